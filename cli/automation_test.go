@@ -74,7 +74,7 @@ func TestWaitForALaterRun(t *testing.T) {
 		}
 	}
 	code, _, errs := told(t, s, "automation", "run", "digest", "--wait")
-	for _, want := range []string{"digest is queued\n", "run br-1: failed in ", ": exit 5; it is tried again in 10s (1 of 2)\n", "run br-2: failed in ", ": exit 6\n"} {
+	for _, want := range []string{"digest is queued\n", "run br-1: failed in ", ": exit 5; retry in 10s (1 of 2)\n", "run br-2: failed in ", ": exit 6\n"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not said:\n%s", want, errs)
 		}
@@ -122,7 +122,7 @@ func TestAutomationRun(t *testing.T) {
 // A wait that cannot come to its end says so, and where the run is; nothing is fired that cannot run.
 func TestAutomationRunRefused(t *testing.T) {
 	s := busyCity()
-	if code, _, errs := told(t, s, "automation", "run", "digest", "--wait"); code != exit.CodeFailed || !strings.Contains(errs, "waited in vain for the end of run br-1") {
+	if code, _, errs := told(t, s, "automation", "run", "digest", "--wait"); code != exit.CodeFailed || !strings.Contains(errs, "stopped waiting for the end of run br-1") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s = busyCity()
@@ -131,8 +131,8 @@ func TestAutomationRunRefused(t *testing.T) {
 		says string
 	}{
 		"automation run bad": {exit.CodeConflict, "its file is broken: x.toml:4:1"}, "automation run diges": {exit.CodeFailed, `did you mean "digest"?`},
-		"--read-only automation run digest": {exit.CodeFailed, "refused"}, "automation run health --rig other": {exit.CodeFailed, "there is no automation"},
-		"automation history nothing": {exit.CodeFailed, "there is no automation"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
+		"--read-only automation run digest": {exit.CodeFailed, "not allowed"}, "automation run health --rig other": {exit.CodeFailed, "unknown automation"},
+		"automation history nothing": {exit.CodeFailed, "unknown automation"}, "automation check --rig demo": {exit.CodeUsage, "NAME"},
 	} {
 		if code, out, errs := told(t, s, strings.Fields(line)...); code != want.code || out != "" || !strings.Contains(errs, want.says) {
 			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
@@ -164,7 +164,7 @@ func TestAutomationCheck(t *testing.T) {
 		t.Errorf("digest: exit %d", code)
 	}
 	s.snapshot.Automations[1].Reason = "condition: exit 0" // why its run began
-	if _, out, _ := told(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it began because: condition: exit 0") {
+	if _, out, _ := told(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it started because: condition: exit 0") {
 		t.Error(out)
 	}
 }
@@ -180,7 +180,7 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 	}{
 		{"all", "", pieces, nil, "größe\nthe end\n", "70 bytes"},
 		{"nothing", "", nil, nil, "kept\n", "digest: run br-1: ok"},
-		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "can no longer be shown: the line is cut"},
+		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "cannot show more output of run br-1: the line is cut"},
 		{"cut at once", "", nil, &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "kept\n", "the line is cut"},
 		{"json", " --json", pieces, nil, "", ""},
 	} {
@@ -223,8 +223,8 @@ func TestAutomationLogs(t *testing.T) {
 		"automation logs digest --json -f":     {exit.CodeDone, "{\"text\":\"so far\"}\n{\"text\":\" and on\\n\"}\n", ""},
 		"automation logs digest br-7":          {exit.CodeFailed, "", "digest has no run br-7"},
 		"automation logs release":              {exit.CodeDone, "", "release has never run"},
-		"automation logs nothing":              {exit.CodeFailed, "", "there is no automation"},
-		"automation logs digest br-1 too-many": {exit.CodeUsage, "", "one too many"},
+		"automation logs nothing":              {exit.CodeFailed, "", "unknown automation"},
+		"automation logs digest br-1 too-many": {exit.CodeUsage, "", "unexpected argument"},
 	} {
 		if code, out, errs := told(t, s, strings.Fields(line)...); code != want.code || out != want.out || !strings.Contains(errs, want.errs) {
 			t.Errorf("%s: exit %d, %q, %s", line, code, out, errs)
@@ -239,7 +239,7 @@ type opener struct {
 }
 
 func (o *opener) Write(p []byte) (int, error) {
-	if strings.Contains(string(p), "ctrl-c takes it back") {
+	if strings.Contains(string(p), "ctrl-c cancels the request") {
 		close(o.holds)
 	}
 	return o.text.Write(p)
@@ -258,7 +258,7 @@ func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	if err != nil || r.Bead == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if want := "ninth is due: by hand; waits for a slot, 8 run; ctrl-c takes it back\n"; errs.text.String() != want {
+	if want := "ninth is due: by hand; waits for a slot, 8 run; ctrl-c cancels the request\n"; errs.text.String() != want {
 		t.Errorf("told %q, want %q", errs.text.String(), want)
 	}
 }

@@ -39,14 +39,14 @@ func TestBeadRoutes(t *testing.T) {
 		{"bead close old-1", "closed old-1: of old", ""},
 		{"bead update old-2 --needs br-1 --rig demo", "updated old-2", ""},
 		{"bead update old-2 --needs br-1,old-1", "updated old-2", ""},
-		{"bead create x --needs old-1", "", "old-1 is work of rig demo, and links stay within one store"},
+		{"bead create x --needs old-1", "", "old-1 is in the store of rig demo, and links work only within one store"},
 		{"bead show zz-9", "", `bead "zz-9": no such bead; IDs of work start with br- (the city), de- (rig demo) here`},
 		{"bead show br-9", "", `bead "br-9": no such bead`},
 		{"bead list --all --json", `"total": 5`, ""},
 		{"bead list --all --limit 2 --json", `"total": 5`, ""},
 		{"bead ready --all", "of the rig", ""},
-		{"bead list --all --rig demo", "", "give one of them"},
-		{"bead list --type nothing --all", "no such work with the city and its rigs", ""},
+		{"bead list --all --rig demo", "", "use one of them"},
+		{"bead list --type nothing --all", "no matching work in the city and its rigs", ""},
 	} {
 		_, out, errs := told(t, s, strings.Fields(step.line)...)
 		if !strings.Contains(out, step.out) || !strings.Contains(errs, step.err) || (errs == "") != (step.err == "") || strings.Contains(errs, "br-9") && strings.Contains(errs, "begins with") {

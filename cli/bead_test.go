@@ -33,29 +33,29 @@ func TestBeadLife(t *testing.T) {
 		{"bead create second --needs br-1", "created br-2: second\n", ""},
 		{"bead create there --rig demo", "created de-1: there\n", ""},
 		{"bead update br-1 --status in_progress --assignee me --if-rev 1", "updated br-1: first\n", ""},
-		{"bead update br-1 --status open --if-rev 1", "", "has been changed meanwhile"},
+		{"bead update br-1 --status open --if-rev 1", "", "was changed in the meantime"},
 		{"bead close br-1 de-1 --reason well", "closed br-1: first\nclosed de-1: there\n", ""},
-		{"bead update br-1 --assignee me", "br-1 is already like that: first\n", ""},
+		{"bead update br-1 --assignee me", "br-1 is in that state already: first\n", ""},
 		{"bead create", "", "TITLE is missing"},
-		{"bead create --force", "", "text that begins with \"-\" goes behind \"--\""},
-		{"bead create x --description a --description-file -", "", "two descriptions"},
-		{"bead create x --needs de-1", "", "de-1 is work of rig demo, and links stay within one store"},
-		{"bead update br-2 --parent de-1", "", "de-1 is work of rig demo, and links stay within one store"},
-		{"bead update br-2", "", "nothing is to be changed"},
-		{"bead update br-2 --if-rev 4", "", "nothing is to be changed"},
+		{"bead create --force", "", "put text that begins with \"-\" after \"--\""},
+		{"bead create x --description a --description-file -", "", "exclude each other"},
+		{"bead create x --needs de-1", "", "de-1 is in the store of rig demo, and links work only within one store"},
+		{"bead update br-2 --parent de-1", "", "de-1 is in the store of rig demo, and links work only within one store"},
+		{"bead update br-2", "", "no change given"},
+		{"bead update br-2 --if-rev 4", "", "no change given"},
 		{"bead update br-2 --status done", "", "open, in_progress or closed"},
 		{"bead create x --priority 9", "", "--priority"},
 		{"bead create x --set nothing", "", "KEY=VALUE"},
 		{"bead create x --needs br-9", "", "br-9"},
 		{"bead list --rig dem", "", `did you mean "demo"?`},
-		{"--read-only bead close br-2", "", "bead close is refused"},
+		{"--read-only bead close br-2", "", "bead close is not allowed"},
 	} {
 		_, out, errs := told(t, s, strings.Fields(step.line)...)
 		if out != step.out || !strings.Contains(errs, step.err) || (errs == "") != (step.err == "") {
 			t.Errorf("%s: %q, %s", step.line, out, errs)
 		}
 	}
-	if _, out, _ := told(t, s, "bead", "close", "br-1"); !strings.Contains(out, "is closed already, since ") || !strings.Contains(out, ", assigned to me (well): first") {
+	if _, out, _ := told(t, s, "bead", "close", "br-1"); !strings.Contains(out, "is already closed, since ") || !strings.Contains(out, ", assigned to me (well): first") {
 		t.Errorf("closed again: %q", out)
 	}
 	const want = "bead.created br-1, bead.created br-2, bead.created de-1, bead.updated br-1, bead.closed br-1, bead.closed de-1"
@@ -96,7 +96,7 @@ func TestBeadLists(t *testing.T) {
 	told(t, s, "bead", "create", "b", "--priority", "0")
 	told(t, s, "bead", "create", "c", "--type", workstore.TypeRun)
 	_, out, _ := told(t, s, "bead", "list", "--limit", "1")
-	if !strings.Contains(out, "br-2") || !strings.Contains(out, "1 of 2; --limit 0 shows all") {
+	if !strings.Contains(out, "br-2") || !strings.Contains(out, "1 of 2; --limit 0 lists all") {
 		t.Errorf("list:\n%s", out)
 	}
 	var list struct {
@@ -114,10 +114,10 @@ func TestBeadLists(t *testing.T) {
 	if _, out, _ = told(t, s, "bead", "list", "--type", workstore.TypeRun); !strings.Contains(out, "br-3") {
 		t.Errorf("runs:\n%s", out)
 	}
-	if _, out, _ = told(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "no work with rig demo yet: `gcity bead create TITLE --rig demo`") {
+	if _, out, _ = told(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "no work in rig demo yet; create some with `gcity bead create TITLE --rig demo`") {
 		t.Errorf("nothing yet: %q", out)
 	}
-	if _, out, _ = told(t, s, "bead", "list", "--assignee", "nobody"); out != "no such work with the city\n" {
+	if _, out, _ = told(t, s, "bead", "list", "--assignee", "nobody"); out != "no matching work in the city\n" {
 		t.Errorf("nothing: %q", out)
 	}
 }
@@ -154,10 +154,10 @@ func TestCloseSteps(t *testing.T) {
 	if _, out, _ := told(t, s, "bead", "close", "br-1"); out != "closed br-1: root\n  2 steps of it are still open: `gcity bead close br-1 --steps` closes them too\n" {
 		t.Errorf("%q", out)
 	}
-	if _, out, _ := told(t, s, "bead", "close", "br-1", "--steps"); !strings.HasPrefix(out, "closed br-4: c\nclosed br-2: a\nbr-1 is closed already") {
+	if _, out, _ := told(t, s, "bead", "close", "br-1", "--steps"); !strings.HasPrefix(out, "closed br-4: c\nclosed br-2: a\nbr-1 is already closed") {
 		t.Errorf("%q", out)
 	}
-	if _, out, _ := told(t, s, "bead", "list", "--status", "open"); out != "no such work with the city\n" {
+	if _, out, _ := told(t, s, "bead", "list", "--status", "open"); out != "no matching work in the city\n" {
 		t.Errorf("left: %s", out)
 	}
 }
@@ -170,7 +170,7 @@ func TestImportOfAnothersWork(t *testing.T) {
 	if code, _, errs := told(t, s, "bead", "export", file, "--rig", "demo"); code != exit.CodeDone {
 		t.Fatal(errs)
 	}
-	if code, _, errs := told(t, s, "bead", "import", file); code != exit.CodeUsage || !strings.Contains(errs, "de-1 is a bead of rig demo already") || !strings.Contains(errs, "--rig demo") {
+	if code, _, errs := told(t, s, "bead", "import", file); code != exit.CodeUsage || !strings.Contains(errs, "de-1 already exists in rig demo") || !strings.Contains(errs, "--rig demo") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if code, _, errs := told(t, s, "bead", "import", file, "--rig", "demo"); code != exit.CodeDone {
@@ -186,7 +186,7 @@ func TestImportOfAnothersWork(t *testing.T) {
 func TestWhichStore(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"BEADS_DIR": t.TempDir()}
-	if code, _, errs := told(t, s, "bead", "list"); code != exit.CodeUsage || !strings.Contains(errs, "neither this city nor a rig") {
+	if code, _, errs := told(t, s, "bead", "list"); code != exit.CodeUsage || !strings.Contains(errs, "not a work store of this city or its rigs") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	if code, out, errs := told(t, s, "bead", "create", "x", "--rig", "demo"); code != exit.CodeDone || !strings.Contains(out, "de-1") {
@@ -267,16 +267,16 @@ func TestBeadClaim(t *testing.T) {
 		t.Errorf("%d, %s", code, out)
 	}
 	told(t, s, "bead", "update", "br-1", "--label", "x")
-	if code, _, text := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is w-1's already") {
+	if code, _, text := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is already assigned to w-1") {
 		t.Errorf("%d, %s", code, text)
 	}
-	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 is already like that: first\n" {
+	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 is in that state already: first\n" {
 		t.Error(out)
 	}
 	told(t, s, "bead", "close", "br-1")
 	for _, refused := range []struct{ line, why string }{
-		{"bead update br-1 --claim --assignee " + mine, "br-1 is closed already"},
-		{"bead update br-1 --claim", "who takes it?"},
+		{"bead update br-1 --claim --assignee " + mine, "br-1 is already closed"},
+		{"bead update br-1 --claim", "no assignee given"},
 		{"bead update br-1 --claim --assignee me --title y", "changes nothing else"},
 		{"bead update br-1 --claim --assignee me --if-rev 3", "changes nothing else"},
 		{"bead update br-9 --claim --assignee me", "no such bead"},

@@ -25,22 +25,23 @@ import (
 func startCommand(e *env.Env) *cobra.Command {
 	var stay, standalone, yes bool
 	c := &cobra.Command{
-		Use: "start", Short: "Have the supervisor of this machine run the city, and start " +
-			"what should run", Args: env.Exactly(0),
-		Long: `start registers the city with the supervisor, which keeps its agents alive from then
-on, and starts one in the background if none runs. A city that has a service of its
-own and is not registered is started by that instead. It says what was started, and
-on stderr whom it waits for meanwhile, ten minutes at most.
-With --standalone the city is brought once to what its configuration says, and nobody
-watches its agents afterwards. With --foreground this process stays and keeps them
-alive, as gcity --headless does; where there is no city.toml it offers to write one.`,
+		Use: "start", Short: "Start the city with the supervisor of this machine",
+		Args: env.Exactly(0),
+		Long: `start registers the city with the supervisor, which keeps its agents running. It
+starts a supervisor in the background if needed. A city that has a service of its
+own and is not registered is started by that service. start prints what it started
+on stdout, and which agents it waits for on stderr, for at most ten minutes.
+With --standalone gcity starts what the configuration asks for once and exits; the
+agents are not watched afterwards. With --foreground this process stays and keeps
+the agents running, as gcity --headless does; without a city.toml it offers to
+write one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case stay && standalone:
-				return exit.Usage("--foreground stays and --standalone does not: choose " +
+				return exit.Usage("--foreground and --standalone exclude each other: use " +
 					"one of them")
 			case yes && !stay:
-				return exit.Usage("--yes goes with --foreground")
+				return exit.Usage("--yes needs --foreground")
 			case stay:
 				return foreground(cmd.Context(), e, yes)
 			case standalone:
@@ -50,15 +51,15 @@ alive, as gcity --headless does; where there is no city.toml it offers to write 
 		},
 	}
 	c.Flags().BoolVar(&stay, "foreground", false,
-		"stay and keep the agents alive, without a supervisor")
+		"stay and keep the agents running, without a supervisor")
 	c.Flags().BoolVarP(&yes, "yes", "y", false,
-		"with --foreground: write a city.toml if there is none, without asking")
+		"with --foreground: write a missing city.toml without asking")
 	c.Flags().BoolVar(&standalone, "standalone", false,
 		"start what should run once, without a supervisor")
 	return env.WithSource(e, c)
 }
 
-// settle runs the city's machine until nothing is left to do, and says what it did.
+// settle runs the city's machine until nothing is left to do, and prints what it did.
 func settle(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -94,19 +95,20 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	return fleet.ReportStart(e, s, did, "; nobody watches them now, `gcity` or `gcity "+
-		"--headless` does")
+	return fleet.ReportStart(e, s, did, "; the agents are not watched now: run `gcity` or `gcity "+
+		"--headless` to watch them")
 }
 
 func stopCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "stop", Short: "Stop the city and its agents, whoever runs it", Args: env.Exactly(0),
-		Long: `stop ends the agents and then the controller, or without a controller the sessions
-that are still alive. A city that is registered is unregistered: the supervisor does
-not run it again. What it waits for it says on stderr, and until when at most:
-shutdown_timeout for each link of the longest chain of depends_on, and half a
-minute. Then it names what may still run, and the exit code is 1. A second stop
-meanwhile takes the grace away.`,
+		Use: "stop", Short: "Stop the city and its agents, however it was started",
+		Args: env.Exactly(0),
+		Long: `stop stops the agents and then the controller. If no controller is running, it
+stops the sessions that are still alive. It unregisters a registered city, so the
+supervisor does not start it again. It prints on stderr what it waits for, and
+until when at most: shutdown_timeout for each link of the longest chain of
+depends_on, plus half a minute. Then it lists what may still be running, and the
+exit code is 1. A second stop in the meantime kills the agents at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := stopCity(cmd.Context(), e)
 			if err != nil {
@@ -117,7 +119,7 @@ meanwhile takes the grace away.`,
 	}
 }
 
-// stopCity ends the controller if one runs, else the sessions that are still alive.
+// stopCity stops the controller if one is running, otherwise the sessions that are still alive.
 func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -126,7 +128,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	defer l.Close()
 	if l.Live {
 		err := stopLive(ctx, e, l)
-		// another command was faster, and whether all agents are stopped is not known
+		// another command stopped the city first; it is not known whether all agents have stopped
 		if exit.IsCut(err) {
 			if _, err = stopLeft(ctx, e, l.Dir); exit.IsStill(err) {
 				err = nil
@@ -141,7 +143,8 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	if !is {
 		return stopLeft(ctx, e, l.Dir)
 	}
-	forgotten, err := fleet.Dismiss(ctx, e, home, entry) // or the supervisor would run it again
+	// otherwise the supervisor would start it again
+	forgotten, err := fleet.Dismiss(ctx, e, home, entry)
 	if err != nil {
 		return "", err
 	}
@@ -152,7 +155,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	return what, err
 }
 
-// stopLeft ends the sessions of a city that no controller runs.
+// stopLeft stops the sessions of a city that has no controller.
 func stopLeft(ctx context.Context, e *env.Env, dir string) (string, error) {
 	ended, err := offline.EndLeft(ctx, dir, e.Now, e.SaySlow, nil)
 	if err != nil {
@@ -163,17 +166,18 @@ func stopLeft(ctx context.Context, e *env.Env, dir string) (string, error) {
 		return "", err
 	}
 	if ended == 0 && served {
-		return "no controller ran; the Dolt server of the city is stopped", nil
+		return "no controller was running; stopped the Dolt server of the city", nil
 	}
 	if ended == 0 {
-		return "", exit.NotRunning("nothing of %s runs", dir)
+		return "", exit.NotRunning("nothing of %s is running", dir)
 	}
-	return fmt.Sprintf("no controller ran; %s ended", describe.Count(ended, "session")), nil
+	return fmt.Sprintf("no controller was running; %s stopped", describe.Count(ended, "session")),
+		nil
 }
 
 func restartCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "restart", Short: "Stop the city and start it anew: by who ran it, else once",
+		Use: "restart", Short: "Restart the city the way it was running, or once if it was not",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -190,21 +194,21 @@ func restartCommand(e *env.Env) *cobra.Command {
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // who is registered stays so
+			case !supervised: // a registered city stays registered
 				stop = func(ctx context.Context) (string, error) { return stopLeft(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)
 			e.Files, e.Strict = own.Files, own.Strict
 			if _, err := own.Load(); err != nil {
-				return err // nothing is stopped that could not start again
+				return err // do not stop a city that could not start again
 			}
 			unit := service.ServedBy(ctx, e, dir)
 			if what, err := stop(ctx); err == nil {
 				e.Sayf("%s", what)
 			} else if exit.IsCut(err) {
 				return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf(
-					"not restarted: another command ended the city at the same time; `gcity "+
-						"status` shows what runs: %w", err)}
+					"not restarted: another command stopped the city at the same time; `gcity "+
+						"status` shows what is running: %w", err)}
 			} else if code, _ := exit.Verdict(err); code != exit.CodeNotRunning {
 				return err
 			}
@@ -228,28 +232,28 @@ func suspendCommand(e *env.Env) *cobra.Command {
 }
 
 func resumeCommand(e *env.Env) *cobra.Command {
-	return env.CityVerb(e, "resume", "Let a suspended city run again", city.Resume{})
+	return env.CityVerb(e, "resume", "Resume a suspended city", city.Resume{})
 }
 
 func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
 		Use: "reload", Short: "Read the configuration now", Args: env.Exactly(0),
-		Long: `reload reads the configuration now instead of a moment later. One that would
-remove more than half of the running agents is held: it is shown, the old one
-stays in force, and the exit code is 4. --confirm lets it come into force, if it
-is still the one that was shown.`,
+		Long: `reload reads the configuration at once. A configuration that would remove more
+than half of the running agents is held: reload prints it, the old one stays in
+force, and the exit code is 4. --confirm applies the held configuration if it has
+not changed since.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reload(cmd.Context(), e,
 				confirm)
 		},
 	}
 	c.Flags().BoolVar(&confirm, "confirm", false,
-		"let a configuration come into force that is held because it removes most agents")
+		"apply a configuration that is held because it removes most agents")
 	return c
 }
 
-// reload reads the configuration; where it is held, what it would do is said as well.
+// reload reads the configuration. If it is held, reload also prints what it would change.
 func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -259,7 +263,7 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	err = e.Do(ctx, l, city.Reload{Confirm: confirm})
 	if wrong, ok := errors.AsType[*city.Error](err); ok && wrong.Code == city.Invalid {
 		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the configuration on disk is refused, the old one stays in force:\n%w",
+			Err: fmt.Errorf("the configuration on disk is invalid, the old one stays in force:\n%w",
 				err)}
 	}
 	if code, _ := exit.Verdict(err); code != exit.CodeConflict {
@@ -270,10 +274,11 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 		return err
 	}
 	h := s.Config.Held
-	lines := []string{err.Error(), "held since " + e.Clock(h.Since) + ", it would come with:"}
+	lines := []string{err.Error(), "held since " + e.Clock(h.Since) +
+		", it would make these changes:"}
 	for _, line := range h.Plan {
 		lines = append(lines, "  "+line)
 	}
-	lines = append(lines, "`gcity plan` shows it agent by agent; changing the file back drops it")
+	lines = append(lines, "`gcity plan` shows it agent by agent; restoring the file discards it")
 	return &exit.Failure{Code: exit.CodeConflict, Err: errors.New(strings.Join(lines, "\n"))}
 }

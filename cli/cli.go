@@ -1,7 +1,7 @@
 // Package cli is gcity's command line: Main, the table of commands, and the commands about one city as a whole.
 //
-// A command is a function over an env.Env. Every command that reads or changes a city works on a city.Control: that of
-// the running controller if there is one, else one of package offline. Package host puts the parts together.
+// A command is a function over an env.Env. Every command that reads or changes a city uses a city.Control: that of
+// the running controller if there is one, otherwise one of package offline. Package host puts the parts together.
 //
 // # Concurrency
 //
@@ -60,7 +60,7 @@ func Main(args []string, version string) int {
 	return run(context.Background(), e, args)
 }
 
-// run executes one command line and says what went wrong, on stderr only.
+// run executes one command line and prints errors on stderr only.
 func run(ctx context.Context, e *env.Env, args []string) int {
 	root := tree(e, args)
 	if len(args) > 0 && strings.HasPrefix(args[0], "__complete") {
@@ -151,10 +151,10 @@ func branches() []branch {
 // root builds the tree of all commands.
 func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 
-// tree builds the commands that a command line needs: the one that its first word names, else all.
-// Building all takes longer than most commands run.
+// tree builds only the command that the first word of the command line names, or all commands. Building all of them
+// takes longer than most commands run.
 func tree(e *env.Env, args []string) *cobra.Command {
-	// the library's own switch: the order below is the order of the help
+	// a setting of cobra: keep the order below in the help
 	cobra.EnableCommandSorting = false
 	root := consoleCommand(e)
 	root.AddGroup(

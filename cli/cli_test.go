@@ -87,7 +87,7 @@ func TestStatusIsTheAPIs(t *testing.T) {
 	if _, out, _ := told(t, s, "status", "--json"); strings.TrimSpace(out) != string(want) {
 		t.Error(cmp.Diff(string(want), out))
 	}
-	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents} // as it is told where no controller runs
+	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents} // as it is told where no controller is running
 	_, out, _ := told(t, s, "status", "--json")
 	var got api.Status
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
@@ -158,8 +158,8 @@ func TestVerdict(t *testing.T) {
 		{exit.Usage("no"), exit.CodeUsage, "no"},
 		{exit.Quietly(exit.CodeFailed), exit.CodeFailed, ""},
 		{exit.NotRunning("none"), exit.CodeNotRunning, "none"},
-		{refused, exit.CodeConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
-		{fmt.Errorf("load: %w", refused), exit.CodeConfig, "the configuration of /c is refused, 2 mistakes:\na\nb"},
+		{refused, exit.CodeConfig, "the configuration of /c is invalid, 2 errors:\na\nb"},
+		{fmt.Errorf("load: %w", refused), exit.CodeConfig, "the configuration of /c is invalid, 2 errors:\na\nb"},
 		{&city.Error{Code: city.Conflict, Message: "c"}, exit.CodeConflict, "c"},
 		{&city.Error{Code: city.Invalid, Message: "i"}, exit.CodeUsage, "i"},
 		{&city.Error{Code: city.Conflict, Message: "i", Details: city.ConfigRefused}, exit.CodeConfig, "i"},
@@ -178,7 +178,7 @@ func TestReloadOfAWrongFile(t *testing.T) {
 	s.refuse = &city.Error{Code: city.Invalid, Message: "city.toml:3:1: no\ncity.toml:9:1: neither"}
 	for _, args := range [][]string{{"reload"}, {"reload", "--confirm"}, {"reload", "--json"}} {
 		code, out, errs := told(t, s, args...)
-		if code != exit.CodeConfig || out != "" || !strings.Contains(errs, "refused, the old one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
+		if code != exit.CodeConfig || out != "" || !strings.Contains(errs, "invalid, the old one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
 			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"gcity/cli/env"
 )
 
-// completions is what shells are told beyond what each command says of itself: the values of flags, and where files are
-// meant. It is asked for by a shell only.
+// completions adds what the commands themselves do not declare: the values of flags, and which arguments are files.
+// It runs only when a shell asks for completions.
 func completions(e *env.Env, root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	values := map[string]cobra.CompletionFunc{
@@ -22,7 +22,8 @@ func completions(e *env.Env, root *cobra.Command) {
 	walk = func(c *cobra.Command) {
 		for name, offer := range values {
 			if flag := c.Flags().Lookup(name); flag != nil && flag.Value.Type() != "bool" {
-				_ = c.RegisterFlagCompletionFunc(name, offer) // it fails where there is one already
+				// it fails if the flag has one already
+				_ = c.RegisterFlagCompletionFunc(name, offer)
 			}
 		}
 		if flag := c.PersistentFlags().Lookup("city"); flag != nil {
@@ -43,8 +44,8 @@ func completions(e *env.Env, root *cobra.Command) {
 	walk(root)
 }
 
-// bashWords splits the line where the package bash-completion, on which the script leans for that, is not installed.
-// Unlike bash it does not end a word at a colon, which names of automations have.
+// bashWords splits the command line if the package bash-completion, which the script uses for that, is not
+// installed. Unlike bash it does not split at colons, because names of automations contain them.
 const bashWords = `
     if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         local line=${COMP_LINE:0:$COMP_POINT}
@@ -55,7 +56,7 @@ const bashWords = `
     fi
 `
 
-// bashColons takes off the proposals what bash takes for a word of its own already, up to the last colon.
+// bashColons removes from the proposals the part up to the last colon, which bash treats as a separate word.
 const bashColons = `
     __gcity_process_completion_results
     if [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] && ! declare -F __ltrim_colon_completions >/dev/null 2>&1; then

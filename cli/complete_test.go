@@ -134,7 +134,7 @@ func TestBashColons(t *testing.T) {
 	}
 }
 
-// A city that does not answer offers nothing, and keeps no shell waiting.
+// A city that does not respond offers nothing, and keeps no shell waiting.
 func TestCompletionDoesNotWait(t *testing.T) {
 	dir, hung := shellCity(t), make(chan struct{})
 	defer close(hung)

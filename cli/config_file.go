@@ -21,11 +21,11 @@ import (
 	"gcity/tui"
 )
 
-// configFile is the configuration of a city whose room is open. It implements tui.ConfigFile.
+// configFile is the configuration of the city that the control room shows. It implements tui.ConfigFile.
 type configFile struct {
 	app *env.Env
 	dir string
-	ctl city.Control // nil = no controller runs
+	ctl city.Control // nil if no controller is running
 }
 
 // Path implements tui.ConfigFile.
@@ -39,11 +39,12 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// Fixed implements tui.ConfigFile. What lies outside of the city may be other cities' too, as
-// config.Source.SetSuspended has it.
+// Fixed implements tui.ConfigFile. Files outside of the city's folder are read-only here, as in
+// config.Source.SetSuspended, because other cities may use them.
 func (f *configFile) Fixed(file string) string {
-	const here = "For this city alone, [[patches.agents]] in " + config.FileName +
-		" changes an agent."
+	const here = "To change an agent for this city alone, use " +
+		"[[patches.agents]] in " + config.FileName +
+		"."
 	copied, fetched := strings.CutPrefix(file, ".gc/topologies/")
 	switch {
 	case fetched:
@@ -53,13 +54,13 @@ func (f *configFile) Fixed(file string) string {
 	case file == "" || filepath.IsLocal(file) && filepath.Ext(file) == ".toml":
 		return ""
 	case filepath.IsLocal(file):
-		return "It is no TOML file; edit it with an editor of your own."
+		return "It is not a TOML file; use your own editor for it."
 	}
-	return "It is outside of the city's folder, where other cities may use it too; edit it with " +
-		"an editor of your own. " + here
+	return "It is outside of the city's folder, and other cities may use it too; use your own " +
+		"editor for it. " + here
 }
 
-// parse reads the configuration with a text in the place of one of its files.
+// parse reads the configuration with data as the content of one of its files.
 func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
 	if file == "" {
 		return folder.ParseConfig(f.dir, data, s)
@@ -69,7 +70,8 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 	return src.Load()
 }
 
-// Check says what a controller would refuse; what is wrong in another file has a place, but no line of this one.
+// Check returns the errors for which a controller would refuse the configuration. An error in another file names
+// its position there and has no line here.
 func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
 	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)
@@ -88,7 +90,7 @@ func (f *configFile) Check(file string, data []byte) (problems []string, line in
 	return problems, line
 }
 
-// running is the controller's state, nil if there is none or it does not tell.
+// running returns the controller's state, or or nil or it does not answer.
 func (f *configFile) running(ctx context.Context) *city.Snapshot {
 	if f.ctl == nil {
 		return nil
@@ -102,7 +104,7 @@ func (f *configFile) running(ctx context.Context) *city.Snapshot {
 	return s
 }
 
-// Plan is what `gcity plan` would say of it.
+// Plan returns what `gcity plan` would print for the changed file.
 func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Plan, error) {
 	var s *city.Snapshot
 	var err error
@@ -125,21 +127,21 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 			tui.Change{Agent: ch.Agent, Pool: ch.Pool, What: ch.Change, Why: ch.Reason})
 	}
 	if p.Held != nil {
-		out.Notes = append(out.Notes, "It would be held until it is confirmed: "+
+		out.Notes = append(out.Notes, "It would be held until you confirm it: "+
 			output.Loss(p.Held.Removes, p.Held.Running)+".")
 	}
 	out.Notes = slices.Concat(out.Notes, p.Unknown, p.Warnings)
 	return out, nil
 }
 
-// Replace keeps the file's permissions, and a link to it.
+// Replace keeps the permissions of the file, and a symbolic link to it.
 func (f *configFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {
 		return err
 	}
 	if !bytes.Equal(there, was) {
-		return errors.New("somebody else has changed it meanwhile; edit it anew")
+		return errors.New("the file has changed on disk in the meantime; open it again")
 	}
 	return disk.WriteFile(f.Path(file), now, 0o644)
 }

@@ -20,8 +20,8 @@ import (
 func configCommand(e *env.Env) *cobra.Command {
 	var provenance, validate, secrets bool
 	show := &cobra.Command{
-		Use: "show", Short: "The configuration as gcity understands it, defaults filled in, " +
-			"secrets hidden", Args: env.Exactly(0),
+		Use: "show", Short: "Show the configuration with defaults filled in and secrets hidden",
+		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := env.MayReveal(e, secrets); err != nil {
 				return err
@@ -57,35 +57,35 @@ func configCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	explain := &cobra.Command{
-		Use: "explain [NAME]", Short: "Where each value of an agent, pool or rig comes from: " +
-			"file, line, or default", Args: env.Between(0, 1),
+		Use: "explain [NAME]", Short: "Show where each value of an agent, pool or rig comes " +
+			"from: file, line, or default", Args: env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool, env.KindRig),
 		RunE:              func(_ *cobra.Command, args []string) error { return explain(e, args) },
 	}
 	show.Flags().BoolVar(&provenance, "provenance", false,
-		"first, which files and topologies it is made of")
+		"first list the files and topologies that make up the configuration")
 	show.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
 	show.Flags().BoolVar(&validate, "validate", false,
-		"only say whether it is valid: exit 78 and every mistake with its place if it is not")
-	return env.Group("config", "What the configuration says, and where", env.WithSource(e, show),
+		"only check: exit 78 and print every error with its position if it is invalid")
+	return env.Group("config", "Show and check the configuration", env.WithSource(e, show),
 		env.WithSource(e, explain), configCheck(e), schemaCommand(e))
 }
 
-// configCheck says whether the configuration on disk is valid, and what is worth mending in it.
+// configCheck checks the configuration on disk and prints errors and warnings.
 func configCheck(e *env.Env) *cobra.Command {
 	var strict bool
 	c := &cobra.Command{
-		Use: "check", Short: "What is wrong with the configuration: exit 78 if it would be refused",
+		Use: "check", Short: "Check the configuration; exit 78 if it is invalid",
 		Args: env.Exactly(0),
 		Long: `check reads the configuration as a controller would, and prints every error and
-every warning with its place. A warning is something that only one agent needs and
-that cannot be used: the agent runs without it or cannot be started, and the rest
+warning with its position. A warning is about something that only one agent needs and
+that is missing or invalid: that agent runs without it or cannot start, and the rest
 of the city starts. With --strict a warning is an error.`,
 		RunE: func(*cobra.Command, []string) error { return checkConfig(e, strict) },
 	}
-	c.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
+	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
-		"read one more `FILE`, after what city.toml includes")
+		"read one more `FILE`, after the files that city.toml includes")
 	return c
 }
 
@@ -137,9 +137,9 @@ func tellCheck(e *env.Env, out *checkedConfig) error {
 		describe.Count(len(out.Warnings), "warning"))
 	switch {
 	case out.Valid:
-		said = fmt.Sprintf("the configuration can be used, revision %s: %s", out.Revision, said)
+		said = fmt.Sprintf("the configuration is valid, revision %s: %s", out.Revision, said)
 	case len(out.Errors) == 0:
-		said += "; --strict refuses warnings"
+		said += "; --strict treats warnings as errors"
 	}
 	e.Sayf("%s", said)
 	return nil
@@ -148,21 +148,22 @@ func tellCheck(e *env.Env, out *checkedConfig) error {
 func schemaCommand(e *env.Env) *cobra.Command {
 	var of string
 	c := &cobra.Command{
-		Use: "schema", Short: "A JSON Schema of city.toml, for editors that complete and check",
+		Use: "schema", Short: "Print a JSON Schema of city.toml for editors",
 		Args: env.Exactly(0),
-		Long: `schema writes a JSON Schema (draft 7) of city.toml, of a file that
-it includes, or of a topology.toml.
-An editor that knows TOML by taplo takes it from a comment in the file's first line:
+		Long: `schema prints a JSON Schema (draft 7) of city.toml, of a file that it includes, or of
+a topology.toml. Editors that use taplo for TOML find it by a comment in the first
+line of the file:
 
   #:schema ./.gc/city.schema.json
 
-Write it anew when gcity is another version: keys that are new are unknown to an old
-one. What it refuses gcity refuses; what it takes "gcity plan" may still refuse.`,
+Write the file again after an upgrade of gcity: an old schema does not know new keys.
+What the schema rejects, gcity rejects too; what it accepts, "gcity plan" may still
+reject.`,
 		Example: "  gcity config schema > .gc/city.schema.json",
 		RunE: func(*cobra.Command, []string) error {
 			text := host.SchemaText(of)
 			if text == nil {
-				return exit.Usage("there is no schema of %q; there are those of %s", of,
+				return exit.Usage("invalid kind of file %q: use one of %s", of,
 					strings.Join(host.SchemaNames(), ", "))
 			}
 			_, err := e.Out.Write(text)

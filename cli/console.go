@@ -24,34 +24,33 @@ import (
 	"gcity/prefs"
 )
 
-// consoleCommand is gcity by itself: the control room.
+// consoleCommand returns the root command: gcity without a command opens the control room.
 func consoleCommand(e *env.Env) *cobra.Command {
 	var headless, all bool
 	c := &cobra.Command{
 		Use:   "gcity",
 		Short: "A control room and supervisor for a city of terminal agents",
-		Long: `gcity keeps the agents that a city.toml declares alive, and shows them.
+		Long: `gcity keeps the agents running that a city.toml declares, and shows them.
 
-Without a command it opens the control room of the city: it runs the city, or
-joins the controller that already does. With --all it shows the cities of this
-machine side by side.` + installedAs(e.Program),
+Without a command it opens the control room of the city: it runs the city, or joins
+the controller that is already running. With --all it shows all cities of this
+machine.` + installedAs(e.Program),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			hint := "; `gcity help` lists what there is"
+			hint := "; `gcity help` lists all commands"
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				hint = fmt.Sprintf(", did you mean %q?", near[0])
 			}
-			return exit.Usage("there is no command %q%s", args[0], hint)
+			return exit.Usage("unknown command %q%s", args[0], hint)
 		},
-		Version:       e.Version, // --version; the command says more
+		Version:       e.Version, // adds the flag --version; `gcity version` prints more
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case headless && all:
-				return exit.Usage("--all shows cities, and --headless runs one without a screen: " +
-					"give one of them")
+				return exit.Usage("--all and --headless exclude each other: use one of them")
 			case headless:
 				return host.Headless(cmd.Context(), e)
 			case all:
@@ -64,28 +63,28 @@ machine side by side.` + installedAs(e.Program),
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		hint := ""
 		if strings.HasPrefix(err.Error(), "unknown ") && strings.Contains(cmd.Use, " ") {
-			hint = "; text that begins with \"-\" goes behind \"--\""
+			hint = "; put text that begins with \"-\" after \"--\""
 		}
 		return exit.Usage("%v; `%s --help` lists the flags%s", err, cmd.CommandPath(), hint)
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.PersistentFlags().StringVar(&e.Dir, "city", "",
-		"the city's `folder` (else GC_CITY_PATH, else upwards from here)")
-	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "answer in JSON, as the API does")
-	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "look, and change nothing")
+		"the city's `folder` (default: GC_CITY_PATH, or the nearest folder upwards with "+
+			"a city.toml)")
+	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "print JSON, in the form that the API uses")
+	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "change nothing")
 	c.Flags().BoolVar(&headless, "headless", false, "run the city without a screen, as a service")
-	c.Flags().BoolVar(&all, "all", false, "show all cities of this machine, side by side")
+	c.Flags().BoolVar(&all, "all", false, "show all cities of this machine")
 	return env.WithSource(e, c)
 }
 
-// console opens the control room, or says how things stand where there is no terminal for one.
+// console opens the control room, or prints the status of the city without a terminal.
 func console(ctx context.Context, e *env.Env) error {
 	if !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		if err := status(ctx, e); err != nil {
 			return err
 		}
-		e.Sayf("\nThis is no terminal for a control room. `gcity --headless` runs the city " +
-			"without one.")
+		e.Sayf("\nThe control room needs a terminal. `gcity --headless` runs the city without one.")
 		return nil
 	}
 	l, err := e.Open(ctx)
@@ -97,8 +96,8 @@ func console(ctx context.Context, e *env.Env) error {
 		return join(ctx, e, l)
 	}
 	if e.ReadOnly {
-		return exit.NotRunning("no controller runs %s, and --read-only starts none; `gcity` or "+
-			"`gcity --headless` does", l.Dir)
+		return exit.NotRunning("no controller is running for %s, and --read-only does not start "+
+			"one; run `gcity` or `gcity --headless`", l.Dir)
 	}
 	l.Close()
 	if err := consent.MayStart(e, l.Dir); err != nil {
@@ -107,7 +106,7 @@ func console(ctx context.Context, e *env.Env) error {
 	return hostRoom(ctx, e, l.Dir)
 }
 
-// join shows a city that another process runs.
+// join opens the control room of a city that another process runs.
 func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
 		logger: folder.QuietLogger()})
@@ -124,9 +123,9 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		ctx, cancel := context.WithTimeout(ctx, frozenAfter)
 		defer cancel()
 		if _, err := l.Snapshot(ctx); err != nil {
-			e.Sayf("the controller does not answer; `gcity status` tells what still runs")
+			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
 		} else {
-			e.Sayf("the control room was ended; the city runs on")
+			e.Sayf("the control room has closed; the city keeps running")
 		}
 	}
 	return nil
@@ -138,7 +137,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	defer logs.Close()
 	signals, quiet := host.ListenSignals()
 	defer quiet()
-	// only the room knows for whom a ctrl+c is; until it is there, one waits for it
+	// only the control room knows what a ctrl+c is for; until it is open, the signal waits in this channel
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
@@ -153,7 +152,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	obeyed := make(chan error, 1)
 	roomCtx, closeRoom := context.WithCancel(ctx)
 	defer closeRoom()
-	// both end by themselves, unless the loop hangs; then obeyed says so and the process ends
+	// both goroutines return on their own unless the loop hangs; in that case obeyed returns an error and the
+	// process exits
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer closeRoom()
@@ -166,9 +166,9 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	signal.Notify(signals, syscall.SIGINT)
 	if err != nil && roomCtx.Err() == nil {
 		h.Logger.Error("the control room failed", "error", err)
-		fmt.Fprintf(e.Err, "gcity: the control room failed: %s\ngcity: the city runs on in this "+
-			"process (pid %d); "+
-			"ctrl-c stops it, `gcity` in another terminal joins it\n", output.SafeText(err.Error()),
+		fmt.Fprintf(e.Err, "gcity: the control room failed: %s\ngcity: the city keeps running in "+
+			"this process (pid %d); ctrl-c stops it, `gcity` in another terminal joins it\n",
+			output.SafeText(err.Error()),
 			os.Getpid())
 		exit = roomHangup
 	} else if exit == roomHangup {
@@ -187,7 +187,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	return afterRoom(e, h.Dir, exit)
 }
 
-// onHangup is what becomes of a city whose room has lost its terminal.
+// onHangup returns what happens to the city after its control room has lost the terminal.
 func onHangup(e *env.Env) roomExit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:
@@ -198,43 +198,45 @@ func onHangup(e *env.Env) roomExit {
 	return roomHangup
 }
 
-// leaveRoom sets in motion what the operator chose when leaving a room that hosts.
+// leaveRoom starts what the user chose when leaving a control room that hosts the city.
 func leaveRoom(e *env.Env, h *host.House, exit roomExit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
-		return // stopped from elsewhere
+		return // stopped by another process
 	default:
 	}
 	switch exit {
 	case roomKeepAgents, roomHandOver:
 		if err := h.Leave(); err != nil {
-			e.Warn("the controller could not let go of the city, which goes on in this process; " +
-				"ctrl-c stops it: " + err.Error())
+			e.Warn("the controller could not release the city, which keeps running in this " +
+				"process; ctrl-c stops it: " + err.Error())
 		}
-	case roomHangup: // the terminal is gone, or the room is: the city goes on in this process
+	case roomHangup:
+		// the terminal or the control room is gone: the city keeps running in this process
 		h.Loop.SetMode("headless")
-	case roomStopCity, roomInterrupted: // obey has heard of neither
-		e.Sayf("stopping the city; ctrl-c ends its agents at once")
+	case roomStopCity, roomInterrupted: // obey does not know of either
+		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
-	default: // a TERM from outside ended the room, and obey has heard it too
+	default: // a SIGTERM from outside closed the control room, and obey has received it too
 		e.Sayf("stopping the city")
 	}
 }
 
-// afterRoom says how the city stands once this process has let go of it, and hands it over if that was the wish.
+// afterRoom prints the state of the city after this process has released it, and starts a background controller if
+// the user chose that.
 func afterRoom(e *env.Env, dir string, exit roomExit) error {
 	switch exit {
 	case roomHandOver:
 		return handOver(e, dir)
 	case roomKeepAgents:
-		e.Sayf("the agents run on and nobody watches them; `gcity` takes them over again")
+		e.Sayf("the agents keep running without a controller; `gcity` takes them over again")
 	default:
 		e.Sayf("the city is stopped")
 	}
 	return nil
 }
 
-// handOver starts a headless controller that outlives this process and waits until it answers.
+// handOver starts a headless controller that outlives this process, and waits until it responds.
 func handOver(e *env.Env, dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -242,11 +244,12 @@ func handOver(e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.Sayf("the city runs headless, pid %d; `gcity` joins it, `gcity stop` ends it", pid)
+	e.Sayf("the city runs in the background, pid %d; `gcity` joins it, `gcity stop` stops it", pid)
 	return nil
 }
 
-// stopLive asks a running controller to stop the city, and waits until it has let go of it, saying what for.
+// stopLive asks a running controller to stop the city, waits until it has released the city, and prints what it
+// waits for.
 func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if ok, err := fleet.StopSupervised(ctx, e, l); ok {
 		return err
@@ -258,25 +261,24 @@ func stopLive(ctx context.Context, e *env.Env, l *env.Link) error {
 	if exit.HasCode(err, city.Forbidden) || exit.IsSilent(err) {
 		return err
 	}
-	done = e.SaySlow(ctx, "the controller to let go of the city", folder.ReleaseLimit)
+	done = e.SaySlow(ctx, "the controller to release the city", folder.ReleaseLimit)
 	defer done()
 	return errors.Join(err, folder.WaitReleased(ctx, l.Dir, pid))
 }
 
-// allCities shows all cities: as a room, or as a table where there is no terminal for one.
+// allCities shows all cities: in a control room, or as a table without a terminal.
 func allCities(ctx context.Context, e *env.Env) error {
 	if e.Dir != "" {
-		return exit.Usage("--all shows every city, --city names one: give one of them")
+		return exit.Usage("--all and --city exclude each other: use one of them")
 	}
 	d, closeIt, err := fleet.Directory(e)
 	if err != nil {
 		return err
 	}
 	if d == nil {
-		return exit.NotRunning("no supervisor runs on this machine, so no city is registered to " +
-			"be shown beside others; " +
-			"`gcity start` in a city's folder registers it and starts the supervisor, `gcity` " +
-			"there shows that city alone")
+		return exit.NotRunning("no supervisor is running on this machine, so no city is " +
+			"registered; run `gcity start` in a city's folder to register it and start the " +
+			"supervisor, or `gcity` to show only that city")
 	}
 	defer closeIt()
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
@@ -285,7 +287,7 @@ func allCities(ctx context.Context, e *env.Env) error {
 	exit, err := openRoom(ctx, e, roomOptions{cities: d, readOnly: e.ReadOnly,
 		logger: folder.QuietLogger()})
 	if err == nil && (exit == roomEnded || exit == roomTerminated || exit == roomInterrupted) {
-		e.Sayf("the control room was ended; the cities run on")
+		e.Sayf("the control room has closed; the cities keep running")
 	}
 	return err
 }

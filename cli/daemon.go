@@ -13,49 +13,50 @@ import (
 	"gcity/cli/service"
 )
 
-// daemonCommand is one city as a service.
+// daemonCommand returns the commands about one city as a service.
 func daemonCommand(e *env.Env) *cobra.Command {
 	yes := false
 	run := env.WithSource(e, &cobra.Command{
 		Use: "run", Short: "Run the city without a screen (the same as gcity start --foreground)",
 		Args: env.Exactly(0),
-		Long: `run keeps the agents of the city alive until it is stopped. What it says goes to
-stderr and to .gc/controller.log. Where there is no city.toml it offers to write one.`,
+		Long: `run keeps the agents of the city running until it is stopped. It logs to stderr
+and to .gc/controller.log. Without a city.toml it offers to write one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return foreground(cmd.Context(), e,
 				yes)
 		},
 	})
 	run.Flags().BoolVarP(&yes, "yes", "y", false,
-		"write a city.toml if there is none, without asking")
+		"write a missing city.toml without asking")
 	start := env.WithSource(e, &cobra.Command{
-		Use: "start", Short: "Run the city in the background: by its service, if it has one",
+		Use: "start", Short: "Run the city in the background, with its service if it has one",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return daemonStart(cmd.Context(), e) },
 	})
 	stop := stopCommand(e)
 	stop.Short = "The same as gcity stop"
 	status := &cobra.Command{
-		Use: "status", Short: "Who runs the city, and by which service", Args: env.Exactly(0),
+		Use: "status", Short: "Show the process that runs the city, and its service",
+		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return service.DaemonStatus(cmd.Context(), e)
 		},
 	}
 	lines := 0
 	logs := &cobra.Command{
-		Use: "logs", Short: "What the controller of the city has said", Args: env.Exactly(0),
-		Long: `logs writes the newest lines of .gc/controller.log, which every controller of the
-city writes, however it is run. Of a service it also gives the command that shows
-its lines in the journal.`,
+		Use: "logs", Short: "Print the log of the city's controller", Args: env.Exactly(0),
+		Long: `logs prints the newest lines of .gc/controller.log, which every controller of the
+city writes, however it was started. For a service it also prints the command that
+shows its lines in the journal.`,
 		RunE: func(*cobra.Command, []string) error { return service.DaemonLogs(e, lines) },
 	}
 	logs.Flags().IntVarP(&lines, "lines", "n", 100, "so many")
-	return env.Group("daemon", "The controller as a service",
+	return env.Group("daemon", "Run the controller as a service",
 		append([]*cobra.Command{run, start, stop, status, logs},
 			service.ServiceCommands(e, service.CityService(e))...)...)
 }
 
-// daemonStart has the city run in the background.
+// daemonStart starts the city in the background.
 func daemonStart(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -66,12 +67,13 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 	}
 	if held, err := folder.IsHeld(dir); err == nil && held {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("a controller runs %s already, pid %s", dir, folder.PIDText(dir))}
+			Err: fmt.Errorf("a controller is already running for %s, pid %s", dir,
+				folder.PIDText(dir))}
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {
-			return exit.Usage("the unit says which files are read: `gcity daemon install` with " +
-				"-f or --strict writes it anew")
+			return exit.Usage("the service's unit says which files are read; to change them, run " +
+				"`gcity daemon install` with -f or --strict again")
 		}
 		err := service.StartUnit(ctx, e, u, dir)
 		if !errors.Is(err, service.ErrUnreachable) {

@@ -29,7 +29,7 @@ type eventFlags struct {
 func eventsCommand(e *env.Env) *cobra.Command {
 	var f eventFlags
 	c := &cobra.Command{
-		Use: "events", Short: "What happened: the newest events, or all after a cursor",
+		Use: "events", Short: "Show events: the newest, or all after a cursor",
 		Args: env.Exactly(0),
 		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 " +
 			"--follow --json",
@@ -39,13 +39,13 @@ func eventsCommand(e *env.Env) *cobra.Command {
 	}
 	c.Flags().StringSliceVar(&f.types, "type", nil,
 		"only these types; a trailing * matches the rest")
-	c.Flags().StringVar(&f.subject, "subject", "", "only about this agent or thing")
-	c.Flags().StringVar(&f.actor, "actor", "", "only caused by this one")
+	c.Flags().StringVar(&f.subject, "subject", "", "only about this agent or other subject")
+	c.Flags().StringVar(&f.actor, "actor", "", "only caused by this actor")
 	c.Flags().StringVar(&f.since, "since", "",
-		"not before: a duration back (90s, 2h, 3d) or a time (RFC 3339)")
+		"only newer than a duration (90s, 2h, 3d) or a time (RFC 3339)")
 	c.Flags().Uint64Var(&f.after, "after", 0, "only events after this seq, oldest first")
-	c.Flags().IntVarP(&f.limit, "limit", "n", events.DefaultLimit, "at most so many")
-	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "then those that come")
+	c.Flags().IntVarP(&f.limit, "limit", "n", events.DefaultLimit, "at most this many")
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "then wait for new events and print them")
 	return c
 }
 
@@ -53,7 +53,7 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 	q := events.Query{Types: f.types, Actor: f.actor, Subject: f.subject, After: f.after,
 		Forward: forward, Limit: f.limit}
 	if f.limit < 1 {
-		return exit.Usage("--limit needs a number above 0")
+		return exit.Usage("--limit must be above 0")
 	}
 	if f.since != "" {
 		since, err := moment(f.since, e.Now())
@@ -81,12 +81,12 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 		e.WriteEvent(ev)
 	}
 	if len(found) == 0 {
-		e.Sayf("no such events")
+		e.Sayf("no matching events")
 	}
 	return nil
 }
 
-// followEvents writes the page, then what comes, until interrupted.
+// followEvents prints the page, then new events until it is interrupted.
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -138,7 +138,7 @@ func eventCommand(e *env.Env) *cobra.Command {
 			ev := events.Event{Type: args[0], Actor: e.Actor(), Subject: subject, Message: message}
 			if payload != "" {
 				if !json.Valid([]byte(payload)) {
-					return exit.Usage("--payload is not JSON: %s", payload)
+					return exit.Usage("--payload is not valid JSON: %s", payload)
 				}
 				ev.Payload = json.RawMessage(payload)
 			}
@@ -151,13 +151,13 @@ func eventCommand(e *env.Env) *cobra.Command {
 			return e.Do(cmd.Context(), l, city.Emit{Event: ev})
 		},
 	}
-	emit.Flags().StringVar(&subject, "subject", "", "what it is about")
-	emit.Flags().StringVar(&message, "message", "", "one line for a person")
+	emit.Flags().StringVar(&subject, "subject", "", "what the event is about")
+	emit.Flags().StringVar(&message, "message", "", "one line of text for people")
 	emit.Flags().StringVar(&payload, "payload", "", "one JSON value")
 	return env.Group("event", "Write to the event log", emit)
 }
 
-// deepened adds to a payload, if it is an object or nothing, how deep within runs of automations it was written.
+// deepened adds the depth of nested automation runs to a payload that is an object or empty.
 func deepened(payload json.RawMessage, depth int) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	if depth <= 0 || len(payload) > 0 &&
@@ -170,12 +170,12 @@ func deepened(payload json.RawMessage, depth int) json.RawMessage {
 	fields["depth"] = json.RawMessage(strconv.Itoa(depth))
 	out, err := json.Marshal(fields)
 	if err != nil {
-		return payload // what was JSON stays JSON
+		return payload // valid JSON stays valid JSON
 	}
 	return out
 }
 
-// moment reads a time: a duration back from now, with days, or RFC 3339.
+// moment parses a time in RFC 3339, or a duration back from now, which may have days.
 func moment(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
@@ -189,6 +189,6 @@ func moment(text string, now time.Time) (time.Time, error) {
 			return now.Add(-time.Duration(days * 24 * float64(time.Hour))), nil
 		}
 	}
-	return time.Time{}, exit.Usage("%q is neither a duration back (90s, 2h, 3d) nor a time "+
+	return time.Time{}, exit.Usage("invalid time %q: use a duration back (90s, 2h, 3d) or a time "+
 		"(2026-11-21T15:04:05Z)", text)
 }

@@ -32,7 +32,7 @@ type still struct {
 	silent   error                  // what it ends with
 	work     map[string]*fake.Store // by rig, "" = the city
 	env      map[string]string
-	idle     bool          // no controller runs
+	idle     bool          // no controller is running
 	holds    chan struct{} // a run that is asked for waits until this is closed; nil: it does not
 	queues   bool          // a run that is asked for waits behind another
 

@@ -42,12 +42,12 @@ func town(name string, state city.State) *citytest.Fake {
 func TestAllCitiesAsATable(t *testing.T) {
 	d := citytest.NewMachine(town("alpha", city.Running), town("beta", city.Quarantined), town("gamma", city.Running), town("quarry", city.Running))
 	d.Hang("gamma", true)
-	d.Be("quarry", city.CityRefused, "/quarry/city.toml does not exist; `gcity unregister quarry` forgets it")
+	d.Be("quarry", city.CityRefused, "/quarry/city.toml does not exist; `gcity unregister quarry` removes it from the list")
 	var out, errs bytes.Buffer
 	if code := run(t.Context(), machine(d, &out, &errs), []string{"--all"}); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
-	for _, want := range []string{"CITY", "2/2", "1/2", "1 quarantined", "no answer within 2s", "refused", "does not exist"} {
+	for _, want := range []string{"CITY", "2/2", "1/2", "1 quarantined", "no response within 2s", "refused", "does not exist"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("there is no %q:\n%s", want, out.String())
 		}
@@ -119,7 +119,7 @@ func TestRoomsKnowTheirFolder(t *testing.T) {
 	}
 }
 
-// silentList is a list that does not answer.
+// silentList is a list that does not respond.
 type silentList struct{ *citytest.Machine }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
@@ -134,7 +134,7 @@ func TestAllCitiesOfASilentSupervisor(t *testing.T) {
 		defer cancel()
 		var out, errs bytes.Buffer
 		err := fleet.TellFleet(ctx, machine(citytest.NewMachine(), &out, &errs), silentList{citytest.NewMachine()})
-		if ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), "the supervisor does not answer") {
+		if ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), "the supervisor did not respond") {
 			t.Errorf("ended with %v", err)
 		}
 	})

@@ -13,12 +13,13 @@ import (
 //go:embed gc_words.txt
 var gcWordsText string
 
-// cityCommands are the commands to which Gas City gives the folder of the city as an argument.
+// cityCommands lists the commands that take the folder of the city as an argument in Gas City.
 func cityCommands() []string {
 	return []string{"start", "stop", "restart", "status", "suspend", "resume", "reload", "doctor"}
 }
 
-// otherName returns the error for a command of Gas City that has another name here, nil for any other command line.
+// otherName returns an error if the command line uses a command of Gas City that has another name in gcity,
+// otherwise nil.
 func otherName(args []string) error {
 	before, words := commandWords(args)
 	if len(words) == 0 {
@@ -26,7 +27,7 @@ func otherName(args []string) error {
 	}
 	if len(words) == 2 && slices.Contains(cityCommands(), words[0]) &&
 		!strings.HasPrefix(words[1], "-") && isFolder(words[1]) {
-		return exit.Usage("the city is named with --city here: gcity --city %s %s",
+		return exit.Usage("in gcity the city is given with --city: gcity --city %s %s",
 			quoted(words[1]), words[0])
 	}
 	table := gcWords()
@@ -39,12 +40,13 @@ func otherName(args []string) error {
 		if !strings.HasPrefix(to, "gcity") {
 			return exit.Usage("gcity has no %q: %s", name, to)
 		}
-		return exit.Usage("%q has another name here: %s", name, commandLine(to, before, words[n:]))
+		return exit.Usage("%q has another name in gcity: %s", name,
+			commandLine(to, before, words[n:]))
 	}
 	return nil
 }
 
-// gcWords reads the table of names.
+// gcWords parses the table of names.
 func gcWords() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(gcWordsText) {
@@ -72,7 +74,7 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine fills a replacement in.
+// commandLine fills in a replacement.
 func commandLine(to string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {
@@ -88,7 +90,7 @@ func commandLine(to string, before, rest []string) string {
 	return line
 }
 
-// isCommand reports whether gcity has a command of the name.
+// isCommand reports whether gcity has a command with that name.
 func isCommand(name string) bool {
 	return slices.ContainsFunc(branches(), func(b branch) bool { return b.name == name })
 }
@@ -98,7 +100,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// quoted returns a word as a shell takes it.
+// quoted returns a word quoted for a shell.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
 		return word
@@ -106,13 +108,13 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// installedAs returns what the help says about the name under which the program was started.
+// installedAs returns what the help prints about the name with which the program was started.
 func installedAs(program string) string {
 	if filepath.Base(program) != "gc" {
 		return ""
 	}
 	return `
 
-This is gcity, installed as gc. A command that Gas City calls by another name prints
-its name here and does nothing else.`
+This is gcity, installed as gc. A command that has another name in Gas City prints its
+name in gcity and does nothing else.`
 }

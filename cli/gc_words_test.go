@@ -42,7 +42,7 @@ func TestGCWords(t *testing.T) {
 			c, _, err := all.Find(names)
 			if len(names) > 0 && (err != nil || c == all || c.HasSubCommands() && !strings.Contains(command, "--help") &&
 				!strings.Contains(command, "*")) {
-				t.Errorf("%q: there is no command %q", words, command)
+				t.Errorf("%q: unknown command %q", words, command)
 				continue
 			}
 			c.InitDefaultHelpFlag()
@@ -59,19 +59,19 @@ func TestGCWords(t *testing.T) {
 func TestOtherName(t *testing.T) {
 	dir := t.TempDir()
 	for line, want := range map[string]string{
-		"session kill X":               `"session kill" has another name here: gcity agent kill X`,
-		"--city d session nudge X a|b": `"session nudge" has another name here: gcity --city d agent nudge X 'a|b'`,
-		"order run tick --rig shop":    `"order run" has another name here: gcity automation run tick --rig shop`,
-		"pack fetch":                   `"pack fetch" has another name here: gcity topology fetch`,
-		"boot":                         `"boot" has another name here: gcity watchdog status`,
-		"boot unknown":                 `"boot" has another name here: gcity watchdog status`,
-		"nudge X hello":                `"nudge" has another name here: gcity agent nudge X hello`,
-		"start-session X":              `"start-session" has another name here: gcity agent resume X`,
-		"runtime drain-ack":            `"runtime drain-ack" has another name here: gcity agent drain-ack`,
-		"bd close b-1 --reason=done":   `"bd" has another name here: gcity bead close b-1 --reason=done`,
-		"import install":               `"import install" has another name here: gcity topology fetch`,
+		"session kill X":               `"session kill" has another name in gcity: gcity agent kill X`,
+		"--city d session nudge X a|b": `"session nudge" has another name in gcity: gcity --city d agent nudge X 'a|b'`,
+		"order run tick --rig shop":    `"order run" has another name in gcity: gcity automation run tick --rig shop`,
+		"pack fetch":                   `"pack fetch" has another name in gcity: gcity topology fetch`,
+		"boot":                         `"boot" has another name in gcity: gcity watchdog status`,
+		"boot unknown":                 `"boot" has another name in gcity: gcity watchdog status`,
+		"nudge X hello":                `"nudge" has another name in gcity: gcity agent nudge X hello`,
+		"start-session X":              `"start-session" has another name in gcity: gcity agent resume X`,
+		"runtime drain-ack":            `"runtime drain-ack" has another name in gcity: gcity agent drain-ack`,
+		"bd close b-1 --reason=done":   `"bd" has another name in gcity: gcity bead close b-1 --reason=done`,
+		"import install":               `"import install" has another name in gcity: gcity topology fetch`,
 		"session prune --before 7d":    `gcity has no "session prune": sessions that have ended are not kept; there is nothing to prune`,
-		"start " + dir:                 "the city is named with --city here: gcity --city " + dir + " start",
+		"start " + dir:                 "in gcity the city is given with --city: gcity --city " + dir + " start",
 		"agent list":                   "",
 		"import gas-city d":            "",
 		"status --json":                "",

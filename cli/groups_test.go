@@ -34,7 +34,7 @@ func groupedCity() *still {
 			Name: "db", State: city.Running, Since: noon.Add(-2 * time.Hour), PID: 41, Running: true, Available: true, IdleTimeout: 30 * time.Minute,
 			Source: "city.toml:3:1", Reason: "declared at city.toml:3:1", Usage: &city.Usage{CPU: 3.25, RSS: 210 << 20, Procs: 4},
 			Session: &city.Session{Name: "gc-bright-db", ID: "x", Started: noon.Add(-2 * time.Hour), LastActivity: at(-12 * time.Minute)},
-			Next:    &city.Next{At: at(18 * time.Minute), What: "restarts unless it prints something"},
+			Next:    &city.Next{At: at(18 * time.Minute), What: "restarted, if it stays silent"},
 			Decisions: []city.Decision{
 				{At: noon.Add(-26 * time.Hour), What: "start", Why: "declared"}, {At: noon.Add(-2 * time.Hour), What: "restart", Why: "by operator"},
 			},
@@ -43,12 +43,12 @@ func groupedCity() *still {
 			Name: "demo/worker-10", Rig: "demo", Pool: "demo/worker", State: city.Draining, Since: noon.Add(-90 * time.Second), PID: 51, Running: true,
 			Reason: "pool demo/worker wants 3", Until: at(210 * time.Second), Usage: &city.Usage{CPU: 99.96, RSS: 1 << 30, Procs: 1},
 			Drain: &city.DrainInfo{Since: noon.Add(-90 * time.Second), Deadline: at(210 * time.Second), By: "pool"},
-			Next:  &city.Next{At: at(210 * time.Second), What: "stops, unless it reports done earlier"},
+			Next:  &city.Next{At: at(210 * time.Second), What: "ended, if it does not say sooner that it has finished"},
 		},
 		{Name: "demo/worker-2", Rig: "demo", Pool: "demo/worker", State: city.Running, Since: noon.Add(-time.Hour), PID: 52, Running: true, Available: true},
 		{
 			Name: "web", State: city.Waiting, Since: noon.Add(-time.Minute), Reason: "waits for demo/worker", DependsOn: []string{"db", "demo/worker", "nobody"},
-			Next: &city.Next{What: "starts when its dependencies are running"},
+			Next: &city.Next{What: "started when what it waits for is running"},
 		},
 		{Name: "one", Pool: "one", State: city.Suspended, Reason: "by agent", Since: noon.Add(-time.Hour), Suspended: true},
 	}
@@ -167,20 +167,20 @@ func TestMisplacedNames(t *testing.T) {
 		code int
 		says string
 	}{
-		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, and this is about one agent: name one of its members, demo/worker-2, demo/worker-10`},
-		"agent drain off":                        {exit.CodeUsage, "none of its members is there now"},
-		"agent kill worker-7":                    {exit.CodeFailed, "demo/worker-7 is not there now: its pool demo/worker wants 3 of at most 12"},
-		"agent kill worker-13":                   {exit.CodeFailed, `there is no agent "worker-13"`},
-		"agent suspend wroker":                   {exit.CodeFailed, `there is no agent or pool "wroker", did you mean "worker"?`},
-		"pool scale wrker 3":                     {exit.CodeFailed, `pool "wrker" not found; did you mean "worker"?`},
-		"pool scale worker three":                {exit.CodeUsage, "neither a number nor auto"},
+		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, but this command needs one agent: use one of its members, demo/worker-2, demo/worker-10`},
+		"agent drain off":                        {exit.CodeUsage, "it has no members now"},
+		"agent kill worker-7":                    {exit.CodeFailed, "demo/worker-7 does not exist at the moment: its pool demo/worker wants 3 of at most 12"},
+		"agent kill worker-13":                   {exit.CodeFailed, `unknown agent "worker-13"`},
+		"agent suspend wroker":                   {exit.CodeFailed, `unknown agent or pool "wroker", did you mean "worker"?`},
+		"pool scale wrker 3":                     {exit.CodeFailed, `unknown pool "wrker", did you mean "worker"?`},
+		"pool scale worker three":                {exit.CodeUsage, "use a number or auto"},
 		"pool scale worker":                      {exit.CodeUsage, "N|auto is missing: gcity pool scale"},
 		"pool show":                              {exit.CodeUsage, "NAME is missing"},
 		"pool shwo worker":                       {exit.CodeUsage, `did you mean "show"`},
-		"rig suspend dmo":                        {exit.CodeFailed, `there is no rig "dmo", did you mean "demo"?`},
+		"rig suspend dmo":                        {exit.CodeFailed, `unknown rig "dmo", did you mean "demo"?`},
 		"rig restart":                            {exit.CodeUsage, "is missing: gcity rig restart"},
-		"why nothing":                            {exit.CodeFailed, `there is no agent, pool, rig, automation or watchdog "nothing"`},
-		"agent send-keys db Enterr":              {exit.CodeUsage, `there is no key "Enterr", did you mean "Enter"? --literal`},
+		"why nothing":                            {exit.CodeFailed, `unknown agent, pool, rig, automation or watchdog "nothing"`},
+		"agent send-keys db Enterr":              {exit.CodeUsage, `unknown key "Enterr", did you mean "Enter"? --literal`},
 		"agent send-keys db Escape Upp":          {exit.CodeUsage, `did you mean "Up"?`},
 		"agent send-keys db PgeDown --read-only": {exit.CodeUsage, `did you mean "PageDown"?`},
 	} {
@@ -191,7 +191,7 @@ func TestMisplacedNames(t *testing.T) {
 	}
 	s := groupedCity()
 	s.snapshot.Agents = append(s.snapshot.Agents, city.Agent{Name: "other/worker-2", State: city.Running})
-	if code, _, errs := told(t, s, "agent", "kill", "worker-2"); code != exit.CodeUsage || !strings.Contains(errs, "demo/worker-2, other/worker-2: say which") {
+	if code, _, errs := told(t, s, "agent", "kill", "worker-2"); code != exit.CodeUsage || !strings.Contains(errs, "use one of demo/worker-2, other/worker-2") {
 		t.Errorf("two of one name: exit %d, %q", code, errs)
 	}
 }
@@ -218,7 +218,7 @@ func TestDrainCheck(t *testing.T) {
 		code  int
 		says  string
 	}{
-		{"worker-10", 0, "demo/worker-10: told to finish by pool at 11:58:30, to be done by 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
+		{"worker-10", 0, "demo/worker-10: asked to finish by pool at 11:58:30, deadline 12:03:30 (in 3m)\n"}, {"worker-2", 1, ""}, {"web", 1, ""},
 	} {
 		if code, out, errs := told(t, groupedCity(), "agent", "drain-check", c.agent); code != c.code || out != c.says || errs != "" {
 			t.Errorf("%s: exit %d, %q, %q", c.agent, code, out, errs)
@@ -246,10 +246,10 @@ func TestHeldReload(t *testing.T) {
 	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
 	code, out, errs := told(t, s, "reload")
 	const want = `gcity: it would remove 3 of 4 running agents
-held since 11:59:00, it would come with:
+held since 11:59:00, it would make these changes:
   removed db, pool demo/worker
   changed web
-` + "`gcity plan` shows it agent by agent; changing the file back drops it\n"
+` + "`gcity plan` shows it agent by agent; restoring the file discards it\n"
 	if code != exit.CodeConflict || out != "" || errs != want {
 		t.Errorf("exit %d, %q, %s", code, out, errs)
 	}
@@ -350,7 +350,7 @@ func TestAgentShown(t *testing.T) {
 	_, out, _ := told(t, s, "agent", "show", name)
 	for _, want := range []string{
 		"terminal  120x40", "before    git fetch", `ready     when a line begins with "> ", within 1m`, "restart   always; an end within 10s is a crash; quarantine at crash 6 within 1h; waits 1s, doubling up to 1m",
-		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs      blue", "wants     red", "only a fingerprint is kept",
+		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs      blue", "wants     red", "only a fingerprint of it is kept",
 		"exit 3 after 4s", "two", "four", "kept in .gc/crashes/x", "not started: no such folder", "the rest is not known",
 	} {
 		if !strings.Contains(out, want) {

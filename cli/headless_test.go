@@ -148,7 +148,7 @@ func TestAnAbortedServiceEndsWithTwo(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd, _ := headlessCity(t, w)
-	for logs := bufio.NewScanner(r); !strings.Contains(logs.Text(), "the city runs"); {
+	for logs := bufio.NewScanner(r); !strings.Contains(logs.Text(), "the city is running"); {
 		if !logs.Scan() {
 			t.Fatalf("it never ran: %v", logs.Err())
 		}

@@ -20,8 +20,8 @@ func importCommand(e *env.Env) *cobra.Command {
 			"gcity reads", Args: env.Exactly(1),
 		Long: `gas-city reads a city with packs, imports, orders, agent folders and named sessions
 and writes the equivalent city.toml, topologies and automations to a new folder. It
-lists what has no equivalent. The original is not changed, and its rigs stay where
-they are. Without --out the new folder is DIR-gcity, beside the original.`,
+lists what has no equivalent. It does not change the original, and the rigs stay where
+they are. Without --out it writes to DIR-gcity, next to the original.`,
 		RunE: func(_ *cobra.Command, args []string) error { return importGasCity(e, args[0], out) },
 	}
 	gasCity.Flags().StringVar(&out, "out", "", "the folder to write; it must be new or empty")
@@ -30,7 +30,7 @@ they are. Without --out the new folder is DIR-gcity, beside the original.`,
 
 func importGasCity(e *env.Env, dir, out string) error {
 	if e.ReadOnly {
-		return exit.Usage("--read-only changes nothing, and an import writes a folder")
+		return exit.Usage("--read-only changes nothing, but an import writes a folder")
 	}
 	r, err := migrate.Convert(dir, out)
 	var folder migrate.FolderError

@@ -27,8 +27,8 @@ func initCommand(e *env.Env) *cobra.Command {
 		yes  bool
 	)
 	c := &cobra.Command{
-		Use: "init [DIR]", Short: "Write a city.toml that runs at once; what exists is " +
-			"never touched", Args: env.Between(0, 1),
+		Use: "init [DIR]", Short: "Write a first city.toml; existing files stay as they are",
+		Args: env.Between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
@@ -39,7 +39,7 @@ func initCommand(e *env.Env) *cobra.Command {
 			return initCity(e, dir, name, yes)
 		},
 	}
-	c.Flags().StringVar(&name, "name", "", "the city's name (else the folder's)")
+	c.Flags().StringVar(&name, "name", "", "the city's name (default: the name of the folder)")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "ask nothing")
 	return c
 }
@@ -52,27 +52,26 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	file := filepath.Join(dir, config.FileName)
 	if _, err := os.Lstat(file); err == nil {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("%s exists and is not touched; `gcity plan --city %s` shows what "+
-				"it would do", file, dir)}
+			Err: fmt.Errorf("%s exists and was not changed; `gcity plan --city %s` shows what it "+
+				"would start", file, dir)}
 	}
 	if name == "" {
 		name = folder.InventName(filepath.Base(dir))
 	}
 	if !folder.ValidName(name) {
-		return exit.Usage("%q cannot name a city: letters, digits, '.', '_' and '-', the first a "+
-			"letter or a digit", name)
+		return exit.Usage("invalid city name %q: use letters, digits, '.', '_' and '-', "+
+			"beginning with a letter or a digit", name)
 	}
 	text := firstConfig(name, e.Getenv("SHELL"), exec.LookPath)
 	if err := folder.CheckConfig(dir, []byte(text)); err != nil {
-		return fmt.Errorf("this is a mistake in gcity, the configuration it would write is "+
-			"refused: %w", err)
+		return fmt.Errorf("this is a bug in gcity, its own first configuration is invalid: %w", err)
 	}
 	if e.InTTY && e.OutTTY && !yes && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("cannot make the city's folder: %w", err)
+		return fmt.Errorf("cannot create the city's folder: %w", err)
 	}
 	if err := folder.WriteNew(file, text); err != nil {
 		return err
@@ -81,16 +80,16 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	if e.JSON {
 		return e.WriteJSON(map[string]string{"name": name, "path": dir, "file": file})
 	}
-	e.Sayf("wrote %s: the city %s with one agent, a shell", file, name)
+	e.Sayf("wrote %s: city %s with one agent, a shell", file, name)
 	if found := foundAgents(exec.LookPath); len(found) > 0 {
-		e.Sayf("found on this machine and written down as comments: %s", strings.Join(found, ", "))
+		e.Sayf("found on this machine and added as comments: %s", strings.Join(found, ", "))
 	}
 	e.Sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
 	return nil
 }
 
-// foreground runs the city in this process. Where there is none, it writes a first city.toml: with yes, or after
-// asking.
+// foreground runs the city in this process. Without a city.toml it writes a first one: without asking if yes is
+// set.
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
 	if none, ok := errors.AsType[env.NoCity](err); ok {
@@ -99,8 +98,8 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 		case e.ReadOnly:
 			return err
 		case !yes && !asks:
-			return exit.Usage("%v, --yes writes one and runs it", err)
-		case !yes && !env.Ask(e, "there is no city here; write "+
+			return exit.Usage("%v; --yes writes one and runs it", err)
+		case !yes && !env.Ask(e, "no city found here; write "+
 			filepath.Join(none.Dir, config.FileName)+" and run it?"):
 			return err
 		}
@@ -111,8 +110,8 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	return host.Headless(ctx, e)
 }
 
-// foundAgents are the coding agents on this machine. They are offered as comments: which of them a city runs is for its
-// owner to say.
+// foundAgents returns the coding agents on this machine. The first configuration has them as comments only: the
+// user decides which of them the city runs.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {
@@ -123,64 +122,65 @@ func foundAgents(look func(string) (string, error)) []string {
 	return found
 }
 
-// startedAs is the command line of a preset.
+// startedAs returns the command line of a preset.
 func startedAs(p config.Preset) string {
 	q := config.Program{Provider: p.Provider}
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstConfig is the city.toml of a new city.
+// firstConfig returns the city.toml of a new city.
 func firstConfig(name, shell string, look func(string) (string, error)) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
-		`# What should run here. gcity keeps it running and notices every save of this file.
+		`# What should run here. gcity keeps it running and reads this file again after each save.
 #
 #   gcity            the control room
 #   gcity plan       what an edit would change, before it does
 #   gcity doctor     what is wrong with this machine or city
 #
-# Work that begins by itself, after a while or at a time, is in .gc/formulas/automations: gcity automation --help
+# Automations run commands and create work on a schedule or after events. They are
+# in .gc/formulas/automations: gcity help automations
 
 [workspace]
 name = %s
 
-# The defaults, for changing:
+# The defaults:
 # [daemon]
-# patrol_interval  = "30s"  # how often everything is looked at even if nothing was heard of
-# max_restarts     = 5      # crashes within restart_window that are answered by a restart; the next is quarantined
+# patrol_interval  = "30s"  # time between two full checks of the city
+# max_restarts     = 5      # restarts within restart_window; one more crash leads to quarantine
 # restart_window   = "1h"
-# shutdown_timeout = "5s"   # between the interrupt and the end
+# shutdown_timeout = "5s"   # time between interrupt and kill
 
 [[agents]]
 name          = "shell"
-description   = "a shell to look at, to type into, to attach to"
+description   = "a shell to watch, to type into, to attach to"
 start_command = %s
 
 # [[agents]]
 # name          = "worker"
-# dir           = "work"                  # its folder below this one, made if it is missing
-# start_command = "./worker.sh"           # run by sh -c as it stands
+# dir           = "work"                  # its folder below this one, created if it is missing
+# start_command = "./worker.sh"           # run by sh -c, unchanged
 # env           = { LEVEL = "debug" }
 # restart       = "on-failure"            # always | on-failure | never
-# nudge         = "begin with the oldest" # typed once it is ready
+# nudge         = "begin with the oldest" # typed once the agent is ready
 `, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
 	for _, p := range config.Presets() {
 		if _, err := look(p.Command); err != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "\n# %s is on this machine. Take the # away to have it in the city, "+
-			"started as %s.\n", p.DisplayName, startedAs(p))
+		fmt.Fprintf(&b, "\n# %s is installed on this machine. Remove the # signs to add it to "+
+			"the city, started as %s.\n", p.DisplayName, startedAs(p))
 		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
 			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {
-			b.WriteString("# emits_permission_warning = true         # yes to what it asks at " +
-				"its start: whether the folder is trusted, and so on\n")
+			b.WriteString("# emits_permission_warning = true         # accept the questions at " +
+				"its start: whether to trust the folder, and so on\n")
 		}
 	}
 	return b.String()
 }
 
-// shellCommand starts the person's own shell, or the one that is always there.
+// shellCommand returns a command that starts the user's own shell, or sh.
 func shellCommand(shell string, look func(string) (string, error)) string {
 	for _, candidate := range []string{shell, "bash"} {
 		if candidate == "" || strings.ContainsAny(candidate, " \t'\"\\$`") {

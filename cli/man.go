@@ -20,22 +20,24 @@ import (
 func manCommand(e *env.Env) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "man [COMMAND…]", Short: "The manual page of a command, or all of them as files",
+		Use: "man [COMMAND…]", Short: "Print the manual page of a command, or write all " +
+			"pages to files",
 		Args: cobra.ArbitraryArgs,
-		Long: `man writes the manual page of gcity, or of one of its commands, to stdout in the
-form that the program man reads. With --dir it writes all of them into a folder, a file each.`,
+		Long: `man prints the manual page of gcity, or of one of its commands, in the format that
+the program man reads. With --dir it writes all pages into a folder, one file
+each.`,
 		Example: "  gcity man agent nudge | man -l -\n  gcity man --dir ~/.local/share/man/man1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir == "" {
 				of, rest, err := cmd.Root().Find(args)
 				if err != nil || len(rest) > 0 {
-					return exit.Usage("there is no command %q, and no page of it",
+					return exit.Usage("no manual page for %q: unknown command",
 						strings.Join(args, " "))
 				}
 				return manPage(e.Out, of, e.Version)
 			}
 			if len(args) > 0 {
-				return exit.Usage("--dir writes all pages; leave %q out", strings.Join(args, " "))
+				return exit.Usage("--dir writes all pages; remove %q", strings.Join(args, " "))
 			}
 			return manPages(e, cmd.Root(), dir)
 		},
@@ -50,7 +52,7 @@ func manPages(e *env.Env, root *cobra.Command, dir string) error {
 		return env.RefusedReadOnly("man --dir")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("the folder of the pages cannot be made: %w", err)
+		return fmt.Errorf("cannot create the folder for the pages: %w", err)
 	}
 	written := 0
 	var walk func(c *cobra.Command) error
@@ -61,7 +63,7 @@ func manPages(e *env.Env, root *cobra.Command, dir string) error {
 		}
 		if err := disk.Replace(filepath.Join(dir, manName(c)+".1"), []byte(b.String()),
 			0o644); err != nil {
-			return fmt.Errorf("a page cannot be written: %w", err)
+			return fmt.Errorf("cannot write a page: %w", err)
 		}
 		written++
 		for _, below := range shown(c) {
@@ -87,7 +89,7 @@ func manPages(e *env.Env, root *cobra.Command, dir string) error {
 
 func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// shown are the commands below one that a person is told of.
+// shown returns the subcommands of a command that are not hidden.
 func shown(c *cobra.Command) []*cobra.Command {
 	var out []*cobra.Command
 	for _, below := range c.Commands() {
@@ -98,8 +100,8 @@ func shown(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// manPage writes a page in the language man. It is written here and not by cobra/doc: what that needs is set up before
-// main, and so would cost every holder 0.35 ms and 200 KB.
+// manPage writes a page in the format of man. It does not use cobra/doc: its initialisation before main would cost
+// each holder 0.35 ms and 200 KB.
 func manPage(w io.Writer, c *cobra.Command, version string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -137,9 +139,9 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 	if !c.HasParent() {
 		line(".SH EXIT STATUS")
 		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"},
-			{"2", "the command line is wrong"}, {"3", "not running"},
-			{"4", "already running, or in conflict with what is"},
-			{"78", "the configuration is refused"}} {
+			{"2", "invalid command line"}, {"3", "not running"},
+			{"4", "already running, or in conflict with the current state"},
+			{"78", "the configuration is invalid"}} {
 			line(".TP\n.B %s\n%s", e[0], e[1])
 		}
 	}
@@ -175,7 +177,7 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	}
 }
 
-// paragraphs writes a text whose indented lines stay as they are.
+// paragraphs writes a text and keeps its indented lines.
 func paragraphs(b *strings.Builder, text string) {
 	verbatim, gap := false, false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -201,7 +203,7 @@ func paragraphs(b *strings.Builder, text string) {
 	}
 }
 
-// roff writes a text so that nothing of it is an instruction.
+// roff escapes a text so that man takes none of it as an instruction.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "…", `\&...`, "\n",
 		" ").Replace(s)

@@ -44,7 +44,7 @@ func TestManPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{".SH NAME\ngcity\\-daemon\\-install \\- Have systemd", `\fB\-\-print\fR`, "gcity\\-daemon (1)", `\fB\-\-json\fR`} {
+	for _, want := range []string{".SH NAME\ngcity\\-daemon\\-install \\- Install a service", `\fB\-\-print\fR`, "gcity\\-daemon (1)", `\fB\-\-json\fR`} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A city in a folder that does not answer is said to be so, by any command.
+// A city in a folder that does not respond is said to be so, by any command.
 func TestACityThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
@@ -21,7 +21,7 @@ func TestACityThatDoesNotAnswer(t *testing.T) {
 		cmd := exec.Command("gcity", append(args, "--city", filepath.Join(hung, "c"))...)
 		out, err := cmd.CombinedOutput()
 		var ended *exec.ExitError
-		if !errors.As(err, &ended) || ended.ExitCode() != exit.CodeFailed || !strings.Contains(string(out), "does not answer; look at what is mounted there") {
+		if !errors.As(err, &ended) || ended.ExitCode() != exit.CodeFailed || !strings.Contains(string(out), "does not respond; check what is mounted there") {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}

@@ -31,49 +31,52 @@ import (
 
 func planCommand(e *env.Env) *cobra.Command {
 	return env.WithSource(e, &cobra.Command{
-		Use: "plan", Short: "What the configuration on disk would change now; nothing is done",
+		Use: "plan", Short: "Show what the configuration on disk would change now; does nothing",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return plan(cmd.Context(), e) },
 	})
 }
 
-// change is what would become of one agent.
+// change is what would happen to one agent.
 type change struct {
 	Agent string `json:"agent"`
-	Pool  string `json:"pool,omitempty"` // whose member it is
+	Pool  string `json:"pool,omitempty"` // the pool that the agent is a member of
 	// "start", "stop", "drain", "restart", "fail", "wait", "none"
-	Change string   `json:"change"`
-	Reason string   `json:"reason,omitempty"`
-	Fields []string `json:"fields,omitempty"` // that differ from what the session was started with
+	Change string `json:"change"`
+	Reason string `json:"reason,omitempty"`
+	// fields that differ from those with which the session was started
+	Fields []string `json:"fields,omitempty"`
 }
 
 type planShape struct {
 	output.List[change]
-	Revision string     `json:"revision"`           // of the configuration on disk
-	InForce  string     `json:"in_force,omitempty"` // the running controller's, if one runs
-	Held     *heldShape `json:"held,omitempty"`     // it would not come into force without a word
-	// what could not be looked at, and is not planned for
+	Revision string `json:"revision"` // revision of the configuration on disk
+	// revision in force in the running controller, if there is one
+	InForce string `json:"in_force,omitempty"`
+	// set if the controller would hold the configuration until it is confirmed
+	Held *heldShape `json:"held,omitempty"`
+	// providers that could not be listed; their sessions are not in the plan
 	Unknown  []string `json:"unknown,omitempty"`
-	Warnings []string `json:"warnings,omitempty"` // about the file, and about automations
+	Warnings []string `json:"warnings,omitempty"` // about the configuration file and automations
 }
 
-// heldShape says why a configuration needs somebody's word.
+// heldShape is why a configuration needs a confirmation.
 type heldShape struct {
 	Removes []string   `json:"removes"`
 	Running int        `json:"running"`
-	Since   *time.Time `json:"since,omitempty"` // it waits already
+	Since   *time.Time `json:"since,omitempty"` // set if it is already held
 }
 
-// sight is what a plan is made of.
+// sight is the input of a plan.
 type sight struct {
 	wants     []agent.Want
 	pools     []agent.Pool
 	overrides map[string]int
 	sessions  []session.Status
-	running   *city.Snapshot // nil where no controller runs
-	inForce   bool           // these are what the controller has already
+	running   *city.Snapshot // nil if no controller is running
+	inForce   bool           // the configuration is the one in force in the controller
 	clock     func(time.Time) string
-	unknown   map[string]error // providers whose sessions cannot be listed, and why
+	unknown   map[string]error // providers that cannot list their sessions, with the error
 	unable    func(provider string) (why string)
 }
 
@@ -107,8 +110,7 @@ func plan(ctx context.Context, e *env.Env) error {
 	return tellPlan(e, out)
 }
 
-// planOf says what a configuration would change now; running is the state of the controller that runs, nil if none
-// does.
+// planOf returns what a configuration would change now. running is the state of the running controller, or nil.
 func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snapshot) (planShape,
 	error) {
 	dir := c.Path
@@ -135,8 +137,9 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
 			return out, &exit.Failure{Code: exit.CodeConfig,
-				Err: fmt.Errorf("the controller refuses this configuration: workspace.name is "+
-					"%q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
+				Err: fmt.Errorf("workspace.name cannot change while the city is running: %q is "+
+					"in the file, %q in the running city; stop the city first", c.Workspace.Name,
+					v.running.Name)}
 		}
 		if v.inForce = out.InForce == out.Revision; !v.inForce {
 			out.Held = v.held(out.Revision)
@@ -151,8 +154,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	return out, nil
 }
 
-// held says whether the running controller would hold this configuration, since it has most of the running agents no
-// longer.
+// held returns why the running controller would hold this configuration: it removes most of the running agents.
 func (v sight) held(revision string) *heldShape {
 	wanted := map[string]bool{}
 	for _, w := range v.wants {
@@ -161,7 +163,8 @@ func (v sight) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		if !g.Running || g.Source == "" { // whom nobody declares, nothing can remove
+		// a session outside of the configuration is not removed by an edit
+		if !g.Running || g.Source == "" {
 			continue
 		}
 		out.Running++
@@ -178,7 +181,7 @@ func (v sight) held(revision string) *heldShape {
 	return &out
 }
 
-// changes compares what should run with what does.
+// changes compares what should run with what is running.
 func changes(v sight) []change {
 	alive := map[string]session.Status{}
 	for _, st := range v.sessions {
@@ -218,8 +221,8 @@ func changes(v sight) []change {
 	return out
 }
 
-// standing is how a member stands. Without a controller nobody knows who is at work, and it is chosen among those who
-// live.
+// standing returns the standing of a member. Without a controller it is unknown which members are busy, and the
+// pool chooses among those that are alive.
 func (v sight) standing(name string, alive map[string]session.Status) pool.Standing {
 	st, lives := alive[name]
 	s := pool.Standing{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
@@ -231,7 +234,7 @@ func (v sight) standing(name string, alive map[string]session.Status) pool.Stand
 	return s
 }
 
-// formerPool is the pool whose member somebody was who is declared no more, "" if it was in none.
+// formerPool returns the pool of an agent that was removed from the configuration, "" if it was in none.
 func (v sight) formerPool(name string) string {
 	if v.running != nil {
 		if g, ok := v.running.Agent(name); ok && g.Pool != "" {
@@ -246,7 +249,8 @@ func (v sight) formerPool(name string) string {
 	return ""
 }
 
-// sizes is how many members each pool would want: what was set by hand, else what it wants now, else as many as live.
+// sizes returns how many members each pool would want: the number set by hand, or the number wanted now, or the
+// number alive.
 func (v sight) sizes(alive map[string]session.Status) map[string]int {
 	out := map[string]int{}
 	for _, p := range v.pools {
@@ -267,7 +271,7 @@ func (v sight) sizes(alive map[string]session.Status) map[string]int {
 	return out
 }
 
-// change is what becomes of one agent that is wanted, or suspended.
+// change returns what happens to one agent that is wanted or suspended.
 func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 	c := change{Agent: w.Name, Pool: w.Pool, Change: "none"}
 	drift := st.Drift(&w.Spec)
@@ -285,9 +289,10 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 	case lives && len(drift) > 0:
 		c.Change, c.Reason, c.Fields = "restart", strings.Join(drift, ", "), drift
 		if why := v.bars(w, st); st.Attached > 0 {
-			c.Reason += "; held back while somebody is attached"
+			c.Reason += "; held back while a user is attached"
 		} else if why != "" {
-			c.Change, c.Reason = "wait", c.Reason+"; held back, it could not restart: "+why
+			c.Change, c.Reason = "wait", c.Reason+"; held back, because it could not "+
+				"start again: "+why
 		}
 	case w.Problem != "" && !lives:
 		c.Change, c.Reason = "fail", w.Problem
@@ -299,11 +304,11 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 	return c
 }
 
-// begin says what becomes of an agent without a session: it is started, unless a running controller has its own reason
-// not to. An edit that makes another agent of it, and a resume, end that reason.
+// begin returns what happens to an agent without a session: it starts, unless a running controller has its own
+// reason not to start it. A change of the agent's definition, and a resume, end that reason.
 func (v sight) begin(w agent.Want) (change, why string) {
 	if w.TriageOf != "" {
-		return "none", "the triage of watchdog " + w.TriageOf + ", starts for its beats"
+		return "none", "the triage of watchdog " + w.TriageOf + ", started when it is due"
 	}
 	var g *city.Agent
 	if v.running != nil {
@@ -324,11 +329,11 @@ func (v sight) begin(w agent.Want) (change, why string) {
 	case g.Suspended:
 		return "start", "no longer suspended"
 	case edit != "" && g.State == city.Starting:
-		return "restart", edit + "; it is being started just now"
+		return "restart", edit + "; it is starting now"
 	case edit != "":
 		return "start", edit + ends(g)
 	case g.State == city.Failed && g.Until == nil && !g.Available && !v.inForce:
-		return "start", "it can be started now"
+		return "start", "it can start now"
 	}
 	switch g.State {
 	case city.Quarantined, city.Backoff, city.Exited, city.Failed, city.Starting:
@@ -341,13 +346,13 @@ func (v sight) begin(w agent.Want) (change, why string) {
 	return "start", "not running"
 }
 
-// ends says what an edit of an agent ends.
+// ends returns which state of an agent an edit of its definition ends.
 func ends(g *city.Agent) string {
 	switch {
 	case g.State == city.Quarantined:
 		return "; its quarantine ends"
 	case g.State == city.Exited:
-		return "; it is not left ended"
+		return "; it no longer stays stopped"
 	case g.Until != nil:
 		return "; its wait ends"
 	}
@@ -385,7 +390,7 @@ func tellPlan(e *env.Env, p planShape) error {
 		if h.Since != nil {
 			would = "is held since " + e.Clock(*h.Since)
 		}
-		e.Sayf("%s %s: %s; `gcity reload --confirm` lets it come into force",
+		e.Sayf("%s %s: %s; `gcity reload --confirm` applies it",
 			e.Paint(output.Yellow, "!"), would, output.SafeLine(output.Loss(h.Removes, h.Running)))
 	}
 	for _, u := range p.Unknown {
@@ -401,7 +406,8 @@ func tellPlan(e *env.Env, p planShape) error {
 		e.Sayf("%s; configuration %s on disk, %s in force", describe.Count(n, "change"), p.Revision,
 			p.InForce)
 	default:
-		e.Sayf("%s; configuration %s, no controller runs", describe.Count(n, "change"), p.Revision)
+		e.Sayf("%s; configuration %s, no controller is running", describe.Count(n, "change"),
+			p.Revision)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// order lets those wait that would be started, but need somebody who will not be up.
+// order changes agents that would start to waiting if one that they depend on will not be up.
 func (v sight) order(all []change, sizes map[string]int) {
 	up, needs, ofPool := map[string]bool{}, map[string][]string{}, map[string][]string{}
 	becomes := map[string]string{}
@@ -52,8 +52,8 @@ func (v sight) order(all []change, sizes map[string]int) {
 	}
 }
 
-// willBeUp reports whether those who need an agent may start after a change, as far as it is itself about that: it
-// runs, or has ended as it was meant to.
+// willBeUp reports whether agents that depend on w may start after the change, as far as w is concerned: w is
+// running, or has finished as configured.
 func (v sight) willBeUp(w agent.Want, change string) bool {
 	if change == "start" || change == "restart" {
 		return true

@@ -43,8 +43,8 @@ func TestChanges(t *testing.T) {
 		{Agent: "drift", Change: "restart", Reason: "command changed", Fields: []string{"command changed"}},
 		{Agent: "edited", Change: "start", Reason: "command changed; its quarantine ends"},
 		{Agent: "gone", Change: "stop", Reason: "not in the configuration"},
-		{Agent: "held", Change: "restart", Reason: "command changed; held back while somebody is attached", Fields: []string{"command changed"}},
-		{Agent: "left", Change: "start", Reason: "configuration changed; it is not left ended"},
+		{Agent: "held", Change: "restart", Reason: "command changed; held back while a user is attached", Fields: []string{"command changed"}},
+		{Agent: "left", Change: "start", Reason: "configuration changed; it no longer stays stopped"},
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
 		{Agent: "q", Change: "wait", Reason: "quarantined: crashed"},
@@ -150,12 +150,12 @@ func TestPlannedInTheDark(t *testing.T) {
 			return map[string]string{"exec:x": "there is no script x"}[provider]
 		},
 	}
-	held := "provider changed; held back, it could not restart: there is no script x"
+	held := "provider changed; held back, because it could not start again: there is no script x"
 	expect := []change{
-		{Agent: "broken", Change: "wait", Reason: "command changed; held back, it could not restart: no such command", Fields: []string{"command changed"}},
-		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, because it may run there"},
+		{Agent: "broken", Change: "wait", Reason: "command changed; held back, because it could not start again: no such command", Fields: []string{"command changed"}},
+		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, since it may run there"},
 		{Agent: "moved", Change: "restart", Reason: "provider changed", Fields: []string{"provider changed"}},
-		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, because it may run there"},
+		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, since it may run there"},
 		{Agent: "seen", Change: "none", Reason: "runs as configured"},
 		{Agent: "swap", Change: "wait", Reason: held, Fields: []string{"provider changed"}},
 	}
@@ -165,7 +165,7 @@ func TestPlannedInTheDark(t *testing.T) {
 	v.running = &city.Snapshot{Agents: []city.Agent{
 		{Name: "dark", State: city.Running, Running: true, Provider: "tmux"}, {Name: "new", State: city.Waiting, Reason: "waits for a look"},
 	}}
-	expect[1].Reason, expect[3].Reason = "not known: the sessions of tmux cannot be listed", "waits for a look"
+	expect[1].Reason, expect[3].Reason = "unknown: the sessions of tmux cannot be listed", "waits for a look"
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
 		t.Error("beside a controller: " + diff)
 	}

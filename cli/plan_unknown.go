@@ -12,18 +12,17 @@ import (
 	"gcity/session"
 )
 
-// unknownLines says, a provider a line, what a plan is made without.
+// unknownLines returns one line for each provider that is missing from the plan.
 func unknownLines(p *session.Partial) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Unknown)) {
-		out = append(out, fmt.Sprintf("what runs by %s is not known, and what would become of it "+
-			"is not in this plan: %v", name, p.Unknown[name]))
+		out = append(out, fmt.Sprintf("sessions of %s are unknown, so this plan leaves "+
+			"them out: %v", name, p.Unknown[name]))
 	}
 	return out
 }
 
-// bars says why an agent that runs otherwise than it is wanted is not restarted for that: it could not be started
-// again.
+// bars returns why an agent with a changed definition is not restarted: it could not start again.
 func (v sight) bars(w agent.Want, st session.Status) string {
 	if w.Problem != "" || !st.Swapped(&w.Spec) || v.unable == nil {
 		return w.Problem
@@ -31,8 +30,8 @@ func (v sight) bars(w agent.Want, st session.Status) string {
 	return v.unable(w.Spec.Provider)
 }
 
-// hidden says why nobody knows what becomes of an agent that was not found: it may run where nobody could look. "" = it
-// does not run.
+// hidden returns why the state of an agent without a session is unknown: it may run with a provider that could not
+// be listed. "" means that it is not running.
 func (v sight) hidden(name string) string {
 	if len(v.unknown) == 0 {
 		return ""
@@ -40,11 +39,11 @@ func (v sight) hidden(name string) string {
 	if v.running == nil {
 		return "waits until the sessions of " +
 			strings.Join(slices.Sorted(maps.Keys(v.unknown)), ", ") +
-			" can be listed, because it may run there"
+			" can be listed, since it may run there"
 	}
 	g, ok := v.running.Agent(name)
 	if ok && g.Running && v.unknown[cmp.Or(g.Provider, "pty")] != nil {
-		return "not known: the sessions of " + g.Provider + " cannot be listed"
+		return "unknown: the sessions of " + g.Provider + " cannot be listed"
 	}
 	if ok && g.State == city.Waiting && len(g.DependsOn) == 0 { // for the same reason
 		return g.Reason

@@ -13,11 +13,12 @@ import (
 )
 
 func prefsCommand(e *env.Env) *cobra.Command {
-	return env.Group("prefs", "What belongs to you and not to a city: theme, keys, columns",
-		&cobra.Command{Use: "path", Short: "Where the file is, whether it is there or not",
+	return env.Group("prefs", "Show and check your own preferences: theme, keys, columns",
+		&cobra.Command{Use: "path", Short: "Print the path of the preferences file, whether it " +
+			"exists or not",
 			Args: env.Exactly(0),
 			RunE: func(*cobra.Command, []string) error { return prefsPath(e) }},
-		&cobra.Command{Use: "check", Short: "Say what is wrong in it; exit 78 if something is",
+		&cobra.Command{Use: "check", Short: "Check the preferences; exit 78 if they are invalid",
 			Args: env.Exactly(0),
 			RunE: func(*cobra.Command, []string) error { return prefsCheck(e) }},
 	)
@@ -52,7 +53,7 @@ func prefsCheck(e *env.Env) error {
 			return err
 		}
 	case len(wrong) == 0:
-		e.Sayf("%s: no mistakes", f.Config)
+		e.Sayf("%s: no errors", f.Config)
 	default:
 		for _, w := range wrong {
 			e.Sayf("%s", output.SafeText(w))

@@ -17,7 +17,7 @@ import (
 	"gcity/tui"
 )
 
-// roomExit is how an operator left the control room.
+// roomExit is how the user left the control room.
 type roomExit = tui.Exit
 
 const (
@@ -33,17 +33,18 @@ const (
 )
 
 type roomOptions struct {
-	city     city.Control   // nil = all of the cities
-	dir      string         // of the city
-	cities   city.Directory // nil = whatever list there is on this machine
+	city     city.Control   // nil = all cities
+	dir      string         // folder of the city
+	cities   city.Directory // nil = the directory of this machine, if there is one
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger
 
-	interrupts <-chan os.Signal // SIGINT, where somebody else listens to it; nil = the room does
+	// SIGINT if the caller already receives it; nil = the room subscribes itself
+	interrupts <-chan os.Signal
 }
 
-// openRoom shows the control room until the operator leaves it, or ctx ends.
+// openRoom shows the control room until the user leaves it or ctx ends.
 func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) {
 	mode := tui.Joined
 	switch {
@@ -89,18 +90,18 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 	return tui.Run(ctx, options)
 }
 
-// frozenAfter is how long a terminal has for a line, and a city for a word, once the room is over.
+// frozenAfter is how long a terminal has to take a line, and a city to respond, once the control room has closed.
 const frozenAfter = time.Second
 
-// hasty writes to a terminal that may take nothing any more, which must keep no process from ending. Not for concurrent
-// use.
+// hasty writes to a terminal that may be blocked, so that it cannot keep the process from exiting. Not safe for
+// concurrent use.
 type hasty struct {
 	to   io.Writer
 	late bool
-	wg   sync.WaitGroup // the writers; one that is late ends with the process
+	wg   sync.WaitGroup // the writers; a late one ends with the process
 }
 
-// Write implements io.Writer. It fails once the terminal has not taken something in time.
+// Write implements io.Writer. It fails if the terminal does not accept the data in time.
 func (h *hasty) Write(p []byte) (int, error) {
 	if h.late {
 		return 0, os.ErrDeadlineExceeded
@@ -123,7 +124,7 @@ func (h *hasty) Write(p []byte) (int, error) {
 	}
 }
 
-// asciiLocale says whether the locale that is set, if one is, has no UTF-8.
+// asciiLocale reports whether a locale is set that is not UTF-8.
 func asciiLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

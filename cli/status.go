@@ -21,7 +21,7 @@ import (
 func statusCommand(e *env.Env) *cobra.Command {
 	var watch bool
 	c := &cobra.Command{
-		Use: "status", Short: "How the city stands, agent by agent", Args: env.Exactly(0),
+		Use: "status", Short: "Show the state of the city and of each agent", Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch {
 				return watchStatus(cmd.Context(), e)
@@ -29,7 +29,7 @@ func statusCommand(e *env.Env) *cobra.Command {
 			return status(cmd.Context(), e)
 		},
 	}
-	c.Flags().BoolVarP(&watch, "watch", "w", false, "show it again whenever something changed")
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "show it again after each change")
 	return c
 }
 
@@ -67,7 +67,7 @@ func status(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// statusSnapshot asks for no more than status prints, where the city can answer that.
+// statusSnapshot requests only what status prints, if the city supports that.
 func statusSnapshot(ctx context.Context, l *env.Link) (*city.Snapshot, error) {
 	if b, ok := l.Control.(interface {
 		BriefSnapshot(context.Context) (*city.Snapshot, error)
@@ -77,7 +77,7 @@ func statusSnapshot(ctx context.Context, l *env.Link) (*city.Snapshot, error) {
 	return l.Snapshot(ctx)
 }
 
-// watchStatus shows every new snapshot: in place on a terminal, one after the other elsewhere.
+// watchStatus prints every new snapshot: in place on a terminal, one after the other elsewhere.
 func watchStatus(ctx context.Context, e *env.Env) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -111,8 +111,8 @@ func watchStatus(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// writeStatus draws a snapshot: the city in two lines, what is wrong, and tables: the agents, those in need first, and
-// pools and rigs if there are any.
+// writeStatus prints a snapshot: the city in two lines, what is wrong, and tables of agents (those with problems
+// first), pools and rigs.
 func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 	lines := []string{headline(e, s, live), e.Paint(output.Dim, strings.Join(summary(s), " · ")),
 		""}
@@ -139,7 +139,7 @@ func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 	)
 }
 
-// summary is what is to be known of a city besides its state: its folder, its configuration, what it takes.
+// summary returns the city's folder, configuration and resource usage.
 func summary(s *city.Snapshot) []string {
 	out := []string{output.SafeLine(s.Path), "config " + s.Config.Revision}
 	if s.API != "" {
@@ -168,7 +168,7 @@ func summary(s *city.Snapshot) []string {
 	return out
 }
 
-// automationCount is "4 automations: 1 broken, 1 failing", "" if there are none.
+// automationCount returns for example "4 automations: 1 broken, 1 failing", or "" without automations.
 func automationCount(s *city.Snapshot) string {
 	states, failing := map[city.AutomationState]int{}, 0
 	for i := range s.Automations {
@@ -197,7 +197,7 @@ func automationCount(s *city.Snapshot) string {
 	return text
 }
 
-// total is what all agents together take.
+// total returns the resource usage of all agents together.
 func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 	for i := range s.Agents {
 		if u := s.Agents[i].Usage; u != nil {
@@ -209,7 +209,7 @@ func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 }
 
 func headline(e *env.Env, s *city.Snapshot, live bool) string {
-	how := e.Paint(output.Yellow, "no controller runs")
+	how := e.Paint(output.Yellow, "no controller is running")
 	if live {
 		how = fmt.Sprintf("%s, pid %d, up %s, turned %s ago", s.Mode, s.PID, e.Age(s.Started),
 			output.Span(s.Patrol.Age(e.Now())))
@@ -227,7 +227,8 @@ func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	return e.Paint(output.Bold, output.SafeLine(s.Name)) + " · " + output.HeadCount(s) + " · " + how
 }
 
-// troubles are the things about the city as a whole that need a person, each in a line that is safe.
+// troubles returns the problems of the city as a whole that need a user's attention, as lines that are safe to
+// print.
 func troubles(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	if s.Config.Rejected != "" {
@@ -239,12 +240,12 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 	}
 	if h := s.Config.Held; h != nil {
 		out = append(out, fmt.Sprintf("the configuration on disk (%s) is held since %s: %s; "+
-			"`gcity reload --confirm` lets it come into force, `gcity plan` shows it", h.Revision,
+			"`gcity reload --confirm` applies it, `gcity plan` shows it", h.Revision,
 			e.Clock(h.Since), output.Loss(h.Removes, h.Running)))
 	}
 	if s.Ending != nil {
 		for _, what := range s.Ending.Waits {
-			out = append(out, "the stop waits: "+what)
+			out = append(out, "stopping: "+what)
 		}
 	}
 	out = append(out, s.Degraded...)
@@ -254,8 +255,8 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 		out = append(out, "warning: "+w)
 	}
 	if p := s.Patrol; p.Interval > 0 && !p.Last.IsZero() && p.Age(e.Now()) > 3*p.Interval {
-		out = append(out, fmt.Sprintf("the loop has not turned for %s (patrol every %s): "+
-			"`gcity doctor`", output.Span(p.Age(e.Now())), p.Interval))
+		out = append(out, fmt.Sprintf("the controller's loop has not run for %s (patrol_interval "+
+			"is %s); run `gcity doctor`", output.Span(p.Age(e.Now())), p.Interval))
 	}
 	for i := range out {
 		out[i] = output.SafeLead(out[i])

@@ -21,15 +21,16 @@ import (
 const (
 	// statusPatience is how long status waits for the snapshot of a controller.
 	statusPatience = 2 * time.Second
-	// filesPatience bounds the look at the sessions of a controller that does not answer.
+	// filesPatience is the timeout for reading the sessions of a controller that does not respond.
 	filesPatience = 5 * time.Second
-	// filesEvents is how many events that look shows.
+	// filesEvents is how many events are shown in that case.
 	filesEvents = 10
 )
 
-// statusOfFiles shows what the files and the sessions say of a city whose controller does not answer, and fails.
+// statusOfFiles prints what files and sessions show of a city with a controller that does not respond, and returns
+// an error.
 func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
-	silent := fmt.Errorf("the controller of %s has not answered for %s: %s", dir, statusPatience,
+	silent := fmt.Errorf("the controller of %s has not responded for %s: %s", dir, statusPatience,
 		doctor.SilentRemedy(dir))
 	if e.JSON {
 		return silent
@@ -37,13 +38,13 @@ func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, filesPatience)
 	defer cancel()
 	e.Sayf("%s\n", e.Paint(output.Yellow,
-		"! the controller does not answer; this is what the files and the sessions say"))
+		"! the controller does not respond; this is what the files and the sessions show"))
 	if err := writeSessions(ctx, e, dir); err != nil {
-		e.Sayf("the sessions cannot be listed: %s", output.SafeLine(err.Error()))
+		e.Sayf("cannot list the sessions: %s", output.SafeLine(err.Error()))
 	}
 	last, err := folder.ReadEvents(ctx, dir, events.Query{Limit: filesEvents})
 	if err != nil {
-		e.Sayf("\nthe events cannot be read: %s", output.SafeLine(err.Error()))
+		e.Sayf("\ncannot read the events: %s", output.SafeLine(err.Error()))
 		return silent
 	}
 	e.Sayf("\nlast events")
@@ -51,7 +52,7 @@ func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 	return silent
 }
 
-// writeSessions writes a table of the sessions of a city, as their holders tell.
+// writeSessions writes a table of the sessions of a city, as their holders report them.
 func writeSessions(ctx context.Context, e *env.Env, dir string) error {
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
 		Dir: dir, Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
@@ -80,7 +81,7 @@ func writeSessions(ctx context.Context, e *env.Env, dir string) error {
 		rows))
 }
 
-// sessionWord is a session's state in a word.
+// sessionWord returns a session's state in one word.
 func sessionWord(st session.Status) string {
 	switch {
 	case !st.Alive:

@@ -21,30 +21,30 @@ import (
 
 func topologyCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "The topologies that are kept in repositories, and how their " +
-			"copies stand", Args: env.Exactly(0), Aliases: []string{"ls"},
+		Use: "list", Short: "List the topologies from git repositories, and the state of " +
+			"their copies", Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(*cobra.Command, []string) error { return topologies(e) },
 	}
 	var update bool
 	fetch := &cobra.Command{
 		Use: "fetch [NAME…]", Short: "Copy topologies from their repositories into .gc/topologies",
 		Args: cobra.ArbitraryArgs,
-		Long: `fetch brings the copies of topologies to the commits that topologies.lock names,
-and writes into it what is new. All that [topologies.NAME] tables declare, or
-those that are named. Only with --update a newer commit is taken; nothing is
-ever fetched by itself.`,
+		Long: `fetch updates the copies of topologies to the commits in topologies.lock, and adds
+new topologies to that file. It fetches all that [topologies.NAME] tables declare,
+or those that you name. It takes newer commits only with --update. gcity never
+fetches anything on its own.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return fetchTopologies(cmd.Context(),
 				e, args, update)
 		},
 	}
 	fetch.Flags().BoolVar(&update, "update", false, "take the newest commit of each ref")
-	c := env.Group("topology", "Topologies that are kept in git repositories",
+	c := env.Group("topology", "Manage topologies from git repositories",
 		env.WithSource(e, list), env.WithSource(e, fetch))
 	return c
 }
 
-// remotes are the topologies that the configuration has from repositories.
+// remotes returns the topologies that the configuration takes from repositories.
 func remotes(e *env.Env) (dir string, _ []topology.Want, err error) {
 	if dir, err = e.CityDir(); err != nil {
 		return "", nil, err
@@ -64,11 +64,11 @@ type topologyShape struct {
 	Source string `json:"source"`
 	Ref    string `json:"ref,omitempty"`
 	Commit string `json:"commit,omitempty"`
-	State  string `json:"state"` // "fetched", or why its copy cannot be used
+	State  string `json:"state"` // "fetched", or why the copy cannot be used
 }
 
-const noRemotes = "no topology is kept in a repository; a [topologies.NAME] table with source = " +
-	"\"…\" in city.toml makes one known"
+const noRemotes = `no topology comes from a repository; ` +
+	`add a [topologies.NAME] table with source = "…" to city.toml`
 
 func topologies(e *env.Env) error {
 	dir, wants, err := remotes(e)
@@ -111,7 +111,7 @@ type fetchedShape struct {
 
 func fetchTopologies(ctx context.Context, e *env.Env, names []string, update bool) error {
 	if e.ReadOnly {
-		return exit.Usage("--read-only changes nothing, and a fetch does")
+		return exit.Usage("--read-only changes nothing, but a fetch writes files")
 	}
 	dir, wants, err := remotes(e)
 	if err != nil {
@@ -163,10 +163,10 @@ func checkTopologies(names []string, wants []topology.Want) error {
 			continue
 		}
 		if near := suggest.Nearest(n, known); near != "" {
-			return fmt.Errorf("there is no topology %q, did you mean %q?", n, near)
+			return fmt.Errorf("unknown topology %q, did you mean %q?", n, near)
 		}
-		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would "+
-			"make it known", n, n)
+		return fmt.Errorf("unknown topology %q; add a [topologies.%s] table to city.toml "+
+			"to declare it", n, n)
 	}
 	return nil
 }
@@ -174,10 +174,10 @@ func checkTopologies(names []string, wants []topology.Want) error {
 func sayFetched(e *env.Env, r topology.Result) {
 	switch {
 	case r.Mended:
-		e.Sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name,
-			r.Commit)
+		e.Sayf("fetched %s at %.12s again, because its files were not those of the commit",
+			r.Name, r.Commit)
 	case r.Was == r.Commit:
-		e.Sayf("%s is at %.12s already", r.Name, r.Commit)
+		e.Sayf("%s is already at %.12s", r.Name, r.Commit)
 	case r.Was == "":
 		e.Sayf("fetched %s at %.12s", r.Name, r.Commit)
 	default:

@@ -21,22 +21,22 @@ import (
 func trustCommand(e *env.Env) *cobra.Command {
 	var yes, list, revoke bool
 	c := &cobra.Command{
-		Use: "trust [DIR]", Short: "Show every program that a city would run, and let them run",
+		Use: "trust [DIR]", Short: "Show every program that a city would run, and trust it",
 		Args: env.Between(0, 1),
-		Long: `trust shows who wrote a city and every program that it would run, and asks whether
-they may. Until then no program of the city runs: commands that read it work from
-its text alone, and commands that start it are refused with exit 78. A city that
-"gcity init" has made is trusted from the start.
-Your own edits need no new answer. A program that is new or changed does if the git
-checkout that it comes from has moved since by anything but "git commit".
+		Long: `trust shows the author of a city and every program that it would run, and asks
+whether they may run. Before that no program of the city runs: commands that read
+the city use only its text, and commands that start it fail with exit code 78. A
+city that you made with "gcity init" is trusted from the start.
+Your own edits need no new answer. A new or changed program needs one if the git
+checkout that it comes from has changed by anything but "git commit" since.
 GCITY_TRUST=all trusts every city, and folders = ["~/src"] in the [trust] table of
-your config.toml every city below these folders.`,
+your config.toml trusts every city below these folders.`,
 		Example: "  gcity trust\n  gcity trust ~/src/clone --yes\n  gcity trust --list\n  gcity " +
 			"trust --revoke ~/src/clone",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list && (revoke || len(args) > 0):
-				return exit.Usage("--list takes no folder and no --revoke")
+				return exit.Usage("--list takes no folder and excludes --revoke")
 			case list:
 				return listTrusted(e)
 			}
@@ -77,7 +77,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 			return err
 		}
-		shown.Trusted, shown.Why = true, "you have just said so"
+		shown.Trusted, shown.Why = true, "you confirmed it"
 		reloadTrusted(ctx, e, dir)
 	}
 	if e.JSON {
@@ -91,15 +91,14 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	}
 	if !shown.Trusted {
 		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the city is not trusted: `gcity trust %s --yes` lets these "+
+			Err: fmt.Errorf("the city is not trusted; run `gcity trust %s --yes` to let these "+
 				"programs run", shell.Quote(dir))}
 	}
 	e.Sayf("the city in %s is trusted: %s", output.SafeLine(dir), shown.Why)
 	return nil
 }
 
-// reloadTrusted has a controller read the configuration that it holds for lack of trust. Without one there is nothing
-// to do.
+// reloadTrusted makes a running controller read the configuration that it refused for lack of trust.
 func reloadTrusted(ctx context.Context, e *env.Env, dir string) {
 	near, closeNear, err := e.Dial(dir)
 	if err != nil {
@@ -134,7 +133,7 @@ func revokeTrust(e *env.Env, args []string) error {
 		return env.RefusedReadOnly("trust --revoke")
 	}
 	dir, err := fleet.CityOf(e, args)
-	if err != nil && len(args) > 0 { // the folder may be gone
+	if err != nil && len(args) > 0 { // the folder may no longer exist
 		dir, err = filepath.Abs(args[0])
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func versionCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "The version of this program", Args: env.Exactly(0),
+		Use: "version", Short: "Print the version of this program", Args: env.Exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			if e.JSON {
 				return e.WriteJSON(map[string]string{
@@ -29,7 +29,7 @@ func versionCommand(e *env.Env) *cobra.Command {
 	}
 }
 
-// holderKind says what holds a session in this build: "embedded" or "self".
+// holderKind returns which program holds a session in this build: "embedded" or "self".
 func holderKind() string {
 	if holdbin.Image() == nil {
 		return "self"
@@ -52,7 +52,7 @@ func completionCommand(e *env.Env) *cobra.Command {
 			RunE: func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), e.Out) },
 		}
 	}
-	return env.Group("completion", "A completion script for your shell",
+	return env.Group("completion", "Print a completion script for your shell",
 		shell("bash", bashCompletion,
 			"source <(gcity completion bash)"),
 		shell("zsh", func(r *cobra.Command, w io.Writer) error { return r.GenZshCompletion(w) },

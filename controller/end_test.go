@@ -139,7 +139,7 @@ func TestAStopThatCannotLook(t *testing.T) {
 			t.Errorf("%+v, %v", snap.Ending, err)
 		}
 		if err := <-w.ended; err == nil || !strings.Contains(err.Error(),
-			"it is unknown whether agents still run") {
+			"whether anything runs still is not known") {
 			t.Errorf("Run: %v", err)
 		}
 	})

@@ -8,7 +8,8 @@ import (
 	"gcity/internal/redact"
 )
 
-// withoutSecrets returns an event of the controller without secrets, because a reason may quote a command line.
+// withoutSecrets returns an event of the controller without the secrets of command lines in it: a reason may quote
+// one.
 func withoutSecrets(e events.Event) events.Event {
 	e.Message = redact.Text(e.Message)
 	if text := string(e.Payload); redact.Text(text) == text {

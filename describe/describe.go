@@ -43,10 +43,10 @@ func Work(open, inProgress int) string {
 	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
 }
 
-// Fixed says that a list of cities cannot be changed through this connection.
+// Fixed is the message that a list of cities cannot be changed through this connection.
 const Fixed = "this list cannot be changed from here"
 
-// Declared returns where something is declared, and where that is changed.
+// Declared returns where something is declared, and which files change it.
 func Declared(source string, patched []string) string {
 	if len(patched) == 0 {
 		return source
@@ -54,22 +54,22 @@ func Declared(source string, patched []string) string {
 	return source + ", changed at " + strings.Join(patched, " and ")
 }
 
-// Ended says that an agent's session has ended.
+// Ended is the message that an agent's session has ended.
 func Ended(agent string) string { return "the session of " + agent + " has ended" }
 
-// HeldBack says that a restart waits, and for which changed fields.
+// HeldBack is the message that a restart is held back, with the changed fields.
 func HeldBack(drift []string) string {
 	return "a restart is held back: " + strings.Join(drift, ", ")
 }
 
-// ToldToFinish returns what has started a drain.
-func ToldToFinish(by string) string { return "told to finish by " + by }
+// ToldToFinish returns why an agent is draining.
+func ToldToFinish(by string) string { return "asked to finish by " + by }
 
-// ConvoyItself says why a bead cannot be part of a convoy.
+// ConvoyItself returns why a bead cannot be part of a convoy.
 func ConvoyItself(id string) string { return id + " is a convoy itself" }
 
-// WaitedFor says that a drain has no deadline.
-const WaitedFor = "it is waited for without end"
+// WaitedFor is the message that a drain has no deadline.
+const WaitedFor = "no deadline"
 
 // Idle returns what an idle timeout does.
 func Idle(timeout time.Duration) string {
@@ -77,4 +77,4 @@ func Idle(timeout time.Duration) string {
 }
 
 // NotWhileAttached is the exception of Idle.
-const NotWhileAttached = "; not while somebody is attached"
+const NotWhileAttached = "; not while a user is attached"

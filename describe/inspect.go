@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Ready returns when an agent counts as running. A spec without a condition for that has none of this text.
+// Ready returns when an agent counts as running. A spec without a condition for that does not need this text.
 func Ready(s *city.Spec) string {
 	var parts []string
 	if s.ReadyPrefix != "" {
@@ -19,7 +19,7 @@ func Ready(s *city.Spec) string {
 	return strings.Join(parts, " or ") + ", within " + Setting(s.ReadyLimit)
 }
 
-// Restart returns what follows the ends of an agent, in one line.
+// Restart returns what happens when an agent exits, in one line.
 func Restart(p *city.RestartPolicy) string {
 	if p.Mode == "never" {
 		return "never"
@@ -41,7 +41,7 @@ func Restart(p *city.RestartPolicy) string {
 	return text
 }
 
-// RestartLines returns what follows the ends of an agent, with the reasons, a sentence a line.
+// RestartLines returns what happens when an agent exits, with the reasons, one sentence per line.
 func RestartLines(s *city.Spec) []string {
 	p := &s.Restart
 	lines := []string{p.Mode}
@@ -52,10 +52,10 @@ func RestartLines(s *city.Spec) []string {
 		lines[0] += "; an end within " + Setting(p.MinUptime) + " of the start is a crash"
 	}
 	if p.MaxRestarts > 0 {
-		lines = append(lines, fmt.Sprintf("crash %d within %s is quarantine", p.MaxRestarts+1,
+		lines = append(lines, fmt.Sprintf("crash %d within %s leads to quarantine", p.MaxRestarts+1,
 			Setting(p.Window)))
 	} else {
-		lines = append(lines, "no number of crashes is quarantine")
+		lines = append(lines, "crashes never lead to quarantine")
 	}
 	switch first, most := p.Waits(); {
 	case first > 0 && first < most:
@@ -66,15 +66,15 @@ func RestartLines(s *city.Spec) []string {
 	}
 	switch s.Strategy {
 	case "rest_for_one":
-		lines = append(lines, "whoever depends on it restarts with it")
+		lines = append(lines, "agents that depend on it restart with it")
 	case "one_for_all":
-		lines = append(lines, "all that it is connected with restart with it")
+		lines = append(lines, "all agents connected with it restart too")
 	}
 	return lines
 }
 
-// Unrecorded says that the value of a field that runs is unknown.
-const Unrecorded = "not known: of it only a fingerprint is kept"
+// Unrecorded is the message that the running value of a field is unknown.
+const Unrecorded = "unknown: only a fingerprint of it is kept"
 
 // NotStarted returns why an agent could not be started.
 func NotStarted(why string) string { return "not started: " + why }
@@ -95,7 +95,7 @@ func Environment(all []city.Variable) []Variables {
 	}{
 		{city.FromConfig, "environment from the configuration"},
 		{city.FromCity, "environment from the city"},
-		{city.FromInherited, "environment as the controller's own"},
+		{city.FromInherited, "environment inherited from the controller"},
 	} {
 		var mine []city.Variable
 		for _, v := range all {

@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// Judges returns what decides the next beat of a watchdog.
+// Judges returns what makes the next decision of a watchdog.
 func Judges(w *city.Watchdog) string {
 	switch w.Mode {
 	case city.ByTriage:
@@ -16,9 +16,10 @@ func Judges(w *city.Watchdog) string {
 		}
 		return text
 	case city.ByThresholds:
-		return "the ages alone"
+		return "only the thresholds"
 	case city.ByRestart:
-		return "the ages alone; nothing can be typed, so what is very stale is restarted"
+		return "only the thresholds; it cannot type into the terminal, so it restarts an agent " +
+			"that is very stale"
 	}
 	return string(w.Mode)
 }
@@ -29,7 +30,7 @@ func Judged(j *city.Judgement, age string, took func(time.Duration) string) stri
 	return string(j.Decision) + " " + age + " ago, " + JudgedBy(j, took)
 }
 
-// JudgedBy returns what decided, why, and the result: "by scout in 12s: it hangs (typed)".
+// JudgedBy returns what made a decision, why, and its result: "by scout in 12s: it hangs (typed)".
 func JudgedBy(j *city.Judgement, took func(time.Duration) string) string {
 	text := "by " + j.By
 	if j.Took > 0 {
@@ -38,7 +39,7 @@ func JudgedBy(j *city.Judgement, took func(time.Duration) string) string {
 	return text + ": " + JudgedWhy(j)
 }
 
-// JudgedWhy returns why a watchdog decided as it did, and the result: "it hangs (typed)".
+// JudgedWhy returns the reason of a watchdog's decision and its result: "it hangs (typed)".
 func JudgedWhy(j *city.Judgement) string {
 	if j.Result != "" {
 		return j.Reason + " (" + j.Result + ")"

@@ -1,6 +1,6 @@
-// Package mail is what agents and people write to each other. A message is a bead of the type Type: kept where work
-// is kept, found by the same queries, and no work. This package holds the form that it has there; who may be
-// written to is said by package city.
+// Package mail defines messages between agents and people. A message is a bead of type Type: it is in the same
+// store as work, is found by the same queries, but does not count as work. This package defines its form as a bead.
+// Package city decides which addresses are valid.
 package mail
 
 import (
@@ -19,19 +19,19 @@ import (
 // address; it is open until it is archived.
 const Type = "message"
 
-// PoolPrefix begins the address of a pool, whose qualified name follows.
+// PoolPrefix is the beginning of a pool's address; the pool's qualified name follows.
 const PoolPrefix = "pool:"
 
-// Person is the address of whoever runs the city, and the sender of what nobody else has sent.
+// Person is the address of the city's user, and the sender of messages without another sender.
 const Person = "human"
 
 // MaxText bounds the text of a message, in bytes.
 const MaxText = 64 << 10
 
-// What a message's bead has besides.
+// Labels and metadata of a message's bead.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // + a pool's address, while no member has taken the message
+	labelTo     = "to:" // + a pool's address, until a member has taken the message
 	labelThread = "thread:"
 
 	keyFrom  = "from"
@@ -39,7 +39,7 @@ const (
 	keyDepth = "depth"
 )
 
-// Message is one letter. JSON shape: the API's.
+// Message is one message. Its JSON form is that of the API.
 type Message struct {
 	ID      string    `json:"id"`
 	From    string    `json:"from"`
@@ -51,15 +51,15 @@ type Message struct {
 	Read     bool `json:"read"`
 	Archived bool `json:"archived,omitempty"`
 
-	// the id of the message that began it; "" = this one began one, or none
+	// the ID of the message that began it; "" = no thread, or the first of one
 	Thread  string `json:"thread_id,omitempty"`
-	ReplyTo string `json:"reply_to,omitempty"` // the id of the message that it answers
+	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that it answers
 
-	// how many runs of automations have led to it, by the events that they caused
+	// how many automation runs, each triggered by events of the one before, have led to it
 	Depth int `json:"-"`
 }
 
-// Of reads a message from its bead; not ok for a bead that is none.
+// Of reads a message from its bead; ok is false for a bead that is not a message.
 func Of(b beads.Bead) (m Message, ok bool) {
 	if b.Type != Type {
 		return Message{}, false
@@ -87,8 +87,8 @@ func Of(b beads.Bead) (m Message, ok bool) {
 	return m, true
 }
 
-// New is the bead of a message that is to be sent. Its texts are such that they show as they are (L12); ID, Sent,
-// Read and Archived are left out. Check says whether it can be sent.
+// New returns the bead of a message to send. It makes its texts safe to print (L12), and ignores ID, Sent, Read and
+// Archived. Check reports whether the message can be sent.
 func New(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
@@ -112,23 +112,23 @@ func New(m Message) beads.Bead {
 	return b
 }
 
-// Check refuses what cannot be sent, in words for the sender.
+// Check returns why a message cannot be sent.
 func Check(m Message) error {
 	switch {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
 		return fmt.Errorf("the message is empty: it needs a subject or a text")
 	case len(m.Text) > MaxText:
-		return fmt.Errorf("the text has %d bytes, and %d is the most: put it in a file, and send "+
-			"the file's name", len(m.Text), MaxText)
+		return fmt.Errorf("the text has %d bytes, at most %d are allowed: write it to a file, "+
+			"and send the file's name", len(m.Text), MaxText)
 	case m.To != strings.TrimSpace(m.To) || m.To == "" || line(m.To) != m.To:
-		return fmt.Errorf("%.60q is no address: it is the name of an agent, a pool or a person",
+		return fmt.Errorf("invalid address %.60q: use the name of an agent, a pool or a person",
 			m.To)
 	}
 	_, err := beads.Prepare(New(m), time.Unix(0, 0))
 	return err
 }
 
-// Reply is the answer to a message: to whoever sent it, and to whom it went if that is the one who answers.
+// Reply returns the answer to a message. It goes to the sender, or to the receiver if the sender answers.
 func Reply(to Message, from, text string) Message {
 	whom := to.From
 	if whom == cmp.Or(line(from), Person) {
@@ -142,7 +142,7 @@ func Reply(to Message, from, text string) Message {
 		ReplyTo: to.ID}
 }
 
-// Query is what waits at an address and is not archived, read or not, all of it; "" = at any.
+// Query returns the query for messages to an address, read or not, without archived ones; "" = all addresses.
 func Query(to string) beads.Query {
 	q := beads.Query{Type: Type, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
 		Limit: -1}
@@ -154,7 +154,8 @@ func Query(to string) beads.Query {
 	return q
 }
 
-// ThreadQuery is what was answered in a thread, archived or not; the message that began it is got by the id itself.
+// ThreadQuery returns the query for the answers in a thread, with archived ones. The message that began the thread
+// is found by its ID.
 func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
 }
@@ -162,13 +163,13 @@ func ThreadQuery(id string) beads.Query {
 // ReadPatch marks a message as read.
 func ReadPatch() beads.Patch { return beads.Patch{AddLabels: []string{labelRead}} }
 
-// UnreadPatch takes the mark away.
+// UnreadPatch removes that mark.
 func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{labelRead}} }
 
-// ArchivePatch puts a message away. It is kept as closed work is.
+// ArchivePatch archives a message. It is kept like closed work.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch makes a message to a pool that of one member, unless another was faster (ErrConflict).
+// TakePatch gives a message to a pool to one member, unless another member was first (ErrConflict).
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {
@@ -179,7 +180,7 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
-// subject is a line for lists: the one given, else how the text begins.
+// subject returns a line for lists: the given subject, or the beginning of the text.
 func subject(given, text string) string {
 	s := line(given)
 	if s == "" {
@@ -193,8 +194,8 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean is a text as it can be shown and kept, line by line. A line may be long: it is cleaned in pieces, since
-// what shows lines would shorten it.
+// clean returns a text that is safe to print and store, line by line. It cleans a long line in pieces, because the
+// function for lines would shorten it.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -210,11 +211,11 @@ func clean(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n ")
 }
 
-// pieceMost bounds what is cleaned at a time, in bytes: tabs and what does not show make it longer, and it has to
-// stay a line.
+// pieceMost bounds a piece in bytes: tabs and invisible characters make it longer, and it must stay below the limit
+// of a line.
 const pieceMost = 400
 
-// cut shortens a text to at most so many bytes, whole characters.
+// cut shortens a text to a number of bytes at a character boundary.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -222,7 +223,7 @@ func cut(s string, most int) string {
 	return s[:boundary(s, most-len("…"))] + "…"
 }
 
-// boundary is the end of the last whole character within so many bytes; where there is none, just so many.
+// boundary returns the end of the last complete character within a number of bytes, or that number without one.
 func boundary(s string, most int) int {
 	for n := most; n > most-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {

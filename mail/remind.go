@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// What of mail a Reminder shows.
+// Limits of a Reminder.
 const (
-	remindMost = 5   // messages, the oldest
+	remindMost = 5   // messages, the oldest ones
 	remindText = 500 // bytes of a text
 )
 
-// Reminder is unread mail, given newest first, as an agent is told of it in the middle of its work: who wrote what,
-// and how the whole is read. It is "" where there is none. No text can end it before its end.
+// Reminder returns a text about unread mail for an agent, given newest first: senders, texts, and how to read the
+// rest. It is "" without mail. No message text can end the reminder early.
 func Reminder(unread []Message) string {
 	if len(unread) == 0 {
 		return ""
@@ -35,36 +35,36 @@ func Reminder(unread []Message) string {
 		short := cut(text, remindText)
 		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(plain(short), "\n", "\n  "))
 		if short != text {
-			fmt.Fprintf(&b, "  (there is more of it)\n")
+			fmt.Fprintf(&b, "  (shortened)\n")
 		}
 	}
 	if more := len(unread) - remindMost; more > 0 {
 		fmt.Fprintf(&b, "\n%d more: `gc mail inbox` lists all.\n", more)
 	}
 	fmt.Fprintf(&b, "\n`gc mail read ID` shows a message and marks it as read, `gc mail reply ID "+
-		"TEXT` answers it, `gc mail archive ID` puts it away.\n</system-reminder>\n")
+		"TEXT` answers it, `gc mail archive ID` archives it.\n</system-reminder>\n")
 	return b.String()
 }
 
-// unmarked takes from texts what would end a reminder.
+// unmarked removes from texts what would end a reminder.
 func unmarked() func(string) string {
 	mark := regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }
 }
 
-// leftText is how much of each message Left tells, in bytes.
+// leftText is how much of each message Left contains, in bytes.
 const leftText = 8 << 10
 
-// Left is what an agent is told at its start of messages that the session before has left, given newest first; ""
-// if there is none. No text can end it before its end.
+// Left returns the text for an agent's start about messages that the previous session left, given newest first; ""
+// if there are none. No message text can end it early.
 func Left(own []Message) string {
 	if len(own) == 0 {
 		return ""
 	}
 	plain := unmarked()
 	var b strings.Builder
-	b.WriteString("<system-reminder>\nYou have been started anew. This is what you have left for " +
-		"yourself, the newest last.\n")
+	b.WriteString("<system-reminder>\nYou have been restarted. These are the messages that you " +
+		"left for yourself, the newest last.\n")
 	for i := range min(len(own), remindMost) {
 		m := own[min(len(own), remindMost)-1-i]
 		fmt.Fprintf(&b, "\n%s of %s: %s\n", m.ID, m.Sent.UTC().Format("2006-01-02 15:04:05Z"),
@@ -73,14 +73,14 @@ func Left(own []Message) string {
 			short := cut(text, leftText)
 			fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(plain(short), "\n", "\n  "))
 			if short != text {
-				b.WriteString("  (there is more of it)\n")
+				b.WriteString("  (shortened)\n")
 			}
 		}
 	}
 	if more := len(own) - remindMost; more > 0 {
 		fmt.Fprintf(&b, "\n%d older: `gc mail inbox` lists all.\n", more)
 	}
-	b.WriteString("\n`gc mail read ID` marks one as read: it is not told again then.\n" +
-		"</system-reminder>\n")
+	b.WriteString("\n`gc mail read ID` marks one as read, so that it is not repeated at the next " +
+		"start.\n</system-reminder>\n")
 	return b.String()
 }

@@ -16,14 +16,14 @@ import (
 // agent is an agent of the original: a folder below agents, or an older [[agent]] table.
 type agent struct {
 	name  string // in the converted city
-	was   string // in the original
+	was   string // name in the original
 	pack  *pack
-	dir   string // the folder that its relative paths mean first
+	dir   string // the folder that its relative paths refer to first
 	place string
 	keys  map[string]value
 	table bool // it is an [[agent]] table
 
-	always, onDemand bool // a named session says so
+	always, onDemand bool // set by a named session
 	prompt           string
 }
 
@@ -89,14 +89,14 @@ func (c *conversion) agentFolder(p *pack, name string) error {
 func (c *conversion) addAgent(p *pack, a *agent) error {
 	a.name = a.was
 	if !validName.MatchString(a.was) {
-		return fmt.Errorf("%s: %q is not a name for an agent; "+
-			"use letters, digits, \".\", \"_\" and \"-\"", a.place, a.was)
+		return fmt.Errorf(`%s: invalid name of an agent %q; use letters, digits, ".", "_" and "-"`,
+			a.place, a.was)
 	}
 	same := func(b *agent) bool {
 		return b.was == a.was && b.keys["dir"].text() == a.keys["dir"].text()
 	}
 	if i := slices.IndexFunc(p.agents, same); i >= 0 {
-		return fmt.Errorf("%s: another agent is called %q, at %s; rename one of them", a.place,
+		return fmt.Errorf("%s: another agent has the name %q, at %s; rename one of them", a.place,
 			a.was, p.agents[i].place)
 	}
 	p.agents = append(p.agents, a)
@@ -113,7 +113,7 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 	return out
 }
 
-// settle applies what the files say of agents as a whole: defaults, patches, named sessions, and names that clash.
+// settle applies what the files declare for several agents: defaults, patches, named sessions, and name conflicts.
 func (c *conversion) settle() error {
 	c.place(c.order)
 	for _, p := range append([]*pack{c.root}, c.order...) {
@@ -121,7 +121,7 @@ func (c *conversion) settle() error {
 			c.defaults(p, s)
 		}
 	}
-	for _, s := range c.files { // the city's go to every agent that has none
+	for _, s := range c.files { // those of the city apply to every agent that has none
 		for _, p := range c.order {
 			c.defaults(p, s)
 		}
@@ -142,7 +142,7 @@ func (c *conversion) settle() error {
 	return nil
 }
 
-// globals gives the agents of a pack the commands that its [global] table has for all of them.
+// globals gives the agents of a pack the commands of its [global] table.
 func (c *conversion) globals(p *pack, s *source) {
 	n := s.root.Get("global").Get("session_live")
 	if n == nil || n.Shape != toml.ShapeArray {
@@ -157,7 +157,7 @@ func (c *conversion) globals(p *pack, s *source) {
 	}
 }
 
-// manuals are the files that describe a pack: its pack.toml, and of the city's own the files of the city.
+// manuals returns the files that describe a pack: its pack.toml, and for the city's own pack the files of the city.
 func (c *conversion) manuals(p *pack) []*source {
 	var out []*source
 	if p.manual != nil {
@@ -193,7 +193,7 @@ func (c *conversion) defaults(p *pack, s *source) {
 	}
 }
 
-// dropFallbacks removes agents that only stand in for another of the same name.
+// dropFallbacks removes agents that only replace another of the same name if that is missing.
 func (c *conversion) dropFallbacks() {
 	fallback := func(a *agent) bool {
 		v := a.keys["fallback"]
@@ -218,8 +218,8 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// clashes renames imported agents whose name another agent of the same city or rig has. Gas City tells them apart
-// by the name of their import.
+// clashes renames imported agents that have the name of another agent of the same city or rig. Gas City
+// distinguishes them by the name of their import.
 func (c *conversion) clashes() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.near(c.root.imports)...)}
 	for _, r := range c.rigs {
@@ -235,14 +235,14 @@ func (c *conversion) clashes() error {
 				}
 				if first != nil && first != a {
 					name := p.binding + "." + a.was
-					c.note(a.place, "the agent %s is called %s now: %s declares an agent of "+
+					c.note(a.place, "the agent %s has the new name %s: %s declares an agent of "+
 						"that name too",
 						a.was, name, first.place)
 					a.name = name
 				}
 				if other := taken[a.name]; other != nil && other != a {
-					return fmt.Errorf("%s: the name %q is taken by the agent at %s; rename "+
-						"one of them",
+					return fmt.Errorf("%s: the name %q is already used by the agent at %s; "+
+						"rename one of them",
 						a.place, a.name, other.place)
 				}
 				taken[a.name] = a
@@ -252,7 +252,7 @@ func (c *conversion) clashes() error {
 	return nil
 }
 
-// near is flat with the packs that are imported themselves first.
+// near is flat with the directly imported packs first.
 func (c *conversion) near(imports []imported) []*pack {
 	var out []*pack
 	for _, i := range imports {
@@ -268,7 +268,7 @@ func (c *conversion) near(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn is lookup for a name in the files of the city that means an agent of a rig; rig may be "".
+// lookupIn is lookup for a name in the files of the city that may refer to an agent of a rig; rig may be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
 		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
@@ -285,7 +285,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// lookup finds the agent that a name means in the files of a pack: NAME or BINDING.NAME.
+// lookup finds the agent that a name in the files of a pack refers to: NAME or BINDING.NAME.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {
@@ -322,7 +322,7 @@ func (c *conversion) lookup(p *pack, name string) *agent {
 	return nil
 }
 
-// renamed returns a name of the original as the converted city has it: [RIG/][BINDING.]NAME.
+// renamed returns the name in the converted city of a name in the original: [RIG/][BINDING.]NAME.
 func (c *conversion) renamed(p *pack, name string) (string, bool) {
 	prefix, bare := "", name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -357,7 +357,7 @@ func (c *conversion) patchAgents(p *pack, s *source) error {
 			}
 			a := c.lookup(p, name)
 			if a == nil {
-				c.note(s.at(n.At), "there is no agent %q; the patch was left out", name)
+				c.note(s.at(n.At), "unknown agent %q; the patch was left out", name)
 				continue
 			}
 			c.patch(a, n, s)
@@ -402,7 +402,7 @@ func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
 	}
 }
 
-// namedSessions makes agents of the [[named_session]] tables of a file.
+// namedSessions converts the [[named_session]] tables of a file to agents.
 func (c *conversion) namedSessions(p *pack, s *source) {
 	for _, key := range []string{"named_session", "named_sessions"} {
 		for _, n := range toml.TablesOf(s.root.Get(key)) {
@@ -419,7 +419,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 	}
 	a := c.lookup(p, template)
 	if a == nil {
-		c.note(v.place(), "there is no agent %q; the named session was left out", template)
+		c.note(v.place(), "unknown agent %q; the named session was left out", template)
 		return
 	}
 	for _, kid := range v.Kids {
@@ -438,7 +438,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 			delete(b.keys, key)
 		}
 		if slices.ContainsFunc(p.agents, func(o *agent) bool { return o.name == name }) {
-			c.note(v.place(), "another agent is called %q; the named session was left out", name)
+			c.note(v.place(), "another agent has the name %q; the named session was left out", name)
 			return
 		}
 		a.pack.agents = append(a.pack.agents, &b)

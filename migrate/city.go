@@ -22,7 +22,7 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 			} `json:"definitions"`
 		}
 		if err := json.Unmarshal(keys.JSONSchema("city"), &schema); err != nil {
-			// it is made by this program
+			// this program generates it
 			panic(fmt.Sprintf("the schema of city.toml is not JSON: %v", err))
 		}
 		for name, d := range schema.Definitions {
@@ -36,7 +36,7 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 	return c.schema[table]
 }
 
-// plainTable copies the keys of a table that gcity knows and notes the others.
+// plainTable copies the keys of a table that gcity knows and adds notes about the others.
 func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
 	known := c.knownKeys(name)
 	for _, kid := range n.Kids {
@@ -92,11 +92,11 @@ func (c cityWriter) workspace() *table {
 		if p := w.TextOf("provider"); p != "" && c.known(p) {
 			t.text("provider", p)
 		} else if p != "" {
-			c.note(s.at(w.Get("provider").At), "the provider %q is not known; add a "+
-				"[providers.%s] table", p, p)
+			c.note(s.at(w.Get("provider").At), "unknown provider %q; add a [providers.%s] table", p,
+				p)
 		}
 		for key, why := range map[string]string{
-			"default_rig_includes": "give each rig that you add its topologies",
+			"default_rig_includes": "add its topologies to each new rig",
 			"prefix":               "the prefix of the city's work is made from its name",
 		} {
 			if n := w.Get(key); n != nil {
@@ -108,7 +108,7 @@ func (c cityWriter) workspace() *table {
 	return t
 }
 
-// words names the topologies that imports lead to, of which some have only formulas for the city or for a rig.
+// words returns the names of the topologies of imports; some of them have only formulas for the city or for a rig.
 func (c *conversion) words(imports []imported, scope string) []string {
 	var out []string
 	for _, p := range c.flat(imports) {
@@ -128,7 +128,7 @@ func (c *conversion) words(imports []imported, scope string) []string {
 	return out
 }
 
-// slingTarget returns who gets the work of a rig, "" if there is no such agent.
+// slingTarget returns the agent that gets the work of a rig, "" if it does not exist.
 func (c cityWriter) slingTarget(r *rig, name string) string {
 	if !strings.Contains(name, "/") {
 		if a := c.lookupIn(r.name, name); a != nil {
@@ -143,7 +143,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the name of the city: as it is registered, else as its files say.
+// cityName returns the name of the city: its registered name, or that in its files.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -171,7 +171,7 @@ func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
 	})
 }
 
-// section adds what one file says of a table.
+// section adds the content of one file to a table.
 func (c cityWriter) section(t *table, name string, s *source) {
 	at, below, nested := strings.Cut(name, ".")
 	n := s.root.Get(at)
@@ -188,8 +188,8 @@ func (c cityWriter) section(t *table, name string, s *source) {
 	if name == "session" {
 		if p := n.TextOf("provider"); p != "" && !sessionProvider(p) {
 			t.set("provider", "")
-			c.note(s.at(n.Get("provider").At), "the session provider %q does not exist; agents "+
-				"run in terminals of gcity", p)
+			c.note(s.at(n.Get("provider").At), "the session provider %q does not exist in gcity; "+
+				"agents run in terminals of gcity", p)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func sessionProvider(name string) bool {
 		strings.HasPrefix(name, "exec:") || strings.HasPrefix(name, "plugin:")
 }
 
-// orderOverrides writes what the city changes of single orders.
+// orderOverrides writes the city's overrides of single orders.
 func (c cityWriter) orderOverrides(b *strings.Builder) {
 	known := c.knownKeys("automations.overrides")
 	for _, s := range c.files {
@@ -323,7 +323,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 				if target := c.slingTarget(r, kid.Text); target != "" {
 					t.text(kid.Key, target)
 				} else {
-					c.note(r.src.at(kid.At), "there is no agent %q, which the rig %s gives work to",
+					c.note(r.src.at(kid.At), "unknown agent %q, to which the rig %s assigns work",
 						kid.Text, r.name)
 				}
 			default:
@@ -340,7 +340,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 	}
 }
 
-// siteOf returns what the machine's own file says of a rig.
+// siteOf returns the settings of a rig from the machine's own file.
 func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil
@@ -374,7 +374,7 @@ func (c cityWriter) rigPath(r *rig) string {
 	return c.inCity(path)
 }
 
-// rigPatches writes what the city changes of a rig's agents.
+// rigPatches writes the city's patches of a rig's agents.
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	for _, key := range []string{"overrides", "patches"} {
 		for _, n := range toml.TablesOf(r.node.Get(key)) {
@@ -387,7 +387,7 @@ func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	}
 }
 
-// cityPatches writes what the city changes of the agents of single rigs.
+// cityPatches writes the city's patches of agents of single rigs.
 func (c cityWriter) cityPatches(b *strings.Builder) {
 	for _, s := range c.manuals(c.root) {
 		for _, key := range []string{"agent", "agents"} {
@@ -411,7 +411,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	}
 	target := c.lookupIn(inRig, name)
 	if target == nil {
-		c.note(v.place(), "there is no agent %q; the patch was left out", name)
+		c.note(v.place(), "unknown agent %q; the patch was left out", name)
 		return
 	}
 	a := &agent{name: target.name, was: target.was, pack: c.root, dir: c.dir, place: v.place(),
@@ -442,7 +442,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	out.write(b, header)
 }
 
-// strangers notes the tables of the city's files that have no equivalent.
+// strangers adds notes about tables of the city's files that have no equivalent.
 func (c cityWriter) strangers() {
 	for _, p := range append([]*pack{c.root}, c.order...) {
 		for _, s := range c.manuals(p) {
@@ -470,7 +470,7 @@ func (c cityWriter) strangers() {
 	}
 }
 
-// packTable notes the keys of [pack] that have no equivalent.
+// packTable adds notes about keys of [pack] that have no equivalent.
 func (c cityWriter) packTable(p *pack, s *source) {
 	n := s.root.Get("pack")
 	if n == nil {

@@ -51,7 +51,7 @@ func (e emitter) agent(a *agent) *emitted {
 	return out
 }
 
-// keys writes the keys that need no more than a look at their value; patches have them too.
+// keys writes the keys with values that can be copied or converted alone; patches have them too.
 func (e emitter) keys(a *agent, out *emitted) {
 	keys := make([]string, 0, len(a.keys))
 	for key := range a.keys {
@@ -73,7 +73,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if e.known(v.text()) {
 				out.main.text(key, v.text())
 			} else {
-				e.note(v.place(), "the provider %q of %s is not known; add a [providers.%s] table",
+				e.note(v.place(), "unknown provider %q of %s; add a [providers.%s] table",
 					v.text(), a.name, v.text())
 			}
 		case "idle_timeout":
@@ -84,7 +84,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 			e.lines(key, v, a, out)
 		case "session_live":
 			e.lines("session_setup", v, a, out)
-			e.note(v.place(), "session_live is run once, after the session has started")
+			e.note(v.place(), "session_live runs once, after the session has started")
 		case "session_setup_script":
 			e.path(key, v, a, out)
 		case "depends_on", "install_agent_hooks":
@@ -105,12 +105,12 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
-// instead says what to do about keys that have no equivalent.
+// instead has the alternatives for keys that have no equivalent.
 var instead = map[string]string{
 	"option_defaults":  "; write the program's own options into args",
 	"max_session_age":  "; idle_timeout is the nearest",
 	"sleep_after_idle": "; idle_timeout restarts an idle agent",
-	"session":          "; agents run in terminals, see session in docs/config.md",
+	"session":          "; agents run in terminals, see session in `gcity help config`",
 	"on_death": "; an automation with gate = \"event\" and on = \"agent.crashed\" is " +
 		"the nearest",
 	"on_boot": "; an automation with gate = \"event\" and on = \"controller.started\" is " +
@@ -131,12 +131,12 @@ func (e emitter) fragments(a *agent, out *emitted) {
 		}
 	}
 	if a.plain() {
-		return // Gas City attaches nothing to a prompt that is no template
+		return // Gas City adds nothing to a prompt that is not a template
 	}
 	out.main.texts("inject_fragments", names)
 }
 
-// plain reports whether the agent's prompt is text and no template.
+// plain reports whether the agent's prompt is plain text rather than a template.
 func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
 
 // list writes a list of names.
@@ -146,13 +146,13 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 		if key == "depends_on" {
 			now, ok := e.renamed(e.pack, name)
 			if !ok {
-				e.note(v.place(), "there is no agent %q, which %s depends on; the dependency "+
+				e.note(v.place(), "unknown agent %q, on which %s depends; the dependency "+
 					"was left out", name, a.name)
 				continue
 			}
 			name = now
 		} else if !slices.Contains([]string{"claude", "gemini", "opencode", "copilot"}, name) {
-			e.note(v.place(), "there are no hooks of the kind %q for %s", name, a.name)
+			e.note(v.place(), "unknown kind of hooks %q for %s", name, a.name)
 			continue
 		}
 		names = append(names, name)
@@ -160,7 +160,7 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, names)
 }
 
-// lines writes a list of shell lines that are templates, behind those that the key has already.
+// lines adds a list of shell lines that are templates to those that the key has already.
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
@@ -178,7 +178,7 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find returns the file or folder that a path of an agent means, as a path of the converted file.
+// find returns the file or folder of an agent's path, as a path of the converted file.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -199,7 +199,7 @@ func (e emitter) find(a *agent, v value) (string, bool) {
 	return filepath.Join(written), false
 }
 
-// moved returns a path of the original as the converted file names it.
+// moved returns a path of the original in the form of the converted file.
 func (e emitter) moved(path string) string {
 	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
 		if p.rel == "" && p != e.root || !within(p.dir, path) {
@@ -254,7 +254,7 @@ func (e emitter) folder(a *agent, out *emitted) {
 	}
 }
 
-// prompt writes what an agent is told.
+// prompt writes the prompt of an agent.
 func (e emitter) prompt(a *agent, out *emitted) {
 	if v := a.keys["prompt_template"]; v.text() != "" {
 		if path, ok := e.find(a, v); ok {
@@ -278,7 +278,7 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 	sized := lowAt.Node != nil || highAt.Node != nil || check.Node != nil
 	if a.table && !sized && !e.sessions && !a.onDemand {
-		return // in a city without named sessions such an agent always runs
+		return // in a city without named sessions such an agent is always running
 	}
 	if a.always && (!sized || highAt.Node != nil && high == 1) ||
 		low == 1 && high == 1 && check.Node == nil {
@@ -323,7 +323,7 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 }
 
-// get is Get of a value that may be missing.
+// get is Get for a value that may be missing.
 func (v value) get(key string) *toml.Node {
 	if v.Node == nil {
 		return nil
@@ -348,7 +348,7 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 	return n, v
 }
 
-// limit is the smallest limit of sessions that the city or its only rig sets, 0 if there is none.
+// limit returns the smallest limit of sessions that the city or its only rig sets, or 0.
 func (e emitter) limit() int {
 	for _, s := range e.files {
 		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
@@ -410,7 +410,7 @@ func (e emitter) table(a *agent) bool {
 		!exists(filepath.Join(a.pack.dir, "overlay"))
 }
 
-// original returns the path of the original that moved has made another of.
+// original is the inverse of moved.
 func (e emitter) original(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//"); ok {
 		for _, p := range slices.Backward(e.order) {

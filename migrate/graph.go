@@ -28,7 +28,7 @@ type pack struct {
 type imported struct {
 	binding string
 	pack    *pack
-	closed  bool // transitive = false: its own imports do not come along
+	closed  bool // transitive = false: its own imports are left out
 }
 
 // rig is a rig of the original.
@@ -52,10 +52,10 @@ func (c *conversion) read() error {
 	}
 	if city == nil {
 		city = &source{name: config.FileName, root: &toml.Node{Shape: toml.ShapeTable}}
-		c.note(config.PackFile, "there is no city.toml beside it; the city has no rigs")
+		c.note(config.PackFile, "no city.toml next to it; the city has no rigs")
 	} else if len(packmodel.Marks(c.dir, city.root)) == 0 {
-		return fmt.Errorf("the city in %s is %w: gcity reads it as it is; "+
-			"`gcity --city %s config check` says whether anything is wrong with it", c.dir,
+		return fmt.Errorf("the city in %s is %w: gcity can read it without conversion; `gcity "+
+			"--city %s config check` checks it", c.dir,
 			ErrNotPackModel, c.dir)
 	}
 	c.files = []*source{city}
@@ -92,7 +92,7 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack reads the pack in a folder, once, with all that it imports. way has the folders through which it was reached.
+// pack reads the pack in a folder with all its imports, once. way has the folders through which it was reached.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
@@ -110,7 +110,7 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 		return nil, err
 	}
 	if manual == nil && dir != c.dir {
-		return nil, fmt.Errorf("there is no %s in %s", config.PackFile, c.called(dir))
+		return nil, fmt.Errorf("%s does not exist in %s", config.PackFile, c.called(dir))
 	}
 	p := &pack{dir: dir, manual: manual, name: filepath.Base(dir), binding: binding}
 	if manual != nil {
@@ -171,15 +171,15 @@ type place struct {
 	base string
 }
 
-// find reads the pack that a source names. A pack that is only in a repository is noted and nil.
+// find reads the pack of a source. It returns nil for a pack that is only in a repository, and adds a note.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {
 	case remote(from):
 		if dir = cached(c.dir, binding); dir == "" {
 			c.note(at.src.at(at.node.At), "the import %s is in a repository (%s) and was not "+
-				"converted; "+
-				"copy the pack into the city, name its folder as source, and convert again",
+				"converted; copy the pack into the city, use its folder as source, and "+
+				"convert again",
 				binding, from)
 			return nil, nil
 		}
@@ -207,7 +207,7 @@ func remote(from string) bool {
 		strings.HasPrefix(from, "github.com/")
 }
 
-// cached returns the copy of a repository's pack that Gas City has made in the city, "" if there is none.
+// cached returns Gas City's copy of a repository's pack in the city, or "".
 func cached(city, binding string) string {
 	for _, folder := range []string{".gc/cache/packs", ".gc/packs", ".gc/cache/imports"} {
 		dir := filepath.Join(city, folder, binding)
@@ -246,7 +246,7 @@ func (c *conversion) namedPack(name string) bool {
 	})
 }
 
-// cityImports reads what the city's files import besides its pack.toml.
+// cityImports reads the imports of the city's files other than its pack.toml.
 func (c *conversion) cityImports() error {
 	for _, s := range c.files {
 		more, err := c.importsOf(s, s.root, c.dir, []string{c.dir})
@@ -286,7 +286,7 @@ func (c *conversion) readRigs() error {
 				return fmt.Errorf("%s: the rig has no name", s.at(n.At))
 			}
 			if slices.ContainsFunc(c.rigs, func(o *rig) bool { return o.name == r.name }) {
-				return fmt.Errorf("%s: another rig is called %q", s.at(n.At), r.name)
+				return fmt.Errorf("%s: another rig has the name %q", s.at(n.At), r.name)
 			}
 			var err error
 			if r.imports, err = c.importsOf(s, n, c.dir, []string{c.dir}); err != nil {
@@ -324,13 +324,13 @@ func (c *conversion) readDefaults() error {
 		for _, p := range c.flat(list) {
 			words = append(words, p.rel)
 		}
-		c.note(s.at(n.Get("imports").At), "new rigs get no pack by themselves; "+
-			"give a rig that you add topologies = %s", quoteAll(words))
+		c.note(s.at(n.Get("imports").At), "gcity adds no pack to new rigs; add topologies = %s "+
+			"to a new rig", quoteAll(words))
 	}
 	return nil
 }
 
-// flat lists the packs that imports lead to, each once, those that others import before them.
+// flat lists the packs of imports, each once, imported packs before those that import them.
 func (c *conversion) flat(imports []imported) []*pack {
 	var out []*pack
 	var walk func(list []imported, deep bool)

@@ -20,7 +20,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Report says what a conversion made, and what it left out.
+// Report is the result of a conversion: what it wrote, and what it left out.
 type Report struct {
 	City        string   `json:"city"` // the city that was converted
 	Out         string   `json:"out"`  // the folder that was written
@@ -47,8 +47,8 @@ type FolderError struct{ error }
 
 func (e FolderError) Unwrap() error { return e.error }
 
-// Convert reads the city in dir and writes its equivalent to out, which must not exist or be empty. Without an out
-// it is the folder DIR-gcity beside dir. Nothing is left of a conversion that fails.
+// Convert reads the city in dir and writes its equivalent to out, which must be empty or not exist. Without out it
+// uses the folder DIR-gcity next to dir. A conversion that fails leaves nothing behind.
 func Convert(dir, out string) (*Report, error) {
 	dir, out, err := folders(dir, out)
 	if err != nil {
@@ -108,14 +108,14 @@ type conversion struct {
 
 	root  *pack            // the city's own pack
 	files []*source        // city.toml and what it includes, in order
-	site  *source          // .gc/site.toml, nil if there is none
+	site  *source          // .gc/site.toml, nil if it does not exist
 	packs map[string]*pack // by folder
 	order []*pack          // packs in the order in which they were found, without the root
 	rigs  []*rig
 
 	sessions bool // the city has a named session
 	overlays []layerCopy
-	recipes  []*pack                    // whose formulas are needed without their agents
+	recipes  []*pack                    // packs with formulas that are needed without their agents
 	schema   map[string]map[string]bool // keys that gcity knows, by table
 	report   *Report
 }
@@ -160,7 +160,7 @@ func (c *conversion) open(path string) (*source, error) {
 	return s, nil
 }
 
-// called returns a path as messages name it: relative to the city where it is inside of it.
+// called returns a path for messages: relative to the city if it is inside.
 func (c *conversion) called(path string) string {
 	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
 		return rel
@@ -188,7 +188,7 @@ type value struct {
 
 func (v value) place() string { return v.src.at(v.At) }
 
-// text returns a string value, "" if it is none.
+// text returns a string value, "" for other types.
 func (v value) text() string {
 	if v.Node == nil || v.Shape != toml.ShapeString {
 		return ""

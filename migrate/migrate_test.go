@@ -156,7 +156,7 @@ func TestRefused(t *testing.T) {
 		{"missing folder", city + "[imports.a]\nsource = \"packs/none\"\n",
 			`city.toml:3:1: the import "a" names`},
 		{"folder without a pack", city + "[imports.a]\nsource = \"packs/a\"\n-- " +
-			"packs/a/README --\nx\n", "there is no pack.toml in packs/a"},
+			"packs/a/README --\nx\n", "pack.toml does not exist in packs/a"},
 		{"import without a source", city + "[imports.a]\nversion = \"1\"\n",
 			`the import "a" has no source`},
 		{"included file is missing", "-- city.toml --\ninclude = [\"x.toml\"]\n[imports.a]\n" +
@@ -170,12 +170,12 @@ func TestRefused(t *testing.T) {
 			"= \"a\"\nschema = 2\n", "form a cycle"},
 		{"two rigs of a name", city + "[daemon]\nformula_v2 = true\n[[rigs]]\nname = \"r\"\npath " +
 			"= \"/a\"\n[[rigs]]\nname = \"r\"\npath = \"/b\"\n",
-			`another rig is called "r"`},
+			`another rig has the name "r"`},
 		{"two agents of a name", city + "[daemon]\nformula_v2 = true\n[[agent]]\nname = \"x\"\n" +
 			"-- agents/x/prompt.md --\nx\n",
-			`another agent is called "x"`},
+			`another agent has the name "x"`},
 		{"a name that is none", city + "[daemon]\nformula_v2 = true\n-- agents/x " +
-			"y/prompt.md --\nx\n", `"x y" is not a name for an agent`},
+			"y/prompt.md --\nx\n", `invalid name of an agent "x y"`},
 		{"a value that is refused", city + "[daemon]\nformula_v2 = true\npatrol_interval " +
 			"= \"soon\"\n", "daemon.patrol_interval"},
 		{"no city", "-- README --\nx\n", "has neither a city.toml nor a pack.toml"},

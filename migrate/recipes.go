@@ -93,7 +93,7 @@ func (c *conversion) orders(p *pack) error {
 	return nil
 }
 
-// reason is an error of a file that is written, without the file's name and places.
+// reason returns the error of a file without the file's name and positions.
 func reason(err error) string {
 	if all, ok := err.(toml.Problems); ok && len(all) > 0 {
 		return strings.TrimPrefix(all[0].Key+": "+all[0].Message, ": ")
@@ -101,7 +101,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// automation returns an order as an automation; "" if it is none.
+// automation returns an order as an automation; "" if it is not an order.
 func (c *conversion) automation(p *pack, name string, s *source) string {
 	n := s.root.Get("order")
 	if n == nil {
@@ -141,21 +141,21 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 	return b.String()
 }
 
-// orderPool writes who works on what an order makes.
+// orderPool writes the pool of an order.
 func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	pool, ok := c.renamed(p, n.Text)
 	if !ok {
 		pool, ok = c.renamed(c.root, n.Text)
 	}
 	if !ok {
-		c.note(s.at(n.At), "there is no agent %q; the order has no pool", n.Text)
+		c.note(s.at(n.At), "unknown agent %q; the order has no pool", n.Text)
 		return
 	}
 	t.text("pool", pool)
 }
 
-// orderLine returns a shell line of an order, in which the folders of the pack and the order are found from the
-// automation's folder.
+// orderLine returns a shell line of an order that finds the folders of the pack and the order from the automation's
+// folder.
 func orderLine(p *pack, s *source, line string) string {
 	from, _ := filepath.Rel(p.dir, filepath.Dir(s.path))
 	up := "$AUTOMATION_DIR/../../.."
@@ -238,7 +238,7 @@ func (c *conversion) merged(p *pack, s *source, name string) string {
 		for _, base := range list {
 			from := c.formulaNamed(p, base)
 			if from == nil || depth > 16 {
-				c.note(extends.place(), "there is no formula %q, which %s extends", base, name)
+				c.note(extends.place(), "unknown formula %q, which %s extends", base, name)
 				continue
 			}
 			walk(from, depth+1)

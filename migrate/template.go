@@ -10,7 +10,7 @@ import (
 
 var field = regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
 
-// inShell are the variables of the environment that have what a field of a template names.
+// inShell maps fields of templates to variables of the environment with the same value.
 var inShell = map[string]string{
 	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH", "Agent": "$GC_AGENT",
 	"AgentName": "$GC_AGENT",
@@ -19,7 +19,7 @@ var inShell = map[string]string{
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 
-// template returns a shell line whose fields gcity knows, "" if it has one that cannot be replaced.
+// template returns a shell line for gcity, "" if it has a field that cannot be replaced.
 func (e emitter) template(v value, a *agent, text string) string {
 	text = field.ReplaceAllStringFunc(text, func(m string) string {
 		switch name := field.FindStringSubmatch(m)[1]; name {
@@ -44,7 +44,7 @@ func (e emitter) template(v value, a *agent, text string) string {
 	return text
 }
 
-// shellLine returns a shell line without fields: gcity gives what they name in the environment.
+// shellLine returns a shell line without fields: it uses variables of the environment instead.
 func (e emitter) shellLine(v value, a *agent, text string) string {
 	text = field.ReplaceAllStringFunc(text, func(m string) string {
 		name := field.FindStringSubmatch(m)[1]

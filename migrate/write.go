@@ -14,7 +14,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// What a city may have at most.
+// Limits of a city.
 const (
 	maxFiles = 50_000
 	maxBytes = 1 << 30
@@ -29,7 +29,7 @@ const recipesSuffix = "-formulas"
 // layerCopy is an overlay to be put over what is in a folder of the converted city.
 type layerCopy struct{ from, to string }
 
-// write makes the converted city beside its place, checks it, and moves it there.
+// write writes the converted city to a temporary folder next to its destination, checks it, and moves it there.
 func (c *conversion) write() (err error) {
 	parent := filepath.Dir(c.out)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -91,7 +91,7 @@ func (c *conversion) check() error {
 			lines[i] = "  " + p.String()
 		}
 		return fmt.Errorf("the city cannot be converted as it is; these parts of the result "+
-			"would be refused:\n%s",
+			"would be invalid:\n%s",
 			strings.Join(lines, "\n"))
 	}
 	if err != nil {
@@ -177,7 +177,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 	})
 }
 
-// link copies a symbolic link that stays within the folder; of another the content.
+// link copies a symbolic link that stays within the folder, and the content of any other.
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
@@ -252,7 +252,7 @@ func (c *conversion) transform(p *pack) error {
 	return c.topologies(p)
 }
 
-// prompts makes templates of prompts that are plain text.
+// prompts converts prompts in plain text to templates.
 func (c *conversion) prompts(p *pack) error {
 	for _, a := range p.agents {
 		if !a.plain() {
@@ -275,7 +275,8 @@ func (c *conversion) prompts(p *pack) error {
 	return nil
 }
 
-// shared puts the fragments of a pack where gcity looks for them: beside the topology, and for all in the city.
+// shared copies the fragments of a pack to where gcity looks for them: next to the topology, and into the city for
+// all.
 func (c *conversion) shared(p *pack) error {
 	folders := []string{"template-fragments", filepath.Join("prompts", "shared")}
 	for _, folder := range folders {
@@ -320,7 +321,7 @@ func fragmentFiles(dir string) []string {
 	return out
 }
 
-// fragment writes a fragment. keep says that one that is there already stays.
+// fragment writes a fragment. keep means that an existing one is kept.
 func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {
@@ -374,7 +375,7 @@ func (c *conversion) topologies(p *pack) error {
 	return writeFile(filepath.Join(c.stage, e.rel, config.TopologyFile), text)
 }
 
-// twoLevels reports whether a pack has agents for both the city and rigs beside those for one of them.
+// twoLevels reports whether a pack has agents for both the city and rigs in addition to those for one of them.
 func (c *conversion) twoLevels(p *pack) bool {
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
 		return slices.Contains(c.flat(r.imports), p)
@@ -403,7 +404,7 @@ func (c *conversion) overlayLayer(o layerCopy) error {
 	return t.copy(c, o.from, filepath.Join(c.stage, o.to))
 }
 
-// leftBehind notes what a conversion leaves with the original.
+// leftBehind adds notes about what a conversion leaves with the original.
 func (c *conversion) leftBehind() {
 	if exists(filepath.Join(c.dir, ".beads")) {
 		c.note(".beads", "the work was not converted; `bd export` and `gcity bead import` move it")

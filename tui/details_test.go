@@ -23,7 +23,7 @@ func TestDetailsOfAnAgent(t *testing.T) {
 	s.press("d")
 	s.shows("idle        restarted after 30m without activity; quiet for 29m", "idle: restarted in")
 	s.agent("idle", func(a *city.Agent) { a.Session.Attached = true })
-	s.shows("30m without activity; not while somebody is attached")
+	s.shows("30m without activity; not while a user is attached")
 	s.agent("idle", func(a *city.Agent) { a.Session = nil })
 	s.shows("30m without activity ")
 }
@@ -32,13 +32,13 @@ func TestDetailsOfADrain(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
 	s.press("d")
-	s.shows("told to finish by pool", "it has not answered", "pool        worker, shrinking, 2 of 2 wanted",
+	s.shows("asked to finish by pool", "it has not answered", "pool        worker, shrinking, 2 of 2 wanted",
 		"takes       20.0% of a processor, 160M in 2 processes", "if it does not answer (10:43:19)")
 	s.hides("ended if it does not answer", "and has until") // the line of the state says so
 	s.agent("worker-3", func(a *city.Agent) { at := epoch.Add(time.Hour); a.Drain.Deadline = &at })
 	s.shows("it has not answered, and has until 11:42:07")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain, a.Until = &city.DrainInfo{By: "operator"}, nil })
-	s.shows("told to finish by operator", "it has not answered, and is waited for without end", "draining for", "waits without end")
+	s.shows("asked to finish by operator", "it has not answered, and is waited for without end", "draining for", "waits without end")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain = &city.DrainInfo{By: "operator", Acked: true} })
 	s.shows("it has answered", "has finished, its session ends")
 }
@@ -52,7 +52,7 @@ func TestDetailsOfAPool(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) {
 		p.Check.Output, p.Timeout, p.Override = "one\n\x1b[31mtwo\x1b[m\n\n", 0, new(int)
 	})
-	s.shows("output      one ", "            two ", "waited for without end", "by hand     0, whatever the check says")
+	s.shows("output      one ", "            two ", "no deadline", "by hand     0, whatever the check says")
 	s.change(func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
 	})

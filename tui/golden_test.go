@@ -114,7 +114,7 @@ func scenes() map[string]func(s *stage) {
 			s.change(func(n *city.Snapshot) {
 				n.Stranded = []city.Stranded{
 					{Agent: "builder", Why: "is quarantined", Beads: []string{"gc-12", "gc-15", "gc-16"}, Count: 5},
-					{Agent: "worker-9", Why: "is no longer a member of pool worker", Gone: true, Beads: []string{"gc-31"}, Count: 1},
+					{Agent: "worker-9", Why: "is no member of pool worker any more", Gone: true, Beads: []string{"gc-31"}, Count: 1},
 				}
 			})
 			s.press("c")
@@ -231,7 +231,7 @@ func editPlan() feed.Plan {
 		{Agent: "scout", What: "wait", Why: "quarantined: crashed 6× in 4m0s, until 11:38"},
 	}, Notes: []string{"formulas/automations/prune/automation.toml:4:1: both formula and exec"}}
 	for i := range 4 {
-		p.Changes = append(p.Changes, feed.Change{Agent: fmt.Sprint("worker-", i+1), Pool: "worker", What: "restart", Why: "env MODEL added; held back while somebody is attached"})
+		p.Changes = append(p.Changes, feed.Change{Agent: fmt.Sprint("worker-", i+1), Pool: "worker", What: "restart", Why: "env MODEL added; held back while a user is attached"})
 	}
 	return p
 }

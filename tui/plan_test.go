@@ -26,7 +26,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	want := []string{
 		"stop     idle: not in the configuration",
 		"restart  builder: command changed, env PATH_HINT changed",
-		"restart  worker (4 members): env MODEL added; held back while somebody is attached",
+		"restart  worker (4 members): env MODEL added; held back while a user is attached",
 		"start    herald: not running",
 		"wait     scout: quarantined: crashed 6× in 4m0s, until 11:38",
 		"1 agent besides: nothing",

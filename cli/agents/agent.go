@@ -14,7 +14,7 @@ import (
 	"gcity/cli/output"
 )
 
-// AgentCommand is everything about one agent, or the list of all.
+// AgentCommand returns the command agent.
 func AgentCommand(e *env.Env) *cobra.Command {
 	below := []*cobra.Command{
 		agentList(e), agentShow(e), agentPeek(e), agentLogs(e), agentAttach(e), agentNudge(e),
@@ -28,10 +28,10 @@ func AgentCommand(e *env.Env) *cobra.Command {
 			below = append(below, agentVerb(e, v))
 		}
 	}
-	return env.Group("agent", "Look at one agent, type to it, stop it, restart it", below...)
+	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)
 }
 
-// agentVerb makes the command of a verb that needs nothing but the name of an agent.
+// agentVerb returns the command of a verb with the name of an agent as its only argument.
 func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []env.Kind{env.KindAgent}
 	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
@@ -48,7 +48,8 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	}, kinds...)
 }
 
-// forAgent gives a command its deed: run gets the open city, the agent's qualified name, and the other arguments.
+// forAgent sets the function of a command: run gets the open city, the agent's qualified name, and the other
+// arguments.
 func forAgent(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, name string, rest []string) error) *cobra.Command {
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
@@ -56,8 +57,8 @@ func forAgent(e *env.Env, c *cobra.Command,
 	}, env.KindAgent)
 }
 
-// forNamed gives a command its deed: run gets the open city, what the first argument or GC_AGENT names, and the other
-// arguments.
+// forNamed sets the function of a command: run gets the open city, what the first argument or GC_AGENT names, and
+// the other arguments.
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
 	kinds ...env.Kind) *cobra.Command {
@@ -83,7 +84,8 @@ func forNamed(e *env.Env, c *cobra.Command,
 
 func agentList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "All agents, those in need of a person first", Args: env.Exactly(0),
+		Use: "list", Short: "List all agents, those that need attention first",
+		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := e.Open(cmd.Context())
@@ -105,7 +107,7 @@ func agentList(e *env.Env) *cobra.Command {
 
 func agentShow(e *env.Env) *cobra.Command {
 	secrets := false
-	c := forAgent(e, &cobra.Command{Use: "show [AGENT]", Short: "Everything known about it",
+	c := forAgent(e, &cobra.Command{Use: "show [AGENT]", Short: "Show all details of an agent",
 		Args: env.Between(0, 1)},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			if err := env.MayReveal(e, secrets); err != nil {
@@ -117,7 +119,7 @@ func agentShow(e *env.Env) *cobra.Command {
 	return c
 }
 
-// OutputShape is a piece of output as the API gives it.
+// OutputShape is a piece of output in the form that the API uses.
 type OutputShape struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"`
@@ -132,7 +134,7 @@ type Turn struct {
 
 func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
-	c := &cobra.Command{Use: "peek [AGENT]", Short: "Its screen, or its last lines",
+	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show its screen, or its last lines",
 		Args: env.Between(0, 1)}
 	c.ValidArgsFunction = env.Complete(e, env.KindAgent)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -147,11 +149,11 @@ func agentPeek(e *env.Env) *cobra.Command {
 		defer l.Close()
 		return peek(cmd.Context(), e, l, name, lines)
 	}
-	c.Flags().IntVarP(&lines, "lines", "n", 0, "the last so many lines instead of the screen")
+	c.Flags().IntVarP(&lines, "lines", "n", 0, "the last `N` lines instead of the screen")
 	return c
 }
 
-// peek writes the output of an agent. Most names are whole: only another one costs a snapshot to find the agent.
+// peek writes the output of an agent. It needs a snapshot only if the name is not the full name of an agent.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, lines)
 	if !exit.HasCode(err, city.NotFound) {
@@ -185,12 +187,13 @@ func agentLogs(e *env.Env) *cobra.Command {
 		follow, raw bool
 	)
 	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
-		Short: "Its kept output as lines, and what comes", Args: env.Between(0, 1)},
+		Short: "Print its kept output as lines, and follow it", Args: env.Between(0, 1)},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			switch {
 			case raw && e.OutTTY:
-				return exit.Usage("--raw would let the agent's bytes act on this terminal: send " +
-					"it into a file or a pipe, or use agent attach")
+				return exit.Usage("--raw prints control sequences of the agent, which could act " +
+					"on this terminal: redirect it to a file or a pipe, or use `gcity " +
+					"agent attach`")
 			case raw || follow:
 				return followOutput(ctx, e, l, name,
 					followed{lines: lines, follow: follow, raw: raw})
@@ -198,9 +201,9 @@ func agentLogs(e *env.Env) *cobra.Command {
 				return writeOutput(ctx, e, l, name, lines)
 			}
 		})
-	c.Flags().IntVarP(&lines, "lines", "n", 200, "at most so many of the kept lines")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes")
-	c.Flags().BoolVar(&raw, "raw", false, "the bytes as they are; not to a terminal")
+	c.Flags().IntVarP(&lines, "lines", "n", 200, "at most this many of the kept lines")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "then print new output as it arrives")
+	c.Flags().BoolVar(&raw, "raw", false, "unchanged bytes; only to a file or a pipe")
 	return c
 }
 
@@ -209,7 +212,7 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput writes the kept output, then what comes: as clean lines, or raw.
+// followOutput writes the kept output, then new output: as clean lines, or raw.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -234,9 +237,9 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 			if !f.follow {
 				return nil
 			}
-		case frame.Reset: // the history, which was written already, or a reader that was too slow
+		case frame.Reset: // the history again, or this reader was too slow
 			if seen {
-				e.Sayf("… some output was missed")
+				e.Sayf("… some output was skipped")
 			}
 			seen, pending = true, ""
 		default:
@@ -246,8 +249,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	return nil
 }
 
-// writeLines writes the complete lines of an agent's output and returns the rest. Where a program draws over a line,
-// only what stands there at the end is written.
+// writeLines writes the complete lines of an agent's output and returns the rest. Where a program overwrites a
+// line, it writes only the final content.
 func writeLines(e *env.Env, name, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")

@@ -32,32 +32,35 @@ const sane = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x
 func agentAttach(e *env.Env) *cobra.Command {
 	raw := false
 	c := forAgent(e, &cobra.Command{
-		Use: "attach [AGENT]", Short: "Use its terminal as your own; " + detach.Usual + " leaves",
+		Use: "attach [AGENT]", Short: "Attach this terminal to its terminal; " + detach.Usual +
+			" leaves",
 		Args: env.Between(0, 1),
-		Long: `attach joins this terminal with the agent's. What its program prints is shown, but
-sequences that do more than draw are dropped: those that write or read the clipboard,
-report the title, ask for settings by DCS, print, or program keys. [session]
-passthrough in city.toml admits some of them for all who attach; --raw admits all.`,
+		Long: `attach connects this terminal to the agent's terminal. It shows the output of the
+program, but drops control sequences that do more than draw: those that write or read
+the clipboard, report the title, request settings by DCS, print, or program keys.
+[session] passthrough in city.toml lets some of them through for every attached
+terminal; --raw lets all of them through.`,
 	}, func(ctx context.Context, l *env.Link, name string, _ []string) error {
 		if !e.InTTY || !e.OutTTY {
-			return exit.Usage("attach needs a terminal on both sides; `gcity agent peek` and " +
-				"`nudge` do without")
+			return exit.Usage("attach needs a terminal for input and output; `gcity agent peek` " +
+				"and `gcity agent nudge` do not")
 		}
 		return attach(ctx, e, l, name, raw)
 	})
 	c.Flags().BoolVar(&raw, "raw", false,
-		"show all that the program prints, unfiltered: it may then write your clipboard and type "+
-			"into your terminal")
+		"show the output unfiltered: the program may then write your clipboard and type into "+
+			"your terminal")
 	return c
 }
 
-// attach copies bytes both ways until the session ends or the operator leaves.
+// attach copies bytes both ways until the session ends or the user detaches.
 func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool) error {
-	ctx, quiet := env.Interruptible(ctx) // a TERM from outside; INT is a byte in a raw terminal
+	// a SIGTERM from outside; ctrl+c is a byte in a raw terminal
+	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
 	cols, rows, err := output.TerminalSize(e.Out)
 	if err != nil {
-		return fmt.Errorf("cannot tell the size of this terminal: %w", err)
+		return fmt.Errorf("cannot read the size of this terminal: %w", err)
 	}
 	far, err := l.Attach(ctx, name, city.Viewer{Cols: cols, Rows: rows, Raw: raw})
 	if err != nil {
@@ -65,16 +68,16 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	}
 	defer far.Close()
 	leave := env.Prefs(e).Detach
-	fmt.Fprintf(e.Err, "attached to %s; %s leaves\n", name, leave)
+	fmt.Fprintf(e.Err, "attached to %s; %s detaches\n", name, leave)
 	before, err := term.MakeRaw(e.In.Fd())
 	if err != nil {
-		return fmt.Errorf("cannot take over this terminal: %w", err)
+		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
-	outcome := "left " + name + ", which runs on"
+	outcome := "left " + name + ", which keeps running"
 	defer func() {
-		_, _ = io.WriteString(e.Out, sane) // a terminal that is gone needs none
+		_, _ = io.WriteString(e.Out, sane) // fails harmlessly if the terminal is gone
 		if err := term.Restore(e.In.Fd(), before); err != nil {
-			fmt.Fprintln(e.Err, "gcity: the terminal could not be restored, `reset` does it:", err)
+			fmt.Fprintln(e.Err, "gcity: cannot restore the terminal, run `reset`:", err)
 		}
 		fmt.Fprintln(e.Err, outcome)
 	}()
@@ -92,18 +95,18 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	return err
 }
 
-// attachment is a session whose terminal is ours for a while.
+// attachment is a session that is connected to the user's terminal.
 type attachment struct {
 	in      io.Reader
 	out     io.Writer
 	far     city.Terminal
 	resized <-chan os.Signal
 	leave   detach.Key
-	raw     bool // nothing is filtered
+	raw     bool // do not filter the output
 }
 
-// copy moves bytes between keyboard, screen and session. It returns when the session ends, ctx does, or the detach key
-// came; nothing is left running then. left says that the session goes on.
+// copy moves bytes between keyboard, screen and session. It returns when the session ends, ctx ends, or the detach
+// key is pressed; all its goroutines have ended then. left reports whether the session continues.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {
@@ -155,14 +158,14 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// copyKeys writes what is typed until the key that leaves comes.
+// copyKeys writes the typed keys until the detach key.
 func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	buf := make([]byte, 4096)
 	scan := detach.Scanner{Key: leave}
 	for {
 		n, err := keys.Read(buf)
 		typed, left := scan.Feed(buf[:n])
-		// a key by itself is not held back for one that may never come
+		// a key that could begin the detach sequence is sent when nothing follows it
 		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {

@@ -23,34 +23,36 @@ import (
 
 // AutomationCommand returns the command automation.
 func AutomationCommand(e *env.Env) *cobra.Command {
-	c := env.Group("automation", "Work that begins by itself: look at it, run it now",
+	c := env.Group("automation", "List automations, run them, show their runs",
 		automationList(e), automationShow(e), automationCheck(e), automationRun(e),
 		automationStop(e), automationLogs(e), automationHistory(e))
-	c.Long = `automation looks at what begins by itself: a file automations/NAME/automation.toml
-in the folder of [formulas] dir (.gc/formulas), like
+	c.Long = `automation shows and runs automations: commands or work that start on a schedule or
+after events. Each is a file automations/NAME/automation.toml in the folder of
+[formulas] dir (.gc/formulas), for example
 
   [automation]
   gate     = "cooldown"      # or cron, condition, event, manual
   interval = "10m"
   exec     = "date >> ticks" # or formula = "NAME"
 
-docs/automations.md has all gates and keys. A rig's automation has the name
-NAME:rig:RIG; its NAME alone will do where only one has it, or with --rig.`
+"gcity help automations" describes all gates and keys. The automation of a rig has the
+name NAME:rig:RIG. Its NAME is enough if it is unique, or with --rig.`
 	return c
 }
 
-// namedAutomation is what the commands about one automation get.
+// namedAutomation is the input of the commands about one automation.
 type namedAutomation struct {
 	l    *env.Link
 	s    *city.Snapshot
 	item *city.Automation
 }
 
-// forAutomation gives a command its deed: run gets the open city and the automation of the first argument.
+// forAutomation sets the function of a command: run gets the open city and the automation that the first argument
+// names.
 func forAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
 	var rig string
-	c.Flags().StringVar(&rig, "rig", "", "the one of this rig")
+	c.Flags().StringVar(&rig, "rig", "", "the automation of this rig")
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindAutomation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		l, err := e.Open(cmd.Context())
@@ -69,8 +71,8 @@ func forAutomation(e *env.Env, c *cobra.Command,
 
 func automationList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "All automations with what their gates say; broken and " +
-			"disabled ones too", Args: env.Exactly(0),
+		Use: "list", Short: "List all automations and the state of their gates, with broken and " +
+			"disabled ones", Args: env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := e.Open(cmd.Context())
@@ -86,7 +88,8 @@ func automationList(e *env.Env) *cobra.Command {
 			case e.JSON:
 				return e.WriteJSON(output.ListOf(s.Automations))
 			case len(s.Automations) == 0:
-				e.Sayf("no automations; this makes one, which is noticed at once:\n\n%s",
+				e.Sayf("no automations; these lines create one, which the controller reads at "+
+					"once:\n\n%s",
 					firstAutomation(l.Dir))
 				return nil
 			}
@@ -95,7 +98,7 @@ func automationList(e *env.Env) *cobra.Command {
 	}
 }
 
-// firstAutomation are the shell lines that make an automation where there is none.
+// firstAutomation returns shell lines that create a first automation.
 func firstAutomation(dir string) string {
 	under := filepath.Join(dir, ".gc", "formulas", automation.Folder, "tick")
 	if c, err := folder.LoadCity(dir); err == nil {
@@ -106,14 +109,14 @@ func firstAutomation(dir string) string {
 		}
 	}
 	return fmt.Sprintf("  mkdir -p %s\n  printf '[automation]\\ngate = \"cooldown\"\\ninterval = "+
-		"\"10m\"\\nexec = \"date >> ticks\"\\n' > %s\n\ndocs/automations.md tells of all "+
+		"\"10m\"\\nexec = \"date >> ticks\"\\n' > %s\n\n`gcity help automations` describes all "+
 		"gates and keys",
 		shell.Quote(under), shell.Quote(filepath.Join(under, automation.FileName)))
 }
 
 func automationShow(e *env.Env) *cobra.Command {
 	return forAutomation(e, &cobra.Command{Use: "show NAME",
-		Short: "Everything known about one, with its last runs"},
+		Short: "Show all details of an automation, with its last runs"},
 		func(ctx context.Context, n namedAutomation) error {
 			if e.JSON {
 				return e.WriteJSON(n.item)
@@ -132,8 +135,8 @@ func automationShow(e *env.Env) *cobra.Command {
 		})
 }
 
-// pastRuns reads the records of an automation's newest runs, straight from the city's store, with and without a
-// controller; limit as of a beads.Query.
+// pastRuns reads the records of an automation's newest runs from the city's store, with and without a controller.
+// limit is that of a beads.Query.
 func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ []city.Run,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
@@ -164,18 +167,19 @@ func automationHistory(e *env.Env) *cobra.Command {
 		limit int
 	)
 	c := &cobra.Command{
-		Use: "history NAME", Short: "Its runs, the newest first, those of one that is no more too",
+		Use: "history NAME", Short: "List its runs, the newest first; also of an automation that " +
+			"no longer exists",
 		Args:              env.Exactly(1),
 		ValidArgsFunction: env.Complete(e, env.KindAutomation),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 0 {
-				return exit.Usage("--limit needs a number, 0 for all")
+				return exit.Usage("--limit must not be negative; 0 lists all")
 			}
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
 		},
 	}
-	c.Flags().StringVar(&rig, "rig", "", "of the one of this rig")
-	c.Flags().IntVarP(&limit, "limit", "n", 20, "at most so many, 0 = all")
+	c.Flags().StringVar(&rig, "rig", "", "the automation of this rig")
+	c.Flags().IntVarP(&limit, "limit", "n", 20, "at most this many, 0 = all")
 	return c
 }
 
@@ -207,16 +211,17 @@ func history(ctx context.Context, e *env.Env, name string, limit int) error {
 func automationCheck(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
-		Use: "check [NAME]", Short: "Whether one is due, or any: exit 0 if so, 1 if not",
+		Use: "check [NAME]", Short: "Check whether an automation is due: exit 0 if so, 1 if not",
 		Args: env.Between(0, 1),
-		Long: `check says whether an automation is due, or which of all are. With a controller
-that is what it found in its last turn; without one the gates are judged by the
-records of runs, and the checks of conditions are run. Nothing is started. It exits
+		Long: `check prints whether the automation is due, or which of all are. With a controller it
+prints what the controller found in its last pass. Without one it evaluates the gates
+from the records of runs, and runs the checks of conditions. It starts no automation.
+Exit codes:
 
-  0  if it, or any, is due
-  1  if not, also where it is off or runs
-  2  if there is none of that NAME
-  4  if the NAME's file is broken`,
+  0  the automation, or one of them, is due
+  1  not due, switched off, or running
+  2  no automation has that NAME
+  4  the NAME's file is broken`,
 		ValidArgsFunction: env.Complete(e, env.KindAutomation),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -228,11 +233,11 @@ records of runs, and the checks of conditions are run. Nothing is started. It ex
 		}
 		return check(cmd.Context(), e, name)
 	}
-	c.Flags().StringVar(&rig, "rig", "", "the one of this rig")
+	c.Flags().StringVar(&rig, "rig", "", "the automation of this rig")
 	return c
 }
 
-// due is the answer of a check about one automation.
+// due is the result of a check of one automation.
 type due struct {
 	Name   string               `json:"name"`
 	Due    bool                 `json:"due"`
@@ -240,8 +245,8 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf answers for one automation. The reason of one that runs is why its run began, which alone would read as a
-// reason to be due.
+// dueOf returns the result for one automation. The reason of a running automation is why its run started, which
+// alone would read as a reason to be due.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {
@@ -249,7 +254,7 @@ func dueOf(e *env.Env, i *city.Automation) due {
 		if i.Since != nil {
 			d.Reason += " for " + e.Age(*i.Since)
 		}
-		d.Reason += "; it began because: " + i.Reason
+		d.Reason += "; it started because: " + i.Reason
 	}
 	return d
 }
@@ -269,7 +274,7 @@ func check(ctx context.Context, e *env.Env, name string) error {
 		f, err := l.Resolve(ctx, name, env.KindAutomation)
 		switch {
 		case exit.HasCode(err, city.NotFound):
-			return &exit.Failure{Code: exit.CodeUsage, Err: err} // 1 is an answer
+			return &exit.Failure{Code: exit.CodeUsage, Err: err} // exit code 1 means not due
 		case err != nil:
 			return err
 		case f.Automation.State == city.AutomationBroken:
@@ -290,7 +295,7 @@ func check(ctx context.Context, e *env.Env, name string) error {
 	return tellDue(e, answers)
 }
 
-// unattended is the city without a controller that a control is, nil if one runs.
+// unattended returns the offline city behind a control, or nil if a controller is running.
 func unattended(c city.Control) *offline.Aside {
 	if r, ok := c.(env.ReadOnly); ok {
 		c = r.Control

@@ -21,11 +21,11 @@ func automationLogs(e *env.Env) *cobra.Command {
 		follow bool
 	)
 	c := forAutomation(e, &cobra.Command{
-		Use: "logs NAME [RUN]", Short: "What its newest run printed, or the one that goes prints",
-		Long: `logs writes what a run of an automation has printed: the newest run, or the one
-of the given record. Of a run that goes that is what is kept so far, and with
---follow the rest as it comes, until it has ended; of one that has ended it is
-what the record keeps, the end of it.`,
+		Use: "logs NAME [RUN]", Short: "Print the output of its newest run",
+		Long: `logs prints the output of a run: of the newest run, or of the run with the given
+record. For a running run it prints what is kept so far, and with --follow the rest
+until the run ends. For a run that has ended it prints what the record keeps, which is
+the last part of the output.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		ctx, quiet := env.Interruptible(ctx)
 		defer quiet()
@@ -34,7 +34,7 @@ what the record keeps, the end of it.`,
 			return err
 		}
 		if _, err = showRun(ctx, e, n.l, id, follow); ctx.Err() != nil {
-			return nil // somebody has seen enough
+			return nil // the user has interrupted it
 		}
 		return err
 	})
@@ -46,12 +46,11 @@ what the record keeps, the end of it.`,
 		}
 		return named(cmd, args)
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes, until the run has ended")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "then print new output until the run ends")
 	return c
 }
 
-// runOf is the run of an automation that is meant: the one of an id, else the newest; "" if there is none, which is
-// said.
+// runOf returns the run with an id, or the automation's newest run. Without one it prints that and returns "".
 func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (string, error) {
 	switch {
 	case id == "" && n.item.Last != nil:
@@ -63,14 +62,14 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, -1)
 	if err == nil && !slices.ContainsFunc(runs, func(r city.Run) bool { return r.ID == id }) {
 		err = &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("%s has no run %s; `gcity automation history %s` lists them",
+			Message: fmt.Sprintf("%s has no run %s; `gcity automation history %s` lists its runs",
 				n.item.Name, id, n.item.Name)}
 	}
 	return id, err
 }
 
-// showRun writes what a run has printed, and with follow what it prints until its end. shown tells whether that was
-// anything.
+// showRun writes what a run has printed, and with follow what it prints until it ends. shown reports whether there
+// was any output.
 func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow bool) (shown bool,
 	err error) {
 	text, missed := runText{to: e.Out}, int64(0)
@@ -92,13 +91,14 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 		err = ended
 	}
 	if missed > 0 && !e.JSON {
-		fmt.Fprintf(e.Err, "%d bytes of what run %s printed are left out: no more than the "+
-			"newest is kept for who is slow or comes late\n", missed, output.SafeLine(run))
+		fmt.Fprintf(e.Err, "skipped %d bytes of the output of run %s: only its newest "+
+			"part is kept\n", missed, output.SafeLine(run))
 	}
 	return text.shown, err
 }
 
-// runText writes the text of a run. It comes clean from a controller, which may be another program than it says.
+// runText writes the output of a run. It cleans the text even though the controller already has: another program
+// may listen on its socket.
 type runText struct {
 	to    io.Writer
 	clean screen.Stream
@@ -108,7 +108,7 @@ type runText struct {
 
 func (t *runText) add(s string) error { return t.write(t.clean.Clean([]byte(s))) }
 
-// end ends the line that the text left open.
+// end completes the last line of the text.
 func (t *runText) end() error {
 	rest := t.clean.End()
 	if rest != "" || t.inner {

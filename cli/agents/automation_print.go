@@ -16,7 +16,7 @@ import (
 	"gcity/describe"
 )
 
-// automationColour gives a state the colour that goes with its urgency.
+// automationColour returns the colour for the urgency of an automation's state.
 func automationColour(i *city.Automation) string {
 	switch {
 	case i.State == city.AutomationBroken || i.Failures > 0 && i.State != city.AutomationRunning:
@@ -33,7 +33,7 @@ func automationColour(i *city.Automation) string {
 	return ""
 }
 
-// inNeed orders automations: those that need a person first.
+// inNeed orders automations: those that need attention first.
 func inNeed(i *city.Automation) int {
 	switch {
 	case i.State == city.AutomationBroken:
@@ -64,7 +64,7 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
 		rows)
 }
 
-// gateText is an automation's gate in its file's words, shortened.
+// gateText returns an automation's gate as the file writes it, shortened.
 func gateText(i *city.Automation) string {
 	when := strings.Join(strings.Fields(i.When), " ")
 	if d, err := time.ParseDuration(when); err == nil {
@@ -76,7 +76,7 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun is when an automation will be due by itself, as far as that is known.
+// nextRun returns when an automation will be due, as far as that is known.
 func nextRun(e *env.Env, i *city.Automation) string {
 	if i.Next == nil {
 		return "-"
@@ -87,7 +87,7 @@ func nextRun(e *env.Env, i *city.Automation) string {
 	return "now"
 }
 
-// lastRun is how the newest run ended, or that it goes.
+// lastRun returns how the newest run ended, or that it is running.
 func lastRun(e *env.Env, i *city.Automation) string {
 	if i.Last == nil {
 		return "never"
@@ -98,7 +98,7 @@ func lastRun(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
 }
 
-// openRun is where an automation's newest run stands that has no end on record.
+// openRun returns the state of an automation's newest run if no end of it is recorded.
 func openRun(e *env.Env, i *city.Automation) string {
 	switch {
 	case i.Last.Ending():
@@ -116,7 +116,7 @@ func took(r *city.Run) string {
 	return lasted(r.Ended.Sub(r.Opened))
 }
 
-// lasted is how long something took that is over.
+// lasted formats how long something took.
 func lasted(d time.Duration) string {
 	d = max(0, d)
 	switch {
@@ -128,13 +128,13 @@ func lasted(d time.Duration) string {
 	return output.Span(d)
 }
 
-// oneLine puts lines behind each other.
+// oneLine joins lines into one.
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
 
-// widestWhy is how much of a reason a list has room for, in columns, where no terminal says less.
+// widestWhy is the width of a reason in a list, in columns, if the terminal is not narrower.
 const widestWhy = 160
 
-// whyAutomation is the reason for a list: of several mistakes the first, and how many there are.
+// whyAutomation returns the reason for a list: of several errors the first, and their number.
 func whyAutomation(i *city.Automation) string {
 	parts := []string{shortReason(i.Reason)}
 	if i.Failures > 1 {
@@ -152,7 +152,7 @@ func whyAutomation(i *city.Automation) string {
 
 func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
 
-// shortReason is the first of several reasons, and how many there are besides.
+// shortReason returns the first of several reasons, and the number of the others.
 func shortReason(reason string) string {
 	first, more, several := strings.Cut(reason, "\n")
 	if !several {
@@ -161,7 +161,7 @@ func shortReason(reason string) string {
 	return fmt.Sprintf("%s; and %d more", first, 1+strings.Count(more, "\n"))
 }
 
-// ranText is how a run ended and how long it took, in words.
+// ranText returns how a run ended and how long it took.
 func ranText(r *city.Run) string {
 	text := outcomeText(r)
 	if r.Outcome == "" || r.Outcome == text {
@@ -170,7 +170,7 @@ func ranText(r *city.Run) string {
 	return fmt.Sprintf("%s in %s: %s", r.Outcome, took(r), text)
 }
 
-// outcomeText is how a run ended, in words.
+// outcomeText returns how a run ended.
 func outcomeText(r *city.Run) string {
 	switch {
 	case r.Error != "":
@@ -181,7 +181,7 @@ func outcomeText(r *city.Run) string {
 	return cmp.Or(r.Outcome, "no end is recorded")
 }
 
-// automationStanding is an automation's state in a sentence.
+// automationStanding returns an automation's state as a sentence.
 func automationStanding(e *env.Env, i *city.Automation) string {
 	text := fmt.Sprintf("%s is %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
 		e.Paint(automationColour(i), i.Word()))
@@ -191,7 +191,7 @@ func automationStanding(e *env.Env, i *city.Automation) string {
 	return text
 }
 
-// automationFacts writes what is known of an automation, one fact a line.
+// automationFacts writes the details of an automation, one per line.
 func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	for line := range strings.SplitSeq(i.Reason, "\n") {
 		e.Fact("because", line)
@@ -200,7 +200,7 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 		e.Fact("next", e.Ahead(*i.Next))
 	}
 	if !live {
-		e.Fact("city", "no controller runs: nothing begins by itself until one does")
+		e.Fact("city", "no controller is running, so no automation starts")
 	}
 	e.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
 	e.Fact("runs", i.Exec)
@@ -234,7 +234,7 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	}
 }
 
-// writeRuns writes a table of runs in the order given.
+// writeRuns writes a table of runs in the given order.
 func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	times := make([]time.Time, 0, len(runs))
 	for _, r := range runs {
@@ -262,7 +262,8 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
-// ended is the most telling that is known of a run's end: why it failed, what it made, the last line that it wrote.
+// ended returns the most useful known detail of a run's end: why it failed, what it created, or its last line of
+// output.
 func ended(r *city.Run) string {
 	var parts []string
 	if r.Outcome != "ok" && r.Outcome != "" {

@@ -21,7 +21,8 @@ import (
 	"gcity/events"
 )
 
-// ExitTimedOut is the code of `automation run --wait` for a run that was ended at its timeout, as of timeout(1).
+// ExitTimedOut is the exit code of `automation run --wait` for a run that was killed at its timeout, as in
+// timeout(1).
 const ExitTimedOut = 124
 
 func automationRun(e *env.Env) *cobra.Command {
@@ -30,25 +31,25 @@ func automationRun(e *env.Env) *cobra.Command {
 		most time.Duration
 	)
 	c := forAutomation(e, &cobra.Command{
-		Use: "run NAME", Short: "Run it now, whatever its gate says",
-		Long: `run opens a run of an automation past its gate; the run is recorded like any
-other. It needs a controller, which does the work. With --wait it waits for the end
-of the run, writes what it prints as it comes, and exits with the code of the run:
-124 if it was ended at its timeout, 1 if it failed without a code. A run that failed
-and is tried again (retry in its file) is told of, and the last try is waited for.`,
+		Use: "run NAME", Short: "Run it now, even if its gate is closed",
+		Long: `run starts a run of an automation even if its gate is closed. The run is recorded
+like any other. It needs a running controller. With --wait it prints the output of
+the run as it arrives, waits for its end, and exits with the code of the run: 124
+if it was killed at its timeout, 1 if it failed without a code. If a run fails and
+is retried (retry in its file), run prints that and waits for the last attempt.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case e.ReadOnly:
 			return env.RefusedReadOnly("automation run")
 		case !n.l.Live:
-			return exit.NotRunning("cannot run %s: no controller runs %s; start it with `gcity` "+
-				"or `gcity --headless`", n.item.Name, n.l.Dir)
+			return exit.NotRunning("cannot run %s: no controller is running for %s; start it "+
+				"with `gcity` or `gcity --headless`", n.item.Name, n.l.Dir)
 		case n.item.State == city.AutomationBroken:
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("cannot run %s, its file is broken: %s", n.item.Name,
 					n.item.Reason)}
 		case most <= 0:
-			return exit.Usage("--timeout needs a duration above 0")
+			return exit.Usage("--timeout must be above 0")
 		}
 		fire := city.Fire{Automation: n.item.Name, By: e.Actor()}
 		if !wait {
@@ -64,33 +65,35 @@ and is tried again (retry in its file) is told of, and the last try is waited fo
 		defer cancel()
 		return runAndWait(ctx, e, n, fire)
 	})
-	c.Flags().BoolVarP(&wait, "wait", "w", false, "wait for its end, and exit with its code")
-	c.Flags().DurationVar(&most, "timeout", time.Hour, "with --wait: how long at most")
+	c.Flags().BoolVarP(&wait, "wait", "w", false, "wait for the end of the run, and exit "+
+		"with its code")
+	c.Flags().DurationVar(&most, "timeout", time.Hour, "with --wait: wait at most this long")
 	return c
 }
 
-// mostForAPlace is how long a run that waits for a place is waited with.
+// mostForAPlace is how long run waits for a run that is queued because of the limit on concurrent runs.
 const mostForAPlace = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
 	return forAutomation(e, &cobra.Command{
-		Use: "stop NAME", Short: "End the run of it that goes, with all its processes",
-		Long: `stop ends the run of an automation that goes, with every process that it has
-started. The run has failed then ("ended by …") and is not tried again; what was
-queued behind it begins.`,
+		Use: "stop NAME", Short: "Stop its current run with all its processes",
+		Long: `stop stops the current run of an automation, with every process that it has
+started. The run counts as failed ("ended by …") and is not retried. A run that is
+queued behind it starts.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case e.ReadOnly:
 			return env.RefusedReadOnly("automation stop")
 		case !n.l.Live:
-			return exit.NotRunning("no run of %s goes: no controller runs %s", n.item.Name, n.l.Dir)
+			return exit.NotRunning("%s is not running: no controller is running for %s",
+				n.item.Name, n.l.Dir)
 		}
 		return e.Do(ctx, n.l, city.EndRun{Automation: n.item.Name, By: e.Actor()})
 	})
 }
 
-// Fire asks for a run by hand and returns when it is opened. While it waits for a place that is said; an interrupt
-// takes it back.
+// Fire requests a run by hand and returns when it has started. If the run has to wait for others, Fire prints that;
+// an interrupt cancels the request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -104,14 +107,14 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 	case err == nil || ctx.Err() == nil:
 		return r, err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return r, fmt.Errorf("%s is not run: there was no place for it in time, and it is taken "+
-			"back; see `gcity automation list`", what.Automation)
+		return r, fmt.Errorf("%s did not run: too many other runs until the timeout, so the "+
+			"request is cancelled; see `gcity automation list`", what.Automation)
 	}
-	return r, fmt.Errorf("%s is not run: it was interrupted while it waited, and is taken back",
+	return r, fmt.Errorf("%s did not run: interrupted while it waited, so the request is cancelled",
 		what.Automation)
 }
 
-// sayThatItWaits says after a moment that an automation which was asked for waits for a place, unless ctx ends before.
+// sayThatItWaits prints after a moment that a requested automation waits for others, unless ctx ends before.
 func sayThatItWaits(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
@@ -120,15 +123,15 @@ func sayThatItWaits(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	}
 	s, err := l.Snapshot(ctx)
 	if err != nil {
-		return // so will whoever waits hear
+		return // the request fails with the same error
 	}
 	if i, ok := s.Automation(name); ok && i.State == city.AutomationDue {
-		fmt.Fprintf(e.Err, "%s is due: %s; ctrl-c takes it back\n", output.SafeLine(name),
+		fmt.Fprintf(e.Err, "%s is due: %s; ctrl-c cancels the request\n", output.SafeLine(name),
 			output.SafeLine(i.Reason))
 	}
 }
 
-// runAndWait fires an automation and waits for the end of that run.
+// runAndWait starts an automation and waits for the end of that run.
 func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fire) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -139,18 +142,18 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	seq, id := n.s.Seq, ""
 	if r.Bead != nil {
 		id = r.Bead.ID
-	} else { // it is queued behind the run that goes
+	} else { // it is queued behind the current run
 		fmt.Fprintln(e.Err, output.SafeLine(r.Message))
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, seq); err != nil {
-			return fmt.Errorf("waited in vain for the queued run of %s to begin: %w; see `gcity "+
-				"automation history %s`", fire.Automation, err, fire.Automation)
+			return fmt.Errorf("the queued run of %s did not start: %w; see `gcity automation "+
+				"history %s`", fire.Automation, err, fire.Automation)
 		}
 	}
 	for {
-		shown := e.JSON // stdout is for the record
+		shown := e.JSON // stdout is for the record only
 		if !shown {
 			if shown, err = showRun(ctx, e, n.l, id, true); err != nil && ctx.Err() == nil {
-				fmt.Fprintf(e.Err, "what run %s prints can no longer be shown: %s\n", id,
+				fmt.Fprintf(e.Err, "cannot show more output of run %s: %s\n", id,
 					output.SafeText(err.Error()))
 			}
 		}
@@ -165,7 +168,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 		if end.Again == nil {
 			return tellRun(e, run, shown)
 		}
-		fmt.Fprintf(e.Err, "%s: run %s: %s; it is tried again in %s (%d of %d)\n",
+		fmt.Fprintf(e.Err, "%s: run %s: %s; retry in %s (%d of %d)\n",
 			output.SafeLine(run.Automation), output.SafeLine(id), output.SafeLine(ranText(run)),
 			output.Span(max(0, end.Again.At.Sub(e.Now()))), end.Again.Try, end.Again.Of)
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, end.seq); err != nil {
@@ -174,52 +177,52 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	}
 }
 
-// record reads the record of a run that has ended. The event of its end may be a moment ahead of it.
+// record reads the record of a run that has ended. The event of its end may arrive a moment before the record.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		// Later runs, if there are any, are few: this one has just ended.
+		// The newest runs suffice: this one has just ended.
 		runs, err := pastRuns(ctx, e, dir, name, beads.DefaultLimit)
 		if err != nil {
 			return nil, err
 		}
 		i := slices.IndexFunc(runs, func(run city.Run) bool { return run.ID == id })
 		if i < 0 {
-			return nil, fmt.Errorf("the run %s of %s has ended, but there is no record of "+
-				"it any more", id, name)
+			return nil, fmt.Errorf("run %s of %s has ended, but its record no longer exists", id,
+				name)
 		}
 		if runs[i].Outcome != "" {
 			return &runs[i], nil
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the run %s of %s has ended, but its record was not closed; "+
-				"see `gcity automation history %s`", id, name, name)
+			return nil, fmt.Errorf("run %s of %s has ended, but its record was not closed; see "+
+				"`gcity automation history %s`", id, name, name)
 		case <-tick.C:
 		}
 	}
 }
 
-// runWord is what an event about a run says of it.
+// runWord is the payload of an event about a run.
 type runWord struct {
 	Run   string `json:"run"`
 	Again *struct {
 		Try int       `json:"try"`
 		Of  int       `json:"of"`
 		At  time.Time `json:"at"`
-	} `json:"again"` // that it failed and is tried again
+	} `json:"again"` // set if it failed and is retried
 }
 
-// end is what the log tells of a run's end.
+// end is a run's end as the event log has it.
 type end struct {
 	runWord
 	seq uint64
 }
 
-// waitForRun returns when the log tells of a run's end. It is opened after the event of seq.
+// waitForRun returns when the event log records a run's end. It starts after the event with number seq.
 func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end, error) {
 	return awaitRun(ctx, c, seq, func(e events.Event, about runWord) bool {
 		return about.Run == id && (e.Type == events.AutomationCompleted ||
@@ -227,7 +230,7 @@ func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end
 	})
 }
 
-// nextRunOf waits for an automation's next run, and gives its id.
+// nextRunOf waits for an automation's next run, and returns its ID.
 func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (string, uint64,
 	error) {
 	next, err := awaitRun(ctx, c, seq, func(e events.Event, about runWord) bool {
@@ -251,10 +254,10 @@ func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	if err := ctx.Err(); err != nil {
 		return end{}, err
 	}
-	return end{}, errors.New("the controller is gone")
+	return end{}, errors.New("the controller has exited")
 }
 
-// stillGoes says that nobody waits any more, and where the run can be found.
+// stillGoes returns an error that the wait is over, and where to find the run.
 func stillGoes(err error, name, id string) error {
 	why := err.Error()
 	switch {
@@ -263,11 +266,12 @@ func stillGoes(err error, name, id string) error {
 	case errors.Is(err, context.Canceled):
 		why = "interrupted"
 	}
-	return fmt.Errorf("waited in vain for the end of run %s: %s; the run itself is not ended by "+
-		"that, see `gcity automation history %s`", id, why, name)
+	return fmt.Errorf("stopped waiting for the end of run %s: %s; the run itself continues, see "+
+		"`gcity automation history %s`", id, why, name)
 }
 
-// tellRun writes how a run ended, before it the end of its output unless some of it was shown, and ends with its code.
+// tellRun writes how a run ended, with the end of its output unless some was shown already, and returns its exit
+// code as an error.
 func tellRun(e *env.Env, r *city.Run, shown bool) error {
 	if e.JSON {
 		if err := e.WriteJSON(r); err != nil {
@@ -290,7 +294,7 @@ func tellRun(e *env.Env, r *city.Run, shown bool) error {
 	return nil
 }
 
-// runCode is the exit code that stands for the end of a run.
+// runCode returns the exit code for the end of a run.
 func runCode(r *city.Run) int {
 	switch {
 	case r.Outcome == "ok":

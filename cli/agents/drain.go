@@ -17,15 +17,18 @@ import (
 	"gcity/session"
 )
 
-// agentDrainCheck is polled by agents, so it asks for as little as it can.
+// agentDrainCheck is polled by agents, so it reads as little as possible.
 func agentDrainCheck(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "drain-check [AGENT]", Short: "From inside a session: has it been told to finish? " +
-			"Exit 0 if so, 1 if not", Args: env.Between(0, 1),
-		Long: `drain-check is for agents that can finish what they are doing, between two jobs.
-Exit 0: it has been told to finish; what it says then is for people. Exit 1: it
-has not, and nothing is said. 2: the command line is wrong, or there is no such
-agent. 3: nobody could tell: no controller answers, and no session lives.`,
+		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent is asked " +
+			"to finish, 1 if not", Args: env.Between(0, 1),
+		Long: `drain-check is for agents that can finish what they are doing, and call it between
+two jobs. Exit codes:
+
+  0  the agent is asked to finish; the output says since when
+  1  it is not; no output
+  2  invalid command line, or unknown agent
+  3  unknown: no controller responds, and the agent has no session`,
 		Example:           "  until gc agent drain-check; do next_job; done; gc agent drain-ack",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,27 +52,28 @@ agent. 3: nobody could tell: no controller answers, and no session lives.`,
 	}
 }
 
-// drainShape is the answer of drain-check.
+// drainShape is the result of drain-check.
 type drainShape struct {
 	Agent    string          `json:"agent"`
 	Draining bool            `json:"draining"`
 	Drain    *city.DrainInfo `json:"drain,omitempty"`
 
-	orphaned bool // no controller runs that would end it
+	orphaned bool // no controller is running that would stop it
 }
 
 func (d drainShape) say(a *env.Env) string {
 	switch {
 	case d.Drain == nil:
-		return d.Agent + " is told to finish"
+		return d.Agent + " is asked to finish"
 	case d.orphaned:
-		return fmt.Sprintf("%s: told to finish by %s at %s; no controller runs that would end it",
+		return fmt.Sprintf("%s: asked to finish by %s at %s; no controller is running that "+
+			"would stop it",
 			d.Agent, d.Drain.By, a.Clock(d.Drain.Since))
 	}
 	return d.Agent + ": " + draining(a, d.Drain)
 }
 
-// drainCheck asks the controller; without one, the session's own marks, and no configuration is read for that.
+// drainCheck asks the controller. Without one it reads the session's own marks, which needs no configuration.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -98,12 +102,12 @@ func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger()})
 	if err != nil {
-		return drainShape{}, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
+		return drainShape{}, fmt.Errorf("cannot read the sessions of %s: %w", dir, err)
 	}
 	defer closeSessions()
 	marker, ok := sessions.(session.Marker)
 	if !ok {
-		return drainShape{}, offline.Cannot("look at the marks of", name)
+		return drainShape{}, offline.Cannot("read the marks of", name)
 	}
 	b := offline.Aside{Dir: dir, Sessions: sessions}
 	st, err := b.Session(ctx, name)

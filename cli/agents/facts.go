@@ -12,14 +12,14 @@ import (
 	"gcity/events"
 )
 
-// standing is an agent's state in a sentence.
+// standing returns an agent's state as a sentence.
 func standing(e *env.Env, g *city.Agent) string {
 	return fmt.Sprintf("%s is %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(g.Name)),
 		e.Paint(output.StateColour(g.State), string(g.State)),
 		e.Clock(g.Since), e.Age(g.Since))
 }
 
-// agentFacts writes what is known of an agent, one fact a line.
+// agentFacts writes the details of an agent, one per line.
 func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	e.Fact("because", g.Reason)
 	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
@@ -27,7 +27,7 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	}
 	e.Fact("next", e.Next(g.Next))
 	if !live {
-		e.Fact("city", "no controller runs: nothing is started or restarted until one does")
+		e.Fact("city", "no controller is running, so nothing is started or restarted")
 	}
 	stateFacts(e, s, g)
 	if g.Mail > 0 {
@@ -67,7 +67,7 @@ func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	}
 	if g.Stuck != nil {
 		e.Fact("stuck", strings.TrimPrefix(stuck(e, g.Stuck), "stuck ")+
-			"; look at it: gcity agent attach "+g.Name)
+			"; look at it with: gcity agent attach "+g.Name)
 	}
 	for i := range s.Watchdogs {
 		if w := &s.Watchdogs[i]; w.Watches == g.Name {
@@ -101,7 +101,7 @@ func processFacts(e *env.Env, g *city.Agent) {
 	}
 }
 
-// contHint says how a stopped process continues, "" where its number is not known.
+// contHint returns how to continue a stopped process, or "" if its process ID is unknown.
 func contHint(pid int) string {
 	if pid <= 0 {
 		return ""
@@ -109,19 +109,19 @@ func contHint(pid int) string {
 	return fmt.Sprintf("; `kill -CONT %d` continues it", pid)
 }
 
-// draining says who told an agent to finish, and how long it has.
+// draining returns what asked an agent to finish, and how much time it has.
 func draining(e *env.Env, d *city.DrainInfo) string {
 	text := describe.ToldToFinish(d.By) + " at " + e.Clock(d.Since)
 	switch {
 	case d.Acked:
-		return text + "; it says that it has finished"
+		return text + "; reported done"
 	case d.Deadline == nil:
 		return text + "; " + describe.WaitedFor
 	}
-	return text + ", to be done by " + e.Ahead(*d.Deadline)
+	return text + ", deadline " + e.Ahead(*d.Deadline)
 }
 
-// idle says what an agent's idle timeout means for it now.
+// idle returns what an agent's idle timeout means for it now.
 func idle(e *env.Env, g *city.Agent) string {
 	if g.IdleTimeout <= 0 {
 		return ""
@@ -131,29 +131,29 @@ func idle(e *env.Env, g *city.Agent) string {
 	case g.Session == nil:
 		return text
 	case g.Session.LastActivity == nil:
-		return text + "; when it was active last is not known, so it is left alone"
+		return text + "; its last activity is unknown, so it is not restarted"
 	case g.Session.Attached:
 		return text + describe.NotWhileAttached
 	}
 	end := g.Session.LastActivity.Add(g.IdleTimeout)
-	return fmt.Sprintf("%s; the last was %s ago, so at %s", text, e.Age(*g.Session.LastActivity),
+	return fmt.Sprintf("%s; last activity %s ago, so at %s", text, e.Age(*g.Session.LastActivity),
 		e.Ahead(end))
 }
 
-// Takes is what a process tree takes.
+// Takes formats the resource usage of a process tree.
 func Takes(u city.Usage) string {
 	return fmt.Sprintf("cpu %s, memory %s, %s", output.Percent(&u), output.Memory(&u),
 		describe.Processes(u.Procs))
 }
 
-// Need is something that an agent waits for, and how it stands.
+// Need is an agent or pool that an agent depends on, and its state.
 type Need struct {
 	Name  string `json:"name"`
-	State string `json:"state"` // an agent's, or of a pool "2/3 live"
+	State string `json:"state"` // an agent's state, or "2/3 live" for a pool
 	Up    bool   `json:"up"`
 }
 
-// dependencies tells how what an agent depends on stands. A pool is up when one member runs or none is wanted.
+// dependencies returns the states of what an agent depends on. A pool is up when one member runs or none is wanted.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {
@@ -176,7 +176,7 @@ func needs(s *city.Snapshot, names []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// needers lists the agents that depend on one, or on its pool.
+// needers lists the agents that depend on an agent, or on its pool.
 func needers(s *city.Snapshot, name, pool string) []string {
 	var out []string
 	for i := range s.Agents {
@@ -190,7 +190,7 @@ func needers(s *city.Snapshot, name, pool string) []string {
 	return out
 }
 
-// lately writes what was decided and what happened, with dates where not everything is of today.
+// lately writes recent decisions and events, with dates if not all are from today.
 func lately(e *env.Env, decided []city.Decision, past []events.Event) {
 	var times []time.Time
 	for _, d := range decided {

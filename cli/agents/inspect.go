@@ -12,13 +12,13 @@ import (
 	"gcity/describe"
 )
 
-// shownShape is an agent with all that is known of it.
+// shownShape is an agent with all its details.
 type shownShape struct {
 	output.AgentShape
 	Inspection *city.Inspection `json:"inspection"`
 }
 
-// agentShown writes everything known about an agent.
+// agentShown writes all details of an agent.
 func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secrets bool) error {
 	s, g, err := l.Find(ctx, name)
 	if err != nil {
@@ -55,18 +55,19 @@ func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secre
 	return nil
 }
 
-// promptFrom says where a prompt comes from, and how it goes in.
+// promptFrom returns where a prompt comes from, and how the agent gets it.
 func promptFrom(about *city.Inspection) string {
 	how := map[string]string{"arg": ", as an argument",
-		"flag":  strings.TrimRight(", behind the flag "+output.SafeLine(about.PromptFlag), " "),
-		"typed": ", typed once it is ready", "none": ", which it has to ask for"}[about.PromptMode]
+		"flag":  strings.TrimRight(", after the flag "+output.SafeLine(about.PromptFlag), " "),
+		"typed": ", typed once the agent is ready",
+		"none":  ", which the agent has to request"}[about.PromptMode]
 	if about.PromptFile == "" {
 		return how
 	}
 	return " of " + output.SafeLine(about.PromptFile) + how
 }
 
-// specFacts writes how an agent is started and restarted, as far as agentFacts does not.
+// specFacts writes how an agent is started and restarted, without what agentFacts writes.
 func specFacts(e *env.Env, s *city.Spec) {
 	if s == nil {
 		return
@@ -100,7 +101,7 @@ func specFacts(e *env.Env, s *city.Spec) {
 	}
 }
 
-// driftFacts writes, field by field, what runs and what is wanted.
+// driftFacts writes, field by field, the running and the configured value.
 func driftFacts(e *env.Env, all []city.Difference) {
 	if len(all) == 0 {
 		return
@@ -120,7 +121,7 @@ func driftFacts(e *env.Env, all []city.Difference) {
 	}
 }
 
-// envFacts writes an environment, what the configuration names first.
+// envFacts writes an environment, the variables of the configuration first.
 func envFacts(e *env.Env, env []city.Variable) {
 	for _, group := range describe.Environment(env) {
 		e.Sayf("\n%s", group.Title)
@@ -136,7 +137,7 @@ func envFacts(e *env.Env, env []city.Variable) {
 	}
 }
 
-// crashFacts writes how an agent ended when nobody asked for it, with its last lines.
+// crashFacts writes how an agent crashed, with its last lines.
 func crashFacts(e *env.Env, all []city.Crash) {
 	if len(all) == 0 {
 		return

@@ -21,12 +21,12 @@ import (
 // PoolCommand returns the command pool.
 func PoolCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "All pools: how many live, how many are wanted, and why",
+		Use: "list", Short: "List all pools: members alive and wanted, and why",
 		Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error { return poolList(cmd.Context(), e) },
 	}
 	show := forPool(e, &cobra.Command{
-		Use: "show NAME", Short: "Everything known about a pool, with its members",
+		Use: "show NAME", Short: "Show all details of a pool, with its members",
 		Args: env.Exactly(1),
 	}, func(_ context.Context, l *env.Link, f env.Found, _ []string) error {
 		if e.JSON {
@@ -36,19 +36,19 @@ func PoolCommand(e *env.Env) *cobra.Command {
 		return TellPool(e, f.Snapshot, f.Pool, l.Live)
 	})
 	scale := forPool(e, &cobra.Command{
-		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or give it back to its check",
+		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or let its check decide again",
 		Args: env.Exactly(2),
-		Long: `scale sets how many members a pool has, within its bounds, whatever its check
-says, until "auto" gives it back to the check. The size is kept in
-.gc/overrides.toml and outlives the controller; without one it counts from the
-next start. Members that are too many are told to finish first.`,
+		Long: `scale sets how many members a pool has, within its limits. The number replaces
+that of its check until "auto" lets the check decide again. It is kept in
+.gc/overrides.toml and survives the controller; without a controller it applies
+from the next start. Surplus members are asked to finish before they stop.`,
 		Example: "  gcity pool scale worker 3\n  gcity pool scale demo/worker auto",
 	}, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
 		c := city.Scale{Pool: f.Pool.Name, Auto: rest[0] == "auto"}
 		if !c.Auto {
 			n, err := strconv.Atoi(rest[0])
 			if err != nil {
-				return exit.Usage("%q is neither a number nor auto: %s", rest[0],
+				return exit.Usage("invalid size %q: use a number or auto: %s", rest[0],
 					"gcity pool scale NAME N|auto")
 			}
 			c.Size = n
@@ -56,10 +56,11 @@ next start. Members that are too many are told to finish first.`,
 		return e.Do(ctx, l, c)
 	})
 	scale.ValidArgsFunction = env.CompleteWith(e, env.KindPool, "auto")
-	return env.Group("pool", "Look at groups of like agents, set their size", list, show, scale)
+	return env.Group("pool", "Show groups of identical agents, set their size", list, show, scale)
 }
 
-// forPool gives a command its deed: run gets the open city, the pool of the first argument, and the other arguments.
+// forPool sets the function of a command: run gets the open city, the pool of the first argument, and the other
+// arguments.
 func forPool(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, env.KindPool)
@@ -92,7 +93,7 @@ func poolList(ctx context.Context, e *env.Env) error {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Pools))
 	case len(s.Pools) == 0:
-		e.Sayf("no pools: an agent with an [agents.pool] table is one")
+		e.Sayf("no pools: an agent with an [agents.pool] table is a pool")
 		return nil
 	}
 	return WritePools(e, e.Out, s.Pools)
@@ -120,7 +121,7 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		rows)
 }
 
-// sizes is how many members live of how many are wanted.
+// sizes returns how many of the wanted members are alive.
 func sizes(p *city.Pool) string { return fmt.Sprintf("%d/%d live", p.Size, p.Desired) }
 
 func bounds(p *city.Pool) string {
@@ -130,7 +131,7 @@ func bounds(p *city.Pool) string {
 	return fmt.Sprintf("%d–%d", p.Min, p.Max)
 }
 
-// leaving names the members that are told to finish, the first few of them.
+// leaving returns the names of the draining members, the first three of them.
 func leaving(p *city.Pool) string {
 	names := slices.Clone(p.Draining)
 	slices.SortFunc(names, city.CompareNames)
@@ -140,7 +141,7 @@ func leaving(p *city.Pool) string {
 	return strings.Join(names, ", ")
 }
 
-// wanted is why a pool has its size.
+// wanted returns why a pool has its size.
 func wanted(p *city.Pool) string {
 	parts := []string{p.Reason}
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
@@ -155,7 +156,7 @@ func wanted(p *city.Pool) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// checked is what a pool's check said last, how long ago, and whether it failed since.
+// checked returns the last result of a pool's check, its age, and whether the check has failed since.
 func checked(e *env.Env, c *city.Check) string {
 	var parts []string
 	switch {
@@ -175,12 +176,12 @@ func checked(e *env.Env, c *city.Check) string {
 	case c.Command == "":
 		return "none"
 	default:
-		return "not asked yet"
+		return "not checked yet"
 	}
 	return strings.Join(parts, " · ")
 }
 
-// TellPool writes a pool's facts and its members.
+// TellPool writes a pool's details and its members.
 func TellPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 	e.Sayf("%s", poolStanding(e, p))
 	if p.Description != "" {
@@ -189,14 +190,14 @@ func TellPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 	poolFacts(e, p, live)
 	m := env.MembersOf(s, p)
 	if len(m) == 0 {
-		e.Sayf("\nno member is there now")
+		e.Sayf("\nno members now")
 		return nil
 	}
 	e.Sayf("")
 	return WriteAgents(e, e.Out, m)
 }
 
-// poolStanding is a pool's state in a sentence.
+// poolStanding returns a pool's state as a sentence.
 func poolStanding(e *env.Env, p *city.Pool) string {
 	what := "is a pool of " + bounds(p)
 	if p.Max == 0 {
@@ -207,7 +208,7 @@ func poolStanding(e *env.Env, p *city.Pool) string {
 		e.Clock(p.Since), e.Age(p.Since))
 }
 
-// poolFacts writes what is known of a pool, one fact a line.
+// poolFacts writes the details of a pool, one per line.
 func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("because", p.Reason)
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
@@ -215,14 +216,14 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	}
 	e.Fact("next", e.Next(p.Next))
 	if !live {
-		e.Fact("city", "no controller runs: nothing is checked, started or ended until one does")
+		e.Fact("city", "no controller is running, so nothing is checked, started or stopped")
 	}
 	if p.Override != nil {
-		e.Fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` gives it "+
-			"back to its check", *p.Override, p.Name))
+		e.Fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` lets its "+
+			"check decide again", *p.Override, p.Name))
 	}
 	if c := &p.Check; c.Command == "" {
-		e.Fact("check", "none: its open work is counted")
+		e.Fact("check", "none: the size follows its open work")
 	} else {
 		e.Fact("check", c.Command)
 		e.Fact("answer", checked(e, c))
@@ -237,9 +238,9 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 		}
 	}
 	e.Fact("draining", strings.Join(p.Draining, ", "))
-	limit := "told to finish, and waited for without end"
+	limit := "asked to finish, without a deadline"
 	if p.Timeout > 0 {
-		limit = fmt.Sprintf("told to finish, and ended after %s", describe.Setting(p.Timeout))
+		limit = fmt.Sprintf("asked to finish, killed after %s", describe.Setting(p.Timeout))
 	}
 	e.Fact("surplus", limit)
 	e.Fact("rig", p.Rig)

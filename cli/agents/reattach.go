@@ -15,13 +15,14 @@ import (
 )
 
 const (
-	// reattachFor is how long a terminal is asked for again whose controller has gone, reattachEvery how often.
+	// reattachFor is how long, and reattachEvery how often, a terminal is requested again after its controller has
+	// exited.
 	reattachFor   = 10 * time.Second
 	reattachEvery = 200 * time.Millisecond
 )
 
-// stay keeps a terminal attached, also when the controller goes through which it came: agents outlive that. It is had
-// again from the next controller, or without one from whoever holds it. left says that the session goes on.
+// stay keeps the terminal attached when the controller exits, because agents outlive it. It reconnects through the
+// next controller, or directly to the holder. left reports whether the session continues.
 func stay(ctx context.Context, e *env.Env, at *attachment, l *env.Link, name string) (left bool,
 	err error) {
 	for {
@@ -29,25 +30,25 @@ func stay(ctx context.Context, e *env.Env, at *attachment, l *env.Link, name str
 		if !l.Live || !controllerLost(err) || ctx.Err() != nil {
 			return left, err
 		}
-		// a terminal that is gone fails in copy
-		_, _ = io.WriteString(at.out, sane+"the controller of this city has gone; attaching to "+
+		// if the terminal is gone, copy returns the error
+		_, _ = io.WriteString(at.out, sane+"the controller of this city has exited; attaching to "+
 			output.SafeLine(name)+" again\r\n")
 		next, far, err := reattach(ctx, e, at, l.Dir, name)
 		if err != nil {
 			return false, err
 		}
-		defer next.Close() // few: each time a controller has died
+		defer next.Close() // a few at most: one for each controller that has exited
 		l, at.far = next, far
 	}
 }
 
-// controllerLost reports that it was not the session that ended, but what passed its terminal on.
+// controllerLost reports whether the connection to the controller broke, rather than the session having ended.
 func controllerLost(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
 		errors.Is(err, syscall.ECONNRESET)
 }
 
-// reattach asks for a terminal until it is given, for a while.
+// reattach requests a terminal until it gets one or reattachFor has passed.
 func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)
@@ -59,12 +60,13 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		if err == nil {
 			return l, far, nil
 		}
-		// A controller that answers no more just now says nothing of the session.
+		// That the controller does not respond at the moment says nothing about the session.
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
 			return nil, nil, &exit.Failure{Code: code,
-				Err: fmt.Errorf("the controller of this city has gone, and so is the terminal of "+
-					"%s: %w; `gcity status` tells what runs, `gcity --headless` begins anew", name,
+				Err: fmt.Errorf("the controller of this city has exited, and the terminal of %s "+
+					"cannot be reached: %w; `gcity status` shows what is running, `gcity "+
+					"--headless` starts a controller", name,
 					err)}
 		}
 		select {
@@ -74,7 +76,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	}
 }
 
-// tryAttach asks for a terminal once; live says whether a controller was asked for it.
+// tryAttach requests a terminal once; live reports whether it asked a controller.
 func tryAttach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (_ *env.Link,
 	far city.Terminal, live bool, err error) {
 	cols, rows, err := output.TerminalSize(at.out)

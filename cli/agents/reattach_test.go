@@ -19,7 +19,7 @@ func (dying) Attach(context.Context, string, city.Viewer) (city.Terminal, error)
 	return nil, exit.NotRunning("nobody is running there")
 }
 
-// That a controller does not answer any more says nothing of a session: it is asked for again where it is.
+// That a controller does not respond any more says nothing of a session: it is asked for again where it is.
 func TestReattachPastADyingController(t *testing.T) {
 	_, tty, err := pty.Open()
 	if err != nil {

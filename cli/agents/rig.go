@@ -20,7 +20,7 @@ import (
 // RigCommand returns the command rig.
 func RigCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "All rigs: the project folders that agents work in",
+		Use: "list", Short: "List all rigs: the project folders that agents work in",
 		Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return rigs(cmd.Context(), e, "",
@@ -28,7 +28,7 @@ func RigCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	status := &cobra.Command{
-		Use: "status [NAME]", Short: "How a rig stands, or all of them, agent by agent",
+		Use: "status [NAME]", Short: "Show a rig or all rigs, agent by agent",
 		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindRig),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,19 +49,19 @@ func RigCommand(e *env.Env) *cobra.Command {
 			return e.Do(ctx, l, city.ResumeRig{Rig: f.Rig.Name})
 		})
 	restart := forRig(e, &cobra.Command{
-		Use: "restart NAME", Short: "Stop each of its agents and start it anew",
-		Long: `restart stops the agents of a rig and starts them anew, side by side, but
-whom others need before those, and says of each how it went. Agents that are suspended or told to finish are left
-alone. It fails if one of the others could not be restarted.`,
+		Use: "restart NAME", Short: "Restart its agents",
+		Long: `restart restarts the agents of a rig and prints the result of each. Agents restart at
+the same time, but an agent that others depend on restarts before those. Suspended and
+draining agents are left alone. It fails if one of the others could not be restarted.`,
 	}, func(ctx context.Context, l *env.Link,
 		f env.Found) error {
 		return restartRig(ctx, e, l, f)
 	})
-	return env.Group("rig", "Project folders: add and remove them, stop and restart what "+
-		"works there", rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
+	return env.Group("rig", "Manage project folders: add, remove, suspend and restart them",
+		rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
 }
 
-// forRig gives a command its deed: run gets the open city and the rig of the only argument.
+// forRig sets the function of a command: run gets the open city and the rig of the only argument.
 func forRig(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindRig)
@@ -80,7 +80,7 @@ func forRig(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// rigs writes one rig (name) or all, with their agents if wanted.
+// rigs writes the rig called name, or all rigs, with their agents if agents is set.
 func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Rigs))
 	case len(s.Rigs) == 0:
-		e.Sayf("no rigs: `gcity rig add PATH` makes a project folder one")
+		e.Sayf("no rigs: `gcity rig add PATH` makes a project folder a rig")
 		return nil
 	case !agents:
 		return WriteRigs(e, e.Out, s.Rigs)
@@ -150,7 +150,7 @@ func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 	return e.Table(w, e.Columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
 }
 
-// tellRig writes how a rig stands, and its agents.
+// tellRig writes the state of a rig and its agents.
 func tellRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	how := fmt.Sprintf("%d of %s running", r.Running, describe.Count(r.Agents, "agent"))
 	if r.Suspended {
@@ -167,28 +167,28 @@ func tellRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	e.Fact("prefix", r.Prefix)
 	e.Fact("declared", r.Source)
 	if len(agents) == 0 {
-		e.Sayf("\nno agent works there: one whose dir is %q does", r.Name)
+		e.Sayf("\nno agents here: an agent with dir = %q works in this rig", r.Name)
 		return nil
 	}
 	e.Sayf("")
 	return WriteAgents(e, e.Out, agents)
 }
 
-// restarted is how the restart of one agent went.
+// restarted is the result of the restart of one agent.
 type restarted struct {
 	Agent  string `json:"agent"`
 	Result string `json:"result"` // "restarted", "failed", "left"
 	Detail string `json:"detail"`
 }
 
-// restartRig restarts every agent of a rig that is meant to run.
+// restartRig restarts every agent of a rig that should be running.
 func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error {
 	if e.ReadOnly {
 		return env.RefusedReadOnly("restart")
 	}
 	if !l.Live {
-		return exit.NotRunning("cannot restart the agents of %s: no controller runs %s; start it "+
-			"with `gcity` or `gcity --headless`", f.Rig.Name, l.Dir)
+		return exit.NotRunning("cannot restart the agents of %s: no controller is running for "+
+			"%s; start it with `gcity` or `gcity --headless`", f.Rig.Name, l.Dir)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
@@ -204,13 +204,13 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 				return nil
 			})
 		}
-		_ = g.Wait() // each says in its result how it went
+		_ = g.Wait() // each result has its own error
 	}
 	return tellRestarted(e, f.Rig.Name, results)
 }
 
-// waves are the places of agents, those together that can be restarted side by side: whom the others need comes before
-// them, since nobody is started while what it needs is down.
+// waves groups the indices of agents that can restart at the same time. An agent that others depend on is in an
+// earlier group, because no agent starts while its dependencies are down.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {
@@ -221,7 +221,7 @@ func waves(agents []city.Agent) [][]int {
 		left[i] = i
 	}
 	for len(left) > 0 {
-		names := map[string]bool{} // of those who are left, and their pools
+		names := map[string]bool{} // names of the remaining agents and their pools
 		for _, i := range left {
 			names[agents[i].Name] = true
 			if agents[i].Pool != "" {
@@ -236,7 +236,7 @@ func waves(agents []city.Agent) [][]int {
 				wave = append(wave, i)
 			}
 		}
-		if len(wave) == 0 { // a circle, which no configuration has
+		if len(wave) == 0 { // a cycle, which a valid configuration does not have
 			return append(out, left)
 		}
 		out, left = append(out, wave), later

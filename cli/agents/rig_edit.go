@@ -28,13 +28,13 @@ import (
 func rigAdd(e *env.Env) *cobra.Command {
 	var r folder.NewRig
 	c := &cobra.Command{
-		Use: "add PATH", Short: "Make a project folder a rig, and its store of work ready",
+		Use: "add PATH", Short: "Make a project folder a rig, and create its work store",
 		Args: env.Exactly(1),
 		Long: `add writes a [[rigs]] table into city.toml, and changes nothing else there. The
-folder has to exist; one below the city's is written relative to it. What the
-configuration would refuse is refused, and nothing is written. Then the rig's work
-is made ready, in the folder .beads of the project. A controller that runs takes
-the rig up at once. Agents whose dir is the rig's name work there.`,
+folder must exist; a path below the city's folder is written relative to it. If
+the result would be invalid, add fails and writes nothing. Then it creates the
+rig's work store in the folder .beads of the project. A running controller uses
+the rig at once. Agents with the rig's name as dir work there.`,
 		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti " +
 			"--suspended",
 		RunE: func(cmd *cobra.Command,
@@ -42,47 +42,49 @@ the rig up at once. Agents whose dir is the rig's name work there.`,
 			return addRig(cmd.Context(), e, args[0], r)
 		},
 	}
-	c.Flags().StringVar(&r.Name, "name", "", "the rig's name (else the folder's)")
+	c.Flags().StringVar(&r.Name, "name", "", "the rig's name (default: the name of the folder)")
 	c.Flags().StringVar(&r.Prefix, "prefix", "",
-		"what the ids of its work begin with (else made from the name)")
-	c.Flags().StringVar(&r.Topology, "topology", "", "the topology that brings its agents")
-	c.Flags().BoolVar(&r.Suspended, "suspended", false, "no agent runs there until it is resumed")
+		"prefix of the IDs of its work (default: made from the name)")
+	c.Flags().StringVar(&r.Topology, "topology", "", "the topology that adds its agents")
+	c.Flags().BoolVar(&r.Suspended, "suspended", false, "add it suspended: no agent runs there "+
+		"until it is resumed")
 	return c
 }
 
 func rigRemove(e *env.Env) *cobra.Command {
 	var yes, force bool
 	c := &cobra.Command{
-		Use: "remove NAME", Short: "Take it out of city.toml; the folder and its work stay",
+		Use: "remove NAME", Short: "Remove it from city.toml; the folder and its work stay",
 		Args: env.Exactly(1), Aliases: []string{"rm"},
 		ValidArgsFunction: env.Complete(e, env.KindRig),
-		Long: `remove takes the [[rigs]] table out of city.toml, with the patches of its agents
-and the overrides of its automations. The folder stays as it is, its work in .beads
-too: a rig that is added again has it again. While agents are declared for the rig,
-remove says which; with --yes it takes them out as well, and ends them. While work
-is in progress there it refuses, and says what: --force leaves that as it is.
-Comments that stand above a table stay.`,
+		Long: `remove removes the [[rigs]] table from city.toml, with the patches of its agents and
+the overrides of its automations. The folder and its work in .beads stay, so a rig that
+is added again has its work again. If agents are declared for the rig, remove lists
+them and fails; with --yes it removes and stops them too. If work is in progress there,
+remove lists it and fails; --force leaves that work as it is. Comments above a table
+stay.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return removeRig(cmd.Context(), e,
 				args[0], yes, force)
 		},
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "its agents too")
-	c.Flags().BoolVar(&force, "force", false, "also while work is in progress there: it stays so")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "remove its agents too")
+	c.Flags().BoolVar(&force, "force", false, "even if work is in progress there, which "+
+		"stays as it is")
 	return c
 }
 
-// rigEdit is what an edit of the rigs did.
+// rigEdit is the result of an edit of the rigs.
 type rigEdit struct {
 	Rig      string   `json:"rig"`
 	Path     string   `json:"path"`
 	Prefix   string   `json:"prefix"`
-	Agents   []string `json:"agents,omitempty"` // that went with it
+	Agents   []string `json:"agents,omitempty"` // removed with it
 	Message  string   `json:"message"`
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// addRig declares a rig and makes its store ready.
+// addRig declares a rig and creates its store.
 func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error {
 	if e.ReadOnly {
 		return env.RefusedReadOnly("rig add")
@@ -94,7 +96,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
 	if path, err = filepath.Abs(path); err != nil {
-		return fmt.Errorf("cannot tell where the folder is: %w", err)
+		return fmt.Errorf("cannot resolve the path of the folder: %w", err)
 	}
 	if r.Path = path; r.Name == "" {
 		r.Name = folder.InventName(filepath.Base(path))
@@ -115,12 +117,13 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	at := all[slices.IndexFunc(all, func(p workstore.Place) bool { return p.Rig == rig.Name })]
 	failed := depot.ReadyStore(ctx, e, at)
 	if failed != nil {
-		failed = fmt.Errorf("the rig %s is in %s, but its work is not ready: %w", rig.Name,
+		failed = fmt.Errorf("rig %s is in %s, but its work store cannot be created: %w", rig.Name,
 			filepath.Join(dir, "city.toml"), failed)
 	} else if at.By.Provider == "" {
 		done.Warnings = folder.Exposed(ctx, rig.Path)
 	}
-	done.Message = fmt.Sprintf("added rig %s: %s, its work begins with %s-", rig.Name, rig.Path,
+	done.Message = fmt.Sprintf("added rig %s: %s, the IDs of its work begin with %s-", rig.Name,
+		rig.Path,
 		rig.Prefix)
 	if rig.Suspended {
 		done.Message += "; it is suspended"
@@ -130,7 +133,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	return errors.Join(failed, err, tellRigEdit(e, done))
 }
 
-// belowCity gives a path as it is from a city's folder, if it is below that.
+// belowCity returns a path relative to a city's folder, if it is below that.
 func belowCity(dir, path string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(real, filepath.Base(path))
@@ -139,7 +142,7 @@ func belowCity(dir, path string) (string, bool) {
 	return rel, err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// removeRig takes a rig out of the configuration, with its agents if that is wanted.
+// removeRig removes a rig from the configuration, with its agents if yes is set.
 func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) error {
 	if e.ReadOnly {
 		return env.RefusedReadOnly("rig remove")
@@ -187,37 +190,37 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, tellRigEdit(e, done))
 }
 
-// staying says which agents keep a rig from being removed: those that are declared for it, and those that its
-// topologies bring.
+// staying returns an error that lists the agents that keep a rig from being removed: those declared for it, and
+// those from its topologies.
 func staying(rig string, declared, brought []string) error {
 	all := slices.Concat(declared, brought)
-	how := "take them out of city.toml before, or have them taken out with it"
+	how := "remove them from city.toml first, or remove them together with the rig"
 	if len(declared) == 0 {
-		how = "a topology brings them, so they end with the rig"
+		how = "they come from a topology and stop with the rig"
 	}
 	return &city.Error{Code: city.Conflict,
 		Message: fmt.Sprintf("rig %s has %s: %s; %s: gcity rig remove %s --yes",
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// begunIn refuses to take away a rig with work in progress: who does it would be told to leave it, and nobody would see
-// it any more. A store that cannot be read keeps no rig.
+// begunIn returns an error if work is in progress in a rig: its agent would stop, and the work would no longer be
+// visible. A rig with an unreadable store can be removed.
 func begunIn(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
 		func(p workstore.Place) bool { return p.Rig == rig })])
 	if err != nil {
-		e.Warn(fmt.Sprintf("whether work is in progress in rig %s cannot be told: %v", rig, err))
+		e.Warn(fmt.Sprintf("cannot check whether work is in progress in rig %s: %v", rig, err))
 		return nil
 	}
-	defer s.Close() // nothing was written
+	defer s.Close() // the store was only read
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
 	const few = 5
 	begun, err := s.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
 		NotType: city.NotWork(), Limit: few + 1})
 	if err != nil {
-		e.Warn(fmt.Sprintf("whether work is in progress in rig %s cannot be told: %v", rig, err))
+		e.Warn(fmt.Sprintf("cannot check whether work is in progress in rig %s: %v", rig, err))
 		return nil
 	}
 	var said []string
@@ -231,14 +234,14 @@ func begunIn(ctx context.Context, e *env.Env, c *config.City, rig string) error 
 		return nil
 	}
 	return &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("work is in progress in rig %s: %s; let it come to its end, or give "+
-			"it back with "+
-			"`gcity bead update %s --status open --assignee \"\"`; --force removes the rig and "+
-			"leaves it as it is", rig, strings.Join(said, ", "), begun[0].ID)}
+		Message: fmt.Sprintf("work is in progress in rig %s: %s; wait until it is done, or "+
+			"return it with `gcity bead update %s --status open --assignee \"\"`; --force "+
+			"removes the rig and leaves the work as it is", rig, strings.Join(said, ", "),
+			begun[0].ID)}
 }
 
-// notHeld refuses to write into a file that a running controller holds back: what is written would not be in force, and
-// the confirmation of one would let in the other.
+// notHeld returns an error if the running controller holds the configuration file. An edit would not be in force,
+// and its confirmation would also confirm the held change.
 func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	near, closeNear, err := e.Dial(dir)
 	if exit.IsNotRunning(err) {
@@ -253,18 +256,18 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 		return err
 	}
 	return &city.Error{Code: city.Conflict,
-		Message: "city.toml is held and not in force, so nothing was written into it: " +
+		Message: "city.toml is held and not in force, so nothing was written: " +
 			output.Loss(s.Config.Held.Removes, s.Config.Held.Running) +
-			"; `gcity reload --confirm` lets it in, or change it back first"}
+			"; run `gcity reload --confirm` to apply it, or undo its changes first"}
 }
 
-// rigEdited has the city take up what was written, and tells it what that was. Without a controller it ends what still
-// works in a rig that is gone. A configuration that is held because of what it removes is let in, if it is the revision
-// that is allowed.
+// rigEdited makes the city read what was written and sends it an event about the edit. Without a controller it
+// stops the sessions of a removed rig. It confirms a configuration that is held because of what it removes, if its
+// revision is the allowed one.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("it is written, but whether the city has taken it up is not known: %w",
+		return fmt.Errorf("the file is written, but it is unknown whether the city has read it: %w",
 			err)
 	}
 	defer l.Close()
@@ -281,7 +284,7 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld lets a configuration in that is held, if it is the one of this revision.
+// confirmHeld confirms a held configuration if it has this revision.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {
@@ -291,7 +294,7 @@ func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) e
 	return err
 }
 
-// tellRigEdit says what was done.
+// tellRigEdit prints what was done.
 func tellRigEdit(e *env.Env, done rigEdit) error {
 	if e.JSON {
 		return e.WriteJSON(done)

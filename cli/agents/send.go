@@ -22,18 +22,18 @@ func agentNudge(e *env.Env) *cobra.Command {
 	var now, wait bool
 	c := &cobra.Command{
 		Use: "nudge AGENT TEXT…", Short: "Type a text into its terminal and submit it",
-		Long: `nudge types a text into the terminal of an agent and submits it. The text waits
-while the agent is not ready, and while somebody's draft is on its line or
-somebody types there; nudge says after two seconds that it does. A draft that
-stays for ten minutes has the text given up, which the events tell. The text -
-is what comes from standard input.`,
+		Long: `nudge types a text into the terminal of an agent and submits it. The text waits while
+the agent is not ready, while there is a draft on its input line, and while a user is
+typing there. nudge prints after two seconds that the text waits. If a draft stays for
+ten minutes the text is dropped, and an event records that. The text - is read from
+standard input.`,
 		Example: `  gcity agent nudge worker 'run the tests' --wait
   git diff | gcity agent nudge worker -`,
 		Args: env.Between(2, 1<<20),
 	}
 	c.Flags().BoolVar(&now, "now", false,
-		"whatever is on its line: a draft is submitted with the text")
-	c.Flags().BoolVar(&wait, "wait", false, "until it was typed, or given up")
+		"ignore what is on its input line: a draft is submitted with the text")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the text was typed or dropped")
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, args []string) error {
 		text, err := words(e, args)
 		if err != nil {
@@ -50,27 +50,27 @@ is what comes from standard input.`,
 	}, env.KindAgent)
 }
 
-// words is the text that arguments say; "-" is what comes from standard input, without its last line end.
+// words returns the text in the arguments; "-" stands for standard input without its last newline.
 func words(e *env.Env, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil
 	}
 	data, err := io.ReadAll(io.LimitReader(e.In, city.MaxSend+2))
 	if err != nil {
-		return "", fmt.Errorf("the text cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the text: %w", err)
 	}
 	text := strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 	switch {
 	case text == "":
-		return "", exit.Usage("there is no text on standard input")
+		return "", exit.Usage("standard input is empty; give a text")
 	case len(text) > city.MaxSend:
-		return "", exit.Usage("the text is over %d bytes, which is too long to be typed: put it "+
-			"in a file and send the file's name", city.MaxSend)
+		return "", exit.Usage("the text has more than %d bytes and cannot be typed: write it to "+
+			"a file and send the name of the file", city.MaxSend)
 	}
 	return text, nil
 }
 
-// sendWait is how long a text is waited for: a little longer than a controller keeps one.
+// sendWait is how long the client waits for a text: a little longer than a controller keeps it.
 const sendWait = 65 * time.Minute
 
 func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool) error {
@@ -91,7 +91,7 @@ func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool
 	return e.Receipt(r)
 }
 
-// sent waits for the end of a text.
+// sent waits for the end of a text's delivery.
 func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Receipt, error) {
 	for s, err := range l.Snapshots(ctx) {
 		if err != nil {
@@ -100,35 +100,35 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		g, ok := s.Agent(agent)
 		if !ok {
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("agent %q is gone, and with it the text: `gcity events` tells",
+				Message: fmt.Sprintf("agent %q no longer exists, so the text was dropped; see "+
+					"`gcity events`",
 					agent)}
 		}
 		i := slices.IndexFunc(g.Sends, func(d city.Send) bool { return d.ID == id })
 		switch {
 		case i < 0:
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("nothing is known any more of text %d for agent %q: `gcity "+
-					"events` tells", id, agent)}
+				Message: fmt.Sprintf("text %d for agent %q is unknown by now; see `gcity events`",
+					id, agent)}
 		case g.Sends[i].Stage == city.GivenUp:
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("the text for agent %q was given up: %s", agent,
+				Message: fmt.Sprintf("the text for agent %q was dropped: %s", agent,
 					g.Sends[i].Why)}
 		case g.Sends[i].Stage.Over():
-			return city.Receipt{Message: "agent " + agent + " accepted the text",
-					Send: &g.Sends[i]},
+			return city.Receipt{Message: "agent " + agent + " took the text", Send: &g.Sends[i]},
 				nil
 		}
 	}
 	return city.Receipt{}, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("the text for agent %q was not typed while it was waited for; "+
-			"`gcity agent show %s` says where it is", agent, agent)}
+		Message: fmt.Sprintf("the text for agent %q is not typed yet; `gcity agent show %s` "+
+			"shows its state", agent, agent)}
 }
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use: "unsend AGENT [ID]", Short: "Take back texts that wait to be typed: one, or all",
-		Long: "unsend takes back a text that nudge has queued, by the number that nudge and " +
-			"agent show give, or all that wait for an agent.",
+		Use: "unsend AGENT [ID]", Short: "Cancel queued texts: one, or all",
+		Long: "unsend cancels a text that nudge has queued, by the number that nudge and agent " +
+			"show print, or all texts that wait for an agent.",
 		Args: env.Between(1, 2),
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
@@ -136,7 +136,7 @@ func agentUnsend(e *env.Env) *cobra.Command {
 		if len(rest) > 0 {
 			id, err := strconv.ParseUint(rest[0], 10, 64)
 			if err != nil || id == 0 {
-				return exit.Usage("%q is no number of a text: `gcity agent show %s` lists them",
+				return exit.Usage("invalid text number %q; `gcity agent show %s` lists them",
 					rest[0], f.Agent.Name)
 			}
 			what.ID = id
@@ -145,7 +145,7 @@ func agentUnsend(e *env.Env) *cobra.Command {
 	}, env.KindAgent)
 }
 
-// sendText is where a text is, as a fact.
+// sendText formats the state of a queued text.
 func sendText(e *env.Env, d *city.Send) string {
 	size := describe.Count(d.Lines, "line")
 	if d.Lines == 1 {

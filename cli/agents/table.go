@@ -13,7 +13,7 @@ import (
 	"gcity/describe"
 )
 
-// Section is a part of what is written, if there is anything to write.
+// Section is a part of the output that may be empty.
 type Section struct {
 	Any   bool
 	Write func() error
@@ -35,11 +35,11 @@ func Sections(w io.Writer, parts ...Section) error {
 	return nil
 }
 
-// usageWidth is how wide a terminal must be for the figures of what each agent takes.
+// usageWidth is the least width of a terminal for columns of resource usage.
 const usageWidth = 100
 
-// WriteAgents writes a table of agents, those in need first. What they take stands there if it was measured and there
-// is room for it.
+// WriteAgents writes a table of agents, those with problems first. It shows their resource usage if it was measured
+// and the terminal is wide enough.
 func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	width := e.Columns()
 	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}
@@ -65,8 +65,8 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	return e.Table(w, width, head, rows)
 }
 
-// byNeed orders a copy of a list: the most urgent state first, in it who is stuck, then by name, worker-2 before
-// worker-10.
+// byNeed returns a sorted copy of a list: the most urgent state first, stuck agents first within a state, then by
+// name, worker-2 before worker-10.
 func byNeed(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
@@ -83,12 +83,12 @@ func pid(g *city.Agent) string {
 	return fmt.Sprint(g.PID)
 }
 
-// because is an agent's reason with everything that belongs beside it.
+// because returns an agent's reason with its additions.
 func because(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		parts[0] = cmp.Or(g.Description, g.Reason) // that it is declared goes without saying
+		parts[0] = cmp.Or(g.Description, g.Reason) // "declared" is not worth showing
 	}
 	if g.Until != nil {
 		parts = append(parts, "until "+e.Clock(*g.Until))
@@ -96,7 +96,7 @@ func because(e *env.Env, g *city.Agent) string {
 	switch d := g.Drain; {
 	case d == nil:
 	case d.Acked:
-		parts = append(parts, "it says that it has finished")
+		parts = append(parts, "reported done")
 	case d.Deadline == nil:
 		parts = append(parts, "no deadline")
 	case g.Until == nil:

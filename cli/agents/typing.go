@@ -19,24 +19,23 @@ func agentKeys(e *env.Env) *cobra.Command {
 	c := forTyping(e, &cobra.Command{
 		Use: "send-keys AGENT KEY…", Short: "Press keys in its terminal: Enter, Escape, C-c, Up, " +
 			"F5, or text",
-		Long: `send-keys presses keys by name, one after the other: Enter, Tab, BTab, Escape,
-Space, BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home,
-End, F1 to F12, with Ctrl as C-c, with Alt as M-x. Anything else is typed as it
-stands, except what is nearly such a name, which is refused.`,
+		Long: `send-keys presses keys by name, one after the other: Enter, Tab, BTab, Escape, Space,
+BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home, End, F1 to F12,
+with Ctrl as C-c, with Alt as M-x. Any other word is typed as text. A word that is
+nearly the name of a key is an error.`,
 		Example: "  gcity agent send-keys worker Escape ':q' Enter",
 	}, func(agent string, keys []string) (city.Command, error) {
 		if wrong := Misspelt(keys); wrong != "" && !literal {
-			return nil, exit.Usage("%s --literal types it as it stands", wrong)
+			return nil, exit.Usage("%s --literal types it as text", wrong)
 		}
 		return city.SendKeys{Agent: agent, Keys: keys}, nil
 	})
 	c.Flags().BoolVar(&literal, "literal", false,
-		"type what only looks like the name of a key, too")
+		"also type words that look like the name of a key")
 	return c
 }
 
-// forTyping gives a command its deed: something to be typed into the terminal of the agent that its first argument
-// names.
+// forTyping sets the function of a command that types into the terminal of the agent that its first argument names.
 func forTyping(e *env.Env, c *cobra.Command,
 	command func(agent string, words []string) (city.Command, error)) *cobra.Command {
 	c.Args = env.Between(2, 1<<20)
@@ -56,7 +55,7 @@ func forTyping(e *env.Env, c *cobra.Command,
 	}, env.KindAgent)
 }
 
-// Misspelt says which of the keys is none but nearly the name of one, "" if there is no such.
+// Misspelt returns an error text if one of the keys is nearly the name of a key, otherwise "".
 func Misspelt(keys []string) string {
 	for _, key := range keys {
 		known := keyNames()
@@ -64,13 +63,13 @@ func Misspelt(keys []string) string {
 			continue
 		}
 		if near := suggest.Nearest(key, known); near != "" {
-			return fmt.Sprintf("there is no key %q, did you mean %q?", key, near)
+			return fmt.Sprintf("unknown key %q, did you mean %q?", key, near)
 		}
 	}
 	return ""
 }
 
-// looksLikeKey reports whether somebody may have meant the name of a key: a word with a capital first letter.
+// looksLikeKey reports whether a word may be meant as the name of a key: it begins with a capital letter.
 func looksLikeKey(s string) bool {
 	if len(s) < 3 || s[0] < 'A' || s[0] > 'Z' {
 		return false
@@ -80,7 +79,7 @@ func looksLikeKey(s string) bool {
 	}) < 0
 }
 
-// keyNames are the keys that session.Keyer knows by name, those with a letter (C-c, M-x) left out.
+// keyNames returns the keys that session.Keyer knows by name, without those with a letter (C-c, M-x).
 func keyNames() []string {
 	return []string{
 		"Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",

@@ -16,14 +16,14 @@ import (
 
 // WatchdogCommand returns the command watchdog.
 func WatchdogCommand(e *env.Env) *cobra.Command {
-	c := env.Group("watchdog", "Who looks after agents: how that is, look now, answer a call",
+	c := env.Group("watchdog", "Show health checks of agents, run one now, answer an alert",
 		watchdogList(e), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),
 		watchdogAcknowledge(e))
-	c.Long = `watchdog looks at the tiers of a city: each watches one agent, and finds out at
-intervals whether it lives, how old its heartbeat is and whether mail waits for it.
-What is done then is decided by a triage agent that is started for it, or by the
-ages alone. After several wakes in vain a person is called. docs/watchdogs.md tells
-of the rules; this declares one:
+	c.Long = `watchdog shows the watchdogs of a city. Each watches one agent: at intervals it checks
+whether the agent is alive, how old its heartbeat is, and whether it has unread mail.
+A triage agent decides what to do then, or the age of the heartbeat alone. If several
+wake-ups have no effect, the watchdog calls for a person. "gcity help watchdogs"
+describes the rules. These lines in city.toml declare a watchdog:
 
   [[watchdogs]]
   name    = "chain"
@@ -31,8 +31,8 @@ of the rules; this declares one:
 	return c
 }
 
-// forWatchdog gives a command its deed: run gets the open city, which a controller runs, and the watchdog of the only
-// argument.
+// forWatchdog sets the function of a command: run gets the open city, which has a controller, and the watchdog of
+// the only argument.
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindWatchdog)
@@ -57,16 +57,16 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// nobodyWatches says that watchdogs are the controller's.
+// nobodyWatches returns the error that watchdogs need a controller.
 func nobodyWatches(dir, what string) error {
-	return exit.NotRunning("%s: no controller runs %s, so nobody watches; start it with `gcity` "+
-		"or `gcity --headless`", what, dir)
+	return exit.NotRunning("%s: no controller is running for %s, so no watchdog runs; start it "+
+		"with `gcity` or `gcity --headless`", what, dir)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "All watchdogs: whom they watch, how fresh that is, what was " +
-			"decided last", Args: env.Exactly(0), Aliases: []string{"ls"},
+		Use: "list", Short: "List all watchdogs: what they watch, the heartbeat's age, the " +
+			"last decision", Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return watchdogs(cmd.Context(), e,
 				false)
@@ -76,7 +76,7 @@ func watchdogList(e *env.Env) *cobra.Command {
 
 func watchdogStatus(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "status [NAME]", Short: "Everything known about a watchdog, or about all",
+		Use: "status [NAME]", Short: "Show all details of a watchdog, or of all",
 		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindWatchdog),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -101,7 +101,7 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 	}
 }
 
-// watchdogs lists all, or tells all that is known of each.
+// watchdogs lists all watchdogs, or writes all details of each.
 func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -115,8 +115,8 @@ func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Watchdogs))
 	case len(s.Watchdogs) == 0:
-		e.Sayf("no watchdogs; this in %s makes one:\n\n  [[watchdogs]]\n  name    = \"chain\"\n  "+
-			"watches = %q\n\ndocs/watchdogs.md tells of all keys",
+		e.Sayf("no watchdogs; these lines in %s declare one:\n\n  [[watchdogs]]\n  name    = "+
+			"\"chain\"\n  watches = %q\n\n`gcity help watchdogs` describes all keys",
 			config.FileName, watchable(s))
 		return nil
 	case !all:
@@ -131,7 +131,7 @@ func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 	return nil
 }
 
-// watchable is an agent that a watchdog might watch.
+// watchable returns an agent that a watchdog could watch.
 func watchable(s *city.Snapshot) string {
 	for i := range s.Agents {
 		if s.Agents[i].Pool == "" {
@@ -143,10 +143,10 @@ func watchable(s *city.Snapshot) string {
 
 func watchdogTriage(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
-		Use: "triage NAME", Short: "Look now, past its interval", Aliases: []string{"beat"},
-		Long: `triage has a watchdog look at once: with a triage agent that is started for this
-beat, unless one is at work already; without one the ages decide. What came of it
-is told by: gcity watchdog status NAME`,
+		Use: "triage NAME", Short: "Run its check now", Aliases: []string{"beat"},
+		Long: `triage makes a watchdog check its agent at once. It starts a triage agent, unless
+one is running already; without a triage agent the age of the heartbeat decides.
+The result is in: gcity watchdog status NAME`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Beat{Watchdog: w.Name})
 	})
@@ -154,15 +154,16 @@ is told by: gcity watchdog status NAME`,
 
 func watchdogAcknowledge(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
-		Use: "acknowledge NAME", Short: "Say that you have seen its call", Aliases: []string{"ack"},
-		Long: `acknowledge answers a watchdog that calls for a person: it is not shown as new any
-more. The watchdog goes on looking, and calls again when it was better in between.`,
+		Use: "acknowledge NAME", Short: "Acknowledge its call", Aliases: []string{"ack"},
+		Long: `acknowledge answers a watchdog that calls for a person, which is then no longer
+shown as new. The watchdog keeps checking, and calls again after its agent was
+well in between.`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Acknowledge{Watchdog: w.Name, By: e.Actor()})
 	})
 }
 
-// remedies are what may be decided.
+// remedies lists the possible decisions.
 func remedies() []string {
 	return []string{string(city.RemedyStart), string(city.RemedyWake), string(city.RemedyNudge),
 		string(city.RemedyNothing)}
@@ -172,19 +173,19 @@ func watchdogDecide(e *env.Env) *cobra.Command {
 	var reason, beat, name string
 	c := &cobra.Command{
 		Use:   "decide start|wake|nudge|nothing",
-		Short: "From inside a triage session: what the beat is to do", Args: env.Exactly(1),
+		Short: "In a triage session: decide what the watchdog does", Args: env.Exactly(1),
 		ValidArgs: remedies(),
-		Long: `decide is how a triage agent ends its work: the watchdog and the beat that it was
-started for are in GC_WATCHDOG and GC_WATCHDOG_BEAT, what was seen in the JSON file
-that GC_WATCHDOG_FACTS names. A person may decide too, with --watchdog.
+		Long: `decide is how a triage agent ends its work. GC_WATCHDOG and GC_WATCHDOG_BEAT name the
+watchdog and the check that it was started for; GC_WATCHDOG_FACTS names a JSON file with
+what the check found. A person can decide too, with --watchdog.
 
-  start     it is dead: have it started, what is left of it ended first
+  start     the agent is dead: stop what is left of it and start it
   wake      it has been silent for too long: type the wake text
-  nudge     it is late, and mail waits: type the nudge text
+  nudge     it is late and has mail: type the nudge text
   nothing   all is well
 
-Exit 4: that beat is over, the ages have decided in the meantime. 3: no controller
-runs, so nobody hears it.`,
+Exit 4: the check is over, the thresholds have decided in the meantime. Exit 3: no
+controller is running.`,
 		Example: `  gc watchdog decide nothing --reason 'it compiles, the screen moves'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := decision(e, args[0], reason)
@@ -195,8 +196,8 @@ runs, so nobody hears it.`,
 				d.Watchdog = e.Getenv("GC_WATCHDOG")
 			}
 			if d.Watchdog == "" {
-				return exit.Usage("whose beat is decided? Run this inside a triage session, " +
-					"where GC_WATCHDOG says it, or name it with --watchdog")
+				return exit.Usage("no watchdog given: run this inside a triage session, which " +
+					"sets GC_WATCHDOG, or use --watchdog")
 			}
 			if beat == "" && d.Watchdog == e.Getenv("GC_WATCHDOG") {
 				d.Beat = e.Getenv("GC_WATCHDOG_BEAT")
@@ -204,23 +205,23 @@ runs, so nobody hears it.`,
 			return decide(cmd.Context(), e, d)
 		},
 	}
-	c.Flags().StringVarP(&reason, "reason", "r", "", "why, in a sentence")
-	c.Flags().StringVar(&beat, "beat", "", "the beat that was judged (else GC_WATCHDOG_BEAT)")
-	c.Flags().StringVar(&name, "watchdog", "", "the watchdog (else GC_WATCHDOG)")
+	c.Flags().StringVarP(&reason, "reason", "r", "", "why, in one sentence")
+	c.Flags().StringVar(&beat, "beat", "", "the check that it decides (default: GC_WATCHDOG_BEAT)")
+	c.Flags().StringVar(&name, "watchdog", "", "the watchdog (default: GC_WATCHDOG)")
 	return c
 }
 
-// decision reads a decision and why it was made.
+// decision parses a decision and its reason.
 func decision(e *env.Env, word, reason string) (city.Decide, error) {
 	d := city.Decide{Decision: city.Remedy(word), Reason: strings.TrimSpace(reason), By: e.Actor()}
 	switch d.Decision {
 	case city.RemedyStart, city.RemedyWake, city.RemedyNudge, city.RemedyNothing:
 	default:
-		return d, exit.Usage("%q is no decision: it is one of %s", word,
+		return d, exit.Usage("invalid decision %q: use one of %s", word,
 			strings.Join(remedies(), ", "))
 	}
 	if d.Reason == "" {
-		return d, exit.Usage("why %s? Say it with --reason, for whoever looks at it later", word)
+		return d, exit.Usage("no reason given for %s: add one with --reason", word)
 	}
 	return d, nil
 }
@@ -235,7 +236,7 @@ func decide(ctx context.Context, e *env.Env, d city.Decide) error {
 	case e.ReadOnly:
 		return env.RefusedReadOnly("watchdog decide")
 	case !l.Live:
-		return nobodyWatches(l.Dir, fmt.Sprintf("nobody hears that %s is to %s", d.Watchdog,
+		return nobodyWatches(l.Dir, fmt.Sprintf("cannot decide %[2]s for %[1]s", d.Watchdog,
 			d.Decision))
 	}
 	return e.Do(ctx, l, d)

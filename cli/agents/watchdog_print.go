@@ -13,7 +13,7 @@ import (
 	"gcity/describe"
 )
 
-// watchdogColour gives a watchdog's word the colour that goes with its urgency.
+// watchdogColour returns the colour for the urgency of a watchdog's state.
 func watchdogColour(w *city.Watchdog) string {
 	switch {
 	case w.Calls():
@@ -25,7 +25,7 @@ func watchdogColour(w *city.Watchdog) string {
 		city.Stale: output.Yellow, city.Fresh: output.Green}[w.Freshness]
 }
 
-// writeWatchdogs writes a table of watchdogs, those that call or are ill first.
+// writeWatchdogs writes a table of watchdogs, those that call or have problems first.
 func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	rank := func(w *city.Watchdog) int {
 		switch {
@@ -57,7 +57,7 @@ func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 
 func heartbeatAge(e *env.Env, w *city.Watchdog) string {
 	switch {
-	case w.Freshness == "": // nobody has looked
+	case w.Freshness == "": // not checked yet
 		return "-"
 	case w.Heartbeat == nil:
 		return "none"
@@ -65,7 +65,7 @@ func heartbeatAge(e *env.Env, w *city.Watchdog) string {
 	return e.Age(*w.Heartbeat) + " ago"
 }
 
-// nextBeat is when a watchdog looks next, or that its triage agent is at work.
+// nextBeat returns when a watchdog checks next, or that its triage agent is running.
 func nextBeat(e *env.Env, w *city.Watchdog) string {
 	switch {
 	case w.Triaged != nil:
@@ -85,8 +85,8 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
 }
 
-// watchdogReason is the reason for a list: the call, what is wrong with the judging or the heartbeat, why it decided as
-// it did.
+// watchdogReason returns the reason for a list: the call, a problem of the watchdog or the heartbeat, or the reason
+// of the last decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string
 	if w.Calls() {
@@ -107,7 +107,7 @@ func watchdogReason(w *city.Watchdog) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// watchdogStanding is how a watchdog stands, in a sentence.
+// watchdogStanding returns a watchdog's state as a sentence.
 func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	name := e.Paint(output.Bold, output.SafeLine(w.Name))
 	word := e.Paint(watchdogColour(w), output.SafeLine(w.Word()))
@@ -124,7 +124,7 @@ func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s watches %s, which is %s", name, output.SafeLine(w.Watches), word)
 }
 
-// tellWatchdog writes what is known of a watchdog, one fact a line, and what it decided lately.
+// tellWatchdog writes the details of a watchdog, one per line, and its recent decisions.
 func tellWatchdog(e *env.Env, w *city.Watchdog, live bool) {
 	e.Sayf("%s", watchdogStanding(e, w))
 	watchdogFacts(e, w, live)
@@ -141,7 +141,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 		}
 	}
 	if !live {
-		e.Fact("city", "no controller runs: nobody watches until one does")
+		e.Fact("city", "no controller is running, so no watchdog runs")
 	}
 	e.Fact("watches", w.Watches)
 	if w.Freshness != "" {
@@ -160,7 +160,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("judges", describe.Judges(w))
 	e.Fact("degraded", w.Degraded)
 	if t := w.Triaged; t != nil {
-		e.Fact("at work", fmt.Sprintf("%s, for %s; at %s the ages decide",
+		e.Fact("at work", fmt.Sprintf("%s, for %s; the thresholds decide at %s",
 			cmp.Or(w.Triage, "triage"), e.Age(t.Since), e.Ahead(t.Until)))
 	}
 	if w.Last != nil {
@@ -181,7 +181,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("declared", w.Source)
 }
 
-// judged writes the decisions that did something.
+// judged writes the decisions that led to an action.
 func judged(e *env.Env, all []city.Judgement) {
 	decided := make([]city.Decision, 0, len(all))
 	for _, j := range all {
@@ -191,7 +191,7 @@ func judged(e *env.Env, all []city.Judgement) {
 	lately(e, decided, nil)
 }
 
-// WatchdogCount is "3 watchdogs: 1 calls, 1 degraded", "" if there are none.
+// WatchdogCount returns for example "3 watchdogs: 1 calls, 1 degraded", or "" without watchdogs.
 func WatchdogCount(s *city.Snapshot) string {
 	if len(s.Watchdogs) == 0 {
 		return ""
@@ -219,14 +219,14 @@ func WatchdogCount(s *city.Snapshot) string {
 	return text
 }
 
-// Calls are the watchdogs that call for a person, and those that are not judged as declared.
+// Calls lists the watchdogs that call for a person, and those that do not run as declared.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
 		w := &s.Watchdogs[i]
 		if w.Calls() {
-			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; `gcity watchdog "+
-				"acknowledge %s` answers",
+			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; answer with `gcity "+
+				"watchdog acknowledge %s`",
 				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
 		}
 		if w.Degraded != "" && !w.Suspended {
@@ -236,9 +236,9 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 	return out
 }
 
-// stuck says for how long an agent's screen is as it was, and with which work.
+// stuck returns for how long an agent's screen has not changed, and its current work.
 func stuck(e *env.Env, s *city.Stuck) string {
-	text := "stuck for " + e.Age(s.Since) + ": its screen is as it was"
+	text := "stuck for " + e.Age(s.Since) + ": its screen has not changed"
 	if s.Task != "" {
 		text += ", with " + s.Task
 	}

@@ -14,13 +14,12 @@ import (
 // WhyCommand returns the command why.
 func WhyCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "why [NAME]", Short: "Why an agent, a pool, a rig, an automation or a watchdog is " +
-			"as it is, and what happens next",
-		Long: `why tells how an agent, a pool, a rig, an automation or a watchdog stands: since
-when, for which reason, what happens next and when, what it depends on, what was decided
-lately and what happened. A name may be the last part of a qualified one
-(rig/name) if only one thing has it. Inside a session no name means the agent that
-asks.`,
+		Use: "why [NAME]", Short: "Explain the state of an agent, a pool, a rig, an automation " +
+			"or a watchdog, and what happens next",
+		Long: `why explains the state of an agent, a pool, a rig, an automation or a watchdog: since
+when, for what reason, what happens next and when, its dependencies, and the recent
+decisions and events. The name may be the last part of a qualified name (rig/name) if it
+is unique. Inside a session the default is the session's own agent.`,
 		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why " +
 			"demo       # the rig\n  gcity why digest     # the automation\n  gcity why " +
 			"chain      # the watchdog",
@@ -30,10 +29,10 @@ asks.`,
 	}
 }
 
-// about is what why adds to a thing as the API gives it.
+// about is what why adds to the form of the API.
 type about struct {
 	Kind       env.Kind       `json:"kind"`
-	Controller bool           `json:"controller"` // one runs
+	Controller bool           `json:"controller"` // a controller is running
 	Events     []events.Event `json:"events"`     // about it, the newest first
 }
 
@@ -79,8 +78,8 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 		return err
 	}
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // the rest is known all the same
-		e.Warn("what happened lately is left out: " + err.Error())
+	if err != nil { // the rest can be shown without the events
+		e.Warn("the recent events are left out: " + err.Error())
 	}
 	if e.JSON {
 		return e.WriteJSON(whyShape(f, about{Controller: l.Live,

@@ -16,11 +16,11 @@ import (
 	"gcity/trust"
 )
 
-// trustShape is what a city would run, as `gcity trust` gives it.
+// trustShape is what a city would run, as `gcity trust` prints it.
 type trustShape struct {
 	Path     string         `json:"path"`
 	Owner    string         `json:"owner"`
-	Origin   string         `json:"origin,omitempty"` // the URL that the checkout came from
+	Origin   string         `json:"origin,omitempty"` // the URL that the checkout was cloned from
 	Trusted  bool           `json:"trusted"`
 	Why      string         `json:"why"`
 	Programs []trustedShape `json:"programs"`
@@ -30,13 +30,13 @@ type trustedShape struct {
 	What string `json:"what"`
 	Line string `json:"line"`
 	At   string `json:"at"`
-	New  bool   `json:"new,omitempty"` // no answer covers it
+	New  bool   `json:"new,omitempty"` // not covered by an earlier answer
 }
 
 // DescribeTrust returns the programs of a city and whether they are trusted.
 func DescribeTrust(c *config.City) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
-		Why: "you have started or made it before", Programs: []trustedShape{}}
+		Why: "you have started or created it before", Programs: []trustedShape{}}
 	out.Owner, _ = ownership.Of(c.Path)
 	fresh := map[string]bool{}
 	if why, always := folder.Ledger().Always(c.Path); always {
@@ -52,7 +52,7 @@ func DescribeTrust(c *config.City) trustShape {
 	}
 	for _, p := range folder.ProgramsOf(c) {
 		line := p.Line
-		if out.Trusted { // else it is shown in full: what looks like a secret may contain a program
+		if out.Trusted { // otherwise shown in full: what looks like a secret may contain a program
 			line = redact.Text(line)
 		}
 		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, fresh[p.Sum()]})
@@ -60,7 +60,7 @@ func DescribeTrust(c *config.City) trustShape {
 	return out
 }
 
-// ShowTrust lists what a city would run, for a person.
+// ShowTrust prints what a city would run.
 func ShowTrust(e *env.Env, s trustShape) {
 	e.Sayf("%s", output.SafeLine(s.Path))
 	e.Sayf("  belongs to %s", output.SafeLine(s.Owner))
@@ -81,11 +81,11 @@ func ShowTrust(e *env.Env, s trustShape) {
 		rows = append(rows, []output.Cell{mark, output.Plain(output.SafeLine(p.What)),
 			output.Plain(output.SafeLine(p.Line)), output.Plain(output.SafeLine(p.At))})
 	}
-	// what is not seen is asked about all the same
+	// asked even if the table cannot be printed
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
 }
 
-// AskTrust asks whether the programs may run. Enter alone is no.
+// AskTrust asks whether the programs may run. Enter alone means no.
 func AskTrust(e *env.Env, s trustShape) bool {
 	fmt.Fprintf(e.Err, "%s. Let these programs run as you? [y/N] ", s.Why)
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
@@ -96,7 +96,7 @@ func AskTrust(e *env.Env, s trustShape) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// mayRun returns nil if the city may be started. On a terminal it asks for the trust that is missing.
+// mayRun returns nil if the city may be started. On a terminal it asks for missing trust.
 func mayRun(e *env.Env, dir string, c *config.City) error {
 	err := folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
@@ -114,7 +114,7 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	return folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
 }
 
-// MayStart is mayRun for a city that is not read yet.
+// MayStart is mayRun for a city with a configuration that is not read yet.
 func MayStart(e *env.Env, dir string) error {
 	c, err := e.LoadAt(dir, nil)
 	if err != nil {
@@ -123,13 +123,13 @@ func MayStart(e *env.Env, dir string) error {
 	return mayRun(e, dir, c)
 }
 
-// InitTrust trusts a city that was just written. It is the user's own.
+// InitTrust trusts a city that the user has just created.
 func InitTrust(e *env.Env, dir string) {
 	c, err := folder.LoadCity(dir)
 	if err == nil {
 		err = folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
 	}
 	if err != nil {
-		e.Warn("the new city is not trusted yet, `gcity trust` mends that: " + err.Error())
+		e.Warn("the new city is not trusted yet, run `gcity trust`: " + err.Error())
 	}
 }

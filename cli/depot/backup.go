@@ -9,7 +9,7 @@ import (
 	"gcity/cli/workstore"
 )
 
-// BuiltIn returns the store of a depot if gcity keeps it itself.
+// BuiltIn returns the store of a depot if it is the built-in one.
 func (d *Depot) BuiltIn() (workstore.EmbeddedStore, error) {
 	s, ok := d.Store.(workstore.EmbeddedStore)
 	if !ok {
@@ -27,8 +27,8 @@ func (d *Depot) BackupFor(args []string) (string, error) {
 	}
 	from, err := d.NewestBackup()
 	if err == nil && from == "" {
-		text := fmt.Sprintf("there is no backup in %s; name a file, or run `%s --new-store` to "+
-			"begin an empty store",
+		text := fmt.Sprintf("no backup in %s; name a file, or run `%s --new-store` to start with "+
+			"an empty store",
 			d.BackupDir(), d.Ledger().Restore)
 		err = &city.Error{Code: city.NotFound, Message: text}
 	}

@@ -21,22 +21,23 @@ import (
 	"gcity/events"
 )
 
-// WorkTimeout is how long a command may take that asks a store; bulkTimeout where all of it is read or written.
+// WorkTimeout is how long a command may take that uses a store; bulkTimeout if it reads or writes all of it.
 const (
 	WorkTimeout = 30 * time.Second
 	bulkTimeout = 10 * time.Minute
 )
 
-// Depot is an open store and what belongs to it.
+// Depot is an open store with its city.
 type Depot struct {
 	workstore.Store
 	workstore.Place
-	City   string            // its folder, which has the event log
+	City   string            // the city's folder, which has the event log
 	Places []workstore.Place // all, the city first
-	meant  bool              // somebody said which store: it is asked before that of an id's prefix
+	// the store was named explicitly: it is searched before that of an ID's prefix
+	meant bool
 }
 
-// Count is how many beads a query means. A store that cannot count gives them all.
+// Count returns how many beads match a query. For a store that cannot count it lists them all.
 func (d *Depot) Count(ctx context.Context, q beads.Query) (int, error) {
 	if s, ok := d.Store.(beads.Counter); ok {
 		return s.Count(ctx, q)
@@ -51,13 +52,13 @@ func (d *Depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 	if s, ok := d.Store.(beads.Restorer); ok {
 		return s.Restore(ctx, all)
 	}
-	return beads.Restored{}, fmt.Errorf("the work of %s is kept by %s, which cannot take beads "+
-		"with their ids and times: %w; use its own import",
+	return beads.Restored{}, fmt.Errorf("the work of %s is kept by %s, which cannot import beads "+
+		"with their IDs and times: %w; use its own import",
 		d.Title(), d.By.Provider, errors.ErrUnsupported)
 }
 
-// PlacesIn finds the stores of a city. Where its file is refused now, what the running controller has in force counts,
-// and without one what is known: a mistake in the file does not keep agents from their work.
+// PlacesIn returns the stores of a city. If the file is invalid, it uses the configuration of the running
+// controller, or what is known from before: an error in the file does not keep agents from their work.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
 	c, refused := folder.LoadCity(dir)
 	if refused == nil {
@@ -79,8 +80,8 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(refused, folder.UnknownWork)
 }
 
-// openWork opens the store that is meant: the rig's that was named, else the one of --city, else that of BEADS_DIR,
-// else that of the rig GC_RIG, else the city's.
+// openWork opens the store of a command: that of the named rig, or of --city, of BEADS_DIR, of the rig GC_RIG, or
+// of the city, in that order.
 func openWork(ctx context.Context, e *env.Env, rig string) (*Depot, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -114,13 +115,13 @@ func openWork(ctx context.Context, e *env.Env, rig string) (*Depot, error) {
 	return &Depot{Store: s, Place: at, City: dir, Places: all, meant: meant}, nil
 }
 
-// WithWork gives a command its deed on an open store, and the flag that names a rig's. changes: it is refused where
-// nothing may be changed.
+// WithWork sets the function of a command that uses an open store, and adds the flag --rig. changes means that the
+// command fails with --read-only.
 func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, d *Depot, args []string) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "",
-		"the work of this rig (else of BEADS_DIR, else of GC_RIG, else of the city)")
+		"the work of this rig (default: of BEADS_DIR, of GC_RIG, or of the city)")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if changes && e.ReadOnly {
 			return env.RefusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
@@ -146,7 +147,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// WorkProblem gives a store's refusal the class that the exit codes know.
+// WorkProblem adds the code for the exit status to an error of a store.
 func WorkProblem(err error) error {
 	var invalid *beads.Invalid
 	code := city.Code("")
@@ -163,7 +164,7 @@ func WorkProblem(err error) error {
 	return &city.Error{Code: code, Message: err.Error()}
 }
 
-// beadWord is what an event about a bead says of it.
+// beadWord is the payload of an event about a bead.
 type beadWord struct {
 	Rig      string       `json:"rig,omitempty"`
 	Type     string       `json:"type"`
@@ -175,7 +176,7 @@ type beadWord struct {
 	Op       string       `json:"op,omitempty"`    // the operation, see CreateOnce
 }
 
-// Announce tells the city what became of a bead.
+// Announce sends an event about a bead to the city.
 func Announce(ctx context.Context, e *env.Env, d *Depot, kind string, b beads.Bead) error {
 	payload, err := json.Marshal(beadWord{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID, b.Labels,
 		e.Depth(), e.Op})
@@ -186,7 +187,7 @@ func Announce(ctx context.Context, e *env.Env, d *Depot, kind string, b beads.Be
 		Payload: payload})
 }
 
-// Emit writes an event: through the controller if one runs, else into the log.
+// Emit writes an event: through the controller if one is running, otherwise into the log.
 func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	ev.Actor = e.Actor()
 	near, closeNear, err := e.Dial(dir)
@@ -198,13 +199,13 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 		_, err = folder.AppendEvent(dir, ev)
 	}
 	if err != nil {
-		return fmt.Errorf("it is done, but the event %s of %s could not be written: %w; %s",
+		return fmt.Errorf("done, but cannot write the event %s of %s: %w; %s",
 			ev.Type, ev.Subject, err, repeatHint(e))
 	}
 	return nil
 }
 
-// ReadyStore makes the store of a place ready for its first bead, as a controller's first look does.
+// ReadyStore creates the store of a place, as a controller does when it first uses it.
 func ReadyStore(ctx context.Context, e *env.Env, p workstore.Place) (err error) {
 	s, err := e.Store(p)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"gcity/cli/workstore"
 )
 
-// route is the order in which stores are asked for a bead: the one that somebody named, that whose ids begin so, the
-// one at hand, and then all others, since a prefix may have been another one once.
+// route returns the order in which stores are searched for a bead: the named one, the one with the ID's prefix, the
+// current one, and then all others, because a prefix may have changed.
 func (d *Depot) route(id string) []workstore.Place {
 	prefix := city.BeadPrefix(id)
 	rank := func(p workstore.Place) int {
@@ -39,8 +39,8 @@ func (d *Depot) route(id string) []workstore.Place {
 	return out
 }
 
-// Find gets a bead from the first store on its route that has it. A store that fails does not hide a bead of another
-// one. The depot that has it is closed by closeOther, which does nothing if it is d.
+// Find returns a bead from the first store on its route that has it. A store that fails does not hide a bead of
+// another one. closeOther closes the depot that has it, unless that is d.
 func Find(ctx context.Context, e *env.Env, d *Depot, id string) (_ beads.Bead, has *Depot,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -50,11 +50,11 @@ func Find(ctx context.Context, e *env.Env, d *Depot, id string) (_ beads.Bead, h
 		if p != d.Place {
 			s, openErr := e.Store(p)
 			if openErr != nil {
-				lost = append(lost, fmt.Sprintf("the work of %s cannot be read: %v", p.Title(),
+				lost = append(lost, fmt.Sprintf("cannot read the work of %s: %v", p.Title(),
 					openErr))
 				continue
 			}
-			// what was written is safe before
+			// writes are durable before Close, so its error does not matter
 			at, done = &Depot{Store: s, Place: p, City: d.City, Places: d.Places},
 				func() { _ = s.Close() }
 		}
@@ -66,15 +66,15 @@ func Find(ctx context.Context, e *env.Env, d *Depot, id string) (_ beads.Bead, h
 			done()
 			return b, d, nothing, err
 		case !errors.Is(err, beads.ErrNotFound):
-			lost = append(lost, fmt.Sprintf("the work of %s cannot be read: %v", p.Title(), err))
+			lost = append(lost, fmt.Sprintf("cannot read the work of %s: %v", p.Title(), err))
 		}
 		done()
 	}
 	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
 }
 
-// notFound says that no store has a bead, which prefixes there are if none has its, and which stores could not be
-// asked.
+// notFound returns the error that no store has a bead, with the known prefixes if its own is unknown, and with the
+// stores that could not be searched.
 func notFound(id string, places []workstore.Place, lost []string) error {
 	text := ""
 	if known := slices.ContainsFunc(places,
@@ -89,19 +89,19 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 		text += "; " + l
 	}
 	if len(lost) > 0 {
-		return fmt.Errorf("bead %q was not found%s", id, text) // it may be there
+		// the bead may be in one of those stores
+		return fmt.Errorf("bead %q was not found%s", id, text)
 	}
 	return fmt.Errorf("bead %q: %w%s", id, beads.ErrNotFound, text)
 }
 
-// Every is the work of all stores of a city, for looking at. It is a store of which all that changes something is the
-// first's.
+// Every is the work of all stores of a city, for reading. Operations that change something go to the first store.
 type Every struct {
 	workstore.Store // the first
 	others          []*Depot
 }
 
-// all opens the other stores of the city, too. A store that cannot be opened is told of, and left out.
+// all opens the other stores of the city too. It warns about a store that cannot be opened, and leaves it out.
 func all(e *env.Env, d *Depot) *Depot {
 	entry := &Every{Store: d.Store}
 	for _, p := range d.Places {
@@ -118,22 +118,21 @@ func all(e *env.Env, d *Depot) *Depot {
 	return &Depot{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll has something done with one store, or with all of the city.
+// WithAll calls a function with one store, or with all stores of the city.
 func WithAll(e *env.Env, c *cobra.Command, d *Depot, everything bool,
 	run func(*Depot) error) (err error) {
 	switch {
 	case !everything:
 		return run(d)
 	case c.Flags().Changed("rig"):
-		return exit.Usage("--all is the work of the city and of all its rigs, and --rig that of " +
-			"one; give one of them")
+		return exit.Usage("--all and --rig exclude each other: use one of them")
 	}
 	d = all(e, d)
 	defer func() { err = errors.Join(err, d.Store.(*Every).close()) }()
 	return run(d)
 }
 
-// List implements beads.Store: of all, the newest first.
+// List implements beads.Store: the beads of all stores, newest first.
 func (e *Every) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	out, err := e.Store.List(ctx, q)
 	for _, d := range e.others {
@@ -142,7 +141,7 @@ func (e *Every) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 		}
 		var more []beads.Bead
 		if more, err = d.List(ctx, q); err != nil {
-			err = fmt.Errorf("the work of %s cannot be read: %w", d.Title(), err)
+			err = fmt.Errorf("cannot read the work of %s: %w", d.Title(), err)
 		}
 		out = append(out, more...)
 	}
@@ -165,7 +164,7 @@ func (e *Every) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// close closes the others; who opened the first closes that.
+// close closes the other stores; the caller that opened the first one closes that.
 func (e *Every) close() error {
 	var err error
 	for _, d := range e.others {

@@ -19,17 +19,17 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is one change of work under a name that its caller chose. A command that failed is repeated under the
-// same name: what is done already is not done again, and an event that is missing is written.
+// An operation is one change of work with a name that its caller chose. Repeating a failed command with the same
+// name does not repeat what is done already, and writes a missing event.
 
 const (
-	operationLabel = "op:" // of a bead, before the name of the operation that made it
+	operationLabel = "op:" // label of a bead, before the name of the operation that created it
 	operationLimit = 64
-	operationPast  = 1000 // events of a bead that are searched for an operation
+	operationPast  = 1000 // number of events of a bead that are searched for an operation
 	operationLook  = 20 * time.Millisecond
 )
 
-// holdOperation makes commands with --op take turns, so that two of the same name do not both do the work. Without --op
+// holdOperation serialises commands with --op, so that two with the same name do not both do the work. Without --op
 // it does nothing. It waits until ctx ends.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
@@ -51,19 +51,20 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another command with --op has not ended: %w; nothing is "+
+			return nil, fmt.Errorf("another command with --op is still running: %w; nothing was "+
 				"changed, run it again", ctx.Err())
 		}
 	}
 }
 
-// Operation gives a command the flag that names its operation.
+// Operation adds the flag that names an operation to a command.
 func Operation(e *env.Env, c *cobra.Command) {
 	c.Flags().StringVar(&e.Op, "op", "",
-		"a name for this change: the same command with the same name does not repeat it")
+		"a name for this change: repeating the command with the same name does not "+
+			"repeat the change")
 }
 
-// checkOperation refuses a name that is not one word of letters, digits and . _ -.
+// checkOperation returns an error unless a name is one word of letters, digits and . _ -.
 func checkOperation(e *env.Env) error {
 	for _, r := range e.Op {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' &&
@@ -72,13 +73,14 @@ func checkOperation(e *env.Env) error {
 		}
 	}
 	if len(e.Op) > operationLimit {
-		return exit.Usage("--op: the name has %d characters, and %d are allowed", len(e.Op),
+		return exit.Usage("--op: the name has %d characters, at most %d are allowed", len(e.Op),
 			operationLimit)
 	}
 	return nil
 }
 
-// CreateOnce makes a bead, or finds the one that the same operation made before. announced: its event is in the log.
+// CreateOnce creates a bead, or finds the one that the same operation created before. announced reports that its
+// event is in the log.
 func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
 	if err := checkOperation(e); err != nil {
@@ -110,7 +112,8 @@ func Announced(ctx context.Context, e *env.Env, d *Depot, id string) (bool, erro
 	past, err := folder.ReadEvents(ctx, d.City,
 		events.Query{Types: []string{"bead.*"}, Subject: id, Limit: operationPast})
 	if err != nil {
-		return false, fmt.Errorf("cannot tell whether operation %s was announced: %w", e.Op, err)
+		return false, fmt.Errorf("cannot check whether the event of operation %s is in the log: %w",
+			e.Op, err)
 	}
 	for _, ev := range past {
 		var word beadWord
@@ -121,21 +124,21 @@ func Announced(ctx context.Context, e *env.Env, d *Depot, id string) (bool, erro
 	return false, nil
 }
 
-// Repeated says that an operation is done already.
+// Repeated prints that an operation is done already.
 func Repeated(e *env.Env, b beads.Bead) error {
 	if e.JSON {
 		return e.WriteJSON(b)
 	}
-	e.Sayf("%s is done already by operation %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
+	e.Sayf("%s was already done by operation %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
 		e.Op, output.SafeLine(b.Title))
 	return nil
 }
 
-// repeatHint says how a command whose event is missing is repeated.
+// repeatHint returns how to repeat a command with a missing event.
 func repeatHint(e *env.Env) string {
 	if e.Op != "" {
-		return "run it again with the same --op, which writes the event alone"
+		return "run it again with the same --op, which only writes the event"
 	}
-	return "do not run it again, that would repeat the work; a command with --op NAME can " +
+	return "do not run it again, which would repeat the work; only a command with --op NAME can " +
 		"be repeated"
 }

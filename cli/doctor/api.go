@@ -16,16 +16,16 @@ import (
 
 func checkAPI(_ context.Context, p *Patient) finding {
 	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
+		return note("", "not checked: the configuration is invalid")
 	}
 	return judgeAPI(p.dir, p.config.API)
 }
 
-// judgeAPI says who can reach a city over TCP.
+// judgeAPI reports which clients can reach a city over TCP.
 func judgeAPI(dir string, c config.API) finding {
 	at := host.TCPAddr(c)
 	if at == "" {
-		return ok("on the city's socket alone")
+		return ok("only on the city's socket")
 	}
 	local := config.Local(c.Bind)
 	token, own := host.TokenOf(dir, c)
@@ -38,32 +38,31 @@ func judgeAPI(dir string, c config.API) finding {
 			continue // the controller creates it
 		}
 		if err != nil {
-			return bad("until then nobody can use it on "+at, "%v", err)
+			return bad("the API is unreachable until then on "+at, "%v", err)
 		}
 	}
 	switch {
 	case token == "" && !local:
-		return bad("take `token = false` out of [api], or take bind out",
-			"everybody who reaches this machine may do everything on %s", at)
+		return bad("remove `token = false` from [api], or remove bind",
+			"every client that reaches this machine has full access on %s", at)
 	case token == "":
-		return note("take `token = false` out of [api] if you are not alone here",
-			"every user of this machine may do everything on %s", at)
+		return note("remove `token = false` from [api] if other people use this machine",
+			"every user of this machine has full access on %s", at)
 	case !local:
-		return note("put a proxy with TLS before it where the network is not yours alone",
-			"other machines can reach it on %s, with the token, and what is said there can be "+
-				"read on the way", at)
+		return note("put a proxy with TLS in front of it unless the network is trusted",
+			"other machines can reach it on %s with the token; the traffic is not encrypted", at)
 	}
 	return ok("with a token, on %s", at)
 }
 
-// checkMirror asks the script that is told of events, and says how far it has come.
+// checkMirror calls the script that receives events, and reports how far it is.
 func checkMirror(ctx context.Context, p *Patient) finding {
 	if p.config == nil {
-		return ok("not looked at: the configuration is refused")
+		return ok("not checked: the configuration is invalid")
 	}
 	switch p.config.Events.Provider {
 	case "fake", "fail":
-		return note("take it out of [events] when the drill is over",
+		return note("remove it from [events] after the drill",
 			"[events] provider is %q: no event outlives the controller", p.config.Events.Provider)
 	}
 	o, there := host.MirrorOf(p.config, p.grant)
@@ -71,26 +70,26 @@ func checkMirror(ctx context.Context, p *Patient) finding {
 		return untried()
 	}
 	if !there {
-		return ok("nobody but the log is told")
+		return ok("events go only to the log")
 	}
 	at, err := mirror.Load(o.State)
 	if err != nil {
-		return bad("remove .gc/events-mirror.json: the script is then told of everything again",
+		return bad("remove .gc/events-mirror.json; the script then gets all events again",
 			"%v", err)
 	}
 	if _, err := mirror.Newest(ctx, o); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return bad("do what it says; the log has the events until then, and the newest of them "+
-			"are told later", "%v", err)
+		return bad("fix the script; the log keeps the events until then, and the newest of them "+
+			"are sent later", "%v", err)
 	}
 	switch {
 	case at.Why != "":
-		return note("it is tried again at least once a minute",
+		return note("gcity retries at least once a minute",
 			"the script has failed since %s: %s", at.Since.Local().Format(time.DateTime),
 			output.SafeLine(at.Why))
 	case at.Missed > 0:
-		return note("what it missed is in the log: gcity events",
-			"the script has come to event %d, and was not told of %s", at.Seq,
+		return note("`gcity events` shows the events that it missed",
+			"the script is at event %d, and did not get %s", at.Seq,
 			describe.Count(int(at.Missed), "event"))
 	}
-	return ok("the script answers, and has come to event %d", at.Seq)
+	return ok("the script responds, and is at event %d", at.Seq)
 }

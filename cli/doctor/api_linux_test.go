@@ -16,7 +16,7 @@ func TestMuteToken(t *testing.T) {
 	}
 	hung, _, free := hungfs.Mount(t, false)
 	f := judgeAPI(hung, config.API{Port: 8080, TokenFile: filepath.Join(hung, "token")})
-	if !strings.Contains(f.Detail, "does not answer") {
+	if !strings.Contains(f.Detail, "does not respond") {
 		t.Errorf("%+v", f)
 	}
 	free()

@@ -23,15 +23,15 @@ func TestJudgeAPI(t *testing.T) {
 		api         config.API
 		state, says string
 	}{
-		{config.API{Bind: "127.0.0.1", Token: true}, "ok", "socket alone"},
-		{config.API{Port: 8080, Bind: "127.0.0.1"}, "note", "every user of this machine may do " +
-			"everything on 127.0.0.1:8080"},
+		{config.API{Bind: "127.0.0.1", Token: true}, "ok", "only on the city's socket"},
+		{config.API{Port: 8080, Bind: "127.0.0.1"}, "note", "every user of this machine has " +
+			"full access on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "localhost", TokenFile: good}, "ok",
 			"with a token, on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "::1", TokenFile: good}, "ok", "with a token, on [::1]:8080"},
 		{config.API{Port: 8080, Bind: "0.0.0.0", TokenFile: good}, "note",
 			"other machines can reach it on 0.0.0.0:8080"},
-		{config.API{Port: 8080, Bind: "0.0.0.0"}, "bad", "everybody who reaches this machine"},
+		{config.API{Port: 8080, Bind: "0.0.0.0"}, "bad", "every client that reaches this machine"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: file("open", 0o644)}, "bad",
 			"other users may read its token"},
 		// the controller makes it

@@ -4,20 +4,20 @@ import "context"
 
 // check is a row of the table of checks.
 type check struct {
-	// of its finding; "" = each finding has its own
+	// title of its finding; "" = each finding has its own
 	title string
-	run   func(ctx context.Context, p *Patient) []finding // changes nothing
-	// lists what --fix can mend; nil = nothing
+	run   func(ctx context.Context, p *Patient) []finding // must not change anything
+	// lists what --fix can repair; nil = nothing
 	fix func(dir string) []ailment
 }
 
-// one adapts a check with a single finding.
+// one adapts a check that has a single finding.
 func one(look func(ctx context.Context, p *Patient) finding) func(context.Context,
 	*Patient) []finding {
 	return func(ctx context.Context, p *Patient) []finding { return []finding{look(ctx, p)} }
 }
 
-// checks returns the table, in the order of the report.
+// checks returns the table in the order of the report.
 func checks() []check {
 	return []check{
 		{"configuration", one(checkCity), nil},
@@ -72,7 +72,7 @@ func examine(ctx context.Context, p *Patient) []finding {
 	return found
 }
 
-// ailments lists what --fix can mend in a city's folder.
+// ailments lists what --fix can repair in a city's folder.
 func ailments(dir string) []ailment {
 	var out []ailment
 	for _, c := range checks() {

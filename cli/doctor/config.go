@@ -21,9 +21,9 @@ func checkCity(_ context.Context, p *Patient) finding {
 	var e *config.Error
 	switch {
 	case errors.As(p.refused, &e):
-		return bad("edit the file that each line names; a controller that runs keeps the "+
-			"last good one", "%s%s:\n%s",
-			describe.Count(len(e.Problems), "mistake"), p.inForce(), e.Error())
+		return bad("edit the file that each line names; a running controller keeps the last "+
+			"valid configuration", "%s%s:\n%s",
+			describe.Count(len(e.Problems), "error"), p.inForce(), e.Error())
 	case p.refused != nil:
 		return bad("make it readable", "%v%s", p.refused, p.inForce())
 	}
@@ -38,7 +38,7 @@ func checkCity(_ context.Context, p *Patient) finding {
 		folder.Short(p.config.Revision))
 }
 
-// inForce says which configuration a running controller goes by, "" if none runs.
+// inForce returns the configuration of the running controller, or "".
 func (p *Patient) inForce() string {
 	if p.Running == nil {
 		return ""
@@ -46,7 +46,7 @@ func (p *Patient) inForce() string {
 	return fmt.Sprintf("; revision %s is in force", p.Running.Config.Revision)
 }
 
-// notInForce says that the file is well-formed, and not what the controller that runs goes by.
+// notInForce returns a finding if the file is valid, but the running controller uses another configuration.
 func (p *Patient) notInForce() (f finding, differs bool) {
 	if p.Running == nil {
 		return finding{}, false
@@ -54,12 +54,12 @@ func (p *Patient) notInForce() (f finding, differs bool) {
 	revision := folder.Short(p.config.Revision)
 	switch c := &p.Running.Config; {
 	case c.Held != nil:
-		return note("`gcity plan` shows what it changes, `gcity reload --confirm` lets it in, "+
-			"changing the file back drops it",
+		return note("`gcity plan` shows what it changes, `gcity reload --confirm` applies it, "+
+			"restoring the file discards it",
 			"revision %s is held, %s%s", c.Held.Revision,
 			output.Loss(c.Held.Removes, c.Held.Running), p.inForce()), true
 	case c.Rejected != "":
-		return bad("edit "+config.FileName, "revision %s is refused%s:\n%s", revision, p.inForce(),
+		return bad("edit "+config.FileName, "revision %s is invalid%s:\n%s", revision, p.inForce(),
 			c.Rejected), true
 	case c.Revision != revision:
 		return note("`gcity reload` reads it at once", "revision %s is not read yet%s", revision,
@@ -70,14 +70,14 @@ func (p *Patient) notInForce() (f finding, differs bool) {
 
 func checkAgents(ctx context.Context, p *Patient) finding {
 	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
+		return note("", "not checked: the configuration is invalid")
 	}
 	return judgeAgents(folder.Plan(p.config, p.dir),
 		func(provider string) finding { return p.tried(ctx, provider) })
 }
 
-// judgeAgents says who cannot be started, by what the configuration says of the agent, or since the session provider
-// that is to do it could run nothing. For an agent by a provider of which that is not known nobody vouches.
+// judgeAgents reports agents that cannot start, because of their configuration or because their session provider
+// failed its test. It does not vouch for agents of a provider that was not tested.
 func judgeAgents(wants []agent.Want, tried func(provider string) finding) finding {
 	var lines, unknown []string
 	by := map[string][]string{}
@@ -92,37 +92,37 @@ func judgeAgents(wants []agent.Want, tried func(provider string) finding) findin
 		names := output.SafeLine(provider) + ": " + strings.Join(by[provider], ", ")
 		switch tried(provider).State {
 		case "bad":
-			lines = append(lines, "nobody is started by the session provider "+names)
+			lines = append(lines, "the session provider cannot start any agent: "+names)
 		case "note":
-			unknown = append(unknown, "look at the line of the session provider "+names)
+			unknown = append(unknown, "see the line of the session provider "+names)
 		}
 	}
 	switch all := strings.Join(append(lines, unknown...), "\n"); {
 	case len(lines) > 0:
-		return bad("the other agents run; `gcity why AGENT` tells more, and of a session "+
-			"provider its line below", "%s", all)
+		return bad("the other agents run; `gcity why AGENT` shows details, and the line of a "+
+			"session provider below", "%s", all)
 	case len(unknown) > 0:
 		return note("", "%s", all)
 	}
-	return ok("all can be started as far as the configuration tells")
+	return ok("all can start, as far as the configuration shows")
 }
 
 func checkRigs(_ context.Context, p *Patient) finding {
 	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
+		return note("", "not checked: the configuration is invalid")
 	}
 	return judgeRigs(folder.RigPlan(p.config))
 }
 
 func checkAutomations(_ context.Context, p *Patient) finding {
 	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
+		return note("", "not checked: the configuration is invalid")
 	}
 	if troubles := folder.AutomationTroubles(p.config, time.Now()); len(troubles) > 0 {
-		return note("edit the file that each line names; the other automations go on", "%s",
+		return note("edit the file that each line names; the other automations keep running", "%s",
 			strings.Join(troubles, "\n"))
 	}
-	return ok("their files are in order")
+	return ok("their files are valid")
 }
 
 func judgeRigs(rigs []agent.Rig) finding {
@@ -133,7 +133,7 @@ func judgeRigs(rigs []agent.Rig) finding {
 		}
 	}
 	if len(problems) > 0 {
-		return bad("make the folder, or correct its path in "+config.FileName+
+		return bad("create the folder, or correct its path in "+config.FileName+
 			"; agents outside of it run", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s", describe.Count(len(rigs), "rig"))
@@ -143,10 +143,10 @@ func checkOverrides(_ context.Context, p *Patient) finding {
 	set, err := edit.Overrides(p.dir)
 	switch {
 	case err != nil:
-		return bad("mend or remove .gc/"+edit.OverridesFile+
+		return bad("repair or remove .gc/"+edit.OverridesFile+
 			"; without it pools follow their checks", "%v", err)
 	case p.config == nil:
-		return note("", "not compared: the configuration is refused")
+		return note("", "not compared: the configuration is invalid")
 	}
 	return judgeOverrides(set, folder.PoolPlan(p.config, p.dir))
 }
@@ -156,17 +156,17 @@ func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
 	var problems []string
 	for _, q := range pools {
 		if n, ok := set[q.Name]; ok && q.Size(n) != n {
-			problems = append(problems, fmt.Sprintf("%s is set to %d, and its bounds are "+
+			problems = append(problems, fmt.Sprintf("%s is set to %d, but its limits are "+
 				"%d to %d (%s)", q.Name, n, q.Min, q.Max, q.Source))
 		}
 		delete(left, q.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
-		problems = append(problems, "there is no pool "+name)
+		problems = append(problems, "unknown pool "+name)
 	}
 	if len(problems) > 0 {
-		return note("`gcity pool scale NAME N|auto` for a pool; lines of pools that are "+
-			"gone do nothing", "%s", strings.Join(problems, " | "))
+		return note("`gcity pool scale NAME N|auto` for a pool; lines of removed pools "+
+			"have no effect", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s set by hand", describe.Count(len(set), "pool"))
 }

@@ -1,2 +1,2 @@
-// Package doctor examines a city and its machine. Each check tells what it found and what mends it.
+// Package doctor checks a city and its machine. Each check reports what it found and how to repair it.
 package doctor

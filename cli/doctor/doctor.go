@@ -33,7 +33,7 @@ import (
 type finding struct {
 	Check  string `json:"check"`
 	State  string `json:"state"`  // "ok", "note" (worth knowing), "bad"
-	Detail string `json:"detail"` // one thing a line
+	Detail string `json:"detail"` // one fact per line
 	Fix    string `json:"fix,omitempty"`
 }
 
@@ -53,19 +53,20 @@ func bad(fix, format string, args ...any) finding {
 func Command(e *env.Env) *cobra.Command {
 	var fix, report bool
 	c := &cobra.Command{
-		Use: "doctor [FILE]", Short: "Look for trouble with this machine and city, with what to " +
-			"do about it", Args: env.Between(0, 1),
-		Long: `doctor looks, and changes nothing. With --fix it first mends what can be mended
-without losing anything: who may enter .gc, the socket and the pid file of a dead
-controller, what writers that were killed have left in .gc, the link to gc, what is
-known of a configuration. It says what it did and what it left; of what a controller
-has in its hands it says how that is mended, and no agent is touched.
+		Use: "doctor [FILE]", Short: "Check this machine and city, and print how to fix problems",
+		Args: env.Between(0, 1),
+		Long: `doctor checks the machine and the city, and changes nothing. With --fix it first
+repairs what it can without losing anything: permissions of .gc, socket and pid
+file of a dead controller, files that killed writers left in .gc, the link to gc,
+the cache of the configuration. It prints what it repaired and what it left. It
+leaves alone what belongs to a running controller, prints how to repair that, and
+touches no agent.
 With --report it also writes what it found into FILE (` + defaultReport + `), with the
-version, the system, the configuration, the status, and the newest events and log
-lines. Secrets are hidden. Read the file before you attach it to a bug report.`,
+version, the system, the configuration, the status, and the newest events and log lines.
+Secrets are hidden. Read the file before you attach it to a bug report.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !report && len(args) > 0 {
-				return exit.Usage("a file is for --report: gcity doctor --report %s",
+				return exit.Usage("FILE needs --report: gcity doctor --report %s",
 					output.SafeLine(args[0]))
 			}
 			path := ""
@@ -80,7 +81,7 @@ lines. Secrets are hidden. Read the file before you attach it to a bug report.`,
 	}
 	c.Flags().BoolVar(&report, "report", false,
 		"write a report for a bug report into FILE, without secrets")
-	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended without losing anything")
+	c.Flags().BoolVar(&fix, "fix", false, "repair what can be repaired without losing anything")
 	return c
 }
 
@@ -146,22 +147,22 @@ func tellFindings(e *env.Env, found []finding) error {
 	return e.Table(e.Out, 0, []string{"", "CHECK", "FOUND"}, rows)
 }
 
-// Patient is what the checks look at.
+// Patient is the input of the checks.
 type Patient struct {
 	dir      string
 	env      *env.Env // of the command
 	config   *config.City
-	grant    trust.Grant // of its programs
+	grant    trust.Grant // for programs of the city
 	refused  error
-	Running  *city.Snapshot   // of the controller, nil if none answers
-	deaf     error            // why it did not
-	provider session.Provider // nil: it cannot be opened
+	Running  *city.Snapshot   // state of the controller, nil if none responds
+	deaf     error            // why the controller does not respond
+	provider session.Provider // nil if it cannot be opened
 	sessions []session.Status
 	unlisted error
 	close    func()
-	trials   map[string]finding // of session providers, by name
-	slow     env.Slowly         // of what takes long; may be nil
-	takeover string             // who would watch agents that nobody watches
+	trials   map[string]finding // results of testing session providers, by name
+	slow     env.Slowly         // reports slow checks; may be nil
+	takeover string             // what takes over agents that have no controller
 }
 
 func newPatient(ctx context.Context, e *env.Env, dir string) *Patient {
@@ -181,7 +182,7 @@ func newPatient(ctx context.Context, e *env.Env, dir string) *Patient {
 	return p
 }
 
-// agents is how many there can be, every possible member of a pool among them.
+// agents returns the largest possible number of agents, with every possible pool member.
 func (p *Patient) agents() int {
 	if p.config == nil {
 		return 0
@@ -194,22 +195,22 @@ func checkFolder(_ context.Context, p *Patient) finding {
 	info, err := os.Lstat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return ok("not made yet: nothing ran here so far")
+		return ok("not created yet: nothing has run here")
 	case err != nil:
 		return bad("make it readable for you", "%v", err)
 	case !info.IsDir():
-		return bad("move "+dir+" away: gcity makes a folder of its own", "it is not a folder")
+		return bad("move "+dir+" away: gcity creates its own folder", "it is not a folder")
 	case info.Mode().Perm() != 0o700:
-		return bad("chmod 700 "+dir, "others may look into it (%v): terminals and "+
-			"sockets are inside", info.Mode().Perm())
+		return bad("chmod 700 "+dir, "other users can read it (%v): it contains terminals "+
+			"and sockets", info.Mode().Perm())
 	}
-	return ok("only you may enter it")
+	return ok("only you can open it")
 }
 
 func checkController(_ context.Context, p *Patient) finding {
 	held, err := folder.IsHeld(p.dir)
 	if err != nil {
-		return bad("make .gc writable for you", "its lock cannot be looked at: %v", err)
+		return bad("make .gc writable for you", "cannot check its lock: %v", err)
 	}
 	if s := p.Running; s != nil {
 		switch {
@@ -217,17 +218,17 @@ func checkController(_ context.Context, p *Patient) finding {
 			return bad("edit "+config.FileName, "runs on an older configuration: %s",
 				output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
-			return bad("mend what each line names; the controller tries again by itself, and "+
-				"`gcity events` tells since when", "%s", strings.Join(s.Degraded, "\n"))
+			return bad("fix what each line names; the controller retries by itself, and `gcity "+
+				"events` shows since when it fails", "%s", strings.Join(s.Degraded, "\n"))
 		}
 		return ok("runs, pid %d, %s", s.PID, s.Mode)
 	}
 	if silent, there := errors.AsType[*folder.Mute](p.deaf); there {
-		return bad(SilentRemedy(p.dir), "it does not answer: %v", silent)
+		return bad(SilentRemedy(p.dir), "it does not respond: %v", silent)
 	}
 	if held {
-		return bad("end that process; its agents are adopted by the next controller",
-			"one holds the city but its socket does not answer: %v", p.deaf)
+		return bad("kill that process; the next controller takes over its agents",
+			"a process holds the city's lock, but its socket does not respond: %v", p.deaf)
 	}
 	return ok("none runs")
 }
@@ -235,13 +236,13 @@ func checkController(_ context.Context, p *Patient) finding {
 func checkSessions(_ context.Context, p *Patient) finding {
 	if p.unlisted != nil {
 		if remedy := sessions.TmuxRemedy(p.unlisted); remedy != "" {
-			return bad(remedy, "they cannot be listed: %v", p.unlisted)
+			return bad(remedy, "cannot list them: %v", p.unlisted)
 		}
 		if _, partly := errors.AsType[*session.Partial](p.unlisted); partly {
-			return bad("see that this session provider works again; `gcity agent show` says "+
-				"whose it is", "some cannot be listed: %v", p.unlisted)
+			return bad("repair this session provider; `gcity agent show` prints the provider "+
+				"of an agent", "cannot list some of them: %v", p.unlisted)
 		}
-		return bad("make .gc readable for you", "they cannot be listed: %v", p.unlisted)
+		return bad("make .gc readable for you", "cannot list them: %v", p.unlisted)
 	}
 	known := map[string]bool{}
 	if p.config != nil {
@@ -264,16 +265,16 @@ func checkSessions(_ context.Context, p *Patient) finding {
 	held, err := folder.IsHeld(p.dir)
 	switch {
 	case err == nil && !held && alive > 0:
-		return note(p.takeover+", `gcity stop` ends them", "%s alive and no controller watches",
+		return note(p.takeover+", `gcity stop` stops them", "%s alive without a controller",
 			describe.Count(alive, "session"))
 	case len(strange) > 0:
-		return note("the controller ends them; without one `gcity stop` does",
+		return note("the controller stops them; without one `gcity stop` does",
 			"not in the configuration: %s", strings.Join(strange, ", "))
 	}
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
 
-// takeover is who takes over the agents of a city that nobody watches.
+// takeover returns what takes over the agents of a city without a controller.
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {
@@ -282,7 +283,7 @@ func takeover(e *env.Env, dir string) string {
 		return "`gcity supervisor start` takes them over"
 	}
 	if len(service.Units(e, "city", dir)) > 0 {
-		return "`gcity daemon start` takes them over, by the city's service"
+		return "`gcity daemon start` takes them over with the city's service"
 	}
 	return "`gcity` or `gcity --headless` takes them over"
 }
@@ -293,18 +294,18 @@ func checkLog(ctx context.Context, p *Patient) finding {
 	case err != nil:
 		return bad("make .gc/events.jsonl readable for you", "%v", err)
 	case trouble != "":
-		return note("nothing has to be done: damaged lines are skipped", "%s", trouble)
+		return note("nothing to do: damaged lines are skipped", "%s", trouble)
 	}
 	return ok("whole")
 }
 
-// SilentRemedy says what to do about a controller that does not answer.
+// SilentRemedy returns what to do about a controller that does not respond.
 func SilentRemedy(dir string) string {
-	const takesOver = "start the city again; the agents run on, and the next controller " +
+	const takesOver = "start the city again; the agents keep running, and the next controller " +
 		"takes them over"
 	pid, err := strconv.Atoi(folder.PIDText(dir))
 	if err != nil {
-		return "end its process and " + takesOver
+		return "kill its process and " + takesOver
 	}
 	if st, err := proc.ReadStat(pid); err == nil && (st.State == 'T' || st.State == 't') {
 		return fmt.Sprintf("its process is stopped, `kill -CONT %d` continues it", pid)

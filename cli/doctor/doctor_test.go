@@ -27,8 +27,8 @@ func TestJudgeGroups(t *testing.T) {
 		{judgeOverrides(nil, pools), "ok", "0 pools set by hand"},
 		{judgeOverrides(map[string]int{"w": 3}, pools), "ok", "1 pool set by hand"},
 		{judgeOverrides(map[string]int{"w": 4}, pools), "note",
-			"w is set to 4, and its bounds are 1 to 3 (city.toml:4:1)"},
-		{judgeOverrides(map[string]int{"gone": 1, "w": 1}, pools), "note", "there is no pool gone"},
+			"w is set to 4, but its limits are 1 to 3 (city.toml:4:1)"},
+		{judgeOverrides(map[string]int{"gone": 1, "w": 1}, pools), "note", "unknown pool gone"},
 		{judgeRigs([]agent.Rig{{Name: "demo"}}), "ok", "1 rig"},
 		{judgeRigs([]agent.Rig{{Name: "demo"},
 			{Name: "lost", Problem: "its folder is missing", Source: "city.toml:9:1"}}), "bad",
@@ -81,11 +81,11 @@ func TestDoctorTellsWhatIsInForce(t *testing.T) {
 			"note", "revision bbbbbbbbbbbb is held, it removes 2 of 3 running agents (x, y); " +
 				"revision aaaaaaaaaaaa is in force"},
 		{Patient{config: conf, Running: running(city.ConfigInfo{Rejected: "another name"})},
-			"bad", "revision bbbbbbbbbbbb is refused; revision aaaaaaaaaaaa is in force:\n" +
+			"bad", "revision bbbbbbbbbbbb is invalid; revision aaaaaaaaaaaa is in force:\n" +
 				"another name"},
 		{Patient{refused: mistakes, Running: running(city.ConfigInfo{})}, "bad",
-			"2 mistakes; revision aaaaaaaaaaaa is in force:\none\ntwo"},
-		{Patient{refused: mistakes}, "bad", "2 mistakes:\none\ntwo"},
+			"2 errors; revision aaaaaaaaaaaa is in force:\none\ntwo"},
+		{Patient{refused: mistakes}, "bad", "2 errors:\none\ntwo"},
 	} {
 		if f := checkCity(t.Context(), &c.p); f.State != c.state || f.Detail != c.says {
 			t.Errorf("%+v, want %s: %s", f, c.state, c.says)
@@ -98,10 +98,10 @@ func TestFindingsOfSeveralLines(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, Getenv: func(string) string { return "" }}}
 	if err := tellFindings(a, []finding{{Check: "configuration", State: "bad",
-		Detail: "2 mistakes:\none\ntwo", Fix: "edit"}}); err != nil {
+		Detail: "2 errors:\none\ntwo", Fix: "edit"}}); err != nil {
 		t.Fatal(err)
 	}
-	want := "     CHECK          FOUND\nbad  configuration  2 mistakes:\n                    " +
+	want := "     CHECK          FOUND\nbad  configuration  2 errors:\n                    " +
 		"one\n                    two\n                    -> edit\n"
 	if out.String() != want {
 		t.Error(cmp.Diff(want, out.String()))

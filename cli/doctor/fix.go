@@ -20,36 +20,36 @@ import (
 	"gcity/internal/disk"
 )
 
-// ailment is what doctor can mend itself, because nothing can be lost by it.
+// ailment is a problem that doctor can repair, because nothing is lost by that.
 type ailment struct {
 	what string
-	idle bool         // only while nobody has the city's lock
-	then string       // what is to be done while somebody has it
-	read bool         // only while the configuration is in order
-	mend func() error // must do no harm where it is mended already
+	idle bool         // only while the city's lock is free
+	then string       // what to do while the lock is held
+	read bool         // only while the configuration is valid
+	mend func() error // must be harmless if the problem is gone already
 }
 
-// onceFree is how what only writers leave goes.
-const onceFree = "`gcity doctor --fix` takes it away once no controller has the city"
+// onceFree is what to do about files of writers while a controller is running.
+const onceFree = "`gcity doctor --fix` removes it when no controller is running"
 
-// onceRead is how what is known of a configuration comes back.
-var onceRead = errors.New("it is written anew once the configuration is in order")
+// onceRead is what to do about the cache of the configuration while that is invalid.
+var onceRead = errors.New("it is written again once the configuration is valid")
 
-// leftoverAge is from when on a file that looks half written is taken to be left over.
+// leftoverAge is the age from which a temporary file counts as left over.
 const leftoverAge = time.Hour
 
-// openFolder finds a folder .gc of this user that others may enter.
+// openFolder finds a folder .gc of this user that other users can open.
 func openFolder(dir string) []ailment {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
 	if err != nil || !info.IsDir() || disk.Own(gc) != nil || info.Mode().Perm() == 0o700 {
 		return nil
 	}
-	return []ailment{{what: fmt.Sprintf("%s can be entered by others (%v)", gc, info.Mode().Perm()),
+	return []ailment{{what: fmt.Sprintf("other users can open %s (%v)", gc, info.Mode().Perm()),
 		mend: func() error { return disk.MakePrivate(gc) }}}
 }
 
-// leftovers finds what a controller, or another writer, did not clean up.
+// leftovers finds what a controller or another writer did not clean up.
 func leftovers(dir string) []ailment {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
@@ -61,12 +61,12 @@ func leftovers(dir string) []ailment {
 	}
 	var out []ailment
 	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, ailment{what: gc + " does not ignore itself: git would take in what runs",
+		out = append(out, ailment{what: gc + " does not ignore itself: git would add runtime files",
 			mend: func() error { return folder.HideFromGit(gc) }})
 	}
 	if _, err := os.Stat(filepath.Join(folder.BinDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
 		out = append(out, ailment{what: filepath.Join(folder.BinDir(dir), "gc") +
-			" leads nowhere: agents do not find gc",
+			" is a broken link: agents do not find gc",
 			mend: func() error { return folder.LinkBinary(dir) }})
 	}
 	for _, left := range halfWritten(gc) {
@@ -75,7 +75,7 @@ func leftovers(dir string) []ailment {
 	}
 	if data, err := disk.ReadFile(folder.KnownPath(dir)); err == nil && !json.Valid(data) {
 		out = append(out, ailment{what: folder.KnownPath(dir) + " is damaged", idle: true,
-			then: "`gcity reload` has the controller write it anew", mend: func() error {
+			then: "`gcity reload` makes the controller write it again", mend: func() error {
 				c, err := folder.LoadCity(dir)
 				if err != nil {
 					return onceRead
@@ -86,7 +86,7 @@ func leftovers(dir string) []ailment {
 	return append(out, deadEnds(dir)...)
 }
 
-// deadEnds are the socket and the pid file of a controller that is gone.
+// deadEnds finds the socket and the pid file of a controller that is gone.
 func deadEnds(dir string) []ailment {
 	if held, err := folder.IsHeld(dir); err != nil || held {
 		return nil
@@ -95,16 +95,18 @@ func deadEnds(dir string) []ailment {
 	at := disk.FindSocket(folder.SocketPath(dir))
 	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket &&
 		nobodyAnswers(dir) {
-		out = append(out, ailment{what: at + " is a dead controller's", idle: true, then: onceFree,
+		out = append(out, ailment{what: at + " belongs to a dead controller", idle: true,
+			then: onceFree,
 			mend: func() error {
 				return errors.Join(folder.UnlessGone(disk.Remove(at)),
 					folder.UnlessGone(disk.Remove(folder.SocketPath(dir)+".path")))
 			}})
 	}
 	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
-	// the last: while it is there a controller that begins waits for the lock
+	// the pid file goes last: while it exists a starting controller waits for the lock
 	if _, err := os.Lstat(pid); err == nil {
-		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, then: onceFree,
+		out = append(out, ailment{what: pid + " belongs to a dead controller", idle: true,
+			then: onceFree,
 			mend: func() error { return folder.UnlessGone(disk.Remove(pid)) }})
 	}
 	return out
@@ -118,7 +120,7 @@ func nobodyAnswers(dir string) bool {
 	return err != nil && exit.IsNotRunning(err)
 }
 
-// halfWritten are files in .gc under the names that writers give to what is not done.
+// halfWritten finds files in .gc with the names of unfinished writes.
 func halfWritten(gc string) []string {
 	unfinished :=
 		regexp.MustCompile(
@@ -127,7 +129,7 @@ func halfWritten(gc string) []string {
 	for _, dir := range []string{gc, filepath.Join(gc, "bin")} {
 		entries, err := disk.ReadDir(dir)
 		if err != nil {
-			continue // told by others
+			continue // reported by other checks
 		}
 		for _, e := range entries {
 			info, err := e.Info()
@@ -157,7 +159,7 @@ func checkLeftovers(_ context.Context, p *Patient) finding {
 		case ill.idle && held:
 			lines, rest = append(lines, ill.what+"; "+ill.then), "the rest"
 		default:
-			lines, fix = append(lines, ill.what), "`gcity doctor --fix` mends "
+			lines, fix = append(lines, ill.what), "`gcity doctor --fix` repairs "
 		}
 	}
 	if fix != "" {
@@ -169,13 +171,13 @@ func checkLeftovers(_ context.Context, p *Patient) finding {
 	return ok("none")
 }
 
-// mended is what --fix did.
+// mended is the result of --fix.
 type mended struct {
 	Done []string `json:"mended"`
-	Left []string `json:"left"` // with why
+	Left []string `json:"left"` // with the reasons
 }
 
-// mendCity mends what can be mended without losing anything, and leaves alone what a controller holds.
+// mendCity repairs what can be repaired without losing anything, and leaves alone what belongs to a controller.
 func mendCity(dir string) mended {
 	out := mended{Done: []string{}, Left: []string{}}
 	ills := ailments(dir)
@@ -213,7 +215,7 @@ func tellMended(e *env.Env, m mended) {
 		e.Sayf("%s", e.Paint(output.Yellow, "left   ")+output.SafeLine(line))
 	}
 	if len(m.Done)+len(m.Left) == 0 {
-		e.Sayf("there is nothing that --fix could mend")
+		e.Sayf("nothing that --fix could repair")
 	}
 	e.Sayf("")
 }

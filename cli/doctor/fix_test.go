@@ -91,8 +91,8 @@ func TestFixSaysWhatItLeft(t *testing.T) {
 	}
 	m := mendCity(dir)
 	if len(m.Done) != 2 || len(m.Left) != 1 ||
-		!strings.Contains(m.Left[0], "known.json is damaged: it is written anew once the "+
-			"configuration is in order") {
+		!strings.Contains(m.Left[0], "known.json is damaged: it is written again once "+
+			"the configuration is valid") {
 		t.Errorf("%+v", m)
 	}
 	if data, err := os.ReadFile(folder.KnownPath(dir)); err != nil || string(data) != "{" {

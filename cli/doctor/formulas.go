@@ -9,11 +9,11 @@ import (
 
 func checkRecipes(ctx context.Context, p *Patient) finding {
 	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
+		return note("", "not checked: the configuration is invalid")
 	}
 	if troubles := folder.RecipeTroubles(ctx, p.config); len(troubles) > 0 {
-		return note("write the formula, or correct its name; until then `gcity sling` refuses to "+
-			"give them work without --no-formula", "%s", strings.Join(troubles, "\n"))
+		return note("write the formula, or correct its name; until then `gcity sling` needs "+
+			"--no-formula for them", "%s", strings.Join(troubles, "\n"))
 	}
-	return ok("each default_sling_formula is there")
+	return ok("each default_sling_formula exists")
 }

@@ -14,14 +14,14 @@ import (
 	"gcity/cli/service"
 )
 
-// checkLinger warns where logging out ends a person's processes.
+// checkLinger warns if logging out ends a user's processes.
 func checkLinger(context.Context, *Patient) finding {
 	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, fs.ErrNotExist) {
-		return ok("no systemd here that would end agents at logout")
+		return ok("no systemd here that would kill agents at logout")
 	}
 	me, err := user.Current()
 	if err != nil {
-		return note("", "cannot tell who you are: %v", err)
+		return note("", "cannot find your user name: %v", err)
 	}
 	return judgeLogout(me.Username, me.Uid == "0", service.Lingers(), killers("/"))
 }
@@ -33,29 +33,29 @@ func judgeLogout(name string, root, lingers bool, l logind) finding {
 	case root && slices.Contains(l.exclude, "root"):
 		return ok("you are root")
 	case lingers && !kills:
-		return ok("lingering is on: agents and services stay when you log out")
+		return ok("lingering is on: agents and services keep running when you log out")
 	case lingers:
 		return note("run the city as a service: `gcity daemon install --now`",
-			"KillUserProcesses=yes (%s): what you start in a terminal ends when you log out, and "+
-				"its agents with it; services stay", l.from)
+			"KillUserProcesses=yes (%s): what you start in a terminal is killed when you log "+
+				"out, with its agents; services keep running", l.from)
 	case kills:
 		return note("loginctl enable-linger, and run the city as a service: `gcity daemon "+
-			"install --now`", "KillUserProcesses=yes (%s): systemd ends your agents when "+
+			"install --now`", "KillUserProcesses=yes (%s): systemd kills your agents when "+
 			"you log out", l.from)
 	}
 	return note("loginctl enable-linger",
-		"your services end when you log out, and with them agents that were started by one")
+		"your services stop when you log out, with the agents that they started")
 }
 
-// logind is what the configuration of systemd-logind says of logging out.
+// logind is what the configuration of systemd-logind has about logging out.
 type logind struct {
 	kill          bool
 	exclude, only []string
-	from          string // the file that says kill
+	from          string // the file that enables KillUserProcesses
 }
 
-// killers reads logind.conf and its drop-ins: of files with one name that of /etc counts before those of /run and /usr,
-// later names before earlier ones, and the main file counts least.
+// killers reads logind.conf and its drop-ins. Among files of one name, /etc has priority over /run and /usr; later
+// names have priority over earlier ones; the main file has the lowest priority.
 func killers(root string) logind {
 	l := logind{exclude: []string{"root"}}
 	places := []string{"etc", "run", "usr/local/lib", "usr/lib", "lib"}
@@ -66,7 +66,7 @@ func killers(root string) logind {
 	}
 	dropins := map[string]string{}
 	for _, place := range places {
-		// the pattern is well formed
+		// the pattern is valid
 		found, _ := filepath.Glob(filepath.Join(root, place, "systemd/logind.conf.d/*.conf"))
 		for _, file := range found {
 			if name := filepath.Base(file); dropins[name] == "" {

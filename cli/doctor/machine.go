@@ -20,10 +20,10 @@ import (
 	"gcity/session/pty/holdbin"
 )
 
-// checkQuarantine names the agents that died too often, with until when they wait.
+// checkQuarantine reports quarantined agents, and how long that lasts.
 func checkQuarantine(_ context.Context, p *Patient) finding {
 	if p.Running == nil {
-		return ok("not looked at: no controller runs")
+		return ok("not checked: no controller is running")
 	}
 	return judgeQuarantine(p.Running.Agents)
 }
@@ -36,17 +36,17 @@ func judgeQuarantine(agents []city.Agent) finding {
 		}
 	}
 	if len(lines) > 0 {
-		return note("`gcity why AGENT` tells how it ends, `gcity agent release AGENT` "+
-			"lets it out now", "%s in quarantine:\n%s", describe.Count(len(lines), "agent"),
+		return note("`gcity why AGENT` shows how it ends, `gcity agent release AGENT` ends it now",
+			"%s in quarantine:\n%s", describe.Count(len(lines), "agent"),
 			strings.Join(lines, "\n"))
 	}
-	return ok("nobody is in quarantine")
+	return ok("no agent is in quarantine")
 }
 
 // aheadBy is how far the newest event may be ahead of the clock.
 const aheadBy = time.Minute
 
-// checkClock looks whether the clock can be right: cron, cooldowns and the log go by it.
+// checkClock checks whether the clock can be right: cron, cooldowns and the log depend on it.
 func checkClock(ctx context.Context, p *Patient) finding {
 	newest, err := folder.ReadEvents(ctx, p.dir, events.Query{Limit: 1})
 	if err != nil {
@@ -62,40 +62,40 @@ func checkClock(ctx context.Context, p *Patient) finding {
 func judgeClock(now, last time.Time) finding {
 	switch {
 	case now.Year() < 2025:
-		return bad("set the clock, or see that something keeps it (timedatectl set-ntp true)",
-			"it says %s", now.Format(time.DateTime))
+		return bad("set the clock, or synchronise it (timedatectl set-ntp true)",
+			"it shows %s", now.Format(time.DateTime))
 	case last.After(now.Add(aheadBy)):
-		return note("see that something keeps it (timedatectl set-ntp true)",
-			"the newest event is of %s, %s ahead of it: one of the two is wrong",
+		return note("synchronise it (timedatectl set-ntp true)",
+			"the newest event is from %s, %s ahead of the clock: one of the two is wrong",
 			last.Format(time.DateTime), last.Sub(now).Round(time.Second))
 	}
 	return ok("no event is ahead of it")
 }
 
-// checkGit looks for git where topologies come from repositories.
+// checkGit checks that git exists if topologies come from repositories.
 func checkGit(_ context.Context, p *Patient) finding {
 	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
+		return note("", "not checked: the configuration is invalid")
 	}
 	if len(p.config.Remotes) == 0 {
 		return ok("not needed")
 	}
 	if !folder.Finder()("git", os.Getenv("PATH")) {
-		return note("install git", "not found, and %s can be fetched with it only",
+		return note("install git", "git not found; %s cannot be fetched without it",
 			describe.Count(len(p.config.Remotes), "topology"))
 	}
 	return ok("found")
 }
 
-// checkVersions looks whether what runs is this program.
+// checkVersions checks whether the running processes are this program.
 func checkVersions(ctx context.Context, p *Patient) finding {
 	exe, err := os.Executable()
 	if err != nil {
-		return note("", "cannot tell which program this is: %v", err)
+		return note("", "cannot find the file of this program: %v", err)
 	}
 	held, err := pty.OtherPrograms(p.dir, exe, holdbin.Image())
 	if err != nil {
-		return note("mount /proc", "cannot tell which programs hold the agents: %v", err)
+		return note("mount /proc", "cannot find the programs of the holders: %v", err)
 	}
 	var runs, renew string
 	if p.Running != nil && p.Running.PID != 0 {
@@ -107,9 +107,10 @@ func checkVersions(ctx context.Context, p *Patient) finding {
 	return judgeVersions(exe, runs, renew, held)
 }
 
-// mainUnit is the line by which systemd begins a process anew, "" if it is not what one of its services is for.
+// mainUnit returns the command that makes systemd restart a process, "" if the process is not the main process of a
+// service.
 func mainUnit(ctx context.Context, pid int) string {
-	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid)) // without one there is no systemd
+	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid)) // fails only without systemd
 	unit, system := service.UnitOf(string(group))
 	if unit == "" {
 		return ""
@@ -126,7 +127,8 @@ func mainUnit(ctx context.Context, pid int) string {
 	return m.Line("restart", unit)
 }
 
-// renewal is how a controller is begun anew by this program while its agents run on: by its service, or by hand.
+// renewal returns how to restart a controller with this program while its agents keep running: with its service, or
+// by hand.
 func renewal(pid int, mode, restart string) string {
 	switch {
 	case restart != "":
@@ -139,13 +141,14 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// judgeVersions compares programs: this one, the controller's ("" = none runs, or nobody can tell), which renew
-// exchanges, and how many holders are each of the others.
+// judgeVersions compares programs: this one, the controller's ("" = none is running, or unknown), which renew
+// replaces, and the number of holders of each other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {
-		lines = append(lines, fmt.Sprintf("the controller is %s, and this is %s", controller, exe))
-		how = append(how, renew+" exchanges the controller and keeps the agents")
+		lines = append(lines, fmt.Sprintf("the controller is %s, this program is %s", controller,
+			exe))
+		how = append(how, renew+" replaces the controller and keeps the agents")
 	}
 	var others []string
 	for program := range holders {
@@ -157,15 +160,16 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 			describe.Count(holders[program], "agent"), program))
 	}
 	if len(others) > 0 {
-		how = append(how, "`gcity agent restart NAME` an agent's holder, with the agent")
+		how = append(how, "`gcity agent restart NAME` replaces an agent's holder, and "+
+			"restarts the agent")
 	}
 	if len(lines) > 0 {
 		return note("they work together; "+strings.Join(how, ", "), "%s", strings.Join(lines, "\n"))
 	}
-	return ok("everything that runs is this program")
+	return ok("all running processes are this program")
 }
 
-// workFolders are where gcity keeps something of a city.
+// workFolders returns the folders in which gcity keeps files of a city.
 func (p *Patient) workFolders() []string {
 	out := []string{p.dir}
 	if p.config != nil {

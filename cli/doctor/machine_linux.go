@@ -15,7 +15,7 @@ import (
 	"gcity/describe"
 )
 
-// networked names a file system where locks and sockets of another machine are not seen.
+// networked returns the name of a file system on which locks and sockets of another machine are not visible.
 func networked(kind int64) string {
 	switch kind {
 	case unix.NFS_SUPER_MAGIC:
@@ -41,7 +41,7 @@ func checkFileSystem(_ context.Context, p *Patient) finding {
 	for _, dir := range p.workFolders() {
 		var st unix.Statfs_t
 		if err := unix.Statfs(dir, &st); err != nil {
-			return bad("see that it can be reached", "cannot look at %s: %v", dir, err)
+			return bad("check that the file system responds", "cannot check %s: %v", dir, err)
 		}
 		if kind := networked(int64(st.Type)); kind != "" {
 			lines = append(lines, dir+" is on "+kind)
@@ -49,8 +49,8 @@ func checkFileSystem(_ context.Context, p *Patient) finding {
 	}
 	if len(lines) > 0 {
 		return note("keep the city and the work of its rigs on a local disk",
-			"%s: locks may not be seen by other machines, so two controllers could run, and "+
-				"two writers", strings.Join(lines, "\n"))
+			"%s: other machines may not see locks, so two controllers or two writers could run "+
+				"at the same time", strings.Join(lines, "\n"))
 	}
 	return ok("local")
 }
@@ -58,16 +58,16 @@ func checkFileSystem(_ context.Context, p *Patient) finding {
 func checkSpace(_ context.Context, p *Patient) finding {
 	var st unix.Statfs_t
 	if err := unix.Statfs(p.dir, &st); err != nil {
-		return bad("", "cannot look at it: %v", err)
+		return bad("", "cannot check it: %v", err)
 	}
 	free := st.Bavail * uint64(st.Bsize)
 	text := output.ByteSize(free) + " free"
 	switch {
 	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
-		return bad("make room: a full disk refuses events of clients, and those of the "+
-			"controller wait in memory", "%s, %d inodes", text, st.Ffree)
+		return bad("free some space: on a full disk, events of clients are refused, and events "+
+			"of the controller wait in memory", "%s, %d inodes", text, st.Ffree)
 	case free < 512<<20:
-		return note("make room soon", "%s", text)
+		return note("free some space soon", "%s", text)
 	}
 	return ok("%s", text)
 }
@@ -75,20 +75,20 @@ func checkSpace(_ context.Context, p *Patient) finding {
 func checkTerminals(_ context.Context, p *Patient) finding {
 	most, err := kernelNumber("/proc/sys/kernel/pty/max")
 	if err != nil {
-		return note("mount /proc", "cannot tell how many there may be: %v", err)
+		return note("mount /proc", "cannot read the limit: %v", err)
 	}
 	used, err := kernelNumber("/proc/sys/kernel/pty/nr")
 	if err != nil {
-		return note("mount /proc", "cannot tell how many there are: %v", err)
+		return note("mount /proc", "cannot count them: %v", err)
 	}
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		return bad("mount devpts, or allow /dev/ptmx", "none can be opened: %v", err)
+		return bad("mount devpts, or allow /dev/ptmx", "cannot open one: %v", err)
 	}
-	_ = f.Close() // only opened to see that it can be
+	_ = f.Close() // opened only to see that it works
 	if free := most - used; free < p.agents()+16 {
 		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most),
-			"%d of %d are in use, %s may need one each", used, most,
+			"%d of %d are in use, and %s may need one each", used, most,
 			describe.Count(p.agents(), "agent"))
 	}
 	return ok("%d of %d in use", used, most)
@@ -97,29 +97,29 @@ func checkTerminals(_ context.Context, p *Patient) finding {
 func checkFiles(_ context.Context, p *Patient) finding {
 	limit := host.OpenFiles(p.Running)
 	if limit == 0 {
-		return note("", "cannot tell the limit")
+		return note("", "cannot read the limit")
 	}
 	if agents := p.agents(); limit < controller.FilesNeeded(agents) {
-		return bad(controller.MoreFiles(agents), "at most %d, %s need about %d", limit,
+		return bad(controller.MoreFiles(agents), "the limit is %d, and %s need about %d", limit,
 			describe.Count(agents, "agent"), controller.FilesNeeded(agents))
 	}
 	return ok("up to %d", limit)
 }
 
-// tasksPerAgent is how many processes and threads an agent may well have.
+// tasksPerAgent is how many processes and threads an agent may need.
 const tasksPerAgent = 40
 
-// checkTasks looks whether as many processes and threads may be as agents need.
+// checkTasks checks whether the limits allow enough processes and threads for all agents.
 func checkTasks(_ context.Context, p *Patient) finding {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil {
-		return note("", "cannot tell the limit: %v", err)
+		return note("", "cannot read the limit: %v", err)
 	}
 	most := ""
 	if data, err := os.ReadFile("/proc/self/cgroup"); err == nil {
 		if _, group, found := strings.Cut(string(data), "0::"); found {
 			group, _, _ = strings.Cut(group, "\n")
-			// without one there is no limit
+			// no file means no limit
 			limit, _ := os.ReadFile("/sys/fs/cgroup" + group + "/pids.max")
 			most = strings.TrimSpace(string(limit))
 		}
@@ -131,11 +131,13 @@ func judgeTasks(user uint64, group string, agents int) finding {
 	need := uint64(256 + tasksPerAgent*agents)
 	if user < need {
 		return note(fmt.Sprintf("ulimit -u %d, or LimitNPROC= in the service", 2*need),
-			"this user may have %d, %s may need %d", user, describe.Count(agents, "agent"), need)
+			"the limit of this user is %d, and %s may need %d", user,
+			describe.Count(agents, "agent"), need)
 	}
 	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
-		return note("a service with TasksMax=infinity, as `gcity daemon install` writes one",
-			"this shell's control group may have %d, %s may need %d", most,
+		return note("run it as a service with TasksMax=infinity, as `gcity daemon "+
+			"install` writes one",
+			"the limit of this shell's control group is %d, and %s may need %d", most,
 			describe.Count(agents, "agent"), need)
 	}
 	return ok("enough")
@@ -145,7 +147,7 @@ func checkInotify(context.Context, *Patient) finding {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
 		return note("sysctl fs.inotify.max_user_instances=1024",
-			"none is left (%v): the configuration is looked at by polling", err)
+			"none is left (%v): gcity polls the configuration instead", err)
 	}
 	defer unix.Close(fd)
 	most, err := kernelNumber("/proc/sys/fs/inotify/max_user_watches")

@@ -35,25 +35,25 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeVersions("/bin/gcity", "/bin/gcity", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string]int{"/old": 2}),
-			"note", "the controller is /bin/gcity (deleted), and this is /bin/gcity\n2 agents " +
+			"note", "the controller is /bin/gcity (deleted), this program is /bin/gcity\n2 agents " +
 				"held by /old"},
 		{judgeStrays(map[int]string{7: "dead", 8: "lives", 9: "dead"}, sessions, line), "note",
-			"of sessions that have ended:\n7: sleep 9"},
+			"left over from sessions that have ended:\n7: sleep 9"},
 		{judgeStrays(map[int]string{8: "lives", 9: "dead"}, sessions, line), "ok", ""},
 		{judgeLogout("ann", false, true, logind{}), "ok", ""},
-		{judgeLogout("ann", false, false, logind{}), "note", "your services end"},
+		{judgeLogout("ann", false, false, logind{}), "note", "your services stop"},
 		{judgeLogout("ann", false, true, logind{kill: true, from: "/x"}), "note",
 			"KillUserProcesses=yes (/x): what you start in a terminal"},
 		{judgeLogout("ann", false, true, logind{kill: true, exclude: []string{"ann"}}), "ok", ""},
 		{judgeLogout("ann", false, false, logind{kill: true, from: "/x"}), "note",
-			"systemd ends your agents"},
+			"systemd kills your agents"},
 		{judgeLogout("ann", false, true, logind{kill: true, only: []string{"bob"}}), "ok", ""},
 		{judgeLogout("root", true, false, logind{kill: true, exclude: []string{"root"}}), "ok",
 			"you are root"},
 		{judgeTasks(1<<62, "max", 1000), "ok", ""},
 		{judgeTasks(1<<62, "", 1), "ok", ""},
-		{judgeTasks(100, "max", 1), "note", "this user may have 100, 1 agent may need 296"},
-		{judgeTasks(1<<62, "300", 2), "note", "control group may have 300"},
+		{judgeTasks(100, "max", 1), "note", "the limit of this user is 100, and 1 agent may need 296"},
+		{judgeTasks(1<<62, "300", 2), "note", "this shell's control group is 300"},
 		{checkGit(t.Context(), &Patient{config: &config.City{}}), "ok", "not needed"},
 	} {
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
@@ -155,10 +155,10 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 	judge(strings.Replace(text, "TimeoutStopSec=90", "TimeoutStopSec=5", 1), true, "note",
 		`TimeoutStopSec should be "90"`)
 	judge(strings.Replace(text, "[Install]", "MemoryMax=1G\n[Install]", 1), true, "note",
-		"MemoryMax should not be there")
-	judge(strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), true, "bad", "is not there")
+		"MemoryMax should not exist")
+	judge(strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), true, "bad", "does not exist")
 	judge(strings.ReplaceAll(text, bin+":", ""), true, "bad",
-		"does not find what this shell finds:\na: its program \"helper\" is not on its PATH")
+		"does not find the same programs as this shell:\na: its program \"helper\" is not on its PATH")
 }
 
 // A unit that kills what its controller leaves is found, by the controller's control group.

@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// programOf is the file that a process runs, "" if nobody can tell. One that is no more says so.
+// programOf returns the file that a process runs, "" if unknown. The path of a deleted file is marked as deleted.
 func programOf(pid int) string {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -22,14 +22,14 @@ func programOf(pid int) string {
 	return exe
 }
 
-// checkStrays looks for processes of this city's agents whose session has ended.
+// checkStrays looks for processes of this city's agents that outlived their session.
 func checkStrays(ctx context.Context, p *Patient) finding {
 	if p.unlisted != nil || p.provider == nil {
-		return ok("not looked at: the sessions cannot be listed")
+		return ok("not checked: the sessions cannot be listed")
 	}
 	pids, err := proc.All()
 	if err != nil {
-		return note("mount /proc", "cannot look: %v", err)
+		return note("mount /proc", "cannot list processes: %v", err)
 	}
 	of := map[int]string{} // pid to session
 	for _, pid := range pids {
@@ -42,9 +42,10 @@ func checkStrays(ctx context.Context, p *Patient) finding {
 	if len(of) == 0 {
 		return ok("none")
 	}
-	now, err := p.provider.List(ctx) // anew: one that has begun meanwhile is no stray
+	// list again: a session that started in the meantime is not a stray
+	now, err := p.provider.List(ctx)
 	if err != nil {
-		return ok("not looked at: the sessions cannot be listed")
+		return ok("not checked: the sessions cannot be listed")
 	}
 	return judgeStrays(of, now, func(pid int) string { return strings.Join(proc.Args(pid), " ") })
 }
@@ -55,7 +56,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		args := line(pid)
 		lives := slices.ContainsFunc(sessions,
 			func(st session.Status) bool { return st.Alive && st.ID == id })
-		if !lives && args != "" { // else it has ended meanwhile
+		if !lives && args != "" { // otherwise the process has exited in the meantime
 			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
 		}
 	}
@@ -63,11 +64,11 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		return ok("none")
 	}
 	slices.Sort(lines)
-	return note("`kill PID` ends one; `gcity why AGENT` tells how its session ended",
-		"of sessions that have ended:\n%s", strings.Join(lines, "\n"))
+	return note("`kill PID` stops one; `gcity why AGENT` shows how its session ended",
+		"left over from sessions that have ended:\n%s", strings.Join(lines, "\n"))
 }
 
-// ours reports whether a process is gcity: a holder on its way out, or a controller that an agent has started.
+// ours reports whether a process is gcity: a holder that is exiting, or a controller that an agent has started.
 func ours(pid int) bool {
 	args := proc.Args(pid)
 	return len(args) > 1 && (args[1] == "hold" || args[1] == "pane" ||

@@ -14,13 +14,13 @@ import (
 
 func checkPrograms(_ context.Context, p *Patient) finding {
 	if p.config == nil {
-		return note("", "not looked at: the configuration is refused")
+		return note("", "not checked: the configuration is invalid")
 	}
 	return judgePrograms(folder.Plan(p.config, p.dir))
 }
 
-// judgePrograms says which agents are which program, and which of them are so only because it was found first. What is
-// missing altogether is said of the agents.
+// judgePrograms reports which program each agent runs, and which programs were only the first one found. Missing
+// programs are reported for the agents.
 func judgePrograms(wants []agent.Want) finding {
 	var lines []string
 	guessed := false
@@ -31,7 +31,7 @@ func judgePrograms(wants []agent.Want) finding {
 		}
 		line := fmt.Sprintf("%s, by `%s`", w.Program, output.SafeLine(redact.Text(w.Spec.Command)))
 		if w.Found {
-			line, guessed = line+", the first that is found and named by nobody", true
+			line, guessed = line+", the first one found, because the configuration names none", true
 		}
 		if names[line] == nil {
 			lines = append(lines, line)
@@ -45,10 +45,11 @@ func judgePrograms(wants []agent.Want) finding {
 	}
 	switch text := strings.Join(lines, "\n"); {
 	case len(lines) == 0:
-		return ok("no agent is started by a provider")
+		return ok("no agent uses a provider")
 	case guessed:
-		return note("write provider = \"…\" into [workspace] or the agent: another machine, or "+
-			"another PATH, finds another one first", "%s", text)
+		return note(
+			`add provider = "…" to [workspace] or the agent: on another machine, or with another `+
+				"PATH, another program may be found first", "%s", text)
 	default:
 		return ok("%s", text)
 	}

@@ -21,15 +21,15 @@ func TestJudgePrograms(t *testing.T) {
 		wants              []agent.Want
 		state, detail, fix string
 	}{
-		{[]agent.Want{want("a", "", "sh"), lost}, "ok", "no agent is started by a provider", ""},
+		{[]agent.Want{want("a", "", "sh"), lost}, "ok", "no agent uses a provider", ""},
 		{[]agent.Want{want("a", "claude", "claude"), want("w-1", "codex", "codex -x"), member,
 			want("z", "claude", "claude")}, "ok",
 			"a, z: claude, by `claude`\nw-1: codex, by `codex -x`", ""},
 		{[]agent.Want{found, want("z", "claude", "claude")}, "note",
-			"found: codex, by `codex -x`, the first that is found and named by nobody\nz: " +
+			"found: codex, by `codex -x`, the first one found, because the configuration names none\nz: " +
 				"claude, by `claude`",
-			"write provider = \"…\" into [workspace] or the agent: another machine, or another " +
-				"PATH, finds another one first"},
+			"add provider = \"…\" to [workspace] or the agent: on another machine, or with another " +
+				"PATH, another program may be found first"},
 	} {
 		if f := judgePrograms(c.wants); f.State != c.state || f.Detail != c.detail ||
 			f.Fix != c.fix {

@@ -14,13 +14,13 @@ import (
 	"gcity/session"
 )
 
-// providerUse is a session provider and how many of the city's agents name it.
+// providerUse is a session provider and the number of agents that use it.
 type providerUse struct {
 	name   string
 	agents int
 }
 
-// providersOf lists the session providers that a city names, the one of [session] first.
+// providersOf lists the session providers of a city, the one in [session] first.
 func (p *Patient) providersOf() []providerUse {
 	out := []providerUse{{name: p.config.Session.Provider}}
 	for i := range p.config.Agents {
@@ -39,11 +39,11 @@ func (p *Patient) providersOf() []providerUse {
 	return slices.DeleteFunc(out, func(u providerUse) bool { return u.agents == 0 })
 }
 
-// checkProviders tries each session provider that the city names: a line each.
+// checkProviders tests each session provider of the city, with one finding for each.
 func checkProviders(ctx context.Context, p *Patient) []finding {
 	if p.config == nil {
 		return []finding{{Check: "providers", State: "note",
-			Detail: "not looked at: the configuration is refused"}}
+			Detail: "not checked: the configuration is invalid"}}
 	}
 	var found []finding
 	for _, u := range p.providersOf() {
@@ -57,7 +57,7 @@ func checkProviders(ctx context.Context, p *Patient) []finding {
 	return found
 }
 
-// tried is what came of trying a session provider, once.
+// tried returns the result of testing a session provider, which happens once.
 func (p *Patient) tried(ctx context.Context, name string) finding {
 	f, known := p.trials[name]
 	if !known {
@@ -70,46 +70,46 @@ func (p *Patient) tried(ctx context.Context, name string) finding {
 func (p *Patient) tryProvider(ctx context.Context, name string) finding {
 	switch name {
 	case "k8s":
-		return bad("write \"plugin:gcity-session-k8s\", see docs/kubernetes.md",
-			"it is not built yet: no agent is started by it")
+		return bad("write \"plugin:gcity-session-k8s\"; see `gcity help kubernetes`",
+			"not built in yet: it starts no agent")
 	case "fake":
-		return note("name another one when the drill is over",
-			"a drill: agents are said to run, and do not")
+		return note("use another provider after the drill",
+			"a drill: agents are shown as running, but are not")
 	case "fail":
-		return note("name another one when the drill is over", "a drill: it refuses every start")
+		return note("use another provider after the drill", "a drill: every start fails")
 	}
 	if _, _, external := session.External(name); external && p.grant.Err() != nil {
 		return untried()
 	}
 	if p.provider == nil {
-		return note("", "not tried: %v", p.unlisted)
+		return note("", "not tested: %v", p.unlisted)
 	}
 	began := time.Now()
 	err := sessions.VetProvider(ctx, p.provider, name, p.slow)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return note("", "not tried to the end: %v", ctx.Err())
+		return note("", "not fully tested: %v", ctx.Err())
 	case err != nil:
 		return bad(providerFix(name, err), "%v", err)
 	case strings.HasPrefix(name, "exec:"):
-		return ok("it is there, and answered within %s", time.Since(began).Round(time.Millisecond))
+		return ok("it exists, and responded within %s", time.Since(began).Round(time.Millisecond))
 	}
 	limits := session.Limits{}
 	if m, mixes := p.provider.(session.Mixer); mixes {
 		limits = m.LimitsOf(name)
 	}
-	return ok("%s", cmp.Or(limits.String(), "can do all there is"))
+	return ok("%s", cmp.Or(limits.String(), "supports everything"))
 }
 
-// providerFix is what to do about a session provider that could run nothing.
+// providerFix returns what to do about a session provider that cannot run anything.
 func providerFix(name string, err error) string {
 	if remedy := sessions.TmuxRemedy(err); remedy != "" {
 		return remedy
 	}
 	script, isScript := strings.CutPrefix(name, "exec:")
 	if !isScript {
-		return "do what it says, or name another session provider"
+		return "do what it says, or use another session provider"
 	}
-	return fmt.Sprintf("see that `%s list-running x` ends with 0 and prints nothing; until then "+
-		"its agents wait, and who runs elsewhere is not moved", output.SafeLine(script))
+	return fmt.Sprintf("make `%s list-running x` exit with 0 and print nothing; until then its "+
+		"agents wait, and agents of other providers are not moved", output.SafeLine(script))
 }

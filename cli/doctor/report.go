@@ -23,24 +23,24 @@ import (
 	"gcity/internal/redact"
 )
 
-// What of the past a report has.
+// Limits of what a report contains.
 const (
 	reportEvents = 100
 	reportLog    = 64 << 10 // bytes from the end of the controller's log
 )
 
-// defaultReport is the file that --report writes without a name.
+// defaultReport is the file of --report without a name.
 const defaultReport = "gcity-report.txt"
 
-// writeReport writes what a bug report needs into a new file that only its owner may read: what doctor found, the
-// version and the system, the configuration, how the agents stand, and the newest events and log lines. Secrets are
-// hidden in all of it.
+// writeReport writes what a bug report needs into a new file that only its owner can read: the findings, the
+// version and the system, the configuration, the state of the agents, and the newest events and log lines. Secrets
+// are hidden in all of it.
 func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {
 		fmt.Fprintf(&b, "\n== %s ==\n", title)
 		if err := write(&b); err != nil {
-			fmt.Fprintf(&b, "cannot be read: %v\n", err)
+			fmt.Fprintf(&b, "cannot read it: %v\n", err)
 		}
 	}
 	fmt.Fprintf(&b, "gcity %s (%s, %s), %d CPUs, TERM=%s, %s\n", e.Version, runtime.Version(),
@@ -56,7 +56,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, p
 	section("status", p.writeStatus)
 	section("events", func(w io.Writer) error { return writeEvents(ctx, w, p.dir) })
 	section("controller.log", func(w io.Writer) error { return writeLogEnd(w, p.dir) })
-	// one by one: a quote that is cut off must not hide what follows
+	// one by one, so that an unclosed quote does not hide what follows
 	lines := strings.Split(b.String(), "\n")
 	for i := range lines {
 		lines[i] = redact.Text(lines[i])
@@ -71,11 +71,11 @@ func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, p
 	return nil
 }
 
-// writeConfig writes the configuration as config show has it. The text of one that is refused is left out: where its
-// secrets are is not known.
+// writeConfig writes the configuration as config show prints it. It leaves out the text of an invalid one, because
+// it is unknown where that has secrets.
 func (p *Patient) writeConfig(w io.Writer) error {
 	if p.config == nil {
-		_, err := fmt.Fprintf(w, "refused, so its text is left out:\n%v\n", p.refused)
+		_, err := fmt.Fprintf(w, "invalid, so its text is left out:\n%v\n", p.refused)
 		return err
 	}
 	_, err := io.WriteString(w, host.ConfigText(p.config))
@@ -84,7 +84,7 @@ func (p *Patient) writeConfig(w io.Writer) error {
 
 func (p *Patient) writeStatus(w io.Writer) error {
 	if p.Running == nil {
-		_, err := fmt.Fprintf(w, "no controller answers: %v; %s known\n", p.deaf,
+		_, err := fmt.Fprintf(w, "no controller responds: %v; %s known\n", p.deaf,
 			describe.Count(len(p.sessions), "session"))
 		return err
 	}
@@ -110,7 +110,7 @@ func writeEvents(ctx context.Context, w io.Writer, dir string) error {
 	return err
 }
 
-// writeLogEnd writes the last whole lines of the controller's log, where there is one.
+// writeLogEnd writes the last complete lines of the controller's log, if there is one.
 func writeLogEnd(w io.Writer, dir string) error {
 	f, err := disk.Open(folder.LogPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,11 +129,11 @@ func writeLogEnd(w io.Writer, dir string) error {
 	if start > 0 {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
 	}
-	_, _ = w.Write(data) // into memory
+	_, _ = w.Write(data) // a write to memory
 	return err
 }
 
-// reportPath is the file that a report goes to.
+// reportPath returns the file for the report.
 func reportPath(args []string) (string, error) {
 	name := defaultReport
 	if len(args) > 0 {

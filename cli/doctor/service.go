@@ -16,16 +16,16 @@ import (
 	"gcity/cli/service"
 )
 
-// checkServices looks at the units that run the city, and at those of the supervisor: a line each, and one for a unit
-// that gcity has not written.
+// checkServices checks the units that run the city and the supervisor. It has one finding for each, and one for a
+// unit that gcity has not written.
 func checkServices(ctx context.Context, p *Patient) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
-	many, _ := env.HomeDir(a) // without one there is no supervisor
+	many, _ := env.HomeDir(a) // fails only without a supervisor
 	all := service.Units(a, "supervisor", many)
 	var out []finding
 	if p.Running != nil && p.Running.PID != 0 {
-		// without one there is no systemd
+		// fails only without systemd
 		group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.Running.PID))
 		unit, system := service.UnitOf(string(group))
 		if unit != "" && !slices.ContainsFunc(append(slices.Clone(units), all...),
@@ -38,60 +38,63 @@ func checkServices(ctx context.Context, p *Patient) []finding {
 	out = append(out, judgeUnits(ctx, a, p.asService(a), units)...)
 	if len(units) > 1 {
 		out = append(out, finding{Check: "services", State: "bad",
-			Detail: "one of yours and one of the machine are for this city: whichever is " +
-				"second fails",
-			Fix: "`gcity daemon uninstall`, or with --system, takes one away"})
+			Detail: "this city has a service of your user and one of the system: the second to " +
+				"start fails",
+			Fix: "`gcity daemon uninstall`, or with --system, removes one"})
 	}
 	if _, _, is := fleet.Enrolled(a, p.dir); is && len(units) > 0 {
 		out = append(out, finding{Check: "services", State: "note",
-			Detail: "it is registered, and has a service of its own: whichever begins first has " +
-				"the city, and the other fails",
-			Fix: "`gcity daemon uninstall` leaves it to the supervisor, `gcity stop`, then " +
-				"`gcity daemon start`, to its service"})
+			Detail: "it is registered and also has a service: whichever starts first runs the " +
+				"city, and the other fails",
+			Fix: "run `gcity daemon uninstall` to leave it to the supervisor, or `gcity stop` " +
+				"and then `gcity daemon start` to use its service"})
 	}
 	return append(out, judgeUnits(ctx, a, p.asMany(a, many), all)...)
 }
 
-// judgeForeign looks whether a unit that gcity has not written lets agents outlive their controller.
+// judgeForeign checks whether a unit that gcity has not written lets agents outlive their controller.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
 	f := ok("it leaves the agents alone")
 	switch {
 	case err != nil:
-		f = note("", "cannot be asked: %v", err)
+		f = note("", "cannot check it: %v", err)
 	case strings.Contains(out, "KillMode=process"):
 	case !strings.Contains(out+"\n", fmt.Sprintf("MainPID=%d\n", pid)):
-		f = note("`gcity daemon install` makes a service of its own",
-			"the city was started from within this service, whose end kills the agents, too")
+		f = note("`gcity daemon install` creates a separate service",
+			"the city was started from within this service, and the end of the service "+
+				"kills the agents")
 	default:
-		f = bad("KillMode=process in its [Service], or `gcity daemon install`, which writes one "+
-			"that has it", "a restart of it, or a crash of the controller, kills the agents")
+		f = bad("add KillMode=process to its [Service], or run `gcity daemon install`, which "+
+			"writes a unit that has it", "a restart of it, or a crash of the controller, "+
+			"kills the agents")
 	}
 	f.Check = "service " + strings.TrimSuffix(unit, ".service")
 	return f
 }
 
-// served is what units are for, as doctor looks at them.
+// served is what units run, as far as doctor needs it.
 type served struct {
 	service.ServiceKind
 	at   string
-	runs bool // somebody runs it, by the service or not
+	runs bool // it is running, with the service or not
 	// why a unit is not compared with what install would write
 	unknown string
-	lost    func(environ []string) []string // what is found here and not in a service's environment
+	// what this shell finds and a service's environment does not
+	lost func(environ []string) []string
 }
 
-// asService is the city.
+// asService returns the city as the subject of a unit.
 func (p *Patient) asService(a *env.Env) served {
 	s := served{ServiceKind: service.CityService(a), at: p.dir, runs: p.Running != nil,
 		lost: func(environ []string) []string { return lostTo(p, environ) }}
 	if p.config == nil {
-		s.unknown, s.lost = "the configuration is refused", func([]string) []string { return nil }
+		s.unknown, s.lost = "the configuration is invalid", func([]string) []string { return nil }
 	}
 	return s
 }
 
-// asMany is the supervisor, of whose environment this city's agents have theirs if it runs them.
+// asMany returns the supervisor as the subject of a unit. If it runs this city, the agents get its environment.
 func (p *Patient) asMany(a *env.Env, home string) served {
 	s := served{ServiceKind: service.SupervisorService(func() (string,
 		error) {
@@ -112,20 +115,20 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 		active, _, err := u.State(ctx)
 		switch start := "`" + u.Manager.Line("start", u.Name()) + "`"; {
 		case errors.Is(err, service.ErrUnreachable) && f.State != "bad":
-			fix := fmt.Sprintf("`gcity start` and `gcity %s start` use a background process "+
-				"meanwhile; "+
-				"`gcity %s uninstall` removes the unit", s.Group, s.Group)
+			fix := fmt.Sprintf("`gcity start` and `gcity %s start` use a background process in "+
+				"the meantime; `gcity %s uninstall` removes the unit", s.Group, s.Group)
 			f = note(fix, "%v", err)
 		case err != nil || f.State == "bad":
 		case active == "failed" && s.unknown != "":
-			f = bad("mend that, then "+start, "it has failed, and %s", s.unknown)
+			f = bad("fix that, then "+start, "it has failed, and %s", s.unknown)
 		case active == "failed":
-			f = bad("`"+u.Manager.Line("status", u.Name())+"` tells why, "+start+" starts it",
+			f = bad("`"+u.Manager.Line("status", u.Name())+"` shows why, "+start+" starts it",
 				"it has failed")
 		case active == "inactive" && s.runs:
 			how, keeps := s.LetGo(ctx, s.at)
 			f = note(fmt.Sprintf("`%s` %s; then %s", how, keeps, start),
-				"%s runs, and not by its service", strings.Replace(s.What, "this", "the", 1))
+				"%s is running, but not with its service",
+				strings.Replace(s.What, "this", "the", 1))
 		case f.State == "ok":
 			f.Detail += ", " + active
 		}
@@ -135,7 +138,8 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 	return out
 }
 
-// judgeUnit compares a unit with what install would write now, and what it finds with what this shell finds.
+// judgeUnit compares a unit with what install would write now, and the programs that it finds with those that this
+// shell finds.
 func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) finding {
 	again := "`gcity " + k.Group + " install`"
 	if u.Manager.System {
@@ -144,16 +148,17 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	runs, environ := programIn(u.Text), environIn(u.Text)
 	if info, err := os.Stat(runs); err != nil || !info.Mode().IsRegular() ||
 		info.Mode()&0o111 == 0 {
-		return bad(again+" with a gcity that stays where it is",
-			"its program %s is not there, or cannot be run", runs)
+		return bad(again+" with a gcity at a stable path",
+			"its program %s does not exist or is not executable", runs)
 	}
 	if len(u.Links()) == 0 {
 		return note("`"+u.Manager.Line("enable", u.Name())+"`",
-			"it is not enabled: systemd does not start it by itself")
+			"it is not enabled: systemd does not start it at boot")
 	}
 	if lost := k.lost(environ); len(lost) > 0 {
 		return bad(again+" from a shell that finds them",
-			"the service does not find what this shell finds:\n%s", strings.Join(lost, "\n"))
+			"the service does not find the same programs as this shell:\n%s",
+			strings.Join(lost, "\n"))
 	}
 	if k.unknown != "" {
 		return note("", "not compared: %s", k.unknown)
@@ -171,16 +176,15 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	}
 	if differ := differing(u.Text, want); len(differ) > 0 {
 		return note(again+", and `"+u.Manager.Line("restart", u.Name())+"`, which keeps the agents",
-			"it is not what would be written now: %s", strings.Join(differ, ", "))
+			"it differs from what install would write now: %s", strings.Join(differ, ", "))
 	}
 	if this, err := service.ThisProgram(e.Getenv("PATH")); err == nil && this != runs {
-		return ok("up to date; it runs %s, and this is %s", runs, this)
+		return ok("up to date; it runs %s, this program is %s", runs, this)
 	}
 	return ok("up to date")
 }
 
-// differing are the settings of a unit, but for those of the environment and for the files that are read, whose values
-// are not the same.
+// differing returns the settings of a unit that differ, except for the environment and the files that are read.
 func differing(have, want string) []string {
 	var out []string
 	was, is := settings(have), settings(want)
@@ -191,7 +195,7 @@ func differing(have, want string) []string {
 	}
 	for key := range was {
 		if _, still := is[key]; !still {
-			out = append(out, key+" should not be there")
+			out = append(out, key+" should not exist")
 		}
 	}
 	slices.Sort(out)
@@ -211,7 +215,7 @@ func settings(unit string) map[string]string {
 
 func valueOf(unit, key string) string { return settings(unit)[key] }
 
-// programIn is the program that a unit of ours starts.
+// programIn returns the program that a unit written by gcity starts.
 func programIn(unit string) string {
 	for line := range strings.Lines(unit) {
 		if words, found := strings.CutPrefix(strings.TrimSpace(line), "ExecStart="); found {
@@ -221,7 +225,7 @@ func programIn(unit string) string {
 	return ""
 }
 
-// firstWord is the first of the words that UnitWords wrote.
+// firstWord returns the first of the words that UnitWords wrote.
 func firstWord(line string) string {
 	if !strings.HasPrefix(line, `"`) {
 		word, _, _ := strings.Cut(line, " ")
@@ -238,7 +242,7 @@ func firstWord(line string) string {
 	return readWord(line)
 }
 
-// environIn is the environment that a unit of ours sets.
+// environIn returns the environment that a unit written by gcity sets.
 func environIn(unit string) []string {
 	var out []string
 	for line := range strings.Lines(unit) {
@@ -257,8 +261,8 @@ func readWord(s string) string {
 	return strings.ReplaceAll(s, "%%", "%")
 }
 
-// lostTo names the agents whose program this process finds, and one with another environment does not, or takes another
-// one for it.
+// lostTo lists the agents with a program that this process finds, but a process with another environment does not,
+// or finds at another path.
 func lostTo(p *Patient, environ []string) []string {
 	host := folder.ThisHost(p.dir)
 	host.Environ = slices.DeleteFunc(host.Environ,
@@ -287,7 +291,7 @@ func lostTo(p *Patient, environ []string) []string {
 	return out
 }
 
-// lackOf is why an agent's program is not found, "" if it is, or if nobody can tell.
+// lackOf returns why an agent's program is not found, "" if it is found or that is unknown.
 func lackOf(w *agent.Want) string {
 	if len(w.Lack.Programs) > 0 {
 		return "no " + strings.Join(w.Lack.Programs, ", ")

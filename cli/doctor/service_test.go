@@ -20,9 +20,9 @@ func TestWhatRenewsAController(t *testing.T) {
 		"`kill -USR1 7`, then `gcity supervisor start`,": renewal(7, "supervised", ""),
 		"`systemctl --user restart gcity-supervisor.service`": renewal(7, "supervised",
 			"systemctl --user restart gcity-supervisor.service"),
-		"they work together; x exchanges the controller and ": judgeVersions("/new", "/old", "x",
+		"they work together; x replaces the controller and ": judgeVersions("/new", "/old", "x",
 			nil).Fix,
-		"they work together; `gcity agent restart NAME` an age": judgeVersions("/new", "/new", "",
+		"they work together; `gcity agent restart NAME` replaces an age": judgeVersions("/new", "/new", "",
 			map[string]int{"/old": 1}).Fix,
 	} {
 		if !strings.HasPrefix(got, want) {
@@ -84,21 +84,21 @@ func TestDoctorOfServices(t *testing.T) {
 	many := p.asMany(a, home)
 	states("active")
 	judge(many, text, "ok", "up to date, active", "")
-	judge(many, strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), "bad", "is not there",
+	judge(many, strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), "bad", "does not exist",
 		"`gcity supervisor install`")
 	judge(many, strings.Replace(text, "TimeoutStopSec=930", "TimeoutStopSec=5", 1), "note",
 		`TimeoutStopSec should be "930"`, "restart gcity-supervisor.service")
 	judge(many, strings.Replace(text, "ExecStart="+s.Exe, "ExecStart=/bin/sh", 1), "ok",
-		"it runs /bin/sh, and this is "+s.Exe, "")
-	judge(p.asService(a), text, "note", "not compared: the configuration is refused", "")
+		"it runs /bin/sh, this program is "+s.Exe, "")
+	judge(p.asService(a), text, "note", "not compared: the configuration is invalid", "")
 	states("failed")
 	judge(many, text, "bad", "it has failed", "status gcity-supervisor.service")
-	judge(p.asService(a), text, "bad", "it has failed, and the configuration is refused",
-		"mend that, then `systemctl --user start")
+	judge(p.asService(a), text, "bad", "it has failed, and the configuration is invalid",
+		"fix that, then `systemctl --user start")
 	states("inactive")
 	judge(many, text, "ok", "up to date, inactive", "")
 	many.runs = true
-	judge(many, text, "note", "the supervisor of your cities runs, and not by its service",
+	judge(many, text, "note", "the supervisor of your cities is running, but not with its service",
 		"systemctl --user start gcity-supervisor.service")
 }
 

@@ -19,14 +19,14 @@ import (
 	"gcity/trust"
 )
 
-// How long doctor looks at one store, and waits for one that is locked.
+// Limits of the time that doctor spends on one store, and waits for a locked one.
 const (
 	examineTimeout = 20 * time.Second
 	probeTimeout   = 3 * time.Second
 )
 
-// checkStores looks over the work of the city and of each rig whose folder is there. Unless the command is
-// read-only, it also tries whether they can be written.
+// checkStores checks the stores of the city and of each rig with an existing folder. Unless the command is
+// read-only, it also checks that they are writable.
 func checkStores(ctx context.Context, p *Patient) []finding {
 	var found []finding
 	write := !p.env.ReadOnly
@@ -47,7 +47,7 @@ func checkStores(ctx context.Context, p *Patient) []finding {
 			name += " of rig " + where.Rig
 		}
 		if missing[where.Rig] != "" {
-			found = append(found, finding{Check: name, State: "note", Detail: "not looked at: " +
+			found = append(found, finding{Check: name, State: "note", Detail: "not checked: " +
 				missing[where.Rig]})
 			continue
 		}
@@ -72,39 +72,39 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		err = workstore.ProbeStore(short, where)
 	}
 	found := judgeStore(where, c, unread, err)
-	// the city's has a line of its own
+	// the city's disk has its own line
 	if space := checkSpace(ctx, &Patient{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}
 	return found
 }
 
-// examineForeign asks another program for the work that it keeps.
+// examineForeign checks a store that another program keeps.
 func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	unread, err := workstore.AskStore(ctx, where)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return []finding{untried()}
 	}
 	if err != nil {
-		return []finding{bad("do what it says; until then nothing is known of this work, and "+
-			"nobody can change it", "kept by %s: %v", output.SafeLine(where.By.Provider), err)}
+		return []finding{bad("do what it says; until then this work is unknown and "+
+			"cannot be changed", "kept by %s: %v", output.SafeLine(where.By.Provider), err)}
 	}
 	if n := len(unread); n > 0 {
-		return []finding{note("look at them with the program itself; the others are not "+
-			"touched by it", "kept by %s: %s cannot be read and are left alone, %s first: %s",
+		return []finding{note("use the program itself to look at them; the other beads are "+
+			"not affected", "kept by %s: %s unreadable and left alone, first %s: %s",
 			output.SafeLine(where.By.Provider), describe.Count(n, "record"),
 			output.SafeLine(unread[0].ID), output.SafeLine(unread[0].Reason))}
 	}
-	return []finding{ok("kept by %s, which answers", output.SafeLine(where.By.Provider))}
+	return []finding{ok("kept by %s, which responds", output.SafeLine(where.By.Provider))}
 }
 
-// judgeStore says what is wrong with a store, each with what to do about it; that it is well, if nothing is.
+// judgeStore returns what is wrong with a store and how to fix it, or that it is well.
 func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Aside,
 	err error) []finding {
 	folder := filepath.Join(where.Dir, folder.WorkFolder)
 	var found []finding
 	if _, _, err := where.Ledger().Read(); err != nil {
-		found = append(found, note("the next bead that is made writes it again", "%v", err))
+		found = append(found, note("it is written again with the next new bead", "%v", err))
 	}
 	lost := workstore.LostStore(err)
 	switch {
@@ -113,32 +113,32 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 			"what is there", lost.How, lost.How)
 		found = append(found, bad(fix, "%v", err))
 	case errors.Is(err, context.DeadlineExceeded):
-		found = append(found, bad("end or continue who has it: `fuser "+folder+
-			"/*` names the processes; everybody else waits and is told so", "%v", err))
+		found = append(found, bad("stop or continue the process that holds it: `fuser "+folder+
+			"/*` lists the processes; all others wait and print that", "%v", err))
 	case err != nil:
-		found = append(found, bad("do what it says; `gcity bead export FILE` saves what can "+
-			"still be read", "%v", err))
+		found = append(found, bad("do what it says; `gcity bead export FILE` saves what "+
+			"is readable", "%v", err))
 	}
 	if len(c.Damage) > 0 {
-		fix := fmt.Sprintf("`gcity bead export FILE` saves what can be read; `%s` restores the "+
+		fix := fmt.Sprintf("`gcity bead export FILE` saves what is readable; `%s` restores the "+
 			"newest backup",
 			where.Ledger().Restore)
 		found = append(found, bad(fix, "damaged: %s", strings.Join(c.Damage, " | ")))
 	}
 	if n := len(unread); n > 0 {
 		first := unread[0]
-		found = append(found, note("use the gcity that wrote them; the others are not "+
-			"touched by it", "%s cannot be read by this one and are left alone, %s first: %s",
+		found = append(found, note("use the version of gcity that wrote them; the other beads "+
+			"are not affected", "%s unreadable with this version and left alone, first %s: %s",
 			describe.Count(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
 	}
 	if len(c.Exposed) > 0 {
 		found = append(found, note("chmod go-rwx "+folder+"/beads.db*, and go-w "+folder,
-			"others may look into it: %s", strings.Join(c.Exposed, ", ")))
+			"other users can read it: %s", strings.Join(c.Exposed, ", ")))
 	}
 	if c.Log > workstore.LargeLog {
-		found = append(found, note("end whoever reads it for long: `fuser "+folder+
-			"/beads.db` names the processes",
-			"its write-ahead log has %s: a reader that does not end keeps it from being taken in",
+		found = append(found, note("stop a process that reads it for a long time: `fuser "+folder+
+			"/beads.db` lists the processes",
+			"its write-ahead log has %s: a reader that does not finish blocks the checkpoint",
 			output.ByteSize(uint64(c.Log))))
 	}
 	if len(c.Strangers) > 0 {
@@ -153,26 +153,26 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 	return []finding{ok("whole, schema %d", c.Schema)}
 }
 
-// strangers tells of files in a store's folder that are not gcity's: those of the tool bd, perhaps, whose folder has
-// this name.
+// strangers reports files in a store's folder that do not belong to gcity, perhaps those of the tool bd, which uses
+// the same folder name.
 func strangers(folder string, c workstore.Condition) finding {
 	const most = 4
 	names := strings.Join(c.Strangers[:min(most, len(c.Strangers))], ", ")
 	if more := len(c.Strangers) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	fix := "nothing has to be done; to take work over from bd: `gcity bead import FILE`, with " +
-		"what it exports"
+	fix := "nothing to do; to take work over from bd, export it there and run `gcity bead " +
+		"import FILE`"
 	if c.There {
-		return note(fix, "%s has files of another program, bd perhaps (%s): they are left alone, "+
-			"and that program knows nothing of gcity's beads.db beside them", folder,
+		return note(fix, "%s has files of another program, perhaps bd (%s): they are left alone, "+
+			"and that program does not know gcity's beads.db", folder,
 			output.SafeLine(names))
 	}
-	return note(fix, "%s is another program's, bd's perhaps (%s): nothing of it is touched; the "+
-		"first bead makes a beads.db of gcity's own beside it", folder, output.SafeLine(names))
+	return note(fix, "%s belongs to another program, perhaps bd (%s): gcity does not touch it, "+
+		"and the first bead creates gcity's own beads.db there", folder, output.SafeLine(names))
 }
 
-// checkDolt asks the database server that is configured for bd.
+// checkDolt checks the database server that is configured for bd.
 func checkDolt(ctx context.Context, p *Patient) finding {
 	if p.config == nil || p.config.Beads.Keeper() != "bd" {
 		return ok("not needed")
@@ -190,12 +190,12 @@ func checkDolt(ctx context.Context, p *Patient) finding {
 	case err == nil && s != nil && s.Runs():
 		return ok("gcity runs it, %s:%d", host, port)
 	case err == nil:
-		return ok("it answers at %s:%d", host, port)
+		return ok("it responds at %s:%d", host, port)
 	case s != nil && p.Running == nil:
 		return ok("gcity starts it with the city")
 	case s != nil:
 		return bad("see "+filepath.Join(s.State, "server.log")+
-			"; gcity tries again every few seconds", "%v", err)
+			"; gcity retries every few seconds", "%v", err)
 	}
 	return bad("start that server, or change [dolt] in "+config.FileName, "%v", err)
 }

@@ -42,7 +42,7 @@ func TestDoctorLooksAtWork(t *testing.T) {
 		"well": {func(workstore.Place) error { return nil }, "ok", "whole, schema 1"},
 		"exposed": {func(p workstore.Place) error {
 			return os.Chmod(file(p), 0o644)
-		}, "note", "others may look into it: "},
+		}, "note", "other users can read it: "},
 		"not one": {func(p workstore.Place) error {
 			return os.WriteFile(file(p), []byte(strings.Repeat("no database\n", 500)), 0o600)
 		}, "bad", "is damaged"},
@@ -52,12 +52,12 @@ func TestDoctorLooksAtWork(t *testing.T) {
 		}, "note", "64 MiB"},
 		"with another": {func(p workstore.Place) error {
 			return os.Mkdir(filepath.Join(p.Dir, folder.WorkFolder, "dolt"), 0o700)
-		}, "note", "has files of another program, bd perhaps (dolt)"},
+		}, "note", "has files of another program, perhaps bd (dolt)"},
 		"another's": {func(p workstore.Place) error {
 			return errors.Join(os.RemoveAll(filepath.Dir(file(p))),
 				os.Mkdir(filepath.Dir(file(p)), 0o700),
 				os.WriteFile(filepath.Join(filepath.Dir(file(p)), "config.yaml"), nil, 0o600))
-		}, "note", "is another program's, bd's perhaps (config.yaml)"},
+		}, "note", "belongs to another program, perhaps bd (config.yaml)"},
 		"none": {func(p workstore.Place) error {
 			return os.RemoveAll(filepath.Dir(file(p)))
 		}, "ok", "none yet"},
@@ -117,7 +117,7 @@ func TestDoctorLooksAtWorkOfRigs(t *testing.T) {
 		got = append(got, f.State+" "+f.Check+": "+f.Detail)
 	}
 	want := "ok work: none yet\nok work of rig yard: none yet\nnote work of rig lost: not " +
-		"looked at: " + problem
+		"checked: " + problem
 	if problem == "" || strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}

@@ -17,7 +17,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// checkSupervisor looks for trouble with the supervisor of this machine and the cities that are registered.
+// checkSupervisor checks the supervisor of this machine and the registered cities.
 func checkSupervisor(ctx context.Context, p *Patient) finding {
 	e := p.env
 	home, err := env.Home(e)
@@ -28,19 +28,19 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 		return ok("no city is registered")
 	}
 	if err := host.CheckHome(home); err != nil {
-		return bad("mend it; what runs stays as it is until then", "%v", err)
+		return bad("fix it; running cities keep running until then", "%v", err)
 	}
 	if troubles := fleet.SupervisorTroubles(ctx, e); len(troubles) > 0 {
-		return bad("mend it; what runs stays as it is until then", "%s",
+		return bad("fix it; running cities keep running until then", "%s",
 			strings.Join(troubles, "\n"))
 	}
 	all, err := fleet.CityList(ctx, e)
 	r, runs := host.FindSupervisor(e)
 	if err != nil {
-		how := "look at `gcity supervisor logs`"
+		how := "see `gcity supervisor logs`"
 		if runs {
-			how += fmt.Sprintf("; `kill -9 %d` ends it and leaves all agents, `gcity supervisor "+
-				"start` takes them up", r.PID)
+			how += fmt.Sprintf("; `kill -9 %d` kills it and leaves all agents, `gcity supervisor "+
+				"start` takes them over", r.PID)
 		}
 		return bad(how, "%v", err)
 	}
@@ -50,26 +50,26 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
 			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStands(e, i))
 		case nowhere(i.Path):
-			lines = append(lines, fmt.Sprintf("%s: there is no city in %s; `gcity unregister "+
-				"%s` forgets it", i.Name, i.Path, i.Name))
+			lines = append(lines, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` removes "+
+				"it from the list", i.Name, i.Path, i.Name))
 		}
 	}
 	if info, err := os.Stat(home.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
-		lines = append(lines, fmt.Sprintf("%s can be entered by others (%v); chmod 700 closes it",
+		lines = append(lines, fmt.Sprintf("other users can open %s (%v); chmod 700 prevents that",
 			home.Dir, info.Mode().Perm()))
 	}
 	if runs && r.Version != e.Version {
-		lines = append(lines, fmt.Sprintf("the supervisor is version %s, this program %s; %s "+
-			"changes that and keeps all agents", r.Version, e.Version,
+		lines = append(lines, fmt.Sprintf("the supervisor has version %s, this program %s; %s "+
+			"replaces it and keeps all agents", r.Version, e.Version,
 			renewal(r.PID, "supervised", mainUnit(ctx, r.PID))))
 	}
 	if !runs && len(all) > 0 {
-		lines = append(lines, fmt.Sprintf("%s registered, and no supervisor runs; `gcity "+
+		lines = append(lines, fmt.Sprintf("%s registered, but no supervisor is running; `gcity "+
 			"supervisor start` starts one", fleet.CountedCities(len(all))))
 	}
 	switch lines = append(sick, lines...); {
 	case len(sick) > 0:
-		return bad("what each line says; `gcity register DIR` tries one again at once", "%s",
+		return bad("do what each line says; `gcity register DIR` retries one at once", "%s",
 			strings.Join(lines, "\n"))
 	case len(lines) > 0:
 		return note("", "%s", strings.Join(lines, "\n"))
@@ -79,7 +79,7 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 	return ok("runs, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
-// nowhere says whether a registered folder is no city any more.
+// nowhere reports whether a registered folder has stopped being a city.
 func nowhere(dir string) bool {
 	gone, answered := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
 		env.FolderAnswers, func() bool {
@@ -89,7 +89,8 @@ func nowhere(dir string) bool {
 	return gone && answered
 }
 
-// NotRun says why a city that is registered does not run, "" if it is not registered, or nobody says.
+// NotRun returns why a registered city does not run, "" if it is not registered, or the supervisor does not
+// respond.
 func NotRun(ctx context.Context, e *env.Env, dir string) string {
 	answer, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -104,11 +105,11 @@ func NotRun(ctx context.Context, e *env.Env, dir string) string {
 	}
 	for _, i := range all {
 		if i.Path == dir && i.Running {
-			return "the supervisor runs it, and nobody answers in its folder: if the socket in " +
-				"its .gc was removed, it is there again after the next patrol"
+			return "the supervisor runs it, but its socket does not respond: if the socket in " +
+				"its .gc was removed, it is created again at the next patrol"
 		}
 		if i.Path == dir {
-			return "it is registered, and the supervisor does not run it: " + fleet.CityStands(e, i)
+			return "it is registered, but the supervisor does not run it: " + fleet.CityStands(e, i)
 		}
 	}
 	return ""

@@ -13,7 +13,7 @@ import (
 	"gcity/trust"
 )
 
-// checkTrust says whether the city may run.
+// checkTrust checks whether the city's programs may run.
 func checkTrust(_ context.Context, p *Patient) finding {
 	if why, always := folder.Ledger().Always(p.dir); always {
 		return ok("yes, by %s", why)
@@ -21,18 +21,20 @@ func checkTrust(_ context.Context, p *Patient) finding {
 	err := p.grant.Err()
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return note("`"+r.Command()+"`",
-			"no: %s; nothing of it is run, so some lines here say less", r.Why)
+			"no: %s; its programs do not run, so some lines here say less", r.Why)
 	}
 	if err != nil {
-		return bad("mend or remove that file", "%v", err)
+		return bad("repair or remove that file", "%v", err)
 	}
 	return ok("yes")
 }
 
-// untried is what doctor finds of a program that may not run.
-func untried() finding { return note(`see the line "trust"`, "not asked: the city is not trusted") }
+// untried returns the finding for a program that may not run.
+func untried() finding {
+	return note(`see the line "trust"`, "not checked: the city is not trusted")
+}
 
-// checkOwner says whether only the user can change what decides over this city and its user.
+// checkOwner checks that only the user can change the files that control this city.
 func checkOwner(_ context.Context, p *Patient) finding {
 	paths := []string{p.dir, filepath.Join(p.dir, config.FileName)}
 	if p.config != nil {
@@ -61,7 +63,7 @@ func checkOwner(_ context.Context, p *Patient) finding {
 	}
 	if p.config == nil {
 		return note(`see the line "configuration"`,
-			"only city.toml was checked: the configuration is refused")
+			"only city.toml was checked: the configuration is invalid")
 	}
 	return ok("only you and root can change the configuration")
 }

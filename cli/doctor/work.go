@@ -7,14 +7,14 @@ import (
 	"gcity/cli/output"
 )
 
-// CheckStranded looks for work that waits for agents which do not run.
+// CheckStranded looks for work that waits for agents which are not running.
 func CheckStranded(_ context.Context, p *Patient) finding {
 	if p.Running == nil {
-		return ok("not looked at: without a controller nobody is to be at work")
+		return ok("not checked: without a controller no agent is expected to work")
 	}
 	lines := p.Running.StrandedLines()
 	if len(lines) == 0 {
-		return ok("nothing waits for an agent that does not run")
+		return ok("no work waits for an agent that is not running")
 	}
 	for i := range lines {
 		lines[i] = output.SafeLead(lines[i])

@@ -9,7 +9,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// Group makes a command that only has commands below it.
+// Group returns a command that only has subcommands.
 func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short,
@@ -21,7 +21,7 @@ func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 				hint = fmt.Sprintf(", did you mean %q?", near[0])
 			}
-			return exit.Usage("%s has no command %q%s", cmd.Name(), args[0], hint)
+			return exit.Usage("%s has no subcommand %q%s", cmd.Name(), args[0], hint)
 		},
 	}
 	c.SuggestionsMinimumDistance = 2
@@ -51,7 +51,7 @@ func Between(least, most int) cobra.PositionalArgs {
 			return exit.Usage("%s is missing: %s", strings.Join(missing, " "), cmd.UseLine())
 		}
 		if len(args) > most {
-			return exit.Usage("%q is one too many: %s", args[most], cmd.UseLine())
+			return exit.Usage("unexpected argument %q: %s", args[most], cmd.UseLine())
 		}
 		return nil
 	}

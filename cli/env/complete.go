@@ -12,10 +12,10 @@ import (
 	"gcity/cli/folder"
 )
 
-// CompleteWithin is how long a shell waits for names at most; whoever presses a key has not asked for more.
+// CompleteWithin is how long a shell waits for names at most, because the user waits for the shell.
 var CompleteWithin = 200 * time.Millisecond
 
-// Complete offers the names of things as a command's first argument. What is not known in time is not offered.
+// Complete offers the names of things as a command's first argument. Names that are not known in time are left out.
 func Complete(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -37,7 +37,7 @@ func CompleteWith(e *Env, k Kind, second ...string) cobra.CompletionFunc {
 	}
 }
 
-// NamesFor looks up names, for as long as a shell waits. The look may outlive that: the process ends with it.
+// NamesFor looks up names, for as long as a shell waits. A slower search ends with the process.
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -59,8 +59,8 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []
 	return slices.Compact(names)
 }
 
-// glance is the city that is meant as far as its names go: of the controller, else of the files alone, nil if neither
-// can be read.
+// glance returns the current city for its names: from the controller, or from the files alone, nil if neither can
+// be read.
 func glance(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -97,7 +97,7 @@ func glance(ctx context.Context, e *Env) *city.Snapshot {
 	return s
 }
 
-// Offer is complete for the value of a flag.
+// Offer is Complete for the value of a flag.
 func Offer(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return NamesFor(cmd.Context(), e, CompleteWithin, kinds), cobra.ShellCompDirectiveNoFileComp
@@ -109,7 +109,7 @@ func FilesToo(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirect
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// DirsAlone lets the shell complete names of folders alone.
+// DirsAlone lets the shell complete only names of folders.
 func DirsAlone(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }

@@ -1,5 +1,5 @@
-// Package env holds what all commands share: the streams, the flags, and the ways to reach a city.
+// Package env has what all commands share: the streams, the flags, and the ways to reach a city.
 //
-// Env is a value of its command. A command runs in the goroutine of cli.Main; the few goroutines that it starts to wait
-// for something end before it does.
+// Each command has its own Env. A command runs in the goroutine of cli.Main; the few goroutines that it starts end
+// before it returns.
 package env

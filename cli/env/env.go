@@ -14,40 +14,40 @@ import (
 	"gcity/cli/workstore"
 )
 
-// Env is what the commands share: the streams, the surroundings, the flags that all of them have.
+// Env is what the commands share: the streams, the environment, and the common flags.
 type Env struct {
 	output.Printer
 	In      *os.File
 	InTTY   bool
 	Version string
-	Program string // as it was started
+	Program string // the name with which the program was started
 
 	Dir      string // --city
 	ReadOnly bool
 
-	Untrusted error // why no program of the city that is read may run; said at the end
-	Completes bool  // this names things for a shell: nothing is said
+	Untrusted error // why programs of the city may not run; printed at the end
+	Completes bool  // set while completing names for a shell: warnings are not printed
 
 	Files  []string // -f
 	Strict bool     // --strict
 	Op     string   // --op
 
-	// Reach opens the city at a folder: the running controller, or what can be told without one.
+	// Reach opens the city in a folder: its running controller, or package offline without one.
 	Reach func(ctx context.Context, dir string) (*Link, error)
-	// Dial opens the running controller alone.
+	// Dial opens only a running controller.
 	Dial func(dir string) (city.Control, func(), error)
-	// Cities opens the list of the cities of this machine, nil without an error where there is none.
+	// Cities opens the list of the cities of this machine. It returns nil without an error if it does not exist.
 	Cities func() (city.Directory, func(), error)
-	// Store opens the work of a place.
+	// Store opens the store of a place.
 	Store func(p workstore.Place) (workstore.Store, error)
 }
 
-// Actor is who gives this command: the agent whose session it runs in, the automation whose run, or a person.
+// Actor returns the author of this command for events: the agent or the automation that it runs in, or the user.
 func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
 }
 
-// Ask puts a question that enter answers with yes.
+// Ask asks a yes-or-no question; enter means yes.
 func Ask(e *Env, question string) bool {
 	fmt.Fprintf(e.Err, "%s [Y/n] ", question)
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
@@ -58,8 +58,8 @@ func Ask(e *Env, question string) bool {
 	return answer == "" || answer == "y" || answer == "yes"
 }
 
-// Depth is how many runs of automations have led to one another and to this command, 0 outside of any: what they begin
-// by their events ends somewhere, if it is told.
+// Depth returns how many runs of automations have triggered one another up to this command, 0 outside of runs. A
+// limit on it ends endless chains.
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {

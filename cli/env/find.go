@@ -17,7 +17,7 @@ import (
 	"gcity/pool"
 )
 
-// Kind is what a name may belong to.
+// Kind is the kind of thing that a name can stand for.
 type Kind string
 
 const (
@@ -29,7 +29,7 @@ const (
 	KindWatchdog   Kind = "watchdog"
 )
 
-// Found is what a name belongs to: one of the five.
+// Found is the thing that a name stands for: one of the five kinds.
 type Found struct {
 	Snapshot *city.Snapshot
 	Agent    *city.Agent
@@ -40,7 +40,7 @@ type Found struct {
 	Watchdog   *city.Watchdog
 }
 
-// Name is the qualified name.
+// Name returns the qualified name.
 func (f Found) Name() string {
 	switch {
 	case f.Agent != nil:
@@ -56,14 +56,14 @@ func (f Found) Name() string {
 	}
 }
 
-// Find resolves an agent's name: the qualified one, or the last part of it if only one agent has it.
+// Find resolves an agent's name: the qualified name, or its last part if that is unique.
 func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
 	f, err := l.Resolve(ctx, name, KindAgent)
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve finds what a name belongs to among the kinds that are asked for. A qualified name goes before a last part,
-// and the kinds go before each other in the order of their arguments: the only member of a pool has its pool's name.
+// Resolve finds the thing with a name among the given kinds. A qualified name has priority over a last part, and
+// the kinds have the priority of their order: the only member of a pool has its pool's name.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -107,7 +107,7 @@ func among(s *city.Snapshot, name string, kinds []Kind) (Found, error) {
 		return Found{}, Unknown(s, name, kinds)
 	}
 	return Found{}, &city.Error{Code: city.Invalid,
-		Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
+		Message: fmt.Sprintf("%q is ambiguous, use one of %s", name, strings.Join(same, ", "))}
 }
 
 const (
@@ -115,7 +115,7 @@ const (
 	infancy = 5 * time.Second
 )
 
-// reads reports whether a controller has only just begun, and may be reading the automations that are asked for.
+// reads reports whether a controller has just started and may still be reading the automations.
 func (l *Link) reads(s *city.Snapshot, kinds []Kind) bool {
 	return l.Live && slices.Contains(kinds, KindAutomation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < infancy
@@ -166,7 +166,7 @@ func lookup(s *city.Snapshot, k Kind, name string) Found {
 	case KindPool:
 		f.Pool, _ = s.Pool(name)
 	case KindRig:
-		// it is one of theirs
+		// the name is that of one of the rigs
 		f.Rig = &s.Rigs[slices.IndexFunc(s.Rigs, func(r city.Rig) bool { return r.Name == name })]
 	case KindAutomation:
 		f.Automation, _ = s.Automation(name)
@@ -176,7 +176,7 @@ func lookup(s *city.Snapshot, k Kind, name string) Found {
 	return f
 }
 
-// Unknown says why a name stands for nothing that was asked for, and what to say instead.
+// Unknown returns why a name was not found, with suggestions.
 func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	if err := misplaced(s, name, kinds); err != nil {
 		return err
@@ -191,8 +191,8 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	for i, k := range kinds[1:] {
 		what += map[bool]string{true: " or ", false: ", "}[i == len(kinds)-2] + string(k)
 	}
-	text := fmt.Sprintf("there is no %s %q", what, name)
-	parts := slices.Clone(all) // each may be named by its last part
+	text := fmt.Sprintf("unknown %s %q", what, name)
+	parts := slices.Clone(all) // each can be named by its last part
 	for _, n := range all {
 		parts = append(parts, lastPart(n))
 	}
@@ -203,8 +203,8 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 			KindAgent: "add an [[agents]] table to " + config.FileName,
 			KindRig:   "add a [[rigs]] table to " + config.FileName,
 			KindPool:  "add an [agents.pool] table to an agent in " + config.FileName,
-			KindAutomation: "a file automations/NAME/automation.toml in the folder of " +
-				"[formulas] dir is one",
+			KindAutomation: "create a file automations/NAME/automation.toml in the folder of " +
+				"[formulas] dir",
 			KindWatchdog: "add a [[watchdogs]] table to " + config.FileName,
 		}[kinds[0]]
 	case near != "":
@@ -213,12 +213,13 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 		if len(all) > 12 {
 			all = append(all[:12:12], "…")
 		}
-		text += "; there are " + strings.Join(all, ", ")
+		text += "; use one of " + strings.Join(all, ", ")
 	}
 	return &city.Error{Code: city.NotFound, Message: text}
 }
 
-// misplaced recognises the name of a pool or rig where an agent belongs, and of a pool's member that is not there now.
+// misplaced recognises the name of a pool or rig used for an agent, and of a pool member that does not exist at the
+// moment.
 func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 	if !slices.Contains(kinds, KindAgent) {
 		return nil
@@ -227,11 +228,11 @@ func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 		p := &s.Pools[i]
 		mine := p.Name == name || strings.HasSuffix(p.Name, "/"+name)
 		if mine && !slices.Contains(kinds, KindPool) {
-			text := fmt.Sprintf("%q is a pool, and this is about one agent", p.Name)
+			text := fmt.Sprintf("%q is a pool, but this command needs one agent", p.Name)
 			if m := MembersOf(s, p); len(m) > 0 {
-				text += ": name one of its members, " + joined(m, 6)
+				text += ": use one of its members, " + joined(m, 6)
 			} else {
-				text += ", and none of its members is there now"
+				text += ", and it has no members now"
 			}
 			return &city.Error{Code: city.Invalid, Message: text}
 		}
@@ -239,8 +240,8 @@ func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 			name} {
 			if (pool.Spec{Name: p.Name, Min: p.Min, Max: p.Max}).Index(qualified) > 0 {
 				return &city.Error{Code: city.NotFound,
-					Message: fmt.Sprintf("%s is not there now: its pool %s wants %d of at most "+
-						"%d (%s); `gcity why %s` tells why",
+					Message: fmt.Sprintf("%s does not exist at the moment: its pool %s wants %d "+
+						"of at most %d (%s); `gcity why %s` shows details",
 						qualified, p.Name, p.Desired, p.Max, p.Reason, p.Name)}
 			}
 		}
@@ -248,7 +249,7 @@ func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 	return nil
 }
 
-// MembersOf lists a pool's members that are there now, in natural order.
+// MembersOf lists a pool's current members in natural order.
 func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	var out []city.Agent
 	for i := range s.Agents {
@@ -260,7 +261,7 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined lists the names of agents, at most so many of them.
+// joined lists the names of agents, up to a limit.
 func joined(agents []city.Agent, most int) string {
 	var names []string
 	for i := range agents {
@@ -273,10 +274,10 @@ func joined(agents []city.Agent, most int) string {
 	return strings.Join(names, ", ")
 }
 
-// lastPart is a qualified name without its rig.
+// lastPart returns a qualified name without its rig.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// CannotTell gives every failure to find out a code that is not "no".
+// CannotTell gives an error the exit code of an unknown result, so that it is not taken for "no".
 func CannotTell(err error) error {
 	var problem *city.Error
 	code, _ := exit.Verdict(err)
@@ -289,13 +290,13 @@ func CannotTell(err error) error {
 	return &exit.Failure{Code: code, Err: err}
 }
 
-// OneAgent is a city that can be asked for one agent by its qualified name.
+// OneAgent is a city that can return one agent by its qualified name.
 type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent resolves an agent's name as link.find does. Agents know their qualified names, and one answer is enough for
-// them; a last part, and an error that says which names there are, take the whole snapshot.
+// FindAgent resolves an agent's name as Link.Find does. Agents use their qualified names, for which one small
+// request is enough. A last part, and an error with suggestions, need the whole snapshot.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
 		g, err := one.Agent(ctx, name)
@@ -308,7 +309,7 @@ func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, e
 	return g, err
 }
 
-// Named is the qualified name of an agent.
+// Named returns the qualified name of an agent.
 func Named(ctx context.Context, e *Env, name string) (string, error) {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -322,7 +323,7 @@ func Named(ctx context.Context, e *Env, name string) (string, error) {
 	return g.Name, nil
 }
 
-// WantOf finds an agent by its qualified name, or the last part of it if only one has that.
+// WantOf finds an agent by its qualified name, or by the last part of it if that is unique.
 func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 	var same []string
 	var found *agent.Want
@@ -345,10 +346,10 @@ func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 		return nil, Unknown(s, name, []Kind{KindAgent})
 	}
 	return nil, &city.Error{Code: city.Invalid,
-		Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
+		Message: fmt.Sprintf("%q is ambiguous, use one of %s", name, strings.Join(same, ", "))}
 }
 
-// UnknownRig returns the error for a rig that no place has.
+// UnknownRig returns the error for an unknown rig.
 func UnknownRig(name string, all []workstore.Place) error {
 	s := &city.Snapshot{}
 	for _, p := range all[1:] {

@@ -2,13 +2,13 @@ package env
 
 import "gcity/supervisor"
 
-// SupervisorHome says where a supervisor keeps its files and where it is found.
+// SupervisorHome is the folder of a supervisor's files, with its socket.
 type SupervisorHome = supervisor.Home
 
-// Home says where cities of this environment are registered.
+// Home returns where the cities of this environment are registered.
 func Home(e *Env) (SupervisorHome, error) { return supervisor.FindHome(e.Getenv) }
 
-// HomeDir is its folder.
+// HomeDir returns the folder of Home.
 func HomeDir(e *Env) (string, error) {
 	h, err := Home(e)
 	return h.Dir, err

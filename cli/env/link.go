@@ -15,21 +15,21 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Link is a city within reach.
+// Link is an open city.
 type Link struct {
 	city.Control
 	Dir  string
-	Live bool // a controller runs it; else package offline answers
-	// of a city that nobody runs, if its file is refused; nil = it is not, or nothing is
+	Live bool // set if a controller is running; otherwise package offline answers
+	// set if no controller is running and the configuration is invalid: what is known from before, nil if nothing
 	Known *folder.Known
 	Close func()
 }
 
-// FolderAnswers is how long the folder of a city may take to be looked at.
+// FolderAnswers is the timeout for reading the folder of a city.
 const FolderAnswers = 5 * time.Second
 
-// CityDir says which city is meant: --city, else GC_CITY_PATH, else the first folder upwards that has a city.toml. One
-// that does not answer is told of.
+// CityDir returns the folder of the city: --city, GC_CITY_PATH, or the nearest folder upwards that has a city.toml.
+// It returns an error if the folder does not respond.
 func (e *Env) CityDir() (string, error) {
 	type place struct {
 		dir string
@@ -41,8 +41,8 @@ func (e *Env) CityDir() (string, error) {
 			return place{dir, err}
 		})
 	if !ok {
-		return "", fmt.Errorf("the city's folder (%s) does not answer; look at what is mounted "+
-			"there, or name another city with --city",
+		return "", fmt.Errorf("the city's folder (%s) does not respond; check what is mounted "+
+			"there, or use another city with --city",
 			cmp.Or(e.Dir, e.Getenv("GC_CITY_PATH"), "here, or above"))
 	}
 	return at.dir, at.err
@@ -64,7 +64,7 @@ func lookForCity(e *Env) (string, error) {
 			dir, err = filepath.EvalSymlinks(dir)
 		}
 		if err != nil {
-			return "", exit.Usage("%s names no folder: %v", given.from, err)
+			return "", exit.Usage("%s is not a folder: %v", given.from, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil &&
 			!config.WasCity(dir) {
@@ -76,18 +76,19 @@ func lookForCity(e *Env) (string, error) {
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("cannot tell the working folder: %w; name the city with --city", err)
+		return "", fmt.Errorf("cannot find the working folder: %w; use --city to name the city",
+			err)
 	}
 	dir, err := folder.FindCity(here)
 	if err != nil {
 		text := "no " + config.FileName +
-			" here or in any folder above; `gcity init` writes one, --city DIR names another city"
+			" here or in any folder above; `gcity init` writes one, --city DIR selects another city"
 		return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{here, text}}
 	}
 	return dir, nil
 }
 
-// Open opens the city that is meant, whether or not a controller runs it. The caller closes the link.
+// Open opens the city of the command, with or without a controller. The caller closes the link.
 func (e *Env) Open(ctx context.Context) (*Link, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -103,7 +104,7 @@ func (e *Env) Open(ctx context.Context) (*Link, error) {
 	return l, nil
 }
 
-// ReadOnly refuses everything that changes something.
+// ReadOnly refuses every change.
 type ReadOnly struct{ city.Control }
 
 // Do refuses the command.
@@ -118,10 +119,10 @@ func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, err
 
 // RefusedReadOnly returns the error for what --read-only forbids.
 func RefusedReadOnly(what string) error {
-	return &city.Error{Code: city.Forbidden, Message: what + " is refused: --read-only was given"}
+	return &city.Error{Code: city.Forbidden, Message: what + " is not allowed with --read-only"}
 }
 
-// Self is the agent a command is about: its argument, else GC_AGENT.
+// Self returns the agent that a command is about: its argument, or GC_AGENT.
 func (e *Env) Self(args []string) (string, error) {
 	if len(args) > 0 && args[0] != "" {
 		return args[0], nil
@@ -129,12 +130,12 @@ func (e *Env) Self(args []string) (string, error) {
 	if me := e.Getenv("GC_AGENT"); me != "" {
 		return me, nil
 	}
-	return "", exit.Usage("which agent? Name one, or run this inside a session, where " +
-		"GC_AGENT does")
+	return "", exit.Usage("no agent given: name one, or run this inside a session, which " +
+		"sets GC_AGENT")
 }
 
-// TellKnown says that the file is refused, and by what a command goes instead.
+// TellKnown prints that the configuration is invalid, and what the command uses instead.
 func TellKnown(e *Env) {
-	e.Warn(config.FileName + " is refused, so this goes by what is known of the city from " +
-		"before; `gcity config show --validate` says what to mend")
+	e.Warn(config.FileName + " is invalid, so this command uses what is known of the city from " +
+		"before; `gcity config show --validate` lists the errors")
 }

@@ -20,11 +20,11 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Prefs are the preferences of whoever runs this.
+// Prefs returns the preferences of the user.
 func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.Prefs{}) }
 
-// Person is what of the preferences the control room is to know. Files below the home are named from there, because it
-// has little room.
+// Person returns the preferences for the control room. It shortens paths below the home folder, because space on
+// the screen is limited.
 func Person(e *Env, p prefs.Prefs, file string) tui.Person {
 	short := func(text string) string {
 		if home := e.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
@@ -45,14 +45,14 @@ func Person(e *Env, p prefs.Prefs, file string) tui.Person {
 	return out
 }
 
-// OwnPrefs are the preferences of the person at the terminal, and the files that have them.
+// OwnPrefs has the preferences of the user at the terminal, and their files.
 type OwnPrefs struct {
 	Files prefs.Files
 	Last  prefs.Prefs
 }
 
-// WatchPrefs tells of changed preferences until ctx ends; then the group has nothing left to wait for. They must not
-// cost a city its controller: after a panic they stay as they are, and the log says so.
+// WatchPrefs reports changed preferences until ctx ends. A panic in it must not stop the city's controller: the
+// preferences then stay as they are, and the log has the error.
 func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	log *slog.Logger) <-chan tui.Person {
 	f, last := own.Files, own.Last
@@ -64,7 +64,7 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 		defer close(changes)
 		defer func() {
 			if p := recover(); p != nil {
-				log.Error("changed preferences are not taken over any more", "panic", fmt.Sprint(p),
+				log.Error("changed preferences are no longer read", "panic", fmt.Sprint(p),
 					"stack", string(debug.Stack()))
 			}
 		}()
@@ -80,8 +80,9 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	return changes
 }
 
-// MemoryFile is where the control room of a city keeps how it was left: below $XDG_STATE_HOME, else ~/.local/state; ""
-// without a home. Its name has the folder's, for people, and tells folders of one name apart.
+// MemoryFile returns the file in which the control room of a city keeps its state: below $XDG_STATE_HOME, or
+// ~/.local/state; "" without a home folder. Its name contains that of the city's folder, and differs for folders
+// with the same name.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
@@ -102,17 +103,17 @@ func MemoryFile(getenv func(string) string, dir string) string {
 		hex.EncodeToString(sum[:6])+".json")
 }
 
-// PrefsFiles is where the preferences are; an error where they can be nowhere.
+// PrefsFiles returns where the preferences are, or an error without a place for them.
 func PrefsFiles(e *Env) (prefs.Files, error) {
 	f := prefs.Find(e.Getenv)
 	if f.Config == "" {
-		return f, errors.New("there is no place for preferences: neither XDG_CONFIG_HOME nor " +
-			"HOME is an absolute path")
+		return f, errors.New("no place for preferences: neither XDG_CONFIG_HOME nor HOME is an " +
+			"absolute path")
 	}
 	return f, nil
 }
 
-// BadPrefs is what is wrong in the preferences, the keys among it.
+// BadPrefs returns the errors in the preferences, including their keys.
 func BadPrefs(e *Env) []string {
 	p := Prefs(e)
 	mine := tui.Person{Themes: p.Themes}

@@ -9,21 +9,20 @@ import (
 )
 
 // RevealHelp describes --show-secrets.
-const RevealHelp = "show the secrets in command lines and variables too, on a terminal only, as " +
-	"the files on disk have them"
+const RevealHelp = "also show the secrets in command lines and variables, as the files have " +
+	"them; only on a terminal"
 
-// MayReveal returns an error if secrets are asked for where they would be kept or passed on: in a file, a pipe, or
-// JSON.
+// MayReveal returns an error if secrets would be written to a file, a pipe, or JSON.
 func MayReveal(e *Env, secrets bool) error {
 	if secrets && (e.JSON || !e.OutTTY) {
-		return exit.Usage("--show-secrets writes to a terminal only; read city.toml itself for " +
-			"another program")
+		return exit.Usage("--show-secrets writes only to a terminal; other programs can " +
+			"read city.toml")
 	}
 	return nil
 }
 
-// Reveal fills in what an inspection has without secrets. The controller gives none away, so they come from the files
-// on disk, which only their owner reads.
+// Reveal adds the secrets to an inspection. The controller never sends them, so they come from the files on disk,
+// which only their owner can read.
 func Reveal(e *Env, g *city.Agent, about *city.Inspection) error {
 	c, err := LoadHere(e)
 	if err != nil {

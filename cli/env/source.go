@@ -12,7 +12,7 @@ import (
 	"gcity/config"
 )
 
-// LoadHere reads the configuration of the city that the command line means.
+// LoadHere reads the configuration of the city of the command.
 func LoadHere(e *Env) (*config.City, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -25,16 +25,16 @@ func LoadHere(e *Env) (*config.City, error) {
 	return c, err
 }
 
-// WithSource gives a command the flags that say what its configuration is made of.
+// WithSource adds the flags to a command that select the files of the configuration.
 func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
-		"read one more `FILE` of the configuration, after what city.toml includes")
+		"read one more `FILE` of the configuration, after those that city.toml includes")
 	c.Flags().BoolVar(&e.Strict, "strict", false,
-		"that two files set the same key is an error, not a warning")
+		"fail if two files set the same key")
 	return c
 }
 
-// Source is the configuration that the flags ask for.
+// Source returns the configuration that the flags select.
 func (e *Env) Source(dir string) (config.Source, error) {
 	s := config.Source{Dir: dir, Strict: e.Strict, Environ: os.Environ()}
 	for _, f := range e.Files {
@@ -47,7 +47,7 @@ func (e *Env) Source(dir string) (config.Source, error) {
 	return s, nil
 }
 
-// SourceArgs are the flags that ask another process for the same.
+// SourceArgs returns the flags that select the same configuration in another process.
 func (e *Env) SourceArgs() []string {
 	var args []string
 	for _, f := range e.Files {
@@ -62,8 +62,8 @@ func (e *Env) SourceArgs() []string {
 	return args
 }
 
-// LoadAt reads what the flags ask for, and without any what the running controller would, of which running is a
-// snapshot; nil: the environment is this one.
+// LoadAt reads the configuration that the flags select. Without flags it reads it as the running controller would;
+// running is a snapshot of that, and nil means that the environment is that of this process.
 func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	s := folder.SourceAs(dir, running)
 	if len(e.Files) > 0 || e.Strict {

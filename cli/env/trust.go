@@ -2,7 +2,7 @@ package env
 
 import "gcity/trust"
 
-// NoteUntrusted has the command say at its end that it worked from the text of a city alone.
+// NoteUntrusted makes the command print at its end that it used only the text of an untrusted city.
 func NoteUntrusted(e *Env, g trust.Grant) {
 	if !e.Completes {
 		e.Untrusted = g.Err()

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// SayAfter is how long something may take without a word.
+	// SayAfter is how long an operation may take before a message is printed.
 	SayAfter = time.Second
-	// SayEvery is how often it is looked at what a stop waits for.
+	// SayEvery is the time between two checks of what a stop waits for.
 	SayEvery = 250 * time.Millisecond
 )
 
-// SayEnding says on stderr what the stop of a city waits for, from a moment after now until done is called.
+// SayEnding prints on stderr what the stop of a city waits for. It starts after a moment and ends when done is
+// called.
 func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -40,15 +41,15 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 				}
 			case !deaf && e.Now().Sub(heard) > folder.DeafAfter:
 				deaf = true
-				e.Murmur("the controller does not answer for now; a second TERM to its process " +
-					"ends its agents at once")
+				e.Murmur("the controller does not respond at the moment; a second TERM to its " +
+					"process kills its agents at once")
 			}
 		}
 	})
 	return func() { cancel(); wg.Wait() }
 }
 
-// SaySettling says on stderr whom a city waits for that is brought once to what its configuration says.
+// SaySettling prints on stderr which agents a start without a controller waits for.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -67,15 +68,15 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly says what is waited for, and until when at most, if it takes its time, until done is called.
+// Slowly prints what a slow operation waits for, and until when at most. It ends when done is called.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
-// SaySlow says so on stderr, after a moment.
+// SaySlow is Slowly on stderr, after a moment.
 func (e *Env) SaySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, SayAfter, what, most)
 }
 
-// SayVerySlow says so of what usually takes a while.
+// SayVerySlow is SaySlow for operations that usually take a while.
 func (e *Env) SayVerySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, 5*SayAfter, what, most)
 }
@@ -87,13 +88,13 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if folder.Pause(ctx, after) {
-			e.Murmur(fmt.Sprintf("waits for %s, until %s at most", what, e.Clock(by)))
+			e.Murmur(fmt.Sprintf("waiting for %s, until %s at most", what, e.Clock(by)))
 		}
 	})
 	return func() { cancel(); wg.Wait() }
 }
 
-// Interruptible ends the context at an INT or TERM. The caller calls the second result when done.
+// Interruptible returns a context that ends at SIGINT or SIGTERM. The caller calls the second result when done.
 func Interruptible(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }

@@ -14,13 +14,13 @@ import (
 const (
 	CodeDone       = 0
 	CodeFailed     = 1
-	CodeUsage      = 2 // and a crash of gcity, as Go has it: a service begins anew after it
+	CodeUsage      = 2 // also the exit code of a crash in Go: a service restarts after it
 	CodeNotRunning = 3
-	CodeConflict   = 4  // already running, or in conflict with what is
-	CodeConfig     = 78 // EX_CONFIG: the configuration is refused
+	CodeConflict   = 4  // already running, or in conflict with the current state
+	CodeConfig     = 78 // EX_CONFIG: the configuration is invalid
 )
 
-// Failure is an error with an exit code of its own. Without an error everything was said already.
+// Failure is an error with its own exit code. Without an error, the message was printed already.
 type Failure struct {
 	Code int
 	Err  error
@@ -43,10 +43,10 @@ func NotRunning(format string, args ...any) error {
 	return &Failure{CodeNotRunning, fmt.Errorf(format, args...)}
 }
 
-// Quietly ends with a code and no further word.
+// Quietly returns a Failure with a code and no message.
 func Quietly(code int) error { return &Failure{Code: code} }
 
-// Verdict turns the end of a command into an exit code and what is left to say.
+// Verdict returns the exit code for the result of a command, and the message to print.
 func Verdict(err error) (code int, message string) {
 	var (
 		f         *Failure
@@ -74,19 +74,19 @@ func Verdict(err error) (code int, message string) {
 	case errors.As(err, &problem):
 		return problemCode(problem.Code), err.Error()
 	case errors.Is(err, context.DeadlineExceeded):
-		return CodeFailed, "it took too long and was given up: " + err.Error()
+		return CodeFailed, "timed out: " + err.Error()
 	default:
 		return CodeFailed, err.Error()
 	}
 }
 
-// crashed recognises a panic that was caught on its way.
+// crashed reports whether an error is a recovered panic.
 func crashed(err error) bool {
 	var p interface{ Stack() []byte }
 	return errors.As(err, &p)
 }
 
-// HasCode reports whether an error is a city's of that class.
+// HasCode reports whether an error is a city.Error with that code.
 func HasCode(err error, code city.Code) bool {
 	var problem *city.Error
 	return errors.As(err, &problem) && problem.Code == code
@@ -103,11 +103,11 @@ func problemCode(c city.Code) int {
 	}
 }
 
-// refusal lists every mistake of a configuration, one a line, where an editor finds them.
+// refusal lists every error of a configuration, one per line, in the form that editors recognise.
 func refusal(e *config.Error) string {
-	what := "1 mistake"
+	what := "1 error"
 	if n := len(e.Problems); n != 1 {
-		what = fmt.Sprintf("%d mistakes", n)
+		what = fmt.Sprintf("%d errors", n)
 	}
-	return fmt.Sprintf("the configuration of %s is refused, %s:\n%s", e.Path, what, e.Error())
+	return fmt.Sprintf("the configuration of %s is invalid, %s:\n%s", e.Path, what, e.Error())
 }

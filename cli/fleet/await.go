@@ -10,7 +10,7 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of the cities for whoever stays: it is there as soon as a supervisor runs.
+// awaited is the list of cities for a command that stays open: it has content as soon as a supervisor is running.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 
@@ -19,7 +19,7 @@ type awaited struct {
 	closeIt func()
 }
 
-// AwaitDirectory gives nil where there cannot be such a list. Who only looks gets it without its verbs.
+// AwaitDirectory returns nil if there cannot be such a list. With --read-only the list has no verbs.
 func AwaitDirectory(e *env.Env) (city.Directory, func()) {
 	if e.Cities == nil {
 		return nil, func() {}
@@ -39,7 +39,7 @@ func (w *awaited) close() {
 	}
 }
 
-// found is the list, which outlives the supervisor that it was first had from.
+// found returns the list, which outlives the supervisor that it first came from.
 func (w *awaited) found() (city.Directory, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,7 +66,7 @@ func (w *awaited) Cities(ctx context.Context) ([]city.Info, error) {
 	return d.Cities(ctx)
 }
 
-// Watch implements city.Directory. It fails with city.ErrNoSupervisor while no supervisor has been found.
+// Watch implements city.Directory. It returns city.ErrNoSupervisor while no supervisor is running.
 func (w *awaited) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		d, err := w.found()

@@ -26,12 +26,13 @@ import (
 // RegisterCommand returns the command register.
 func RegisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "register [DIR]", Short: "Have the supervisor run a city, now and whenever it runs",
+		Use: "register [DIR]", Short: "Register a city with the supervisor, which runs it " +
+			"from now on",
 		Args: env.Between(0, 1),
 		Long: `register adds a city to those that the supervisor of this machine runs: the one in
-DIR, or the one that is meant here. If the supervisor runs, so does the city then;
-one that waits to be tried again is tried at once. A city is known by its folder,
-and by the name in its city.toml, which no other registered city may have.`,
+DIR, or the current one. A running supervisor starts it at once, also if it waits
+for a retry. A city is identified by its folder, and by the name in its city.toml,
+which must be unique among the registered cities.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return register(cmd.Context(), e,
 				args)
@@ -42,11 +43,11 @@ and by the name in its city.toml, which no other registered city may have.`,
 // UnregisterCommand returns the command unregister.
 func UnregisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "unregister [NAME|DIR]", Short: "Stop a city that the supervisor runs, and forget it",
+		Use: "unregister [NAME|DIR]", Short: "Stop a city and remove it from the supervisor",
 		Args: env.Between(0, 1),
-		Long: `unregister takes a city out of those that the supervisor runs, by its name or its
-folder, which need not be there any more. If the supervisor runs, the city is
-stopped, with its agents. Nothing in its folder is touched.`,
+		Long: `unregister removes a city from those that the supervisor runs, by its name or its
+folder, which may no longer exist. A running supervisor stops the city and its agents.
+Nothing in the folder changes.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string,
 			cobra.ShellCompDirective) {
 			return completeCity(e, cmd, args, typed)
@@ -61,7 +62,7 @@ stopped, with its agents. Nothing in its folder is touched.`,
 // CitiesCommand returns the command cities.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "cities", Short: "List the cities that are registered, and how they are",
+		Use: "cities", Short: "List the registered cities and their states",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
 	}
@@ -87,8 +88,8 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 		if err != nil {
 			return err
 		}
-		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered; no supervisor "+
-			"runs, `gcity supervisor start` starts one", entry.Name)})
+		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered; no supervisor is "+
+			"running, `gcity supervisor start` starts one", entry.Name)})
 	}
 	info, err := enrol(ctx, e, dir)
 	if err != nil {
@@ -101,7 +102,8 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// enrol has the supervisor that runs run a city too. One that it cannot run is registered all the same, and an error.
+// enrol registers a city with the running supervisor. A city that cannot run is registered too, and enrol returns
+// an error.
 func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -112,7 +114,7 @@ func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	info, err := fleet.Register(ctx, dir)
 	done()
 	if err == nil && (info.Status == city.CityRefused || info.Status == city.CityCrashed) {
-		err = fmt.Errorf("%s is registered, and does not run: %s", info.Name, CityStands(e, info))
+		err = fmt.Errorf("%s is registered, but does not run: %s", info.Name, CityStands(e, info))
 		if strings.Contains(info.Error, "already running") {
 			err = &exit.Failure{Code: exit.CodeConflict, Err: err}
 		}
@@ -120,7 +122,7 @@ func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	return info, err
 }
 
-// CityStands says how a registered city is, in a line.
+// CityStands returns the state of a registered city in one line.
 func CityStands(e *env.Env, i city.Info) string {
 	text := string(i.Status)
 	if i.Error != "" {
@@ -130,12 +132,12 @@ func CityStands(e *env.Env, i city.Info) string {
 		text += "; " + output.SafeLine(left)
 	}
 	if i.Until != nil {
-		text += "; tried again at " + e.Clock(*i.Until)
+		text += "; next try at " + e.Clock(*i.Until)
 	}
 	return text
 }
 
-// CityOf is the folder of the city that an argument names, else the one that is meant here.
+// CityOf returns the folder of the city that an argument names, or of the current one.
 func CityOf(e *env.Env, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "" {
 		e.Dir = args[0]
@@ -166,7 +168,7 @@ func unregister(ctx context.Context, e *env.Env, args []string) error {
 	return e.Receipt(city.Receipt{Message: what})
 }
 
-// known are the cities that are registered, called as the supervisor calls them if one runs.
+// known returns the registered cities, with the names that a running supervisor gives them.
 func known(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -184,13 +186,13 @@ func known(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Reg
 	return all, nil
 }
 
-// Dismiss has a city be registered no more, and waits for its end where a supervisor runs it.
+// Dismiss removes a city from the registry, and waits until a running supervisor has stopped it.
 func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	entry host.Registered) (string, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if exit.IsStill(err) {
 		_, err = host.Unregister(ctx, home, entry.Path)
-		text := entry.Name + " is not registered any more; no supervisor runs"
+		text := entry.Name + " is not registered any more; no supervisor is running"
 		if left := leftOf(lookAtAll(ctx, []host.Registered{entry})[0]); left != "" {
 			text += "; " + left
 		}
@@ -204,7 +206,7 @@ func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			entry.Name = all[i].Name // it knows better, where the registry says none
+			entry.Name = all[i].Name // the supervisor knows the name if the registry has none
 		}
 	}
 	if c, err := fleet.City(entry.Name); err == nil {
@@ -214,7 +216,7 @@ func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-// among finds a registered city by its name or its folder, which may be gone.
+// among finds a registered city by its name or its folder, which may no longer exist.
 func among(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
@@ -257,13 +259,13 @@ func among(e *env.Env, all []host.Registered, args []string) (host.Registered, e
 		hint = "registered are " + strings.Join(names, ", ")
 	}
 	if given == "" {
-		given = "the city here"
+		given = "the current city"
 	}
 	return host.Registered{}, &city.Error{Code: city.NotFound,
 		Message: fmt.Sprintf("%s is not registered; %s", given, hint)}
 }
 
-// Resolved is a path without links, as far as it is there.
+// Resolved returns a path without links, as far as it exists.
 func Resolved(path string) string {
 	for up, rest := path, ""; ; {
 		if real, err := filepath.EvalSymlinks(up); err == nil {
@@ -276,7 +278,7 @@ func Resolved(path string) string {
 	}
 }
 
-// citiesShape is a list of cities, as the API gives it.
+// citiesShape is a list of cities in the form that the API uses.
 type citiesShape struct {
 	output.List[city.Info]
 	Running int `json:"running"`
@@ -292,7 +294,7 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
-// CityList is how the registered cities are: as the supervisor says, and without one as far as can be seen.
+// CityList returns the states of the registered cities: from the supervisor, or from their folders without one.
 func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if err == nil {
@@ -302,7 +304,7 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 		return fleet.Cities(ctx)
 	}
 	if !exit.IsStill(err) {
-		return nil, fmt.Errorf("the supervisor (pid %d) does not answer: %w", r.PID, err)
+		return nil, fmt.Errorf("the supervisor (pid %d) does not respond: %w", r.PID, err)
 	}
 	home, err := env.Home(e)
 	if err != nil {
@@ -317,8 +319,8 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	return out, nil
 }
 
-// lookAtAll says how cities are that no supervisor runs. One whose folder does not answer keeps nobody waiting for
-// long.
+// lookAtAll returns the states of cities that have no supervisor. A city with a folder that does not respond costs
+// one timeout.
 func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
 	looks := deadline.New[city.Info](len(all))
 	see := func(e host.Registered) func() city.Info {
@@ -335,14 +337,14 @@ func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
 		i, answered := looks.Do(ctx, e.Path, time.Time{}, env.FolderAnswers, see(e))
 		if !answered {
 			i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
-				Error: "its folder does not answer; look at what is mounted there"}
+				Error: "its folder does not respond; check what is mounted there"}
 		}
 		out = append(out, i)
 	}
 	return out
 }
 
-// lookAt says how a city is that no supervisor runs.
+// lookAt returns the state of a city that has no supervisor.
 func lookAt(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -350,16 +352,17 @@ func lookAt(ctx context.Context, e host.Registered) city.Info {
 	near, closeNear, err := folder.Dial(e.Path)
 	if err != nil {
 		if _, err := os.Stat(e.Path); errors.Is(err, os.ErrNotExist) {
-			i.Error = "its folder is gone; `gcity unregister " + e.Name + "` forgets it"
+			i.Error = "its folder no longer exists; `gcity " +
+				"unregister " + e.Name + "` removes it from the list"
 			return i
 		}
-		i.Left, _ = offline.Living(ctx, e.Path) // as far as it can be seen at once
+		i.Left, _ = offline.Living(ctx, e.Path) // as far as they can be listed at once
 		return i
 	}
 	defer closeNear()
 	s, err := near.Snapshot(ctx)
 	if err != nil {
-		i.Error = "its controller does not answer"
+		i.Error = "its controller does not respond"
 		return i
 	}
 	i.Running, i.Status, i.Since = true, city.CityRunning, s.Started
@@ -381,12 +384,12 @@ func listCities(ctx context.Context, e *env.Env) error {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
-		fmt.Fprintln(e.Err, "no supervisor runs these cities, whose agents may; `gcity "+
+		fmt.Fprintln(e.Err, "no supervisor is running, but agents of these cities may be; `gcity "+
 			"supervisor start` starts one")
 	}
 	if len(all) == 0 {
-		e.Sayf("no cities are registered: `gcity register` in the folder of a city, or `gcity " +
-			"start`, adds it")
+		e.Sayf("no cities are registered; add one with `gcity register` in its folder, or with " +
+			"`gcity start`")
 		return nil
 	}
 	return tellCities(e, all)

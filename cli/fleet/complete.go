@@ -10,7 +10,7 @@ import (
 	"gcity/cli/host"
 )
 
-// completeCity offers the names of the cities that are registered, else folders.
+// completeCity offers the names of the registered cities, otherwise folders.
 func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) ([]string,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {

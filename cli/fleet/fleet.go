@@ -16,14 +16,13 @@ import (
 	"gcity/tui/fleet"
 )
 
-// fleetAnswers is how long a city has to say how it is where all of them are listed.
+// fleetAnswers is the time that a city has to report its state for the list of all.
 const fleetAnswers = 2 * time.Second
 
-// ListAnswers is how long the supervisor has to say which cities there are.
+// ListAnswers is the time that the supervisor has to list its cities.
 const ListAnswers = 5 * time.Second
 
-// Directory is the list of the cities of this machine, nil where there is none; who only looks gets it without its
-// verbs.
+// Directory returns the list of the cities of this machine, or nil. With --read-only it has no verbs.
 func Directory(e *env.Env) (city.Directory, func(), error) {
 	if e.Cities == nil {
 		return nil, func() {}, nil
@@ -35,7 +34,7 @@ func Directory(e *env.Env) (city.Directory, func(), error) {
 	return d, closeIt, err
 }
 
-// readOnlyDirectory is a list that nothing is changed in, of cities that nothing is changed in.
+// readOnlyDirectory is a list of cities that does not allow changes to itself or to the cities.
 type readOnlyDirectory struct{ city.Directory }
 
 // City implements city.Directory.
@@ -47,23 +46,23 @@ func (d readOnlyDirectory) City(name string) (city.Control, error) {
 	return env.ReadOnly{Control: c}, nil
 }
 
-// cityReport is a city in the list, and how it is, nil if it did not say.
+// cityReport is a city in the list with its state, which is nil if the city did not respond.
 type cityReport struct {
 	city.Info
 	snap   *city.Snapshot
 	silent string
 }
 
-// TellFleet writes a row for each city. All are asked at the same time; one that does not answer costs fleetAnswers
-// once.
+// TellFleet writes a row for each city. It asks all at the same time, so those that do not respond cost
+// fleetAnswers once.
 func TellFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 	ask, cancel := context.WithTimeout(ctx, ListAnswers)
 	infos, err := d.Cities(ask)
 	cancel()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return fmt.Errorf("the supervisor does not answer within %s; `gcity supervisor "+
-			"status` tells more", ListAnswers)
+		return fmt.Errorf("the supervisor did not respond within %s; see `gcity supervisor status`",
+			ListAnswers)
 	case err != nil:
 		return err
 	case e.JSON:
@@ -90,7 +89,7 @@ func (r *cityReport) ask(ctx context.Context, d city.Directory) {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		r.silent = "no answer within " + fleetAnswers.String()
+		r.silent = "no response within " + fleetAnswers.String()
 	case err != nil:
 		r.silent = err.Error()
 	}

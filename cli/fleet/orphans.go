@@ -10,19 +10,22 @@ import (
 	"gcity/internal/shell"
 )
 
-// leftOf says what runs on of a city that nobody runs, and what ends it; "" if nothing does.
+// leftOf returns which sessions of a city are running without a controller, and how to stop them;
+// otherwise "".
 func leftOf(i city.Info) string {
 	switch i.Left {
 	case 0:
 		return ""
 	case 1:
-		return "1 session of it runs on, `gcity stop --city " + shell.Quote(i.Path) + "` ends it"
+		return "1 session of it is still running, `gcity " +
+			"stop --city " + shell.Quote(i.Path) + "` stops it"
 	}
-	return fmt.Sprintf("%d sessions of it run on, `gcity stop --city %s` ends them", i.Left,
+	return fmt.Sprintf("%d sessions of it are still running, `gcity stop --city %s` stops them",
+		i.Left,
 		shell.Quote(i.Path))
 }
 
-// allLeft says what runs on of the cities that are registered, and that nobody runs; "" if nothing does.
+// allLeft returns which sessions of registered cities are running without a controller; otherwise "".
 func allLeft(ctx context.Context, e *env.Env) string {
 	all, err := CityList(ctx, e)
 	if err != nil {

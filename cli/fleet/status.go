@@ -22,9 +22,9 @@ type supervisorShape struct {
 	Started time.Time `json:"started,omitzero"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
-	// where it is to answer over TCP; problem says why it does not
+	// the TCP address of its API; problem is why it is not available
 	API     string      `json:"api,omitempty"`
-	Token   string      `json:"api_token_file,omitempty"` // the file with the token for that
+	Token   string      `json:"api_token_file,omitempty"` // the file with the token for the API
 	Problem string      `json:"problem,omitempty"`
 	Cities  citiesShape `json:"cities"`
 }
@@ -64,7 +64,7 @@ func supervisorStatus(ctx context.Context, e *env.Env) error {
 	return err
 }
 
-// SupervisorTroubles are what the supervisor that runs says is wrong with itself.
+// SupervisorTroubles returns the problems that the running supervisor reports about itself.
 func SupervisorTroubles(ctx context.Context, e *env.Env) []string {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -73,11 +73,11 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) []string {
 	defer fleet.Close()
 	ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
 	defer cancel()
-	troubles, _ := fleet.Troubles(ctx) // whoever asks for the cities next says why not
+	troubles, _ := fleet.Troubles(ctx) // the next request for the cities reports the error
 	return troubles
 }
 
-// door says where the supervisor answers over TCP, and with which token; "" if it does not.
+// door returns the TCP address and the token of the supervisor's API; "" if it has none.
 func (s supervisorShape) door() string {
 	if s.API == "" || strings.Contains(s.Problem, s.API) {
 		return ""
@@ -97,7 +97,7 @@ func tellSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
 		e.Sayf("home %s · socket %s%s", output.SafeLine(s.Home), output.SafeLine(s.Socket),
 			s.door())
 	} else {
-		e.Sayf("no supervisor runs the cities of %s; `gcity supervisor start` starts one",
+		e.Sayf("no supervisor is running for the cities of %s; `gcity supervisor start` starts one",
 			output.SafeLine(s.Home))
 	}
 	if s.Problem != "" {

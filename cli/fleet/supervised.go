@@ -18,11 +18,12 @@ import (
 	"gcity/events"
 )
 
-// StartKept has the city run from now on and waits until it has settled: by its own service, if it has one and is not
-// registered, else, or where that is wanted, by the supervisor, which is started if none runs.
+// StartKept starts a city in the background and waits until it has settled. It uses the city's own service if it
+// has one and is not registered, unless supervised is set; otherwise the supervisor, which it starts if none is
+// running.
 func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
-		return exit.Usage("the supervisor runs cities by their city.toml alone: -f and --strict " +
+		return exit.Usage("the supervisor runs cities only from their city.toml: -f and --strict " +
 			"need --standalone or --foreground")
 	}
 	dir, err := e.CityDir()
@@ -54,7 +55,7 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 			if err != nil {
 				return err
 			}
-			return reportKept(ctx, e, dir, before, u.Name()+" keeps it so")
+			return reportKept(ctx, e, dir, before, u.Name()+" keeps it running")
 		}
 	}
 	if !runs {
@@ -64,18 +65,18 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 		if r, err = host.RaiseSupervisor(ctx, e, home); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` needs no supervisor", err)
 		}
-		e.Murmur(fmt.Sprintf("the supervisor was started, pid %d; `gcity supervisor "+
-			"status` shows it", r.PID))
+		e.Murmur(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor status` shows it",
+			r.PID))
 	}
 	info, err := enrol(ctx, e, dir)
 	if err != nil {
 		return err
 	}
 	return reportKept(ctx, e, dir, before,
-		fmt.Sprintf("the supervisor, pid %d, keeps %s so", r.PID, info.Name))
+		fmt.Sprintf("the supervisor, pid %d, keeps %s running", r.PID, info.Name))
 }
 
-// reportKept tells what has become of a city that somebody else has begun to run, once it has settled.
+// reportKept prints the result of a start in another process, once the city has settled.
 func reportKept(ctx context.Context, e *env.Env, dir string, before uint64, who string) error {
 	near, closeNear, err := folder.DialPatiently(ctx, dir)
 	if err != nil {
@@ -93,11 +94,11 @@ func reportKept(ctx context.Context, e *env.Env, dir string, before uint64, who 
 	return ReportStart(e, s, did, "; "+who)
 }
 
-// runsElsewhere refuses a city that another controller runs.
+// runsElsewhere returns an error if another controller runs the city.
 func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 	near, closeNear, err := folder.DialPatiently(ctx, dir)
 	if err != nil {
-		return nil // whoever opens it finds out more
+		return nil // opening the city reports the error
 	}
 	defer closeNear()
 	ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
@@ -107,21 +108,21 @@ func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 		return nil
 	}
 	return &exit.Failure{Code: exit.CodeConflict,
-		Err: fmt.Errorf("controller already running for %s (pid %d, %s): it was not given to the "+
-			"supervisor; `gcity stop` ends it", dir, s.PID, s.Mode)}
+		Err: fmt.Errorf("controller already running for %s (pid %d, %s): the city was not given "+
+			"to the supervisor; `gcity stop` stops it", dir, s.PID, s.Mode)}
 }
 
 const (
 	settlePatience = 10 * time.Minute
-	settleQuiet    = 4 // looks in a row
+	settleQuiet    = 4 // number of equal results in a row
 )
 
-// settledFar has the city read its configuration, and waits until nobody in it is being started or stopped.
+// settledFar makes the city read its configuration, and waits until no agent is starting or stopping.
 func settledFar(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()
 	if _, err := c.Do(ctx, city.Reload{}); err != nil {
-		// held: that is shown
+		// a held configuration is shown with the result
 		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict {
 			return nil, err
 		}
@@ -149,13 +150,13 @@ func settledFar(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot
 	}
 }
 
-// AgentEventsAfter are the events of a city's agents after a seq, the oldest first.
+// AgentEventsAfter returns the events of a city's agents after a sequence number, oldest first.
 func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.Event, error) {
 	return folder.ReadEvents(ctx, dir, events.Query{After: before, Forward: true,
 		Types: []string{"agent.*"}, Limit: 10_000})
 }
 
-// ReportStart tells what a start has done.
+// ReportStart prints what a start has done.
 func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (err error) {
 	if e.JSON {
 		err = e.WriteJSON(struct {
@@ -171,7 +172,7 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (
 	return err
 }
 
-// Enrolled finds a city among those that are registered. What cannot be read has none.
+// Enrolled finds a city in the registry. It reports false if the registry cannot be read.
 func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool) {
 	home, err := env.Home(e)
 	if err != nil {
@@ -188,7 +189,7 @@ func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool
 	return home, all[i], true
 }
 
-// isSupervised reports whether the supervisor runs a city that is within reach.
+// isSupervised reports whether the supervisor runs this city.
 func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	r, runs := host.FindSupervisor(e)
 	if !runs {
@@ -198,7 +199,7 @@ func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return err == nil && s.PID == r.PID
 }
 
-// IsKept reports whether a city is the supervisor's that runs: it runs there, or waits there to be tried again.
+// IsKept reports whether the running supervisor has this city: it runs there, or waits there for a retry.
 func IsKept(ctx context.Context, e *env.Env, l *env.Link) bool {
 	if l.Live {
 		return isSupervised(ctx, e, l)
@@ -208,8 +209,8 @@ func IsKept(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return runs && is
 }
 
-// StopSupervised stops a city that the supervisor runs, and has it run no more. It is not ok if that does not, or not
-// any more.
+// StopSupervised stops a city that the supervisor runs, and unregisters it. ok is false if the supervisor does not
+// run the city, or no longer does.
 func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
 	home, entry, is := Enrolled(e, l.Dir)
 	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {
@@ -225,7 +226,7 @@ func tellSettled(e *env.Env, s *city.Snapshot, did []events.Event, who string) e
 		e.Sayf("! %s", why)
 	}
 	if len(did) == 0 && len(s.Degraded) == 0 {
-		e.Sayf("nothing to do: the city is as its configuration says")
+		e.Sayf("nothing to do: the city matches its configuration")
 	}
 	e.Sayf("%s%s", output.HeadCount(s), who)
 	return nil

@@ -32,7 +32,7 @@ import (
 func SupervisorCommand(e *env.Env) *cobra.Command {
 	below := []*cobra.Command{supervisorRun(e),
 		&cobra.Command{
-			Use: "start", Short: "Start the supervisor in the background: by its service, " +
+			Use: "start", Short: "Start the supervisor in the background, with its service " +
 				"if it has one", Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command,
 				_ []string) error {
@@ -42,9 +42,9 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 		&cobra.Command{
 			Use: "stop", Short: "Stop all cities that the supervisor runs, then the supervisor",
 			Args: env.Exactly(0),
-			Long: `stop ends the agents of all cities, and the supervisor when they have ended. The
-cities stay registered: the next supervisor runs them again. What it waits for it
-says on stderr. A second stop meanwhile takes the grace away.`,
+			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
+registered: the next supervisor runs them again. stop prints on stderr what it waits
+for. A second stop in the meantime kills the agents at once.`,
 			RunE: func(cmd *cobra.Command,
 				_ []string) error {
 				return supervisorStop(cmd.Context(), e)
@@ -58,8 +58,8 @@ says on stderr. A second stop meanwhile takes the grace away.`,
 			},
 		},
 		&cobra.Command{
-			Use: "reload", Short: "Read cities.toml and supervisor.toml now, and try " +
-				"again what waits", Args: env.Exactly(0),
+			Use: "reload", Short: "Read cities.toml and supervisor.toml now, and retry " +
+				"failed cities", Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
 		}, supervisorLog(e)}
 	return env.Group("supervisor", "All cities of this machine in one process",
@@ -71,18 +71,19 @@ says on stderr. A second stop meanwhile takes the grace away.`,
 func supervisorRun(e *env.Env) *cobra.Command {
 	var detached bool
 	c := &cobra.Command{
-		Use: "run", Short: "Run all registered cities in this process, until it is told to stop",
+		Use: "run", Short: "Run all registered cities in this process until it is stopped",
 		Args: env.Exactly(0),
-		Long: `run keeps all cities that are registered alive. TERM and INT stop them all with
-their agents, a second one at once; USR1 ends the supervisor and leaves the agents;
-HUP reads cities.toml and supervisor.toml again, and tries at once what waits.`,
+		Long: `run keeps all registered cities running. TERM and INT stop them all with their
+agents, a second signal kills them at once. USR1 stops the supervisor and leaves
+the agents running. HUP reads cities.toml and supervisor.toml again, and retries
+failed cities at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return supervise(cmd.Context(), e,
 				detached)
 		},
 	}
-	c.Flags().BoolVar(&detached, "detached", false, "write the log into the file alone")
-	_ = c.Flags().MarkHidden("detached") // it is there
+	c.Flags().BoolVar(&detached, "detached", false, "write the log only to the file")
+	_ = c.Flags().MarkHidden("detached") // the flag exists
 	return c
 }
 
@@ -90,14 +91,14 @@ func supervisorLog(e *env.Env) *cobra.Command {
 	var lines int
 	var follow bool
 	c := &cobra.Command{
-		Use: "logs", Short: "Show what the supervisor wrote last", Args: env.Exactly(0),
+		Use: "logs", Short: "Print the newest lines of the supervisor's log", Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return supervisorLogs(cmd.Context(), e,
 				lines, follow)
 		},
 	}
-	c.Flags().IntVarP(&lines, "lines", "n", 100, "how many `LINES`")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes")
+	c.Flags().IntVarP(&lines, "lines", "n", 100, "print the last `LINES` lines")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "then print new lines as they are written")
 	return c
 }
 
@@ -142,13 +143,15 @@ func supervise(ctx context.Context, e *env.Env, detached bool) error {
 			var err error
 			if fault := recovery.Catch(func() { err = do() }); fault != nil || err != nil &&
 				serveCtx.Err() == nil {
-				logger.Error(what+" is lost; the cities run on", "error", errors.Join(fault, err))
+				logger.Error(what+" is lost; the cities keep running", "error",
+					errors.Join(fault, err))
 			}
 		})
 	}
 	beside("the supervisor's socket", func() error { return s.Serve(serveCtx) })
 	beside("the API over TCP", func() error { s.Door(serveCtx); return nil })
-	logger.Info("the supervisor runs", "home", home.Dir, "version", e.Version, "pid", os.Getpid())
+	logger.Info("the supervisor is running", "home", home.Dir, "version", e.Version, "pid",
+		os.Getpid())
 	note.Say(daemon.SdNotifyReady)
 	runCtx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -156,7 +159,7 @@ func supervise(ctx context.Context, e *env.Env, detached bool) error {
 	wg.Go(func() { ended <- s.Run(runCtx) })
 	err = s.Obey(signals, ended, logger, note, stop)
 	s.Last.Begin()
-	logger.Info("the supervisor has ended")
+	logger.Info("the supervisor has stopped")
 	return err
 }
 
@@ -167,7 +170,7 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	}
 	if r, runs := host.FindSupervisor(e); runs {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("the supervisor runs already, pid %d", r.PID)}
+			Err: fmt.Errorf("the supervisor is already running, pid %d", r.PID)}
 	}
 	r, err := host.RaiseSupervisor(ctx, e, home)
 	if err != nil {
@@ -177,11 +180,11 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor runs, pid %d, with %s; "+
-		"`gcity cities` shows how they are", r.PID, CountedCities(len(all)))})
+	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor is running, pid %d, with "+
+		"%s; `gcity cities` shows their states", r.PID, CountedCities(len(all)))})
 }
 
-// CountedCities returns a number of cities in words.
+// CountedCities returns a number of cities with its noun.
 func CountedCities(n int) string {
 	if n == 1 {
 		return "1 city"
@@ -192,7 +195,7 @@ func CountedCities(n int) string {
 func supervisorStop(ctx context.Context, e *env.Env) error {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsNotRunning(err) && r.PID != 0 {
-		fleet, err = nil, nil // it is beginning, or at its end
+		fleet, err = nil, nil // it is starting or stopping
 	}
 	if err != nil {
 		return err
@@ -201,7 +204,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		return env.RefusedReadOnly("stop")
 	}
 	if err := syscall.Kill(r.PID, syscall.SIGTERM); err != nil {
-		return fmt.Errorf("the supervisor (pid %d) cannot be told to stop: %w", r.PID, err)
+		return fmt.Errorf("cannot stop the supervisor (pid %d): %w", r.PID, err)
 	}
 	if fleet != nil {
 		defer fleet.Close()
@@ -251,7 +254,7 @@ func supervisorReload(e *env.Env) error {
 	}
 	r, runs := host.FindSupervisor(e)
 	if !runs {
-		return exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor "+
+		return exit.NotRunning("no supervisor is running for the cities of %s; `gcity supervisor "+
 			"start` starts one", home.Dir)
 	}
 	if e.ReadOnly {
@@ -261,13 +264,13 @@ func supervisorReload(e *env.Env) error {
 		return err
 	}
 	if err := syscall.Kill(r.PID, syscall.SIGHUP); err != nil {
-		return fmt.Errorf("the supervisor (pid %d) cannot be told: %w", r.PID, err)
+		return fmt.Errorf("cannot reload the supervisor (pid %d): %w", r.PID, err)
 	}
 	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor, pid %d, reads its files "+
-		"again, and tries again what waits", r.PID)})
+		"again, and retries failed cities", r.PID)})
 }
 
-// supervisorLogs shows the end of the log, and where that is wanted what comes.
+// supervisorLogs prints the end of the log, and new lines if follow is set.
 func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) error {
 	home, err := env.Home(e)
 	if err != nil {
@@ -275,7 +278,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	}
 	f, err := os.Open(home.Log())
 	if errors.Is(err, os.ErrNotExist) {
-		return exit.NotRunning("there is no log of a supervisor: none has run for %s", home.Dir)
+		return exit.NotRunning("no supervisor has run for %s, so it has no log", home.Dir)
 	}
 	if err != nil {
 		return err
@@ -312,7 +315,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	return nil
 }
 
-// rotated opens a log that has been begun anew.
+// rotated opens the new file of a log that was rotated.
 func rotated(f *os.File, path string) (*os.File, bool) {
 	was, err := f.Stat()
 	if err != nil {

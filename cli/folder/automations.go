@@ -13,12 +13,12 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor finds the automations of a configuration. The formulas that come with the program are only asked for where
-// something is amiss without them: to look at a city leaves no trace in it.
+// ScanFor finds the automations of a configuration. It writes the formulas that come with the program only if an
+// automation is broken without them, because looking at a city must not change it.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
-	o.Patience = Glance / 3 // the records have to be read, too
+	o.Patience = Glance / 3 // the records are read too
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
 		if layers, err := LayersOf(c); err == nil {
@@ -33,7 +33,7 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 	return found, troubles
 }
 
-// AutomationTroubles is what is wrong with, or odd about, the automations of a configuration: broken ones first.
+// AutomationTroubles returns errors and warnings about the automations of a configuration, errors first.
 func AutomationTroubles(c *config.City, now time.Time) []string {
 	found, troubles := ScanFor(&automation.Scanner{}, c, now)
 	for _, b := range found.Broken {
@@ -55,13 +55,13 @@ func AutomationTroubles(c *config.City, now time.Time) []string {
 	return troubles
 }
 
-// RunPlace is where something of an automation runs, and its environment.
+// RunPlace returns the folder in which an automation runs, and its environment.
 func RunPlace(c *config.City, d automation.Definition) (dir string, env []string, err error) {
 	dir, env, err = agent.Place(c, d.Rig, ThisHost(c.Path))
 	return dir, append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped()), err
 }
 
-// LayersOf are the folders of a city's formulas and automations, those that come with the program first.
+// LayersOf returns the folders of a city's formulas and automations, those that come with the program first.
 func LayersOf(c *config.City) ([]formula.Layer, error) {
 	if err := disk.MakePrivate(StateDir(c.Path)); err != nil {
 		return nil, err
@@ -73,5 +73,5 @@ func LayersOf(c *config.City) ([]formula.Layer, error) {
 	return append([]formula.Layer{own}, c.Layers()...), nil
 }
 
-// DeedsOf is what the last controller remembered of its automations, by scoped name.
+// DeedsOf returns what the last controller saved about its automations, by scoped name.
 func DeedsOf(dir string) (map[string]automation.Memory, error) { return memory.Deeds(dir) }

@@ -1,6 +1,7 @@
 package folder
 
-// Latest puts a value into a channel that has room for one, in place of one that nobody has taken. It has one caller.
+// Latest puts a value into a channel of capacity one, and replaces a value that was not received yet. It must have
+// a single caller at a time.
 func Latest[T any](c chan T, v T) {
 	select {
 	case <-c:

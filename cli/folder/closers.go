@@ -2,7 +2,7 @@ package folder
 
 import "log/slog"
 
-// Closers undoes in the opposite order.
+// Closers calls functions in the opposite order of their addition.
 type Closers []func()
 
 // Add adds a function for Close to call.

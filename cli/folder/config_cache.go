@@ -16,22 +16,22 @@ import (
 	"gcity/internal/disk"
 )
 
-// Known is what of a configuration work and mail need: who keeps the work, and who there is. It is kept for the time
-// when the file is refused and no controller runs.
+// Known is the part of a configuration that work and mail need: the stores and the agents. It is used while the
+// file is invalid and no controller is running.
 type Known struct {
 	Name   string         `json:"name"`
 	Store  city.WorkStore `json:"store,omitzero"`
-	Rigs   []knownRig     `json:"rigs,omitempty"` // those that can be worked in
+	Rigs   []knownRig     `json:"rigs,omitempty"` // those with a usable store
 	Agents []knownAgent   `json:"agents,omitempty"`
 }
 
 type knownRig struct {
 	Name   string `json:"name"`
-	Path   string `json:"path"` // from the city's folder, if it is inside
+	Path   string `json:"path"` // relative to the city's folder, if it is inside
 	Prefix string `json:"prefix"`
 }
 
-// knownAgent is an agent, or, of most members, a pool.
+// knownAgent is an agent, or a pool for most members.
 type knownAgent struct {
 	Name string `json:"name"`
 	Rig  string `json:"rig,omitempty"`
@@ -59,11 +59,10 @@ func knownOf(c *config.City) Known {
 	return k
 }
 
-// KnownPath returns the file that keeps what is known of a city.
+// KnownPath returns the file that keeps Known of a city.
 func KnownPath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
-// KeepKnown writes down in the city at a path what is known of a configuration that has been read, unless that is what
-// is written already.
+// KeepKnown saves Known of a configuration for the city at a path, unless the file has it already.
 func KeepKnown(at string, c *config.City) error {
 	data, err := json.Marshal(knownOf(c))
 	if err != nil {
@@ -76,8 +75,8 @@ func KeepKnown(at string, c *config.City) error {
 	return disk.Save(KnownPath(at), data, 0o600)
 }
 
-// KnownAt is what is known of a city whose file is refused: what can still be read of the file, else what a controller
-// wrote down last. It is nil if that is nothing.
+// KnownAt returns Known of a city with an invalid file: what can still be read of the file, or what a controller
+// saved last. It returns nil without either.
 func KnownAt(dir string) *Known {
 	if c := SourceOf(dir).Legible(); c != nil {
 		k := knownOf(c)
@@ -94,7 +93,7 @@ func KnownAt(dir string) *Known {
 	return &k
 }
 
-// Snapshot is the city as far as it is known: nobody in it runs.
+// Snapshot returns the city as far as it is known, without running agents.
 func (k *Known) Snapshot(dir string) *city.Snapshot {
 	s := &city.Snapshot{Name: k.Name, Path: dir, Store: k.Store}
 	for _, r := range k.Rigs {
@@ -117,7 +116,7 @@ func (k *Known) Snapshot(dir string) *city.Snapshot {
 	return s
 }
 
-// Letterbox is a city without a controller whose file is refused: mail comes and goes by what is known of it.
+// Letterbox is a city with an invalid file and without a controller: mail uses what is known of it.
 type Letterbox struct {
 	city.Control
 	As *city.Snapshot
@@ -130,7 +129,7 @@ func (l Letterbox) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return city.GetBead(ctx, l.Control, id)
 }
 
-// NeedsFile adds to a refusal of the file why a command cannot do without it, and what to do.
+// NeedsFile adds to an error of the file why a command needs it, and what to do.
 func NeedsFile(err error, why string) error {
 	if _, refused := errors.AsType[*config.Error](err); !refused {
 		return err
@@ -139,11 +138,11 @@ func NeedsFile(err error, why string) error {
 	return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("%s\n%s", text, why)}
 }
 
-// UnknownWork is why there is no work and no mail.
-const UnknownWork = "who keeps the work, or who there is, cannot be told from it, and no " +
-	"controller has written it down: mend the file and try again"
+// UnknownWork is why work and mail are unavailable.
+const UnknownWork = "the stores and agents cannot be read from it, and no controller has saved " +
+	"them: correct the file and try again"
 
-// WorkStore says who keeps the work of a configuration.
+// WorkStore returns the store that a configuration selects.
 func WorkStore(c *config.City) city.WorkStore {
 	by := city.WorkStore{Provider: c.Beads.Keeper()}
 	by.Host, by.Port = c.Dolt.Server()

@@ -9,10 +9,10 @@ import (
 	"gcity/cli/exit"
 )
 
-// Glance bounds how long one look at a city waits for its stores.
+// Glance bounds how long reading a city waits for its stores.
 const Glance = 3 * time.Second
 
-// AskController asks the controller that runs for its state.
+// AskController requests the state of the running controller.
 func AskController(ctx context.Context, dir string) (*city.Snapshot, error) {
 	near, closeNear, err := Dial(dir)
 	if err != nil {
@@ -28,15 +28,15 @@ func AskController(ctx context.Context, dir string) (*city.Snapshot, error) {
 	return s, nil
 }
 
-// Mute is a controller that is there and does not answer.
+// Mute is a running controller that does not respond.
 type Mute struct{ error }
 
 func (m *Mute) Unwrap() error { return m.error }
 
-// DeafAfter is after what silence it is said that a loop does not turn; its last words are no silence.
+// DeafAfter is the age of the last pass from which a loop is reported as hanging. A shutdown does not count.
 const DeafAfter = 10 * time.Second
 
-// Pause waits, and reports whether ctx goes on.
+// Pause waits, and reports whether ctx is still active.
 func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -48,7 +48,8 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// DialPatiently gives a controller that has the city's lock and no socket yet, or no longer, two seconds.
+// DialPatiently is Dial that waits two seconds for a controller that holds the city's lock but has no socket yet,
+// or no longer.
 func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -70,7 +71,7 @@ func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error
 	}
 }
 
-// Dial reaches the controller of a city.
+// Dial connects to the controller of a city.
 func Dial(dir string) (city.Control, func(), error) {
 	c, err := client.Dial(SocketPath(dir))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// NewestSeq is where the log ends, 0 if there is none yet.
+// NewestSeq returns the sequence number of the newest event, or 0.
 func NewestSeq(ctx context.Context, dir string) uint64 {
 	last, err := ReadEvents(ctx, dir, events.Query{Limit: 1})
 	if err != nil || len(last) == 0 {
@@ -27,12 +27,12 @@ func NewestSeq(ctx context.Context, dir string) uint64 {
 	return last[len(last)-1].Seq
 }
 
-// LastWords is what an agent that has ended said last, as far as its crash files know.
+// LastWords returns the last output of an ended agent, from its crash files.
 func LastWords(dir, name string, lines int) (string, error) {
 	return perform.LastWords(dir, name, lines)
 }
 
-// ReadEvents reads a page of a city's log from its files.
+// ReadEvents reads a page of a city's event log from its files.
 func ReadEvents(ctx context.Context, dir string, q events.Query) ([]events.Event, error) {
 	r, err := events.OpenReader(StateDir(dir))
 	if errors.Is(err, os.ErrNotExist) {
@@ -44,7 +44,7 @@ func ReadEvents(ctx context.Context, dir string, q events.Query) ([]events.Event
 	return r.Find(ctx, q)
 }
 
-// FollowEvents reads a city's log from its files and waits for more.
+// FollowEvents reads a city's event log from its files and waits for more.
 func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		r, err := events.OpenReader(StateDir(dir))
@@ -56,16 +56,15 @@ func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[event
 	}
 }
 
-// appendLimit bounds how long an event waits for the log's lock while no controller runs.
+// appendLimit bounds how long an event waits for the log's lock while no controller is running.
 const appendLimit = 5 * time.Second
 
-// AppendEvent writes an event that tells of what is done while no controller does. It is in the log, or the error says
-// why not.
+// AppendEvent writes an event about an action without a controller. If it returns no error the event is in the log.
 func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }
 
-// AppendEventIn is AppendEvent for any event; a full disk has room for it or not.
+// AppendEventIn is AppendEvent for any event; room decides what happens on a full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
@@ -75,7 +74,7 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	}
 	c, err := LoadCity(dir)
 	if err != nil {
-		c = &config.City{Path: dir} // a mistake in the file silences nobody
+		c = &config.City{Path: dir} // an invalid file must not prevent events
 	}
 	broken := NewFaults()
 	log, closeLog, err := OpenLog(dir, c, broken.Tell)
@@ -88,10 +87,10 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	return seq, errors.Join(err, closeLog(), broken.first())
 }
 
-// errDrill is why a log of the provider "fail" cannot be written.
-var errDrill = errors.New(`[events] provider is "fail": nothing is written, which is a drill`)
+// errDrill is the error of the log provider "fail".
+var errDrill = errors.New(`[events] provider is "fail", which is a drill: nothing is written`)
 
-// OpenLog opens a city's event log as its configuration says. The caller closes it.
+// OpenLog opens a city's event log as configured. The caller closes it.
 func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	closeLog func() error, err error) {
 	at, o, after := StateDir(dir), events.Options{Broken: broken}, func() error { return nil }
@@ -100,7 +99,7 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 		o.Refuse = errDrill
 	case "fake":
 		if at, err = os.MkdirTemp("", "gcity-events-"); err != nil {
-			return nil, nil, fmt.Errorf("cannot make a log to be forgotten: %w", err)
+			return nil, nil, fmt.Errorf("cannot create a temporary event log: %w", err)
 		}
 		after = func() error { return os.RemoveAll(at) }
 	}
@@ -110,7 +109,7 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	return log, func() error { return errors.Join(log.Close(), after()) }, nil
 }
 
-// LogTrouble reads the newest part of the log and tells what is damaged there, "" if nothing is.
+// LogTrouble reads the newest part of the log and describes damaged lines, or "".
 func LogTrouble(ctx context.Context, dir string) (string, error) {
 	r, err := events.OpenReader(StateDir(dir))
 	if errors.Is(err, os.ErrNotExist) {
@@ -133,7 +132,8 @@ func LogTrouble(ctx context.Context, dir string) (string, error) {
 	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
 }
 
-// ClearLogPlace moves a folder aside that is in the place of the event log. A link there is refused when the log opens.
+// ClearLogPlace moves a folder aside that is in the place of the event log. A symbolic link there is an error when
+// the log opens.
 func ClearLogPlace(at string, logger *slog.Logger) {
 	path := filepath.Join(StateDir(at), "events.jsonl")
 	info, err := disk.Lstat(path)

@@ -2,7 +2,7 @@ package folder
 
 import "strings"
 
-// CutExec is the script of a provider that is one.
+// CutExec returns the script of an exec: provider.
 func CutExec(provider string) (script string, ok bool) {
 	return strings.CutPrefix(provider, "exec:")
 }

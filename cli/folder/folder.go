@@ -12,10 +12,10 @@ import (
 	"gcity/internal/disk"
 )
 
-// BinDir is first on every agent's PATH.
+// BinDir returns the folder that is first on every agent's PATH.
 func BinDir(dir string) string { return filepath.Join(dir, ".gc", "bin") }
 
-// UnlessGone takes it that what was to be removed is no more.
+// UnlessGone drops the error that a removed file did not exist.
 func UnlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -23,7 +23,7 @@ func UnlessGone(err error) error {
 	return err
 }
 
-// HideFromGit keeps what runs out of a repository that the city may be in.
+// HideFromGit keeps runtime files out of a repository that the city may be in.
 func HideFromGit(dir string) error {
 	err := WriteNew(filepath.Join(dir, ".gitignore"), "*\n")
 	if errors.Is(err, fs.ErrExist) {
@@ -32,8 +32,8 @@ func HideFromGit(dir string) error {
 	return err
 }
 
-// LinkBinary makes .gc/bin anew: gc is a link to this program, so that agents and their scripts can call it. The folder
-// is first on every agent's PATH, so nothing else stays in it.
+// LinkBinary recreates .gc/bin: gc is a link to this program, so that agents and their scripts can call it. The
+// folder is first on every agent's PATH, so it removes everything else.
 func LinkBinary(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -62,7 +62,7 @@ func WriteNew(file, text string) error {
 	f, err := disk.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("%s is not touched: %w", file, fs.ErrExist)}
+			Err: fmt.Errorf("%s was not changed: %w", file, fs.ErrExist)}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the configuration: %w", err)
@@ -77,7 +77,7 @@ func LogPath(dir string) string { return filepath.Join(dir, ".gc", "controller.l
 // SocketPath returns the path of the controller's socket.
 func SocketPath(dir string) string { return filepath.Join(StateDir(dir), "controller.sock") }
 
-// canonicalDir is a folder as records know it.
+// canonicalDir returns a folder in the form that records use.
 func canonicalDir(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -91,5 +91,5 @@ func canonicalDir(dir string) string {
 // StateDir returns the folder in which gcity keeps a city's state.
 func StateDir(dir string) string { return filepath.Join(dir, ".gc") }
 
-// WorkFolder is where the work of a city or a rig is kept, below its own folder.
+// WorkFolder is the folder below a city or a rig that has its work.
 const WorkFolder = sqlite.Folder

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// gitLimit is how long git has to say what it ignores.
+// gitLimit is the timeout of git.
 const gitLimit = 5 * time.Second
 
-// Exposed says that the work of a rig would be committed, if its folder is in a git repository that does not ignore it.
-// Without git on the PATH nothing is said.
+// Exposed returns a warning if the work of a rig would be committed, because its folder is in a git repository that
+// does not ignore it. Without git on the PATH it returns nothing.
 func Exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
-	const notIgnored = 1 // the exit code; with 128 there is no repository
+	const notIgnored = 1 // the exit code; 128 means no repository
 	c := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c",
 		"core.hooksPath=/dev/null", "-C", dir, "check-ignore", "--quiet", "--",
 		filepath.Join(WorkFolder, "beads.db"))
@@ -30,7 +30,7 @@ func Exposed(ctx context.Context, dir string) []string {
 	err := c.Run()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() == notIgnored {
 		return []string{fmt.Sprintf("git does not ignore %s, so the work of the rig may be "+
-			"committed with the project; a line %s/ in %s keeps it out",
+			"committed with the project; add the line %s/ to %s to prevent that",
 			filepath.Join(dir, WorkFolder), WorkFolder, filepath.Join(dir, ".gitignore"))}
 	}
 	return nil

@@ -6,13 +6,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Faults is where a city's controller hears of panics beside it.
+// Faults receives the panics of a city's goroutines for its controller.
 type Faults chan error
 
 // NewFaults returns Faults with room for one error.
 func NewFaults() Faults { return make(Faults, 1) }
 
-// Tell waits for nobody: the first one is enough.
+// Tell does not block: the first error is enough.
 func (f Faults) Tell(err error) {
 	select {
 	case f <- err:
@@ -20,7 +20,7 @@ func (f Faults) Tell(err error) {
 	}
 }
 
-// first is a panic that was told, nil if there was none.
+// first returns the first error, nil if there was none.
 func (f Faults) first() error {
 	select {
 	case err := <-f:
@@ -30,7 +30,7 @@ func (f Faults) first() error {
 	}
 }
 
-// Household are the goroutines of a city. A panic in one is the city's, and of nobody else in this process.
+// Household is the group of goroutines of a city. A panic in one ends that city, and nothing else in this process.
 type Household struct {
 	errgroup.Group
 	Tell Faults

@@ -13,7 +13,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// HoldCity keeps controllers away from a city; the result lets them in again.
+// HoldCity takes the city's lock, so that no controller can start; release releases it.
 func HoldCity(dir string) (release func(), err error) {
 	hold, err := controller.Acquire(dir)
 	if err != nil {
@@ -22,8 +22,8 @@ func HoldCity(dir string) (release func(), err error) {
 	return func() { _ = hold.Release() }, nil // the kernel releases it in any case
 }
 
-// IsHeld says whether a controller has the city's lock. To find out it takes the lock for a moment, and therefore looks
-// for the pid file first: without one, nobody is disturbed.
+// IsHeld reports whether a controller holds the city's lock. It takes the lock for a moment, so it looks for the
+// pid file first, which exists only with a controller.
 func IsHeld(dir string) (bool, error) {
 	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
 		os.ErrNotExist) {
@@ -39,10 +39,10 @@ func IsHeld(dir string) (bool, error) {
 	return false, lock.Release()
 }
 
-// ReleaseLimit is how long a controller that has ended its agents may take to let go of the city.
+// ReleaseLimit is how long a controller may take to release the city after its agents have stopped.
 const ReleaseLimit = time.Minute
 
-// WaitReleased waits until no controller holds the city, or another one than that with this pid.
+// WaitReleased waits until the controller with this pid no longer holds the city.
 func WaitReleased(ctx context.Context, dir, pid string) error {
 	ctx, cancel := context.WithTimeout(ctx, ReleaseLimit)
 	defer cancel()
@@ -54,19 +54,19 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 			return err
 		}
 		if now := PIDText(dir); now != "" && now != pid {
-			return nil // a later controller was faster than this look
+			return nil // a new controller has the city already
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the controller of %s has not ended: %w", dir, ctx.Err())
+			return fmt.Errorf("the controller of %s has not exited: %w", dir, ctx.Err())
 		case <-tick.C:
 		}
 	}
 }
 
-// PIDText returns the process id that the controller of a city wrote, or nothing.
+// PIDText returns the process ID that the controller of a city wrote, or nothing.
 func PIDText(dir string) string {
-	// without it nobody is named
+	// without the file the process ID is unknown
 	data, _ := disk.ReadFile(filepath.Join(StateDir(dir), "daemon.pid"))
 	return strings.TrimSpace(string(data))
 }

@@ -13,14 +13,14 @@ import (
 	"gcity/internal/disk"
 )
 
-// FileLogger writes text into a file.
+// FileLogger returns a logger that writes text into a file.
 func FileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // QuietLogger returns a logger that drops everything.
 func QuietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// stateLog is .gc/controller.log, which every controller of the city writes. It is kept small. It opens its file by
-// path, so each line looks first at what is there.
+// stateLog is .gc/controller.log, which every controller of the city writes. Its size is bounded. Because it opens
+// the file by path, it checks that file before each line.
 type stateLog struct {
 	at string
 	to *lumberjack.Logger
@@ -32,10 +32,11 @@ func FileLog(dir string) *stateLog {
 	return &stateLog{at, &lumberjack.Logger{Filename: at, MaxSize: 10, MaxBackups: 2}}
 }
 
-// Write writes one line, or fails where the file is no file of gcity's, or its folder is gone.
+// Write writes one line. It returns an error if the file is not a regular file of this user, or if its folder is
+// gone.
 func (l *stateLog) Write(line []byte) (int, error) {
 	if _, err := disk.Lstat(filepath.Dir(l.at)); err != nil {
-		return 0, err // it would be made again
+		return 0, err // the folder would be created again
 	}
 	if _, err := disk.CheckFile(l.at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -46,7 +47,7 @@ func (l *stateLog) Write(line []byte) (int, error) {
 // Close closes the file.
 func (l *stateLog) Close() error { return l.to.Close() }
 
-// IsFile reports whether a stream goes to the file at a path.
+// IsFile reports whether a stream writes to the file at a path.
 func IsFile(w io.Writer, path string) bool {
 	f, ok := w.(*os.File)
 	if !ok {

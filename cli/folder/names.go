@@ -2,7 +2,7 @@ package folder
 
 import "strings"
 
-// ValidName says whether a city may be called so.
+// ValidName reports whether a city may have this name.
 func ValidName(name string) bool {
 	for i := range len(name) {
 		switch c := name[i]; {
@@ -15,7 +15,7 @@ func ValidName(name string) bool {
 	return name != ""
 }
 
-// InventName makes a folder's name fit for a city.
+// InventName converts a folder's name to a valid name of a city.
 func InventName(base string) string {
 	name := strings.Map(func(r rune) rune {
 		if ValidName("x" + string(r)) {
@@ -26,8 +26,8 @@ func InventName(base string) string {
 	if name = strings.TrimLeft(name, "-._"); name == "" {
 		return "city"
 	}
-	return name[:min(len(name), longestName)] // one byte a letter by now
+	return name[:min(len(name), longestName)] // one byte per letter at this point
 }
 
-// longestName is as many letters as a city's name may have; --name gives a better one than a cut one.
+// longestName is the longest name of a city in letters; --name gives a better one than a truncated one.
 const longestName = 64

@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// SuspendedFor says why nothing of a rig, or of the city, fires by itself.
+// SuspendedFor returns why automations of a rig, or of the city, do not start by themselves.
 func SuspendedFor(c *config.City, rig string) string {
 	if r := c.Rig(rig); r != nil && r.Suspended {
 		return "with rig " + rig
@@ -26,7 +26,7 @@ func SuspendedFor(c *config.City, rig string) string {
 	return ""
 }
 
-// Members are the possible members of a pool.
+// Members returns the possible members of a pool.
 func Members(wants []agent.Want, pool string) []agent.Want {
 	var out []agent.Want
 	for _, w := range wants {
@@ -37,7 +37,7 @@ func Members(wants []agent.Want, pool string) []agent.Want {
 	return out
 }
 
-// Chosen says which of a pool's possible members it wants at a size, by how each of them stands.
+// Chosen returns which of a pool's possible members it wants at a size, given the standing of each.
 func Chosen(of []agent.Want, size int, standing func(name string) pool.Standing) map[string]bool {
 	last := 0
 	for _, w := range of {
@@ -54,7 +54,7 @@ func Chosen(of []agent.Want, size int, standing func(name string) pool.Standing)
 	return out
 }
 
-// WatchdogsOf are those of a configuration, as long as nobody looks: how the watched are is not known.
+// WatchdogsOf returns the watchdogs of a configuration without their results, which only a controller has.
 func WatchdogsOf(c *config.City) []city.Watchdog {
 	var out []city.Watchdog
 	for i := range c.Watchdogs {
@@ -71,12 +71,12 @@ func WatchdogsOf(c *config.City) []city.Watchdog {
 	return out
 }
 
-// Plan is who should run.
+// Plan returns the agents that should run.
 func Plan(c *config.City, dir string) []agent.Want {
 	return agent.Plan(c, ThisHost(dir))
 }
 
-// PoolPlan is which pools there should be, RigPlan the project folders.
+// PoolPlan returns the pools of a configuration.
 func PoolPlan(c *config.City, dir string) []agent.Pool {
 	return agent.Pools(c, ThisHost(dir))
 }
@@ -84,7 +84,7 @@ func PoolPlan(c *config.City, dir string) []agent.Pool {
 // RigPlan returns the rigs of a configuration.
 func RigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
-// Inspect says what is known of an agent that is wanted or lives.
+// Inspect returns what is known of an agent that is wanted or alive.
 func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	sessions []session.Status, p session.Provider) (*city.Inspection, error) {
 	name := s.Agent
@@ -101,14 +101,14 @@ func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	}
 	if s.Want == nil && s.Session == nil {
 		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no agent is called %q", name)}
+			Message: fmt.Sprintf("unknown agent %q", name)}
 	}
 	out := s.Inspect(time.Now())
 	controller.AddPrompt(ctx, out, s.Want)
 	return out, nil
 }
 
-// PromptOf is what an agent is told at its start.
+// PromptOf returns the prompt of an agent at its start.
 func PromptOf(ctx context.Context, w *agent.Want) (string, error) {
 	return perform.PromptOf(ctx, w, false)
 }

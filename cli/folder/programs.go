@@ -12,18 +12,19 @@ import (
 	"gcity/internal/deadline"
 )
 
-// ThisHost is what this machine and this process's environment contribute to the agents of a city.
+// ThisHost returns what this machine and this process's environment contribute to the agents of a city.
 func ThisHost(dir string) agent.Host {
 	return agent.Host{Environ: os.Environ(), BinDir: BinDir(dir), Find: Finder()}
 }
 
-// What looking for programs may take.
+// Limits of the search for programs.
 const (
-	findTime  = time.Second // of one folder
-	findsMost = 32          // at folders that do not answer
+	findTime  = time.Second // for one folder
+	findsMost = 32          // number of folders that may hang
 )
 
-// Finder looks for programs as a shell does. A folder that does not answer in time has none.
+// Finder returns a function that looks for programs as a shell does. It skips a folder that does not respond in
+// time.
 func Finder() func(program, path string) bool {
 	looks := deadline.New[bool](findsMost)
 	return func(program, path string) bool {
@@ -39,7 +40,7 @@ func Finder() func(program, path string) bool {
 	}
 }
 
-// runs reports whether a file is there that may be run.
+// runs reports whether a file exists and is executable.
 func runs(looks *deadline.Calls[bool], file string) bool {
 	found, ok := looks.Do(context.Background(), file, time.Time{}, findTime, func() bool {
 		info, err := os.Stat(file)
@@ -48,7 +49,7 @@ func runs(looks *deadline.Calls[bool], file string) bool {
 	return ok && found
 }
 
-// StopLimit is how long the stop of a city may take.
+// StopLimit returns how long the stop of a city may take.
 func StopLimit(c *config.City, dir string) time.Duration {
 	return machine.StopLimit(Plan(c, dir), c.Daemon.ShutdownTimeout)
 }

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindRecipe reads a formula of the city, or of a rig. Where there is none, but elsewhere, it says so.
+// FindRecipe reads a formula of the city, or of a rig. If only another rig has it, the error says so.
 func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,
@@ -40,14 +40,14 @@ func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formul
 		strings.Join(has, ", rig "), has[0])
 }
 
-// RecipeTroubles says which agents have a default_sling_formula that is not there or cannot be used. Formulas come and
-// go while a city runs, so that is no mistake of its configuration. To look leaves no trace in the city.
+// RecipeTroubles lists agents with a default_sling_formula that does not exist or is invalid. Formulas may change
+// while a city runs, so this does not make the configuration invalid. The check changes nothing in the city.
 func RecipeTroubles(ctx context.Context, c *config.City) []string {
 	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), Glance,
 		func() []string { return recipesOf(c) })
 	if !ok {
-		return []string{"it is not known whether each default_sling_formula is there: a folder " +
-			"of formulas does not answer"}
+		return []string{"cannot check whether each default_sling_formula exists: a folder of " +
+			"formulas does not respond"}
 	}
 	return troubles
 }
@@ -94,8 +94,8 @@ func recipesOf(c *config.City) []string {
 	return out
 }
 
-// recipesFor are the formulas that the city, or a rig, finds. Those that come with gcity have no file yet where nobody
-// has cooked anything.
+// recipesFor returns the formulas that the city, or a rig, finds. Those that come with gcity have no file before
+// the first one is used.
 func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
@@ -110,7 +110,7 @@ func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
 	return all, err
 }
 
-// usable says why a formula cannot be cooked; nil if it can.
+// usable returns why a formula cannot be used; nil if it can.
 func usable(name string, among []formula.Source) error {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i >= 0 && among[i].Path == "" {

@@ -13,8 +13,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// keptSource is what a controller reads besides its city.toml, for other processes. It is gone when the controller is,
-// unless that was killed: then it tells what the city was last.
+// keptSource is what a controller reads in addition to its city.toml, saved for other processes. The controller
+// removes it when it exits, unless it is killed; then it shows the city's last sources.
 type keptSource struct {
 	Files  []string `json:"files"`
 	Strict bool     `json:"strict,omitempty"`
@@ -22,7 +22,7 @@ type keptSource struct {
 
 func keptSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
 
-// KeepSource writes down from which files and how strictly a controller reads its configuration.
+// KeepSource saves from which files and how strictly a controller reads its configuration.
 func KeepSource(at string, s config.Source) error {
 	if len(s.Files) == 0 && !s.Strict {
 		if err := disk.Remove(keptSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -37,12 +37,13 @@ func KeepSource(at string, s config.Source) error {
 	return disk.Save(keptSourcePath(at), append(data, '\n'), 0o600)
 }
 
-// DropSource forgets what KeepSource wrote.
+// DropSource removes what KeepSource wrote.
 func DropSource(at string) {
-	_ = disk.Remove(keptSourcePath(at)) // the next controller writes its own, or removes it
+	// the next controller writes its own file, or removes this one
+	_ = disk.Remove(keptSourcePath(at))
 }
 
-// SourceOf is the configuration of a city as the controller that runs it reads it.
+// SourceOf returns the configuration source of a city as its running controller uses it.
 func SourceOf(dir string) config.Source {
 	s := config.Source{Dir: dir, Environ: os.Environ()}
 	var kept keptSource
@@ -53,7 +54,7 @@ func SourceOf(dir string) config.Source {
 	return s
 }
 
-// SourcesOf lists what a configuration is made of.
+// SourcesOf lists the files and topologies of a configuration.
 func SourcesOf(c *config.City) []config.Part { return c.Parts() }
 
 // ProblemLines returns each problem as one line.
@@ -65,22 +66,22 @@ func ProblemLines(problems []config.Problem) []string {
 	return out
 }
 
-// Short is a revision as it is shown.
+// Short returns the short form of a revision.
 func Short(revision string) string { return revision[:min(12, len(revision))] }
 
 // FindCity finds the city that a folder is in.
 func FindCity(start string) (string, error) { return config.Find(start) }
 
-// LoadCity reads a configuration as the controller of this environment would.
+// LoadCity reads a configuration as a controller in this environment would.
 func LoadCity(dir string) (*config.City, error) { return SourceOf(dir).Load() }
 
-// LoadCityOf reads a configuration as the controller that runs would, of which s is a snapshot; nil: as one of this
-// environment would.
+// LoadCityOf reads a configuration as the running controller would, of which s is a snapshot. If s is nil it uses
+// this environment.
 func LoadCityOf(dir string, s *city.Snapshot) (*config.City, error) {
 	return SourceAs(dir, s).Load()
 }
 
-// ParseConfig understands a text as the configuration of the city in dir, as LoadCityOf does.
+// ParseConfig parses a text as the configuration of the city in dir, as LoadCityOf does.
 func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error) {
 	return SourceAs(dir, s).Parse(data)
 }
@@ -94,13 +95,13 @@ func SourceAs(dir string, s *city.Snapshot) config.Source {
 	return out
 }
 
-// CheckConfig returns what is wrong with a text as the configuration of the city in dir.
+// CheckConfig returns the errors in a text as the configuration of the city in dir.
 func CheckConfig(dir string, data []byte) error {
 	_, err := config.Parse(dir, data)
 	return err
 }
 
-// NewRig is a rig that is to be declared.
+// NewRig is a rig to add.
 type NewRig = edit.NewRig
 
 // DeclareRig writes a rig into a city's configuration and returns the configuration with it.
@@ -108,12 +109,13 @@ func DeclareRig(dir string, r NewRig) (*config.City, error) {
 	return edit.AddRig(SourceOf(dir), r)
 }
 
-// UndeclareRig takes a rig out of a configuration, and its agents if agents is set.
+// UndeclareRig removes a rig from a configuration, and its agents if agents is set.
 func UndeclareRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit gives a refused edit of the configuration its class: what stands on the disk is not refused by it.
+// AsEdit gives an invalid edit of the configuration its own class of error, because the file on disk is still
+// valid.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.Unfit](err)
 	switch {
@@ -125,7 +127,7 @@ func AsEdit(err error) error {
 	return err
 }
 
-// Folders are where automations are found.
+// Folders returns the folders of automations.
 func Folders(c *config.City) []string {
 	var out []string
 	for _, l := range c.Layers() {

@@ -16,7 +16,7 @@ import (
 	"gcity/trust"
 )
 
-// Ledger is where this user's answers are kept.
+// Ledger returns the file with this user's answers.
 func Ledger() *trust.Ledger {
 	return trust.Open(os.Getenv, func() []string {
 		all := prefs.Load(prefs.Find(os.Getenv), prefs.Prefs{}).TrustFolders
@@ -36,7 +36,8 @@ func ProgramsOf(c *config.City) []trust.Program {
 	return all
 }
 
-// RunsOfCity is ProgramsOf; complete: there is no automation that cannot be read now, and may be mended later.
+// RunsOfCity is ProgramsOf. complete is false if there is an automation that is unreadable now and may be corrected
+// later.
 func RunsOfCity(c *config.City) (all []trust.Program, complete bool) {
 	all = c.Runs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
@@ -52,7 +53,7 @@ func RunsOfCity(c *config.City) (all []trust.Program, complete bool) {
 		add("check of automation", d.Check)
 	}
 	marks := filepath.Join(StateDir(c.Path), mixed.MarksFile)
-	names, _ := mixed.Marks(StateDir(c.Path)) // the provider says why they cannot be read
+	names, _ := mixed.Marks(StateDir(c.Path)) // the provider reports why they cannot be read
 	for _, name := range names {
 		if path, scripted := CutExec(name); scripted {
 			p := trust.Program{What: "session provider of earlier sessions", Line: path,
@@ -76,7 +77,7 @@ func OwnedBy(all []trust.Program) error {
 	return nil
 }
 
-// shownIn is a path as it is shown: from the city's folder, if it is inside.
+// shownIn returns a path for messages: relative to the city's folder, if it is inside.
 func shownIn(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -84,8 +85,8 @@ func shownIn(dir, path string) string {
 	return path
 }
 
-// Trusted returns the grant for a city; c is its configuration, nil if that is not read yet. Nothing is read before the
-// grant is asked.
+// Trusted returns the grant for a city. c is its configuration, nil if that is not read yet. It reads nothing
+// before the grant is used.
 func Trusted(dir string, c *config.City) trust.Grant {
 	dir = canonicalDir(dir)
 	return Ledger().Check(dir, func() ([]trust.Program, error) {
@@ -102,7 +103,7 @@ func Trusted(dir string, c *config.City) trust.Grant {
 	})
 }
 
-// knownPrograms are those of a city whose file is refused: what keeps its work.
+// knownPrograms returns the programs of a city with an invalid file: those that keep its work.
 func knownPrograms(dir string) []trust.Program {
 	k := KnownAt(dir)
 	if k == nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
-	_ "time/tzdata" // schedules name zones, also where the machine knows none
+	_ "time/tzdata" // schedules name time zones, even if the machine has no database of them
 
 	"gcity/api"
 	"gcity/api/socket"
@@ -24,7 +24,7 @@ import (
 	"gcity/tui"
 )
 
-// SchemaText is a JSON Schema of a kind of file, nil if there is none; SchemaNames are the kinds.
+// SchemaText returns the JSON Schema of a kind of file, or nil.
 func SchemaText(of string) []byte { return keys.JSONSchema(of) }
 
 // SchemaNames returns the kinds of files that have a schema.
@@ -44,23 +44,23 @@ type loop interface {
 
 var _ loop = (*controller.Controller)(nil)
 
-// parts is a city put together, not yet running.
+// parts are the parts of a city, assembled but not yet running.
 type parts struct {
-	at       string // a path that leads to the city's folder wherever it is moved
+	at       string // a path of the city's folder that stays valid when the folder is moved
 	Loop     loop
 	sessions session.Provider
-	// answers on the socket until ctx ends; nil if settling
+	// answers on the socket until ctx ends; nil for a settled city
 	serve  func(ctx context.Context) error
-	last   *shutdown.Deadline        // of all that follows the loop's last decision
-	mirror func(ctx context.Context) // tells a script of events until ctx ends
-	// answers over TCP, where that is wanted, until ctx ends
+	last   *shutdown.Deadline        // for all that follows the loop's last decision
+	mirror func(ctx context.Context) // sends events to a script until ctx ends
+	// answers over TCP, if configured, until ctx ends
 	door     func(ctx context.Context)
-	dolt     func(ctx context.Context) // keeps bd's database server up until ctx ends
-	faults   folder.Faults             // of all that is here
-	GiveBack func()                    // gives everything back, the city's lock last
+	dolt     func(ctx context.Context) // keeps bd's database server running until ctx ends
+	faults   folder.Faults             // of all parts
+	GiveBack func()                    // releases everything, the city's lock last
 }
 
-// assembly is a city while its parts are being put together.
+// assembly is a city while its parts are assembled.
 type assembly struct {
 	config  *config.City
 	version string
@@ -74,10 +74,10 @@ type assembly struct {
 	log      *events.Log
 	sessions session.Provider
 	loop     *controller.Controller
-	socket   *socket.Socket // nil until openSocket
+	socket   *socket.Socket // nil before openSocket
 }
 
-// assemble takes the city's lock and puts the parts together. Nothing runs yet, except for the watch on the
+// assemble takes the city's lock and assembles the parts. Nothing runs yet, except for the watch on the
 // configuration, which ends with ctx.
 func assemble(ctx context.Context, c *config.City, version string, o HouseOptions) (_ parts,
 	err error) {
@@ -118,7 +118,7 @@ func (a *assembly) openFolder() (err error) {
 	}
 	a.log = log
 	a.undo.Add(func() {
-		folder.LogError(a.o.Logger, "the event log did not close well", closeLog())
+		folder.LogError(a.o.Logger, "cannot close the event log", closeLog())
 	})
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
 		Dir: a.o.Dir, At: a.o.at, Grant: a.o.grant, Logger: a.o.Logger, Broken: a.broken.Tell,
@@ -132,7 +132,7 @@ func (a *assembly) openFolder() (err error) {
 	return nil
 }
 
-// openLoop makes the controller, the watches that report changed files, and the stores of work.
+// openLoop creates the controller, the watches for changed files, and the stores.
 func (a *assembly) openLoop(ctx context.Context) error {
 	o := &a.o
 	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, Broken: a.broken.Tell,
@@ -171,7 +171,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	return err
 }
 
-// stores returns the stores of work, opened as they are needed.
+// stores returns the stores, which open on first use.
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
 		Places: func() []workstore.Place {
@@ -200,7 +200,7 @@ func (a *assembly) parts() parts {
 	return p
 }
 
-// openSocket makes the parts answer on the city's socket, and where that is wanted over TCP.
+// openSocket makes the parts answer on the city's socket, and over TCP if configured.
 func (a *assembly) openSocket(p *parts) (err error) {
 	if a.socket, err = socket.Listen(folder.SocketPath(a.o.at)); err != nil {
 		return fmt.Errorf("cannot open the city's socket: %w", err)
@@ -215,7 +215,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	return nil
 }
 
-// ConfigText is a configuration as it is understood; ExplainAgent, where one agent's values come from.
+// ConfigText returns a configuration with its defaults as TOML.
 func ConfigText(c *config.City) string { return c.TOML() }
 
 // ExplainAgent returns where each value of an agent comes from.

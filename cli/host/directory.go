@@ -6,8 +6,8 @@ import (
 	"gcity/cli/exit"
 )
 
-// OpenDirectory opens the list of the cities that the supervisor keeps. nil without an error: no supervisor runs.
-// closeIt is never nil where there is no error.
+// OpenDirectory opens the list of the cities of the supervisor. It returns nil without an error if no supervisor is
+// running. Without an error closeIt is never nil.
 func OpenDirectory(e *env.Env) (d city.Directory, closeIt func(), err error) {
 	f, _, err := DialSupervisor(e)
 	if exit.IsStill(err) {

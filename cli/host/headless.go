@@ -17,7 +17,7 @@ import (
 )
 
 // Headless runs the city without a screen, as a service does: logs on stderr and in the controller's file, signals,
-// systemd's notifications.
+// notifications for systemd.
 func Headless(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -42,7 +42,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	ended := make(chan error, 1)
 	g.Go(func() error {
 		ended <- h.Host(runCtx, func() {
-			logger.Info("the city runs", "city", dir, "version", e.Version)
+			logger.Info("the city is running", "city", dir, "version", e.Version)
 			note.Say(daemon.SdNotifyReady)
 		})
 		return nil
@@ -50,7 +50,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	err = h.Obey(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
 	if err != nil {
-		return err // the loop hangs: the process ends without it
+		return err // the loop hangs: the process exits without it
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
@@ -72,18 +72,18 @@ func (h *House) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReady)
 }
 
-// notifier tells systemd how the service is. It never makes its caller wait: a goroutine does the writing, and of the
-// beats that pile up only the newest is told.
+// notifier reports the state of the service to systemd. Its methods do not block: a goroutine writes, and only the
+// newest queued beat is sent.
 type notifier struct {
 	logger *slog.Logger
 	states chan string
 	beats  chan string
 	stop   chan struct{}
-	done   chan struct{} // closed when all is told
+	done   chan struct{} // closed when everything is sent
 	wg     sync.WaitGroup
 }
 
-// NewNotifier starts to tell the service manager of states and beats.
+// NewNotifier starts to send states and beats to the service manager.
 func NewNotifier(logger *slog.Logger) *notifier {
 	n := &notifier{logger: logger, states: make(chan string, 16), beats: make(chan string, 1),
 		stop: make(chan struct{}), done: make(chan struct{})}
@@ -91,7 +91,7 @@ func NewNotifier(logger *slog.Logger) *notifier {
 	return n
 }
 
-// Beat says that the loop turned: the watchdog is fed, and the status is shown by systemctl.
+// Beat reports a pass of the loop: it feeds systemd's watchdog, and sets the status that systemctl shows.
 func (n *notifier) Beat(status string) {
 	select {
 	case <-n.beats:
@@ -103,7 +103,7 @@ func (n *notifier) Beat(status string) {
 	}
 }
 
-// Say sends a state. Where systemd reads nothing, states beyond a few are dropped.
+// Say sends a state. If systemd does not read, states beyond a few are dropped.
 func (n *notifier) Say(state string) {
 	select {
 	case n.states <- state:
@@ -111,8 +111,8 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// lastWord is how long systemd may take to hear what is queued at the end. One that reads nothing keeps no city from
-// ending; the writer then ends with the process.
+// lastWord is the timeout for sending what is queued at the end. A systemd that does not read must not keep a city
+// from ending; the goroutine then ends with the process.
 const lastWord = 250 * time.Millisecond
 
 // Close sends what is queued and ends.
@@ -148,6 +148,6 @@ func (n *notifier) write() {
 
 func (n *notifier) send(state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		n.logger.Debug("systemd was not told", "error", err)
+		n.logger.Debug("cannot notify systemd", "error", err)
 	}
 }

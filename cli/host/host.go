@@ -20,29 +20,30 @@ import (
 	"gcity/trust"
 )
 
-// House is a city that this process runs.
+// House is a city that runs in this process.
 type House struct {
 	parts
 	Dir    string
 	Logger *slog.Logger
 	Done   chan struct{} // closed when the loop has ended
-	err    error         // of the loop, once done is closed
+	err    error         // of the loop, valid after Done is closed
 }
 
-// HouseOptions is how a city is hosted.
+// HouseOptions are the options for hosting a city.
 type HouseOptions struct {
 	Dir    string
 	at     string        // set by assemble, see parts
 	source config.Source // of the configuration
-	grant  trust.Grant   // of its programs
+	grant  trust.Grant   // for programs of the city
 	Mode   string        // "console", "headless", controller.Supervised, "settle"
 	Logger *slog.Logger
-	Beat   func(status string)                         // after each turn of the loop; must not wait
-	allow  func(ctx context.Context, agents int) error // see controller.Options; may be nil
-	group  func() string                               // see sessions.SessionOptions; may be nil
+	// called after each pass of the loop; must not block
+	Beat  func(status string)
+	allow func(ctx context.Context, agents int) error // see controller.Options; may be nil
+	group func() string                               // see sessions.SessionOptions; may be nil
 }
 
-// OpenHouse reads the configuration, takes the city's lock and puts the parts together. Nothing runs yet.
+// OpenHouse reads the configuration, takes the city's lock and assembles the parts. Nothing runs yet.
 func OpenHouse(ctx context.Context, e *env.Env, o HouseOptions) (*House, error) {
 	var err error
 	if o.source, err = e.Source(o.Dir); err != nil {
@@ -64,16 +65,16 @@ func OpenHouse(ctx context.Context, e *env.Env, o HouseOptions) (*House, error) 
 		return nil, err
 	}
 	if err := folder.KeepSource(p.at, o.source); err != nil {
-		o.Logger.Warn("other commands will not know of the files given with -f", "error", err)
+		o.Logger.Warn("other commands will not know the files given with -f", "error", err)
 	}
 	if err := folder.KeepKnown(p.at, c); err != nil {
-		o.Logger.Warn("mail and work will need a file without mistakes while no controller runs",
+		o.Logger.Warn("mail and work need a valid file while no controller is running",
 			"error", err)
 	}
 	closeParts := p.GiveBack
 	p.GiveBack = func() { folder.DropSource(p.at); closeParts() }
 	if err := folder.HideFromGit(folder.StateDir(p.at)); err != nil {
-		o.Logger.Warn("git will see what is made at run time", "error", err)
+		o.Logger.Warn("git will see runtime files", "error", err)
 	}
 	if err := folder.LinkBinary(p.at); err != nil {
 		o.Logger.Warn("agents will not find gc on their PATH", "error", err)
@@ -81,8 +82,8 @@ func OpenHouse(ctx context.Context, e *env.Env, o HouseOptions) (*House, error) 
 	return &House{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
 }
 
-// Host hosts the city until it is stopped. ready is called once, when the socket answers. It returns when the loop, the
-// socket and everything it started have ended, and closes the house.
+// Host hosts the city until it is stopped. It calls ready once, when the socket answers. It returns when the loop,
+// the socket and everything that it started have ended, and then closes the house.
 func (h *House) Host(ctx context.Context, ready func()) error {
 	defer h.GiveBack()
 	loopCtx, stop := context.WithCancel(ctx)
@@ -103,7 +104,7 @@ func (h *House) Host(ctx context.Context, ready func()) error {
 		h.firstLook(serveCtx)
 		err := h.serve(serveCtx)
 		if err != nil && serveCtx.Err() == nil {
-			h.Logger.Error("the city's socket is lost; agents run on", "error", err)
+			h.Logger.Error("the city's socket is lost; agents keep running", "error", err)
 		}
 		return nil
 	})
@@ -118,7 +119,7 @@ func (h *House) Host(ctx context.Context, ready func()) error {
 	g.Go(func() error {
 		told, hush := context.WithCancel(serveCtx)
 		defer hush()
-		g.Go(func() error { // there are no more events
+		g.Go(func() error { // no more events can arrive
 			select {
 			case <-h.last.Begun():
 				hush()
@@ -135,10 +136,11 @@ func (h *House) Host(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
-// lookPatience is how long those who ask by the socket wait at most for the first look at the sessions.
+// lookPatience is how long clients of the socket wait at most for the first list of sessions.
 const lookPatience = 2 * time.Second
 
-// firstLook waits until it is known who runs: a member that is one too many would be told that it is not there.
+// firstLook waits until the running agents are known: until then a surplus pool member would get the answer that it
+// does not exist.
 func (h *House) firstLook(ctx context.Context) {
 	late := time.NewTimer(lookPatience)
 	defer late.Stop()
@@ -150,24 +152,25 @@ func (h *House) firstLook(ctx context.Context) {
 	}
 }
 
-// GivenUp says on stderr what the city has not done at its end, for lack of time.
+// GivenUp prints on stderr what the city did not finish before its end.
 func GivenUp(e *env.Env, h *House) {
 	if what := h.last.End(); what != "" {
-		e.Warn(fmt.Sprintf("the city has ended, and this was given up after %s: %s", h.last.Limit(),
+		e.Warn(fmt.Sprintf("the city has stopped, but this was given up after %s: %s",
+			h.last.Limit(),
 			what))
 	}
 }
 
-// killLimit is how long it may take, once every session is ended at once, until none is left; and if one is, until the
-// loop has ended.
+// killLimit is how long it may take after killing all sessions until none is left, and then until the loop has
+// ended.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the loop gives up, and leaves agents running, every session is ended at once: by the
-// loop too, if it turns.
+// stopMargin is how long before the loop gives up, and leaves agents running, all sessions are killed: by this
+// process too, if the loop hangs.
 const stopMargin = killLimit
 
-// Obey answers signals until the loop has ended: TERM and INT stop the city, a second one at once; USR1 leaves the
-// agents; HUP is given to hup.
+// Obey handles signals until the loop has ended: TERM and INT stop the city, a second one kills at once; USR1
+// leaves the agents; HUP calls hup.
 func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
@@ -178,7 +181,8 @@ func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 		case s := <-signals:
 			switch s {
 			case syscall.SIGUSR1:
-				folder.LogError(h.Logger, "cannot leave the agents: the city goes on", h.Leave())
+				folder.LogError(h.Logger, "cannot leave the agents: the city keeps running",
+					h.Leave())
 			case syscall.SIGHUP:
 				hup()
 			default:
@@ -193,19 +197,19 @@ func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 				h.killAll()
 			}
 		case <-shorten:
-			h.Logger.Warn("the stop takes too long, ending every session at once")
+			h.Logger.Warn("the stop takes too long, killing all sessions")
 			giveUp = time.After(killLimit)
 			h.killAll()
 		case <-giveUp:
 			h.Loop.GiveUp()
 			leave = time.After(killLimit)
 		case <-leave:
-			return errors.New("the city did not end in time; `gcity stop` ends what is left")
+			return errors.New("the city did not stop in time; `gcity stop` stops what is left")
 		}
 	}
 }
 
-// Leave ends the controller and keeps the agents. If it cannot, the city goes on.
+// Leave ends the controller and keeps the agents. If that fails, the city keeps running.
 func (h *House) Leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -213,25 +217,26 @@ func (h *House) Leave() error {
 	return err
 }
 
-// killAll ends every session without grace; the loop notices that they are gone.
+// killAll kills every session; the loop notices their ends.
 func (h *House) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
-	all, err := h.sessions.List(ctx) // with an error, perhaps a part
+	all, err := h.sessions.List(ctx) // also returns a partial list with its error
 	if err = errors.Join(err, sessions.EndSessions(ctx, h.sessions, all, 0)); err != nil {
-		h.Logger.Error("some sessions could not be ended", "error", err)
+		h.Logger.Error("cannot kill some sessions", "error", err)
 	}
 }
 
-// ListenSignals delivers what obey understands, but for INT. The caller calls the second result when done.
+// ListenSignals delivers the signals that Obey handles, except for INT. The caller calls the second result when
+// done.
 func ListenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }
 
-// vet returns why a city may not run, and extends what the user trusts by what the user has edited.
+// vet returns why a city may not run, and extends the user's trust to the user's own edits.
 func (o HouseOptions) vet(c *config.City) error {
 	if c == nil {
 		var err error
@@ -248,16 +253,16 @@ func (o HouseOptions) vet(c *config.City) error {
 	}
 	if complete {
 		if err := folder.Ledger().Extend(c.Path, all); err != nil {
-			o.Logger.Warn("edits of the city will be asked about", "error", err)
+			o.Logger.Warn("edits of the city will need a new answer", "error", err)
 		}
 	}
 	return nil
 }
 
-// keepKnown writes down what is known of a valid configuration that the controller has read.
+// keepKnown saves what work and mail need of a valid configuration.
 func (o HouseOptions) keepKnown(_ string, good *config.City) {
 	if good != nil {
-		folder.LogError(o.Logger, "what is known of the city cannot be written down",
+		folder.LogError(o.Logger, "cannot save what is known of the city",
 			folder.KeepKnown(o.at, good))
 	}
 }

@@ -57,7 +57,7 @@ func TestAKeptCityThatDoesNotClose(t *testing.T) {
 		synctest.Wait()
 		select {
 		case err := <-ended:
-			if err == nil || !strings.Contains(err.Error(), "does not let go") {
+			if err == nil || !strings.Contains(err.Error(), "cannot release") {
 				t.Error(err)
 			}
 		default:

@@ -6,8 +6,8 @@ import (
 	"gcity/city"
 )
 
-// OpenFiles returns how many files the controller may open that runs, or one that this process would start; 0 if that
-// cannot be told. Go raises the limit of each process to what is allowed, and gives its children the one of before.
+// OpenFiles returns how many files the running controller may open, or one that this process would start; 0 if
+// unknown. Go raises the limit of each process to the maximum, but gives its children the original one.
 func OpenFiles(running *city.Snapshot) uint64 {
 	pid := 0 // this process
 	if running != nil {

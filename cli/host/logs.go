@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// Logger writes what a controller says: text for a person at a terminal, JSON for a journal.
+// Logger writes the log of a controller: text on a terminal, JSON for a journal.
 func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	if e.ErrTTY {
 		return slog.New(slog.NewTextHandler(w, nil))
@@ -22,8 +22,8 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// headlessLog returns the logger of a controller without a screen. It writes to the controller's file, and
-// to stderr unless that is the same file, as it is in the background.
+// headlessLog returns the logger of a controller without a screen. It writes to the controller's file, and to
+// stderr unless that is the same file, as in the background.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -32,7 +32,7 @@ func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	out := NewSpill(e.Err)
 	if _, err := disk.CheckFile(folder.LogPath(dir)); err != nil &&
 		!errors.Is(err, fs.ErrNotExist) {
-		Logger(e, out).Warn("nothing is written to the controller's log", "error", err)
+		Logger(e, out).Warn("cannot write the controller's log", "error", err)
 	}
 	// it never fails
 	return bothLogs(Logger(e, out), logger), func() { _ = out.Close(); closeFile() }
@@ -43,7 +43,7 @@ func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
 }
 
-// controllerLog returns a logger that writes to the controller's file and never waits for it.
+// controllerLog returns a logger that writes to the controller's file and never blocks.
 func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewSpill(file)
@@ -51,17 +51,17 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 		_ = own.Close() // it never fails
 		select {
 		case <-own.done:
-			_ = file.Close() // what cannot be written is lost
-		default: // the disk does not answer, and Close would wait for it
+			_ = file.Close() // lines that cannot be written are lost
+		default: // the disk does not respond, and Close would wait for it
 		}
 	}
 }
 
-// spillDepth is how many lines a stuck stderr may be behind before lines are dropped.
+// spillDepth is how many lines are queued for a blocked stderr before lines are dropped.
 const spillDepth = 1024
 
-// spill is a writer that never makes its caller wait: lines queue up for a goroutine that writes them, and
-// what does not fit in the queue is dropped and counted.
+// spill is a writer that never blocks its caller: a goroutine writes the queued lines, and lines that do not fit in
+// the queue are dropped and counted.
 type spill struct {
 	to    io.Writer
 	lines chan []byte
@@ -73,7 +73,7 @@ type spill struct {
 	dropped int
 }
 
-// NewSpill starts a writer that never waits for the stream that it writes to.
+// NewSpill starts a writer that never waits for the stream behind it.
 func NewSpill(to io.Writer) *spill {
 	s := &spill{to: to, lines: make(chan []byte, spillDepth), done: make(chan struct{})}
 	s.wg.Go(s.drain)
@@ -89,7 +89,8 @@ func (s *spill) Write(p []byte) (int, error) {
 	}
 	line := append([]byte(nil), p...)
 	if s.dropped > 0 {
-		line = append(fmt.Appendf(nil, "%d lines of this log were dropped: nobody read it\n",
+		line = append(fmt.Appendf(nil, "%d lines of this log were dropped: the stream "+
+			"was blocked\n",
 			s.dropped), line...)
 	}
 	select {
@@ -120,10 +121,10 @@ func (s *spill) drain() {
 	defer close(s.done)
 	for line := range s.lines {
 		if _, err := s.to.Write(line); err != nil {
-			continue // a stream that is gone stays gone; the city does not end for it
+			continue // the stream is gone; the city keeps running without it
 		}
 	}
 }
 
-// behind is how many lines wait to be written.
+// behind returns how many lines wait to be written.
 func (s *spill) behind() int { return len(s.lines) }

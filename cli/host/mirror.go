@@ -11,7 +11,8 @@ import (
 	"gcity/trust"
 )
 
-// MirrorOf is the script that is told of a city's events, without log and logger; ok: there is one, and it may run.
+// MirrorOf returns the script that receives a city's events, without log and logger; ok means that there is one and
+// that it may run.
 func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
 	path, ok := folder.CutExec(c.Events.Provider)
 	if ok = ok && grant.Err() == nil; !ok {

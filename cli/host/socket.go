@@ -8,8 +8,8 @@ import (
 	"gcity/controller"
 )
 
-// held says whether the city is still ours, and sees that its socket is where it belongs. at is nil for a city that
-// has none.
+// held reports whether this process still holds the city, and restores its socket. at is nil for a city without
+// one.
 func held(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || at == nil {
 		return err
@@ -18,13 +18,13 @@ func held(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if aside := at.Aside(); renewed && aside != "" {
 		tellAside(log, aside)
 	} else if renewed {
-		log.Warn("the city's socket was removed, and is there again")
+		log.Warn("the city's socket was removed, and is created again")
 	}
-	folder.LogError(log, "the city's socket was removed, and cannot be made anew", err)
+	folder.LogError(log, "the city's socket was removed, and cannot be created again", err)
 	return nil
 }
 
-// tellAside warns that something was in the socket's place.
+// tellAside logs that another file was in the socket's place.
 func tellAside(log *slog.Logger, aside string) {
 	log.Warn("a file or folder was in the place of the city's socket and was moved aside", "to",
 		aside)

@@ -43,17 +43,17 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 		return 0, fmt.Errorf("cannot start the headless controller: %w", err)
 	}
 	died := make(chan error, 1)
-	var wg sync.WaitGroup // outlived by the child on purpose: it ends with this process
+	var wg sync.WaitGroup // outlives this function on purpose: it ends with this process
 	wg.Go(func() { died <- cmd.Wait() })
 	if err := waitAnswer(ctx, dir, cmd.Process.Pid, died); err != nil {
-		return 0, asChild(fmt.Errorf("the headless controller did not come up: %w%s", err,
+		return 0, asChild(fmt.Errorf("the headless controller did not start: %w%s", err,
 			tail(dir, began)))
 	}
 	return cmd.Process.Pid, nil
 }
 
-// asChild gives the failure of a child its exit code, where that is one of gcity's own: another controller was first,
-// or the configuration is refused.
+// asChild gives the failure of a child its exit code, if it is one of gcity's own: another controller was first, or
+// the configuration is invalid.
 func asChild(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code := ended.ExitCode(); code == exit.CodeConflict || code == exit.CodeConfig {
@@ -80,7 +80,7 @@ func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) err
 			return ctx.Err()
 		case err := <-died:
 			if err == nil {
-				err = errors.New("it ended at once")
+				err = errors.New("it exited at once")
 			}
 			return err
 		case <-tick.C:
@@ -88,7 +88,7 @@ func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) err
 	}
 }
 
-// tail is what a controller wrote to its log since an offset, a few lines at most.
+// tail returns the last lines that a controller wrote to its log since an offset.
 func tail(dir string, from int64) string { return tailOf(folder.LogPath(dir), from) }
 
 func tailOf(path string, from int64) string {

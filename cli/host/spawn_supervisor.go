@@ -15,10 +15,10 @@ import (
 	"gcity/cli/service"
 )
 
-// SpawnLimit is how long a supervisor may take to answer.
+// SpawnLimit is how long a supervisor may take to respond after its start.
 const SpawnLimit = 30 * time.Second
 
-// RaiseSupervisor has a supervisor run: by its service, if it has one and there is a systemd.
+// RaiseSupervisor starts a supervisor, with its service if it has one and systemd is running.
 func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
 	error) {
 	for _, u := range service.Units(e, "supervisor", home.Dir) {
@@ -37,7 +37,7 @@ func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (
 		defer cancel()
 		r, err := awaitSupervisor(ctx, e, nil)
 		if err != nil {
-			err = fmt.Errorf("the supervisor did not come up by its service: %w; `%s` tells more",
+			err = fmt.Errorf("the supervisor did not start with its service: %w; see `%s`",
 				err, u.Manager.Line("status", u.Name()))
 		}
 		return r, err
@@ -45,15 +45,14 @@ func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (
 	return spawnSupervisor(ctx, e, home)
 }
 
-// spawnSupervisor starts a supervisor in a session of its own and returns when it answers. One that somebody else was
-// just starting is as good.
+// spawnSupervisor starts a supervisor in a session of its own and returns when it responds. A supervisor that
+// another process starts at the same time counts too.
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
 	error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
-		return supervisorRunning{}, errors.New("no supervisor runs, and one that was started " +
-			"from within an agent or an automation would end with that: " +
-			"start it from a terminal of yours, or make it a service by `gcity supervisor " +
-			"install --now`")
+		return supervisorRunning{}, errors.New("no supervisor is running, and one started from " +
+			"within an agent or an automation would end with it; start it from a terminal, or " +
+			"run `gcity supervisor install --now` to make it a service")
 	}
 	if err := CheckHome(home); err != nil {
 		return supervisorRunning{}, err
@@ -83,18 +82,18 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (
 		return supervisorRunning{}, fmt.Errorf("cannot start the supervisor: %w", err)
 	}
 	died := make(chan error, 1)
-	var wg sync.WaitGroup // outlived by the child on purpose: it ends with this process
+	var wg sync.WaitGroup // outlives this function on purpose: it ends with this process
 	wg.Go(func() { died <- cmd.Wait() })
 	ctx, cancel := context.WithTimeout(ctx, SpawnLimit)
 	defer cancel()
 	r, err := awaitSupervisor(ctx, e, died)
 	if err != nil {
-		return r, fmt.Errorf("the supervisor did not come up: %w%s", err, tailOf(home.Log(), began))
+		return r, fmt.Errorf("the supervisor did not start: %w%s", err, tailOf(home.Log(), began))
 	}
 	return r, nil
 }
 
-// awaitSupervisor waits until a supervisor answers.
+// awaitSupervisor waits until a supervisor responds.
 func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (supervisorRunning,
 	error) {
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -115,16 +114,17 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 		select {
 		case <-ctx.Done():
 			return r, ctx.Err()
-		case dead = <-died: // perhaps because another one was quicker
+		case dead = <-died: // perhaps because another supervisor was first
 			if dead == nil {
-				dead = errors.New("it ended at once")
+				dead = errors.New("it exited at once")
 			}
 		case <-tick.C:
 		}
 	}
 }
 
-// ofNoCity is an environment without what speaks of one city, or of one agent: a supervisor runs them all.
+// ofNoCity returns an environment without the variables of one city or one agent, because a supervisor runs all of
+// them.
 func ofNoCity(env []string) []string {
 	var out []string
 	for _, pair := range env {

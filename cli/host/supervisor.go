@@ -38,7 +38,7 @@ type (
 	Registered        = supervisor.Entry
 )
 
-// SupervisorOf is the process that has the cities that are registered in a folder, 0 if none has.
+// SupervisorOf returns the process that runs the cities registered in a folder, or 0.
 func SupervisorOf(dir string) (pid int, err error) {
 	r, runs, err := supervisor.Find(supervisor.Home{Dir: dir})
 	if !runs {
@@ -47,7 +47,7 @@ func SupervisorOf(dir string) (pid int, err error) {
 	return r.PID, err
 }
 
-// FindSupervisor says which supervisor runs the cities of this environment, if one does.
+// FindSupervisor returns the supervisor that runs the cities of this environment, if there is one.
 func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -57,7 +57,7 @@ func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	return r, runs && err == nil
 }
 
-// DialSupervisor reaches the supervisor that runs. It is not running if none does.
+// DialSupervisor connects to the running supervisor. It returns a not-running error without one.
 func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -68,14 +68,14 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 		return nil, r, err
 	}
 	if !runs {
-		return nil, r, exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor "+
-			"start` starts one", h.Dir)
+		return nil, r, exit.NotRunning("no supervisor is running for the cities of %s; `gcity "+
+			"supervisor start` starts one", h.Dir)
 	}
 	f, err := client.DialFleet(r.Socket)
 	return f, r, err
 }
 
-// CheckHome says what is wrong with the files of a supervisor: mistakes are refused as those of a configuration are.
+// CheckHome returns errors in the files of a supervisor. They have the same exit code as an invalid configuration.
 func CheckHome(h env.SupervisorHome) error {
 	_, err := supervisor.ReadSettings(h)
 	_, regErr := supervisor.Read(h)
@@ -88,7 +88,7 @@ func CheckHome(h env.SupervisorHome) error {
 	return err
 }
 
-// Registry lists the cities that are registered, by their names.
+// Registry lists the registered cities by name.
 func Registry(h env.SupervisorHome) ([]Registered, error) {
 	all, err := supervisor.Read(h)
 	looks := deadline.New[string](len(all) + 1)
@@ -99,7 +99,7 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	}), err
 }
 
-// Unregister takes a city out of the registry and reports whether it was there.
+// Unregister removes a city from the registry and reports whether it was registered.
 func Unregister(ctx context.Context, h env.SupervisorHome, path string) (bool, error) {
 	return supervisor.Remove(ctx, h, path)
 }
@@ -110,14 +110,14 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// Add compares names that are written in the registry. Entries without one take theirs from a city.toml.
+	// Add compares the names in the registry. Entries without a name use the one in their city.toml.
 	if err := Clash(ctx, h, path); err != nil {
 		return e, err
 	}
 	return e, supervisor.Add(ctx, h, e)
 }
 
-// misnamed returns the error for a city whose city.toml gives it another name than the registry.
+// misnamed returns the error for a city that has another name in its city.toml than the registry.
 func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) error {
 	again := "`gcity register " + shell.Quote(entry.Path) + "`"
 	if h, err := env.Home(e); err == nil {
@@ -125,11 +125,11 @@ func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) er
 			return fmt.Errorf("%w; then run %s", taken, again)
 		}
 	}
-	return fmt.Errorf("it is registered as %q, and its %s calls it %q: %s takes the new name",
+	return fmt.Errorf("it is registered as %q, but its %s has the name %q: %s uses the new name",
 		entry.Name, config.FileName, name, again)
 }
 
-// Clash returns the error for a city whose name another registered city has. Read errors are reported at registration.
+// Clash returns an error if another registered city has the same name. Read errors are reported at registration.
 func Clash(ctx context.Context, h env.SupervisorHome, path string) error {
 	e, err := supervisor.Identify(ctx, path, cityName)
 	all, wrong := Registry(h)
@@ -139,7 +139,7 @@ func Clash(ctx context.Context, h env.SupervisorHome, path string) error {
 	return supervisor.Clash(all, e)
 }
 
-// cityName is what a city is called by its configuration, or was when that was last well; "" if nobody knows.
+// cityName returns the name of a city from its configuration, or from the last valid one; "" if unknown.
 func cityName(path string) string {
 	if c, err := folder.SourceOf(path).Load(); err == nil {
 		return c.Workspace.Name
@@ -150,7 +150,7 @@ func cityName(path string) string {
 	return ""
 }
 
-// mostAgents is how many agents a city declares, every possible member of its pools among them.
+// mostAgents returns how many agents a city declares, with every possible member of its pools.
 func mostAgents(path string) (int, error) {
 	c, err := folder.SourceOf(path).Load()
 	if err != nil {
@@ -159,7 +159,7 @@ func mostAgents(path string) (int, error) {
 	return len(folder.Plan(c, path)), nil
 }
 
-// supervised is a supervisor put together, not yet running.
+// supervised is a supervisor, assembled but not yet running.
 type supervised struct {
 	*supervisor.Supervisor
 	Serve func(ctx context.Context) error // answers on its socket
@@ -168,7 +168,7 @@ type supervised struct {
 	Close func()
 }
 
-// AssembleSupervisor takes the home's locks and puts the parts together.
+// AssembleSupervisor takes the locks of the home folder and assembles the parts.
 func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, logger *slog.Logger,
 	beat func(string)) (_ supervised, err error) {
 	var undo folder.Closers
@@ -187,7 +187,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		return supervised{}, fmt.Errorf("cannot open the supervisor's socket: %w", err)
 	}
 	undo.Add(func() { _ = l.Close() }) // ServeFleet has closed it already
-	lost := func(err error) { logger.Error("files are not watched any more", "error", err) }
+	lost := func(err error) { logger.Error("files are no longer watched", "error", err) }
 	doors, last := newDoors(logger), shutdown.New(controller.Farewell)
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
@@ -227,7 +227,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// doors are where a supervisor is answered besides its own socket, and what it limits.
+// doors are the ways to reach a supervisor other than its own socket, and its limits.
 type doors struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -239,7 +239,7 @@ func newDoors(logger *slog.Logger) *doors {
 	return &doors{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
-// apply passes new settings on. It does not wait.
+// apply passes new settings on. It does not block.
 func (d *doors) apply(s supervisor.Settings) {
 	t := fleetTCP(s)
 	folder.Latest(d.tcp, t)
@@ -265,27 +265,28 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the error of a city that this process still runs, by another path of its folder for instance. That
-// passes.
+// earlierRun is the error for a city that this process still runs, for example by another path of its folder. It is
+// temporary.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
-	return "an earlier run of it in this supervisor is being ended; should that not pass, kill " +
-		"-USR1 of the supervisor and `gcity supervisor start` free it, and keep all agents"
+	return "an earlier run of it in this supervisor is still stopping; if that does not end, " +
+		"kill -USR1 of the supervisor and `gcity supervisor start` restart the supervisor and " +
+		"keep all agents"
 }
 
 func (e earlierRun) Unwrap() error { return e.running }
 
-// kept is a city in the supervisor's care. What it is told it is told as by signals, as a controller of its own would
-// be.
+// kept is a city that the supervisor runs. Requests reach it in the form of signals, as they would reach a
+// controller in its own process.
 type kept struct {
 	*House
-	own     *slog.Logger // the city's file alone
+	own     *slog.Logger // only for the city's own file
 	signals chan os.Signal
 	release func()
 }
 
-// openKept opens a city that is registered.
+// openKept opens a registered city.
 func openKept(ctx context.Context, e *env.Env, entry Registered, logger *slog.Logger,
 	o HouseOptions) (supervisor.City, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -327,29 +328,30 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 		defer close(over)
 		fault = recovery.Catch(func() {
 			ended = k.Host(runCtx, func() {
-				k.own.Info("the city runs", "city", k.Dir, "supervisor", os.Getpid())
+				k.own.Info("the city is running", "city", k.Dir, "supervisor", os.Getpid())
 				ready()
 			})
 		})
 	}()
 	defer context.AfterFunc(ctx, func() { k.tell(syscall.SIGTERM) })()
 	if err := k.Obey(k.signals, stop, func() {}); err != nil {
-		return err // it hangs: nobody waits for it
+		return err // it hangs, so do not wait for it
 	}
 	late := time.NewTimer(folder.ReleaseLimit)
 	defer late.Stop()
 	select {
 	case <-over:
 		if what := k.last.End(); what != "" {
-			k.Logger.Warn("the city has ended, and something was given up", "after", k.last.Limit(),
+			k.Logger.Warn("the city has stopped, but something was given up", "after",
+				k.last.Limit(),
 				"what", what)
 		}
-		if fault != nil { // of which nobody has been told
+		if fault != nil { // a panic that is not reported yet
 			panic(fault)
 		}
 		return ended
 	case <-late.C:
-		return fmt.Errorf("the city has ended, and does not let go of %s; look at what is "+
+		return fmt.Errorf("the city has stopped, but cannot release %s; check what is "+
 			"mounted there", k.Dir)
 	}
 }
@@ -357,7 +359,7 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 func (k *kept) tell(s os.Signal) {
 	select {
 	case k.signals <- s:
-	default: // so many have been told already
+	default: // enough signals are queued already
 	}
 }
 
@@ -370,7 +372,7 @@ func (k *kept) Hurry() { k.tell(syscall.SIGTERM) }
 // Close implements supervisor.City.
 func (k *kept) Close() { k.GiveBack(); k.release() }
 
-// fleetTCP is where, and for whom, a supervisor is to answer over TCP.
+// fleetTCP returns the TCP address of a supervisor's API, with its token and tenants.
 func fleetTCP(s supervisor.Settings) api.TCP {
 	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
 		Tenants:   map[string]api.TenantOf{},
@@ -384,7 +386,7 @@ func fleetTCP(s supervisor.Settings) api.TCP {
 	return t
 }
 
-// FleetAddr returns where a supervisor is to answer over TCP, "" if nowhere, and the file with the token for that.
+// FleetAddr returns the TCP address of a supervisor's API, "" if it has none, and the file with its token.
 func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	s, err := supervisor.ReadSettings(h)
 	if err != nil || s.Port == 0 {
@@ -393,7 +395,7 @@ func FleetAddr(h env.SupervisorHome) (addr, token string) {
 	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
 }
 
-// Obey answers signals until the supervisor has ended.
+// Obey handles signals until the supervisor has ended.
 func (s supervised) Obey(signals <-chan os.Signal, ended <-chan error, logger *slog.Logger,
 	note *notifier, stop func()) error {
 	asked := 0

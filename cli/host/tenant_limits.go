@@ -11,7 +11,7 @@ import (
 	"gcity/supervisor"
 )
 
-// limiter keeps a control group for each tenant that has a limit of processors or memory.
+// limiter keeps a control group for each tenant that has a limit of CPUs or memory.
 type limiter struct {
 	wants chan []supervisor.Tenant
 	log   *slog.Logger
@@ -32,8 +32,8 @@ func (l *limiter) group(tenant string) string {
 	return l.groups[tenant]
 }
 
-// keep makes the groups that are wanted until ctx ends. report receives why limits have no
-// effect, "" if they do.
+// keep creates the configured groups until ctx ends. It calls report with why limits have no effect, "" if they
+// have.
 func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	var tree *cgroup.Tree
 	last := ""
@@ -55,7 +55,7 @@ func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	}
 }
 
-// apply makes the groups of tenants. The tree is opened when the first tenant has a limit.
+// apply creates the groups of tenants. It opens the tree when the first tenant has a limit.
 func (l *limiter) apply(tree **cgroup.Tree, tenants []supervisor.Tenant) error {
 	groups := map[string]string{}
 	var failed error

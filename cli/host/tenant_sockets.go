@@ -14,25 +14,25 @@ import (
 	"gcity/internal/recovery"
 )
 
-// retryInterval is the time until a socket of a tenant that failed is opened again.
+// retryInterval is the time until gcity retries to open a tenant's socket.
 const retryInterval = 2 * time.Second
 
-// tenantSockets answers each tenant on a socket of its own.
+// tenantSockets serves each tenant on a socket of its own.
 type tenantSockets struct {
 	wants  chan map[string]api.TenantOf
 	cities city.Directory
 	o      api.Options
 	open   map[string]tenantSocket
-	failed map[string]string // errors that are in the log already, by tenant
+	failed map[string]string // errors that are already in the log, by tenant
 }
 
-// tenantSocket is a socket on which one tenant is answered.
+// tenantSocket is a socket that serves one tenant.
 type tenantSocket struct {
 	of  api.TenantOf
 	end func() // closes it and waits for its requests
 }
 
-// keep opens and closes sockets as wants says, until ctx ends. It logs failures and tries them again.
+// keep opens and closes sockets as wants says, until ctx ends. It logs failures and retries.
 func (s *tenantSockets) keep(ctx context.Context) {
 	s.open, s.failed = map[string]tenantSocket{}, map[string]string{}
 	defer func() {
@@ -64,13 +64,13 @@ func (s *tenantSockets) keep(ctx context.Context) {
 	}
 }
 
-// start opens the socket of a tenant and answers there.
+// start opens the socket of a tenant and serves it.
 func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantOf) {
 	log := s.o.Log.With(slog.String("tenant", name), slog.String("socket", t.Socket))
 	l, err := socket.Listen(t.Socket)
 	if err != nil {
 		if s.failed[name] != err.Error() {
-			log.Warn("the socket of a tenant cannot be opened; the supervisor tries again", "err",
+			log.Warn("cannot open the socket of a tenant; the supervisor retries", "err",
 				err)
 		}
 		s.failed[name] = err.Error()

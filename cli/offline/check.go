@@ -15,12 +15,12 @@ import (
 	"gcity/internal/shell"
 )
 
-// checksAtOnce bounds how many conditions are asked side by side.
+// checksAtOnce bounds how many conditions are checked at the same time.
 const checksAtOnce = 8
 
-// CheckAll judges automations anew, their conditions asked.
+// CheckAll evaluates automations again, and runs the checks of their conditions.
 func (b *Aside) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
-	found, _ := b.scan() // its troubles are in the snapshot
+	found, _ := b.scan() // errors of the scan are in the snapshot
 	out := slices.Clone(items)
 	var g errgroup.Group
 	g.SetLimit(checksAtOnce)
@@ -35,7 +35,7 @@ func (b *Aside) CheckAll(ctx context.Context, items []city.Automation) ([]city.A
 		g.Go(func() error {
 			item, _, err := b.judge(ctx, d, b.ask(ctx, d))
 			if err == nil {
-				item.Reason += "; no controller runs"
+				item.Reason += "; no controller is running"
 				out[i] = item
 			}
 			return err
@@ -47,7 +47,7 @@ func (b *Aside) CheckAll(ctx context.Context, items []city.Automation) ([]city.A
 // ask runs the check of a condition once.
 func (b *Aside) ask(ctx context.Context, d automation.Definition) automation.CheckFacts {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.CheckTimeout,
-		fmt.Errorf("it had not ended after check_timeout = %s", d.CheckTimeout))
+		fmt.Errorf("it did not finish within check_timeout = %s", d.CheckTimeout))
 	defer cancel()
 	f := automation.CheckFacts{Asked: b.now(), Done: true, Fresh: true}
 	dir, env, err := folder.RunPlace(b.config, d)

@@ -56,11 +56,11 @@ func (b *Aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
-	return city.Receipt{}, exit.NotRunning("cannot %s: no controller runs %s; start it with "+
-		"`gcity` or `gcity --headless`", c.Verb(), b.Dir)
+	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; start it "+
+		"with `gcity` or `gcity --headless`", c.Verb(), b.Dir)
 }
 
-// toSession does what only needs the session itself.
+// toSession carries out a command that needs only the session.
 func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
@@ -70,14 +70,14 @@ func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	switch c := c.(type) {
 	case city.Kill:
 		err, done = b.Sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+
-			"; no controller runs that would start it again"
+			"; no controller is running that would start it again"
 		if err == nil {
 			err = b.settleAccounts(ctx, func(agent string) bool { return agent == c.Agent })
 		}
 	case city.Interrupt:
 		err, done = b.Sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
 	case city.Nudge:
-		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the text"
+		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" took the text"
 	case city.SendKeys:
 		k, ok := b.Sessions.(session.Keyer)
 		if !ok {
@@ -94,12 +94,12 @@ func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	return city.Receipt{Message: done}, AsProblem(err)
 }
 
-// everyone is all agents of the city.
+// everyone selects all agents of the city.
 func everyone(string) bool { return true }
 
-// End stops the living sessions of some agents.
+// End stops the living sessions of the agents that of selects.
 func (b *Aside) End(ctx context.Context, of func(agent string) bool) (int, error) {
-	done := b.meanwhile(ctx, "the sessions to be listed", sessions.EndLimit)
+	done := b.meanwhile(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
 	defer cancel()
 	all, unknown, err := b.whole(look)
@@ -123,7 +123,7 @@ func (b *Aside) End(ctx context.Context, of func(agent string) bool) (int, error
 	return len(alive), errors.Join(err, b.settleAccounts(ctx, of))
 }
 
-// meanwhile has it said what is waited for, if somebody wants to hear that.
+// meanwhile prints what the command waits for, if the caller wants that.
 func (b *Aside) meanwhile(ctx context.Context, what string, most time.Duration) (done func()) {
 	if b.slow == nil {
 		return func() {}
@@ -131,8 +131,8 @@ func (b *Aside) meanwhile(ctx context.Context, what string, most time.Duration) 
 	return b.slow(ctx, what, most)
 }
 
-// settleAccounts writes down the ends that nobody has recorded yet, as a controller would have, and lets the sessions'
-// holders go.
+// settleAccounts records the ends that no controller has recorded, as a controller would, and releases the holders
+// of these sessions.
 func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) error {
 	all, err := b.list(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) 
 		}
 		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil &&
 			!errors.Is(err, session.ErrNotFound) {
-			return fmt.Errorf("the holder of %q could not be let go: %w", st.Agent, err)
+			return fmt.Errorf("cannot release the holder of %q: %w", st.Agent, err)
 		}
 	}
 	return nil
@@ -172,9 +172,9 @@ func (b *Aside) settleAccount(st *session.Status, recorded bool) error {
 		return nil
 	}
 	e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent,
-		Message: "stopped; no controller ran"}
+		Message: "stopped; no controller was running"}
 	if !st.Exit.Asked {
-		e.Type, e.Message = events.AgentCrashed, "ended while no controller ran: "+
+		e.Type, e.Message = events.AgentCrashed, "ended while no controller was running: "+
 			output.ExitText(st.Exit.Code, st.Exit.Signal)
 		if st.Exit.Code == 0 {
 			e.Type = events.AgentStopped
@@ -186,12 +186,12 @@ func (b *Aside) settleAccount(st *session.Status, recorded bool) error {
 	}
 	e.Payload = about
 	if _, err := folder.AppendEvent(b.Dir, e); err != nil {
-		return fmt.Errorf("the end of %q could not be recorded: %w", st.Agent, err)
+		return fmt.Errorf("cannot record the end of %q: %w", st.Agent, err)
 	}
 	return nil
 }
 
-// grace is the configured time between an interrupt and the end; the default where the configuration is refused.
+// grace returns the configured time between interrupt and kill, or the default if the configuration is invalid.
 func (b *Aside) grace() time.Duration {
 	if b.config == nil {
 		return 5 * time.Second
@@ -199,10 +199,11 @@ func (b *Aside) grace() time.Duration {
 	return b.config.Daemon.ShutdownTimeout
 }
 
-// typingPause is how long nobody may have typed into a terminal before a text is.
+// typingPause is how long no key must have been typed into a terminal before a text is sent.
 const typingPause = 2 * time.Second
 
-// sendText types a text into a session; nobody would keep it, so it is refused while somebody types there.
+// sendText types a text into a session. It refuses while a user is typing there, because no controller would keep
+// the text.
 func (b *Aside) sendText(ctx context.Context, name string, c city.Nudge) error {
 	p, ok := b.Sessions.(session.Polite)
 	if !ok || c.Now {
@@ -211,9 +212,9 @@ func (b *Aside) sendText(ctx context.Context, name string, c city.Nudge) error {
 	err := p.SendPolitely(ctx, name, c.Text, typingPause)
 	if errors.Is(err, session.ErrBusy) {
 		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("somebody is typing into agent %s, or has left a draft on its "+
-				"line, and no controller runs that would keep the text until that is gone: --now "+
-				"types it all the same", c.Agent)}
+			Message: fmt.Sprintf("a user is typing into agent %s, or has left a draft on its "+
+				"input line, and no controller is running that would queue the text; --now "+
+				"types it anyway", c.Agent)}
 	}
 	return err
 }

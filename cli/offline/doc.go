@@ -1,2 +1,2 @@
-// Package offline answers for a city that no controller runs. It reads the files of the city and asks its sessions.
+// Package offline answers for a city without a controller. It reads the files of the city and asks its sessions.
 package offline

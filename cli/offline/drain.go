@@ -8,8 +8,8 @@ import (
 	"gcity/session"
 )
 
-// mark writes or takes back the marks of a drain. They stay with the session: a controller that comes later finds them
-// and acts on them.
+// mark sets or removes the marks of a drain. They are kept with the session, so a later controller finds them and
+// acts on them.
 func (b *Aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
@@ -34,41 +34,41 @@ func (b *Aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) 
 	return b.recordOf(e, done)
 }
 
-// remark decides what a drain command makes of a drain; done goes on from the agent's name. An event without a type
-// says that nothing has to be done.
+// remark returns what a drain command changes about a drain; done continues the agent's name. An event without a
+// type means that nothing changes.
 func (b *Aside) remark(c city.Command, agent string, is session.Drain) (to session.Drain,
 	e events.Event, done string, err error) {
 	told := is.On()
 	switch c.(type) {
 	case city.Drain:
 		if told {
-			return is, e, "has been told to finish already", nil
+			return is, e, "is draining already", nil
 		}
 		return session.Drain{Since: b.now(), By: "operator"},
 			events.Event{Type: events.AgentDraining, Actor: "operator"},
-			"is told to finish; no controller runs that would end it", nil
+			"is asked to finish; no controller is running that would stop it", nil
 	case city.Undrain:
 		if !told {
 			return is, e, "is not draining", nil
 		}
 		if is.By == "pool" {
 			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
-				" is drained because its pool wants fewer: scale the pool"}
+				" is draining because its pool wants fewer members: scale the pool"}
 		}
 		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"},
 			"goes on", nil
 	default:
 		if !told {
 			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
-				" has not been told to finish"}
+				" is not draining"}
 		}
 		is.Acked = true
 		return is, events.Event{Type: events.AgentDraining, Actor: agent},
-			"says that it has finished; no controller runs that would end it", nil
+			"has reported done; no controller is running that would stop it", nil
 	}
 }
 
-// DrainMarks reads what a session's marks say.
+// DrainMarks reads the drain marks of a session.
 func DrainMarks(ctx context.Context, m session.Marker, name string) (session.Drain, error) {
 	text := map[string]string{}
 	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
@@ -77,7 +77,7 @@ func DrainMarks(ctx context.Context, m session.Marker, name string) (session.Dra
 			return session.Drain{}, err
 		}
 		if text[key] = value; text[session.DrainMark] == "" {
-			break // the others say nothing without it
+			break // without the first mark the others mean nothing
 		}
 	}
 	return session.ParseDrain(func(key string) string { return text[key] }), nil

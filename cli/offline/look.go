@@ -23,17 +23,18 @@ import (
 	"gcity/session"
 )
 
-// drainTimeout is how long an agent without a pool has when it is told to finish; a pool says so itself.
+// drainTimeout is how long an agent without a pool may take to finish when it is drained; a pool has its own
+// setting.
 const drainTimeout = 5 * time.Minute
 
-// look is one look at a city without a controller.
+// look is the state of a city without a controller, read once.
 type look struct {
 	now   time.Time
-	alive map[string]session.Status // by agent, ended ones that nobody has recorded included
+	alive map[string]session.Status // by agent, with ended sessions that are not recorded
 	usage map[string]session.Usage  // by session
 	past  past
 	pools map[string]city.Pool
-	mute  map[string]error // session providers that do not answer
+	mute  map[string]error // session providers that do not respond
 }
 
 // Snapshot implements city.Control.
@@ -69,7 +70,8 @@ func (b *Aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	}
 	if m, ok := b.Sessions.(session.Meter); ok {
 		if v.usage, err = m.Usage(ctx); err != nil {
-			s.Degraded = append(s.Degraded, "what the agents take cannot be measured: "+err.Error())
+			s.Degraded = append(s.Degraded, "cannot measure the resource usage of "+
+				"the agents: "+err.Error())
 		}
 	}
 	overrides, err := edit.Overrides(b.Dir)
@@ -114,7 +116,8 @@ func (b *Aside) Inspect(ctx context.Context, name string) (*city.Inspection, err
 		folder.Plan(b.config, b.Dir), all, b.Sessions)
 }
 
-// pool tells how a pool stands. Nobody asks its check: as many are wanted as there are, or as were set by hand.
+// pool returns the state of a pool. Without a controller its check does not run: the wanted size is the current
+// one, or the one set by hand.
 func (b *Aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
 	q := city.Pool{
 		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max,
@@ -132,14 +135,14 @@ func (b *Aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v 
 			q.Draining = append(q.Draining, w.Name)
 		}
 	}
-	q.Desired, q.Reason = p.Size(q.Size), "no controller runs that would ask its check"
+	q.Desired, q.Reason = p.Size(q.Size), "no controller is running that would run its check"
 	if n, ok := overrides[p.Name]; ok {
-		q.Override, q.Desired, q.Reason = &n, p.Size(n), "set by hand; no controller runs"
+		q.Override, q.Desired, q.Reason = &n, p.Size(n), "set by hand; no controller is running"
 	}
 	return q
 }
 
-// agents tells how everybody stands: all that are wanted, and whoever lives besides.
+// agents returns the state of all wanted agents, and of other living sessions.
 func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
 	var out []city.Agent
 	named, missed := map[string]bool{}, map[string]bool{}
@@ -156,7 +159,7 @@ func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
 		named[w.Name] = true
 		st, known := v.alive[w.Name]
 		if _, ok := v.pools[w.Pool]; ok && !known && !missed[w.Name] {
-			continue // a member that nobody misses
+			continue // a pool member that is not needed
 		}
 		out = append(out, b.agent(w, st, known, v))
 	}
@@ -169,7 +172,7 @@ func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
 	return out
 }
 
-// agent tells how one wanted agent stands.
+// agent returns the state of one wanted agent.
 func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
 	a := city.Agent{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider,
@@ -199,12 +202,12 @@ func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 	case w.Problem != "":
 		a.State, a.Reason = city.Failed, w.Problem
 	case !known && v.mute[w.Spec.Provider] != nil:
-		a.State, a.Reason = city.Failed, "whether it lives is not known: "+w.Spec.Provider+
-			" does not answer"
+		a.State, a.Reason = city.Failed, "unknown whether it is alive: "+w.Spec.Provider+
+			" does not respond"
 	default:
-		a.State, a.Reason = city.Exited, "no controller runs"
+		a.State, a.Reason = city.Exited, "no controller is running"
 		if a.Exit != nil {
-			a.Since, a.Reason = a.Exit.At, "no controller runs; ended while none did"
+			a.Since, a.Reason = a.Exit.At, "no controller is running; ended while none was"
 		}
 	}
 	if !a.Available {
@@ -213,8 +216,8 @@ func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 	return a
 }
 
-// drains tells of an agent that has been told to finish. Its deadline counts for the next controller: nobody else ends
-// it.
+// drains sets the state of a draining agent. Its deadline is for the next controller, because only a controller
+// stops it.
 func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 	a.State, a.Since, a.Reason = city.Draining, d.Since, describe.ToldToFinish(d.By)
 	a.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
@@ -223,12 +226,12 @@ func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 		a.Drain.Deadline = &end
 	}
 	if d.Acked {
-		a.Reason += ", and has finished"
+		a.Reason += ", reported done"
 	}
-	a.Reason += "; no controller runs that would end it"
+	a.Reason += "; no controller is running that would stop it"
 }
 
-// stranger is a living session that the configuration does not name.
+// stranger returns a living session that is not in the configuration.
 func stranger(st session.Status, v *look) city.Agent {
 	a := city.Agent{Name: st.Agent, State: city.Running, Since: st.Started,
 		Reason: "alive, but not in the configuration"}
@@ -244,7 +247,7 @@ func occupy(a *city.Agent, st session.Status, v *look) {
 		at := st.Activity
 		a.Session.LastActivity = &at
 	}
-	// one sample: the share of the processor is that of its whole life
+	// one sample only: the processor share is the average since its start
 	if u, ok := v.usage[st.Name]; ok {
 		a.Usage = &city.Usage{RSS: u.RSS, Procs: u.Procs}
 		if life := v.now.Sub(st.Started); life > 0 {
@@ -253,7 +256,7 @@ func occupy(a *city.Agent, st session.Status, v *look) {
 	}
 }
 
-// rigs tells how the project folders stand.
+// rigs returns the state of the rigs.
 func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
 	var out []city.Rig
 	for _, r := range planned {
@@ -273,15 +276,15 @@ func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
 	return out
 }
 
-// past is what the log tells of times.
+// past is what the event log has about times.
 type past struct {
 	seq     uint64
-	stopped time.Time            // since when no controller runs
-	ends    map[string]time.Time // since when agents are as they are, by name
+	stopped time.Time            // since when no controller is running
+	ends    map[string]time.Time // since when agents have their state, by name
 }
 
-// past reads it. A controller that was killed wrote no farewell: what it wrote last was its end. Where none ever ran,
-// things are as they are since the configuration was written.
+// past reads the event log. A controller that was killed wrote no final event, so its last event counts as its end.
+// Without any controller, states count from the time the configuration was written.
 func (b *Aside) past(ctx context.Context) past {
 	p := past{ends: map[string]time.Time{}}
 	if info, err := os.Stat(filepath.Join(b.Dir, config.FileName)); err == nil {
@@ -301,7 +304,7 @@ func (b *Aside) past(ctx context.Context) past {
 	if err != nil {
 		return p
 	}
-	for _, e := range ends { // the newest first
+	for _, e := range ends { // newest first
 		if _, ok := p.ends[e.Subject]; !ok {
 			p.ends[e.Subject] = e.TS
 		}
@@ -309,7 +312,7 @@ func (b *Aside) past(ctx context.Context) past {
 	return p
 }
 
-// of is since when an agent that does not run is as it is.
+// of returns since when an agent without a session has its state.
 func (p past) of(name string) time.Time {
 	if t, ok := p.ends[name]; ok {
 		return t

@@ -18,7 +18,7 @@ import (
 	"gcity/sling"
 )
 
-// Bead implements city.Getter. A store that fails does not hide a bead of another one.
+// Bead implements city.Getter. A store that fails does not hide a bead of another store.
 func (b *Aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	if err := b.workless(); err != nil {
 		return beads.Bead{}, err
@@ -30,16 +30,16 @@ func (b *Aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
 		case err == nil:
 			return found, nil
 		case !errors.Is(err, beads.ErrNotFound) && lost == nil:
-			lost = fmt.Errorf("the work of %s cannot be read: %w", d.Title(), err)
+			lost = fmt.Errorf("cannot read the work of %s: %w", d.Title(), err)
 		}
 	}
 	if lost == nil {
-		lost = &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q", id)}
+		lost = &city.Error{Code: city.NotFound, Message: fmt.Sprintf("unknown bead %q", id)}
 	}
 	return beads.Bead{}, city.WorkError(lost)
 }
 
-// doWork makes, changes or hands out work, and writes into the log what a controller would.
+// doWork creates, changes or assigns work, and writes the same events as a controller.
 func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := b.workless(); err != nil {
 		return city.Receipt{}, err
@@ -69,7 +69,7 @@ func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error
 			continue
 		}
 		if seq, untold = folder.AppendEvent(b.Dir, e); untold != nil {
-			untold = fmt.Errorf("it is done, but the event %s of %s could not be written: %w",
+			untold = fmt.Errorf("done, but cannot write the event %s of %s: %w",
 				e.Type, e.Subject, untold)
 			break
 		}
@@ -82,12 +82,12 @@ func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error
 		return city.Receipt{}, city.WorkError(err)
 	}
 	if out.Message == "" {
-		out.Message = out.Bead.ID + " is already like that"
+		out.Message = out.Bead.ID + " is in that state already"
 	}
 	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, untold
 }
 
-// depotOf is the work of a rig, "" = the city's own.
+// depotOf returns the work of a rig; "" is the city's own.
 func (b *Aside) depotOf(rig string) (*depot.Depot, error) {
 	i := slices.IndexFunc(b.stores, func(d *depot.Depot) bool { return d.Rig == rig })
 	switch {
@@ -95,14 +95,14 @@ func (b *Aside) depotOf(rig string) (*depot.Depot, error) {
 		return b.stores[i], nil
 	case b.config == nil || b.config.Rig(rig) == nil:
 		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no rig is called %q", rig)}
+			Message: fmt.Sprintf("unknown rig %q", rig)}
 	}
 	return nil, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("rig %s has no work that can be reached: `gcity rig list` says why",
+		Message: fmt.Sprintf("the work of rig %s cannot be reached; `gcity rig list` shows why",
 			rig)}
 }
 
-// updateBead changes a bead in the store that has it.
+// updateBead changes a bead in its store.
 func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung, error) {
 	var lost error
 	for _, d := range b.stores {
@@ -113,7 +113,7 @@ func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung,
 			}
 			p := c.Patch
 			if p.IfRev == nil {
-				p.IfRev = &was.Rev // so that the event is about this change
+				p.IfRev = &was.Rev // so that the event describes this change
 			}
 			now, err := d.Update(ctx, c.ID, p)
 			if errors.Is(err, beads.ErrConflict) && c.Patch.IfRev == nil {
@@ -126,7 +126,7 @@ func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung,
 				Events:  []events.Event{city.BeadEvent(&was, now, "", 0)},
 				Message: city.Deed(&was, now)}
 			before, convoy, closed, err := city.CloseConvoy(ctx, d, was, now)
-			// one that cannot be closed now is closed by hand, as with a controller
+			// a molecule that cannot be closed now is closed by hand, as with a controller
 			if err == nil && closed {
 				out.Events = append(out.Events, city.BeadEvent(&before, convoy, "", 0))
 			}
@@ -137,14 +137,14 @@ func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung,
 		}
 	}
 	if lost == nil {
-		lost = &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q", c.ID)}
+		lost = &city.Error{Code: city.NotFound, Message: fmt.Sprintf("unknown bead %q", c.ID)}
 	}
 	return sling.Slung{}, lost
 }
 
-// sling hands out work by the configuration on disk.
+// sling assigns work by the configuration on disk.
 func (b *Aside) sling(ctx context.Context, req city.SlingRequest) (sling.Slung, error) {
-	if err := b.grant.Err(); err != nil { // the target's sling_query may run
+	if err := b.grant.Err(); err != nil { // the target's sling_query may run a program
 		return sling.Slung{}, err
 	}
 	snap, err := b.Snapshot(ctx)

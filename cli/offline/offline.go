@@ -21,29 +21,29 @@ import (
 	"gcity/trust"
 )
 
-// Aside is a city without a controller: what its files say and what its sessions answer. Sessions outlive controllers,
-// so there may be living agents to look at, to type to and to end.
+// Aside is a city without a controller: what its files and its sessions show. Sessions outlive controllers, so
+// agents may be alive to watch, to type to and to stop.
 type Aside struct {
 	Dir      string
 	now      func() time.Time
-	config   *config.City  // nil if it is refused
-	refused  error         // why
-	grant    trust.Grant   // of its programs
-	known    *folder.Known // what is known of it all the same, nil = nothing
+	config   *config.City  // nil if it is invalid
+	refused  error         // why the configuration is invalid
+	grant    trust.Grant   // for programs of the city
+	known    *folder.Known // what is known from before, nil = nothing
 	Sessions session.Provider
-	// the city's first; none if the configuration is refused and nothing is known of it
+	// the city's store is first; empty if the configuration is invalid and no stores are known from before
 	stores  []*depot.Depot
 	scanner automation.Scanner
-	deeds   map[string]automation.Memory // what the last controller remembered
+	deeds   map[string]automation.Memory // what the last controller saved
 	close   func()
 
-	slow env.Slowly // may be nil
+	slow env.Slowly // reports slow operations; may be nil
 }
 
-// newAside reads a city's files. A refused configuration hinders only what needs one. Who has the city's lock need not
-// merely observe.
+// newAside reads a city's files. Only commands that need a valid configuration fail if it is invalid. observe must
+// be set unless the caller holds the city's lock.
 //
-// broken hears of panics beside; nil: the program ends with them.
+// broken receives panics of other goroutines. If it is nil they end the program.
 func newAside(dir string, observe bool, now func() time.Time, broken func(error)) (*Aside, error) {
 	b := &Aside{Dir: dir, now: now}
 	if b.config, b.refused = folder.LoadCity(dir); b.refused != nil {
@@ -55,7 +55,7 @@ func newAside(dir string, observe bool, now func() time.Time, broken func(error)
 		Grant:   b.grant,
 		Observe: observe, Logger: folder.QuietLogger(), Broken: broken})
 	if err != nil {
-		return nil, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
+		return nil, fmt.Errorf("cannot open the sessions of %s: %w", dir, err)
 	}
 	undo := folder.Closers{b.close}
 	b.close = func() { undo.Close() }
@@ -64,12 +64,12 @@ func newAside(dir string, observe bool, now func() time.Time, broken func(error)
 		return nil, err
 	}
 	for _, d := range b.stores {
-		undo.Add(func() { _ = d.Close() }) // only read
+		undo.Add(func() { _ = d.Close() }) // it was only read
 	}
 	return b, nil
 }
 
-// Snapshots implements city.Control by looking every second.
+// Snapshots implements city.Control. It takes a snapshot every second.
 func (b *Aside) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		tick := time.NewTicker(time.Second)
@@ -98,8 +98,8 @@ func (b *Aside) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 	return folder.FollowEvents(ctx, b.Dir, after)
 }
 
-// Output implements city.Control. An agent that has ended answers with what it said last: its session knows that until
-// the end is recorded, its crash file afterwards.
+// Output implements city.Control. For an ended agent it returns the last output: from the session until the end is
+// recorded, and from the crash file afterwards.
 func (b *Aside) Output(ctx context.Context, agent string, lines int) (string, error) {
 	all, unknown, err := b.seen(ctx)
 	if err != nil {
@@ -115,12 +115,12 @@ func (b *Aside) Output(ctx context.Context, agent string, lines int) (string, er
 		}
 	}
 	text, err := folder.LastWords(b.Dir, agent, lines)
-	if err == nil && text == "" && unknown != nil { // it may be among the others
+	if err == nil && text == "" && unknown != nil { // it may be with one of the unknown providers
 		return "", unknown
 	}
 	if err == nil && text == "" {
-		err = exit.NotRunning("agent %q has no living session, nothing of its output is kept, "+
-			"and no controller runs that would start it", agent)
+		err = exit.NotRunning("agent %q has no living session and no kept output, and no "+
+			"controller is running that would start it", agent)
 	}
 	return text, err
 }
@@ -172,7 +172,7 @@ func (b *Aside) Attach(ctx context.Context, agent string, v city.Viewer) (city.T
 	return session.Filtered(t, classes)
 }
 
-// list is all sessions of the city, dead ones whose end nobody has recorded included.
+// list returns all sessions of the city, with dead ones that are not recorded.
 func (b *Aside) list(ctx context.Context) ([]session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err = errors.Join(unknown, err); err != nil {
@@ -181,14 +181,15 @@ func (b *Aside) list(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// whole is seen for who acts on it: those who are late are waited for.
+// whole is seen for callers that act on the result: it waits for slow providers.
 func (b *Aside) whole(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
 	return b.part(all, err)
 }
 
-// seen is list for who can do with a part: unknown says why it is one, nil = it is all.
+// seen is list for callers that can use a partial result. unknown is the reason why it is partial, nil if it is
+// complete.
 func (b *Aside) seen(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	return b.part(all, err)
@@ -206,8 +207,7 @@ func (b *Aside) part(these []session.Status, failed error) (all []session.Status
 	return nil, nil, err
 }
 
-// Session finds the living session of an agent, by its qualified name or the last part of it if only one lives that has
-// it.
+// Session finds the living session of an agent, by its qualified name or by the last part of it if that is unique.
 func (b *Aside) Session(ctx context.Context, agent string) (session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err != nil {
@@ -226,20 +226,21 @@ func (b *Aside) Session(ctx context.Context, agent string) (session.Status, erro
 	if len(same) == 1 {
 		return same[0], nil
 	}
-	if unknown != nil { // it may be among the others
+	if unknown != nil { // it may be with one of the unknown providers
 		return session.Status{}, unknown
 	}
 	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller "+
-		"runs that would start one", agent)
+		"is running that would start one", agent)
 }
 
-// Cannot returns the error for what a session provider has no way to do.
+// Cannot returns the error for an operation that the session provider does not support.
 func Cannot(what, agent string) error {
 	return &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("cannot %s agent %q: its session provider has no way to", what, agent)}
+		Message: fmt.Sprintf("cannot %s agent %q: its session provider does not support that", what,
+			agent)}
 }
 
-// AsProblem gives a provider's error the class that the contract knows.
+// AsProblem converts a provider's error to a city.Error with a code.
 func AsProblem(err error) error {
 	code := city.Unavailable
 	switch {

@@ -71,12 +71,12 @@ func TestPoolsAside(t *testing.T) {
 		reason    string
 		shown     string
 	}{
-		{"fresh", nil, nil, "", 0, 1, "no controller runs that would ask its check", "w-1"},
-		{"living", nil, living, "", 1, 1, "no controller runs that would ask its check", "gone w-10 w-2"},
-		{"set by hand", map[string]int{"w": 3}, living, "", 1, 3, "set by hand; no controller runs", "gone w-1 w-10 w-2 w-3"},
-		{"set beyond the bounds", map[string]int{"w": 99}, nil, "", 0, 12, "set by hand; no controller runs",
+		{"fresh", nil, nil, "", 0, 1, "no controller is running that would run its check", "w-1"},
+		{"living", nil, living, "", 1, 1, "no controller is running that would run its check", "gone w-10 w-2"},
+		{"set by hand", map[string]int{"w": 3}, living, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
+		{"set beyond the bounds", map[string]int{"w": 99}, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
-		{"suspended", nil, nil, "by rig demo", 0, 1, "no controller runs that would ask its check", "w-1"},
+		{"suspended", nil, nil, "by rig demo", 0, 1, "no controller is running that would run its check", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.Suspended = c.suspended
@@ -93,7 +93,7 @@ func TestPoolsAside(t *testing.T) {
 					continue
 				}
 				if g.State != city.Draining || g.Drain == nil || !g.Drain.Acked || !g.Drain.Deadline.Equal(noon.Add(50*time.Second)) ||
-					!strings.Contains(g.Reason, "by pool, and has finished") || len(got.Draining) != 1 {
+					!strings.Contains(g.Reason, "by pool, reported done") || len(got.Draining) != 1 {
 					t.Errorf("draining: %+v, %+v", g, g.Drain)
 				}
 			}
@@ -124,12 +124,12 @@ func TestDrainAside(t *testing.T) {
 		}
 	}
 	since := time.Unix(noon.Unix(), 0)
-	do(city.DrainAck{Agent: "a"}, city.Conflict, "not been told")
+	do(city.DrainAck{Agent: "a"}, city.Conflict, "is not draining")
 	do(city.Undrain{Agent: "a"}, "", "is not draining")
-	do(city.Drain{Agent: "a"}, "", "is told to finish")
+	do(city.Drain{Agent: "a"}, "", "is asked to finish")
 	marks(session.Drain{Since: since, By: "operator"})
 	do(city.Drain{Agent: "a"}, "", "already")
-	do(city.DrainAck{Agent: "a"}, "", "says that it has finished")
+	do(city.DrainAck{Agent: "a"}, "", "has reported done")
 	marks(session.Drain{Since: since, By: "operator", Acked: true})
 	do(city.Undrain{Agent: "a"}, "", "goes on")
 	marks(session.Drain{})
@@ -250,11 +250,11 @@ func TestScaleAside(t *testing.T) {
 		kept    map[string]int
 	}{
 		{city.Scale{Pool: "w", Size: 3}, "until `gcity pool scale w auto`", "", map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Size: 6}, "its bounds are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Size: 0}, "its bounds are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 6}, "its limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 0}, "its limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "it is off", city.Invalid, map[string]int{"w": 3}},
-		{city.Scale{Pool: "x", Size: 1}, "no pool", city.NotFound, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Auto: true}, "given back to its check", "", nil},
+		{city.Scale{Pool: "x", Size: 1}, "unknown pool", city.NotFound, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Auto: true}, "sized by its check again", "", nil},
 	} {
 		r, err := b.scale(c.command, pools)
 		var problem *city.Error
@@ -271,7 +271,7 @@ func TestScaleAside(t *testing.T) {
 	}
 }
 
-// half is a provider of which a part does not answer.
+// half is a provider of which a part does not respond.
 type half struct{ *fake.Provider }
 
 func (h half) List(ctx context.Context) ([]session.Status, error) {
@@ -279,7 +279,7 @@ func (h half) List(ctx context.Context) ([]session.Status, error) {
 	return all, errors.Join(err, &session.Partial{Unknown: map[string]error{"tmux": errors.New("no server answers")}})
 }
 
-// Where one of several providers does not answer, what the others run is shown, and ended, and it is said that there may be
+// Where one of several providers does not respond, what the others run is shown, and ended, and it is said that there may be
 // more.
 func TestAsideOfAHalf(t *testing.T) {
 	b, p := besides(t, "a")

@@ -14,9 +14,7 @@ import (
 	"gcity/session"
 )
 
-// What runs on of a city that nobody runs.
-
-// Living counts the sessions of a city that live without a controller, as far as they can be seen.
+// Living counts the living sessions of a city without a controller, as far as they can be listed.
 func Living(ctx context.Context, dir string) (n int, err error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
@@ -27,7 +25,7 @@ func Living(ctx context.Context, dir string) (n int, err error) {
 	}
 	p, closeIt, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
-		Broken: func(error) {}}) // what breaks is not counted
+		Broken: func(error) {}}) // the count leaves out what fails
 	if err != nil {
 		return 0, err
 	}
@@ -44,13 +42,13 @@ func Living(ctx context.Context, dir string) (n int, err error) {
 	return n, nil
 }
 
-// EndLeft ends the sessions of a city that no controller runs, and says how many it was.
+// EndLeft stops the sessions of a city without a controller, and returns how many it stopped.
 func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slowly,
 	broken func(error)) (int, error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
-	release, err := folder.HoldCity(dir) // so that no controller starts agents meanwhile
+	release, err := folder.HoldCity(dir) // so that no controller starts agents in the meantime
 	if err != nil {
 		return 0, err
 	}
@@ -64,13 +62,14 @@ func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slo
 	return beside.End(ctx, everyone)
 }
 
-// TellBroken tells of what breaks beside something that is done for a city.
+// TellBroken logs panics of goroutines that work for a city.
 func TellBroken(logger *slog.Logger) func(error) {
 	return func(err error) {
 		stack := ""
 		if p, ok := errors.AsType[*recovery.Panic](err); ok {
 			stack = string(p.Stack())
 		}
-		logger.Error("the sessions of a city that nobody runs", "error", err, "stack", stack)
+		logger.Error("panic while handling the sessions of a city without a controller", "error",
+			err, "stack", stack)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// ReachCity is the reach of a real process.
+// ReachCity is the function Reach of a real process.
 func ReachCity(ctx context.Context, e *env.Env, dir string) (*env.Link, error) {
 	near, closeNear, err := folder.DialPatiently(ctx, dir)
 	if err == nil {

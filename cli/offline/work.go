@@ -18,10 +18,10 @@ import (
 	"gcity/events"
 )
 
-// pastRuns is how many runs of an automation are looked at to tell how it stands.
+// pastRuns is how many runs of an automation are read to find its state.
 const pastRuns = 20
 
-// openStores opens the work of the city and of those of its rigs that can be worked in. Nothing is read yet.
+// openStores opens the stores of the city and of those rigs that are usable. It reads nothing yet.
 func (b *Aside) openStores() error {
 	var all []workstore.Place
 	switch {
@@ -46,7 +46,7 @@ func (b *Aside) openStores() error {
 	return nil
 }
 
-// workless says why there is no work to be had: the file is refused, and who keeps it is not known.
+// workless returns why work cannot be read: the configuration is invalid, and the stores are unknown.
 func (b *Aside) workless() error {
 	if b.refused == nil || b.known != nil {
 		return nil
@@ -66,7 +66,7 @@ func (b *Aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	for _, d := range b.stores {
 		found, err := d.List(ctx, q)
 		if err != nil {
-			return nil, depot.WorkProblem(fmt.Errorf("the work of %s cannot be read: %w", d.Title(),
+			return nil, depot.WorkProblem(fmt.Errorf("cannot read the work of %s: %w", d.Title(),
 				err))
 		}
 		all = append(all, found...)
@@ -80,7 +80,8 @@ func (b *Aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return all, nil
 }
 
-// RunOutput implements city.Control: what the records keep. A run whose record is open was cut off, and kept nothing.
+// RunOutput implements city.Control with what the records keep. A run with an open record was interrupted, and has
+// no kept output.
 func (b *Aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		r, err := city.GetRun(ctx, b, run)
@@ -88,8 +89,7 @@ func (b *Aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece,
 	}
 }
 
-// work counts what is to be done in all stores, in that of each rig, and of pools without a check what is theirs.
-// Records of runs are no work.
+// work counts open work in all stores, per rig, and per pool without a check. Records of runs do not count as work.
 func (b *Aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
 	letters city.MailTally, troubles []string) {
 	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
@@ -134,14 +134,15 @@ func (b *Aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.Ri
 			letters.Merge(own)
 		}
 		if err != nil {
-			troubles = append(troubles, fmt.Sprintf("the work of %s cannot be counted: %v",
+			troubles = append(troubles, fmt.Sprintf("cannot count the work of %s: %v",
 				d.Title(), err))
 		}
 	}
 	return w, rigs, letters, troubles
 }
 
-// automations judges what a scan finds by what the records of runs say. Nobody runs the checks of conditions.
+// automations evaluates the automations of a scan by the records of their runs. It does not run the checks of
+// conditions.
 func (b *Aside) automations(ctx context.Context) (out []city.Automation, warnings,
 	troubles []string) {
 	ctx, cancel := context.WithTimeout(ctx, folder.Glance)
@@ -156,9 +157,9 @@ func (b *Aside) automations(ctx context.Context) (out []city.Automation, warning
 	for _, d := range found.Automations {
 		item, _, err := b.judge(ctx, d, automation.CheckFacts{})
 		if err != nil {
-			item.Reason = "its records cannot be read: " + err.Error()
+			item.Reason = "cannot read its records: " + err.Error()
 		}
-		item.Reason += "; no controller runs"
+		item.Reason += "; no controller is running"
 		out = append(out, item)
 	}
 	slices.SortFunc(out, func(x, y city.Automation) int { return strings.Compare(x.Name, y.Name) })
@@ -176,9 +177,9 @@ func (b *Aside) scan() (automation.Catalog, []string) {
 	return found, append(troubles, trouble...)
 }
 
-// judge tells how one automation stands, given what its check said, and whether its check is to be asked.
+// judge returns the state of one automation, given the result of its check, and whether its check should run.
 //
-// The controller's memory goes before the records, which may have been purged.
+// The controller's saved state has priority over the records, which may have been purged.
 func (b *Aside) judge(ctx context.Context, d automation.Definition,
 	check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
 	item := describe.Automation(b.Dir, d)
@@ -215,7 +216,8 @@ func (b *Aside) judge(ctx context.Context, d automation.Definition,
 	return item, v, nil
 }
 
-// recall makes facts of the records of runs, the newest first. A run that is open was cut off: whoever ran it is gone.
+// recall converts the records of runs, newest first, to facts. An open run was interrupted, because its controller
+// is gone.
 func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city.Automation,
 	f *automation.Facts) {
 	for i, r := range records {
@@ -230,7 +232,7 @@ func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city
 		item.Last, f.Last = &run, run.Opened
 		deed, known := b.deeds[d.Scoped()]
 		switch {
-		// it knows whether somebody has ended the run
+		// the saved state has whether the run was stopped by hand
 		case known && !deed.Open && !deed.Last.Before(run.Opened):
 			f.Tries, f.FailedAt = deed.Tries, deed.Ended
 		case run.Outcome == "failed" && run.Ended != nil && run.Retry < d.Retry:
@@ -239,7 +241,7 @@ func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city
 	}
 }
 
-// waiting counts the events that no run has dealt with. One that has never run begins with those that come.
+// waiting counts the events that no run has handled. For an automation without runs only new events count.
 func (b *Aside) waiting(ctx context.Context, d automation.Definition, cursor uint64,
 	records []beads.Bead) (automation.EventFacts, error) {
 	f := automation.EventFacts{Cursor: cursor}
@@ -262,7 +264,7 @@ func (b *Aside) waiting(ctx context.Context, d automation.Definition, cursor uin
 	return f, err
 }
 
-// RunsOf asks for the newest runs of an automation.
+// RunsOf returns the query for the newest runs of an automation.
 func RunsOf(scoped string, limit int) beads.Query {
 	return beads.Query{Labels: []string{city.RunLabel + scoped}, Type: workstore.TypeRun,
 		Limit: limit}

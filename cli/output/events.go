@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// InOrder is a page as it is read by people: the oldest event first.
+// InOrder returns a page in the order for people: the oldest event first.
 func InOrder(page []events.Event) []events.Event {
 	page = slices.Clone(page)
 	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })
@@ -25,7 +25,7 @@ func (p *Printer) TellEvent(e events.Event) error {
 	return nil
 }
 
-// WriteEvent writes one event as a line for a person.
+// WriteEvent writes one event as a line of text.
 func (p *Printer) WriteEvent(e events.Event) {
 	p.Sayf("%s  %s  %s  %s", p.Paint(Dim, fmt.Sprintf("%6d", e.Seq)),
 		p.Paint(Dim, e.TS.Local().Format("2006-01-02 15:04:05")),
@@ -44,8 +44,8 @@ func eventColour(kind string) string {
 	}
 }
 
-// WriteEventLines writes events without their seqs, "15:04:05  agent.started  worker  pid 4711", with dates where not
-// all are of today.
+// WriteEventLines writes events without sequence numbers, "15:04:05 agent.started worker pid 4711", with dates if
+// not all are from today.
 func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	var times []time.Time
 	for _, e := range page {
@@ -58,7 +58,7 @@ func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	}
 }
 
-// eventText is what an event says, in a line that is safe.
+// eventText returns the text of an event as a line that is safe to print.
 func eventText(e events.Event) string {
 	text := e.Subject
 	if e.Message != "" {

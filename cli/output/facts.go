@@ -9,14 +9,14 @@ import (
 	"gcity/city"
 )
 
-// Fact writes one thing that is known, with what it is about before it; nothing if there is nothing to say.
+// Fact writes a labelled text; nothing if the text is empty.
 func (p *Printer) Fact(label, text string) {
 	if text != "" {
 		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-9s", label)), SafeLine(text))
 	}
 }
 
-// FactLine is fact for what others have printed: no wider than the terminal.
+// FactLine is Fact for the output of other programs: no wider than the terminal.
 func (p *Printer) FactLine(label, text string) {
 	if w := p.Columns(); w > 0 {
 		text = ansi.Truncate(SafeLine(text), max(0, w-factIndent), "…")
@@ -24,15 +24,15 @@ func (p *Printer) FactLine(label, text string) {
 	p.Fact(label, text)
 }
 
-// factIndent is where the text of a fact begins.
+// factIndent is the column in which the text of a fact begins.
 const factIndent = 12
 
-// Ahead is a moment to come and how long it is until then.
+// Ahead returns a future time and the duration until then.
 func (p *Printer) Ahead(t time.Time) string {
 	return fmt.Sprintf("%s (in %s)", p.Clock(t), Span(t.Sub(p.Now())))
 }
 
-// Next is what happens next if nothing else does.
+// Next returns what happens next.
 func (p *Printer) Next(n *city.Next) string {
 	switch {
 	case n == nil:

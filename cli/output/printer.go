@@ -15,7 +15,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// The few colours of the tables: meaning only, from the sixteen that every terminal has and every theme sets.
+// Colours of the tables, by meaning, from the sixteen that every terminal has and every theme sets.
 const (
 	Red    = "31"
 	Green  = "32"
@@ -25,7 +25,7 @@ const (
 	Bold   = "1"
 )
 
-// Printer writes what a command says: results on out, everything else on err.
+// Printer writes the output of a command: results to Out, everything else to Err.
 type Printer struct {
 	Out, Err       io.Writer
 	OutTTY, ErrTTY bool
@@ -34,7 +34,7 @@ type Printer struct {
 	Now            func() time.Time
 }
 
-// Tint colours text if the stream is a terminal that wants colour.
+// Tint colours text if the stream is a terminal with colours.
 func (p *Printer) Tint(tty bool, code, text string) string {
 	if code == "" || !tty || p.Getenv("NO_COLOR") != "" || p.Getenv("TERM") == "dumb" {
 		return text
@@ -42,23 +42,23 @@ func (p *Printer) Tint(tty bool, code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Paint is tint for stdout.
+// Paint is Tint for stdout.
 func (p *Printer) Paint(code, text string) string { return p.Tint(p.OutTTY, code, text) }
 
-// Sayf writes a line for a person; with --json it says nothing.
+// Sayf writes a line of text; with --json it writes nothing.
 func (p *Printer) Sayf(format string, args ...any) {
 	if !p.JSON {
 		fmt.Fprintf(p.Out, format+"\n", args...)
 	}
 }
 
-// WriteJSON writes a value, indented.
+// WriteJSON writes a value with indentation.
 func (p *Printer) WriteJSON(v any) error {
 	return p.encode(v, "  ")
 }
 
-// encode writes a value as JSON. Characters that a terminal would act on, or that change how others are read, are
-// escaped: a reader of the JSON gets them back.
+// encode writes a value as JSON. It escapes characters that a terminal would act on, or that change how others are
+// displayed; parsers of the JSON get them back.
 func (p *Printer) encode(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -89,15 +89,15 @@ func ListOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// Cell is a piece of a table: text with a colour. Its text is cleaned when the table is drawn.
+// Cell is a cell of a table: text with a colour. The text is cleaned when the table is written.
 type Cell struct{ Text, Colour string }
 
 func Plain(text string) Cell { return Cell{Text: text} }
 
 func Tinted(text, colour string) Cell { return Cell{text, colour} }
 
-// Table writes aligned columns, two blanks between them. No line is wider than width (0 = any width), and no trailing
-// blanks are written.
+// Table writes aligned columns, two spaces apart, without trailing spaces. No line is wider than width (0 = any
+// width).
 func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) error {
 	widths := make([]int, len(head))
 	for i, h := range head {
@@ -139,7 +139,7 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 	return b.String()
 }
 
-// FlushRight makes the figures of some columns, and the heads above them, end below each other.
+// FlushRight aligns the figures of some columns, and their heads, to the right.
 func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	for _, c := range columns {
 		widest := len(head[c])
@@ -153,7 +153,7 @@ func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	}
 }
 
-// Columns is how wide tables may be: the terminal, or any width into a file.
+// Columns returns the width for tables: that of the terminal, or 0 for a file.
 func (p *Printer) Columns() int {
 	if !p.OutTTY {
 		return 0
@@ -164,7 +164,7 @@ func (p *Printer) Columns() int {
 	return 80
 }
 
-// StateColour gives a state the colour that goes with its urgency.
+// StateColour returns the colour for the urgency of a state.
 func StateColour(s city.State) string {
 	switch s {
 	case city.Running:
@@ -180,7 +180,7 @@ func StateColour(s city.State) string {
 	}
 }
 
-// Span writes a duration the way a person says it: "48s", "12m", "3h12m", "2d4h".
+// Span formats a duration for people: "48s", "12m", "3h12m", "2d4h".
 func Span(d time.Duration) string {
 	d = max(0, d)
 	switch {
@@ -195,7 +195,7 @@ func Span(d time.Duration) string {
 	}
 }
 
-// Percent is the share of one processor that somebody takes, "-" where nobody measured it.
+// Percent returns the used share of one processor, "-" if it was not measured.
 func Percent(u *city.Usage) string {
 	switch {
 	case u == nil:
@@ -206,7 +206,7 @@ func Percent(u *city.Usage) string {
 	return fmt.Sprintf("%.0f%%", u.CPU)
 }
 
-// Memory is the resident memory that somebody takes, "-" where nobody measured it.
+// Memory returns the used resident memory, "-" if it was not measured.
 func Memory(u *city.Usage) string {
 	if u == nil {
 		return "-"
@@ -214,7 +214,7 @@ func Memory(u *city.Usage) string {
 	return ByteSize(uint64(max(0, u.RSS)))
 }
 
-// Age is how long ago t was; "-" if it never was.
+// Age returns how long ago t was; "-" for the zero time.
 func (p *Printer) Age(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -227,10 +227,11 @@ const (
 	dayAndTime = "2006-01-02 15:04:05"
 )
 
-// Clock names a moment near now: the time of day, with the date if it is another day.
+// Clock formats a time: the time of day, with the date if it is another day.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
-// Stamps names the moments of a list: all with their date if one of them is of another day.
+// Stamps returns a function that formats the times of a list: all with their date if one of them is from another
+// day.
 func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	layout, now := timeOfDay, p.Now().Local()
 	for _, t := range all {
@@ -241,7 +242,7 @@ func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	return func(t time.Time) string { return t.Local().Format(layout) }
 }
 
-// ByteSize writes a number of bytes in the unit that leaves one to four digits: "9.5 KiB", "300 MiB".
+// ByteSize formats a number of bytes in the unit that leaves one to four digits: "9.5 KiB", "300 MiB".
 func ByteSize(n uint64) string {
 	value, unit := float64(n), 0
 	for value >= 1024 && unit < len("KMGTPE") {
@@ -257,10 +258,10 @@ func ByteSize(n uint64) string {
 	return fmt.Sprintf("%.0f %ciB", value, "KMGTPE"[unit-1])
 }
 
-// Warn says something on stderr that does not change the outcome.
+// Warn prints a warning on stderr that does not change the result.
 func (p *Printer) Warn(text string) {
 	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
 }
 
-// Murmur is for what goes on meanwhile: stdout is for results.
+// Murmur prints progress on stderr, because stdout is for results.
 func (p *Printer) Murmur(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

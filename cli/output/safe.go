@@ -6,10 +6,10 @@ import (
 	"gcity/internal/screen"
 )
 
-// SafeLine makes any text one line that a terminal shows and does not obey.
+// SafeLine converts any text to one line that a terminal only displays.
 func SafeLine(s string) string { return screen.Plain(s) }
 
-// SafeLead is SafeLine for a list of things, one a line, where there is room for one: the first, and how many more.
+// SafeLead is SafeLine for a list with one item per line: the first item, and the number of the others.
 func SafeLead(s string) string {
 	one, others := screen.Lead(s)
 	return one + others

@@ -2,10 +2,11 @@ package output
 
 import "gcity/city"
 
-// AgentShape is an agent as the API gives it: what it takes stands beside the rest, null where nobody measured it.
+// AgentShape is an agent in the form that the API uses: its resource usage in fields of their own, null if it was
+// not measured.
 type AgentShape struct {
 	city.Agent
-	Usage *city.Usage `json:"usage,omitempty"` // always nil: it hides the agent's own
+	Usage *city.Usage `json:"usage,omitempty"` // always nil: it hides the field of the agent
 	CPU   *float64    `json:"cpu"`             // of one processor, in percent
 	RSS   *int64      `json:"rss"`             // bytes
 	Procs int         `json:"procs,omitempty"` // processes
@@ -27,7 +28,7 @@ func ShapesOf(agents []city.Agent) []AgentShape {
 	return out
 }
 
-// PoolShape is a pool as the API gives it, with its members; RigShape a rig with its agents.
+// PoolShape is a pool in the form that the API uses, with its members; RigShape a rig with its agents.
 type PoolShape struct {
 	city.Pool
 	Members []AgentShape `json:"members"`

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// TerminalSize is the size of the terminal that w is.
+// TerminalSize returns the size of the terminal behind w.
 func TerminalSize(w io.Writer) (cols, rows int, err error) {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"gcity/describe"
 )
 
-// Few names some of several.
+// Few returns the first of several names.
 func Few(names []string) string {
 	const most = 8
 	if n := len(names) - most; n > 0 {
@@ -18,7 +18,7 @@ func Few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// InBrackets is a process's number, "" where none is known.
+// InBrackets returns a process ID in brackets, "" if it is unknown.
 func InBrackets(pid int) string {
 	if pid <= 0 {
 		return ""
@@ -36,13 +36,13 @@ func ExitText(code int, signal string) string {
 	return fmt.Sprintf("exit %d", code)
 }
 
-// FirstLine is how a text begins.
+// FirstLine returns the first line of a text.
 func FirstLine(text string) (first, rest string) {
 	first, rest, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(first), strings.TrimSpace(rest)
 }
 
-// HeadCount is "3 agents: 1 quarantined, 2 running", those in need first.
+// HeadCount returns for example "3 agents: 1 quarantined, 2 running", urgent states first.
 func HeadCount(s *city.Snapshot) string {
 	if len(s.Agents) == 0 {
 		return "no agents"
@@ -50,7 +50,7 @@ func HeadCount(s *city.Snapshot) string {
 	return describe.Count(len(s.Agents), "agent") + ": " + ByState(s.Agents)
 }
 
-// ByState is "1 quarantined, 2 running", those in need first; "" of nobody.
+// ByState returns for example "1 quarantined, 2 running", urgent states first; "" without agents.
 func ByState(agents []city.Agent) string {
 	var parts []string
 	count := (&city.Snapshot{Agents: agents}).Count()
@@ -62,7 +62,7 @@ func ByState(agents []city.Agent) string {
 	return strings.Join(parts, ", ")
 }
 
-// Loss is what a configuration would take away: "it removes 3 of 4 running agents (a, b, c)".
+// Loss returns what a configuration would remove: "it removes 3 of 4 running agents (a, b, c)".
 func Loss(removes []string, running int) string {
 	names := slices.Clone(removes)
 	slices.SortFunc(names, city.CompareNames)

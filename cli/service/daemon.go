@@ -18,23 +18,24 @@ import (
 	"gcity/internal/disk"
 )
 
-// WarnNoService tells that a background process takes the place of a service.
+// WarnNoService warns that a background process is started instead of a service.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
-	e.Warn(fmt.Sprintf("%s is not used: %v; a background process is started instead, which "+
-		"nothing restarts after a reboot",
+	e.Warn(fmt.Sprintf("cannot use %s: %v; starting a background process instead, which is not "+
+		"restarted after a reboot",
 		u.Name(), why))
 }
 
-// StartUnit has systemd run the city.
+// StartUnit starts the city with systemd.
 func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	if err := RaiseCity(ctx, e, u, dir); err != nil {
 		return err
 	}
-	e.Sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.Name())
+	e.Sayf("%s is running; `gcity` joins it, `gcity stop` stops it", u.Name())
 	return nil
 }
 
-// RaiseCity has systemd start a city's service. Why a configuration is refused is told better here than by systemd.
+// RaiseCity starts a city's service with systemd. It checks the configuration first, because it reports errors
+// better than systemd.
 func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	err := u.Raise(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {
@@ -46,15 +47,15 @@ func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Raise has systemd start what held says nobody runs. A process of the unit that has let go of it already is waited
-// for: until it has ended systemd would find nothing to do.
+// Raise starts the unit if held reports that nothing runs. It first waits for a process of the unit that is
+// exiting, because until then systemd would do nothing.
 func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {
 		return err
 	}
 	if u.Manager.System && os.Getuid() != 0 {
-		return fmt.Errorf("its service is one of the machine's: `%s`",
+		return fmt.Errorf("its service is a system service: `%s`",
 			u.Manager.Line("start", u.Name()))
 	}
 	if held, unsure := held(); err == nil && unsure == nil && !held &&
@@ -64,13 +65,13 @@ func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
 		}
 	}
 	if _, err := u.Manager.call(ctx, stopPatience, "start", u.Name()); err != nil {
-		return fmt.Errorf("its service did not start: %w; `%s` tells more", err,
+		return fmt.Errorf("its service did not start: %w; see `%s`", err,
 			u.Manager.Line("status", u.Name()))
 	}
 	return nil
 }
 
-// ServedBy is the unit that runs the city now, nil if none does.
+// ServedBy returns the unit that runs the city now, or nil.
 func ServedBy(ctx context.Context, e *env.Env, dir string) *UnitFile {
 	for _, u := range Units(e, "city", dir) {
 		if active, _, err := u.State(ctx); err == nil &&
@@ -81,7 +82,7 @@ func ServedBy(ctx context.Context, e *env.Env, dir string) *UnitFile {
 	return nil
 }
 
-// daemonState is how the service of a city stands.
+// daemonState is the state of a city's service.
 type daemonState struct {
 	Running bool        `json:"running"`
 	PID     int         `json:"pid,omitempty"`
@@ -95,7 +96,7 @@ type unitState struct {
 	File    string `json:"file"`
 	System  bool   `json:"system"`
 	Enabled bool   `json:"enabled"`
-	State   string `json:"state,omitempty"` // as systemd calls it; "" = it could not be asked
+	State   string `json:"state,omitempty"` // in systemd's terms; "" = unknown
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -136,15 +137,16 @@ func DaemonStatus(ctx context.Context, e *env.Env) error {
 
 func tellDaemon(e *env.Env, out daemonState, dir string) {
 	if out.Running {
-		e.Sayf("a controller runs %s: pid %d, %s, version %s", output.SafeLine(dir), out.PID,
+		e.Sayf("a controller is running for %s: pid %d, %s, version %s", output.SafeLine(dir),
+			out.PID,
 			out.Mode, output.SafeLine(out.Version))
 	} else {
-		e.Sayf("no controller runs %s", output.SafeLine(dir))
+		e.Sayf("no controller is running for %s", output.SafeLine(dir))
 	}
 	for _, u := range out.Units {
 		words := []string{u.State}
 		if u.State == "" {
-			words = []string{"systemd does not say how it is: " + u.Problem}
+			words = []string{"cannot get its state from systemd: " + u.Problem}
 		}
 		if !u.Enabled {
 			words = append(words, "not enabled")
@@ -153,11 +155,11 @@ func tellDaemon(e *env.Env, out daemonState, dir string) {
 			output.SafeLine(strings.Join(words, ", ")))
 	}
 	if len(out.Units) == 0 {
-		e.Sayf("it has no service; `gcity daemon install` makes one")
+		e.Sayf("it has no service; `gcity daemon install` creates one")
 	}
 }
 
-// DaemonLogs writes the newest lines of the controller's file, and where else the lines of a service are.
+// DaemonLogs prints the newest lines of the controller's log, and where to find those of a service.
 func DaemonLogs(e *env.Env, lines int) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -174,7 +176,7 @@ func DaemonLogs(e *env.Env, lines int) error {
 	f, err := disk.Open(folder.LogPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(units) == 0 {
-			return fmt.Errorf("there is no %s: no controller has run here", folder.LogPath(dir))
+			return fmt.Errorf("%s does not exist: no controller has run here", folder.LogPath(dir))
 		}
 		return nil
 	}
@@ -192,7 +194,7 @@ func DaemonLogs(e *env.Env, lines int) error {
 	return err
 }
 
-// lastLines are the last n lines of a file, of which it reads no more than the end.
+// lastLines returns the last n lines of a file. It reads only the end of the file.
 func lastLines(f *os.File, n int) ([]string, error) {
 	const most = 4 << 20
 	if info, err := f.Stat(); err != nil {

@@ -16,10 +16,10 @@ import (
 	"gcity/cli/exit"
 )
 
-// CompleteService fills in what the flags and the surroundings say.
+// CompleteService fills in the values from the flags and the environment.
 func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	if f.user != "" && !f.system {
-		return exit.Usage("--user goes with --system: a unit of yours runs as you")
+		return exit.Usage("--user needs --system: a user unit always runs as you")
 	}
 	exe, err := ThisProgram(e.Getenv("PATH"))
 	if err != nil {
@@ -44,13 +44,13 @@ func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	return nil
 }
 
-// longName is a name that no other folder's unit has.
+// longName returns a name that is unique to the folder of the unit.
 func (s *unit) longName() string {
 	sum := sha256.Sum256([]byte(s.at))
 	return s.Name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// servant is as whom a unit of the machine runs. Many cities are one person's, whose their folder has to be.
+// servant returns the user of a system unit. The registered cities belong to the owner of their folder.
 func servant(s *unit, name string) (*user.User, error) {
 	owner, err := ownerOf(s.at)
 	if err != nil {
@@ -59,24 +59,24 @@ func servant(s *unit, name string) (*user.User, error) {
 	if name == "" {
 		who, err := user.LookupId(owner)
 		if err != nil {
-			return nil, fmt.Errorf("%s belongs to user %s, who has no name here: say with --user "+
-				"as whom the service runs", s.at, owner)
+			return nil, fmt.Errorf("%s belongs to the user ID %s, which has no name here; use "+
+				"--user to name the user of the service", s.at, owner)
 		}
 		return who, nil
 	}
 	who, err := user.Lookup(name)
 	if err != nil {
-		return nil, exit.Usage("--user: there is nobody called %q on this machine", name)
+		return nil, exit.Usage("--user: unknown user %q", name)
 	}
 	if s.kind == "supervisor" && who.Uid != owner {
-		return nil, exit.Usage("--user: the cities of %s are not %s's; say whose they are by "+
+		return nil, exit.Usage("--user: the cities of %s do not belong to %s; select them by "+
 			"their folder: `sudo env GC_HOME=%s gcity supervisor install --system`",
 			s.at, name, filepath.Join(who.HomeDir, ".gc"))
 	}
 	return who, nil
 }
 
-// ownerOf is whose a folder is, or will be when it is made: the number of a user.
+// ownerOf returns the user ID of the owner of a folder, or of the owner that it will have.
 func ownerOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {
@@ -91,15 +91,15 @@ func ownerOf(path string) (string, error) {
 	return strconv.Itoa(os.Getuid()), nil
 }
 
-// ThisProgram is where this program is, by the name under which a shell finds it if it is the same: that one stays when
-// what it links to is exchanged.
+// ThisProgram returns the path of this program. It prefers the path that a shell finds, which stays valid when its
+// link changes.
 func ThisProgram(path string) (string, error) {
 	exe, err := os.Executable()
 	if err == nil {
 		_, err = os.Stat(exe)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot find this program, which the service is to run: %w", err)
+		return "", fmt.Errorf("cannot find this program for the service: %w", err)
 	}
 	real, err := filepath.EvalSymlinks(exe)
 	if err != nil {

@@ -22,82 +22,84 @@ import (
 	"gcity/internal/disk"
 )
 
-// ServiceFlags are those of install and uninstall.
+// ServiceFlags are the flags of install and uninstall.
 type ServiceFlags struct {
 	system, now, print, launchd, force, keep bool
 	user                                     string
 }
 
-// ServiceKind is what the commands of a group install: found says what that is here, known by which folder it is, so
-// that it can also be taken away when nothing else of it can be read.
+// ServiceKind is what the commands of a group install. found returns it for the current folder. known returns only
+// its folder, so that it can be uninstalled when nothing else can be read.
 type ServiceKind struct {
 	Group string // "daemon"
 	What  string // "this city"
 	Found func(ctx context.Context) (*unit, error)
 	known func() (kind, at string, err error)
-	held  func(at string) (bool, error) // whether somebody runs it, by the service or not
-	pid   func(at string) int           // of the process that runs it, 0 = not known
+	held  func(at string) (bool, error) // whether it is running, with the service or not
+	pid   func(at string) int           // of the process that runs it, 0 = unknown
 	LetGo func(ctx context.Context, at string) (how, keeps string)
-	stop  string // the command that ends it
-	adopt string // those that take its agents over
+	stop  string // the command that stops it
+	adopt string // the commands that take its agents over
 	flags func(*cobra.Command) *cobra.Command
 }
 
-// installed is the answer of install.
+// installed is the result of install.
 type installed struct {
 	Unit    string   `json:"unit"`
 	File    string   `json:"file"`
 	Written bool     `json:"written"`
 	Enabled bool     `json:"enabled"`
 	Started bool     `json:"started"`
-	Next    []string `json:"next,omitempty"` // what is left to be done
+	Next    []string `json:"next,omitempty"` // what the user has to do next
 	did     []string
 }
 
-// ServiceCommands are install and uninstall.
+// ServiceCommands returns install and uninstall.
 func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 	var f ServiceFlags
 	install := &cobra.Command{
-		Use: "install", Short: "Have systemd keep " + k.What + " running", Args: env.Exactly(0),
-		Long: `install writes a unit of systemd and enables it: of yours, which runs while you are
-logged in, or for good with "loginctl enable-linger"; with --system one of the
-machine, which runs as the folder's owner, or as --user says. PATH and the language
-are taken over from here: install it again when they have changed. A restart of the
-service keeps the agents, a stop ends them. What is there already and not written
-by gcity is left alone.`,
+		Use: "install", Short: "Install a service that keeps " + k.What + " running",
+		Args: env.Exactly(0),
+		Long: `install writes a systemd unit and enables it. By default it is a user unit, which
+runs while you are logged in, or always after "loginctl enable-linger". With
+--system it is a system unit, which runs as the folder's owner, or as --user. The
+unit gets PATH and the language of this shell: install it again when they have
+changed. A restart of the service keeps the agents, a stop stops them. install
+does not overwrite a unit that gcity has not written.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return install(cmd.Context(), e, k, f) },
 	}
-	install.Flags().BoolVar(&f.system, "system", false, "a unit of the machine, not of yours")
+	install.Flags().BoolVar(&f.system, "system", false, "a system unit instead of a user unit")
 	install.Flags().StringVar(&f.user, "user", "",
-		"as whom a unit of the machine runs (a `name`; else the folder's owner)")
-	install.Flags().BoolVar(&f.now, "now", false, "start it now as well")
+		"the user of a system unit (a `name`; default: the folder's owner)")
+	install.Flags().BoolVar(&f.now, "now", false, "also start it now")
 	install.Flags().BoolVar(&f.print, "print", false,
-		"write the unit to stdout, and change nothing")
+		"print the unit, and change nothing")
 	install.Flags().BoolVar(&f.launchd, "launchd", runtime.GOOS == "darwin",
 		"with --print: a property list for launchd")
 	install.Flags().BoolVar(&f.force, "force", false,
-		"write over a unit that gcity has not written")
+		"overwrite a unit that gcity has not written")
 	uninstall := &cobra.Command{
-		Use: "uninstall", Short: "Stop and remove what install has written", Args: env.Exactly(0),
-		Long: `uninstall stops the service, which ends its agents, unless --keep-agents leaves
-them to the next controller; then it disables and removes the unit. Without one it
-does nothing.`,
+		Use: "uninstall", Short: "Stop the service and remove its unit", Args: env.Exactly(0),
+		Long: `uninstall stops the service and its agents; with --keep-agents the agents keep
+running for the next controller. Then it disables and removes the unit. Without a
+unit it does nothing.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return uninstall(cmd.Context(), e, k,
 				f)
 		},
 	}
-	uninstall.Flags().BoolVar(&f.system, "system", false, "the unit of the machine, not yours")
-	uninstall.Flags().BoolVar(&f.keep, "keep-agents", false, "let the agents run on")
+	uninstall.Flags().BoolVar(&f.system, "system", false, "the system unit instead of "+
+		"the user unit")
+	uninstall.Flags().BoolVar(&f.keep, "keep-agents", false, "keep the agents running")
 	uninstall.Flags().BoolVar(&f.force, "force", false,
-		"remove it also where systemd cannot be told to stop it")
+		"remove it even if systemd cannot stop it")
 	if k.flags != nil {
 		install = k.flags(install)
 	}
 	return []*cobra.Command{install, uninstall}
 }
 
-// CityService is the city that is meant, as a service.
+// CityService is the current city as a service.
 func CityService(e *env.Env) ServiceKind {
 	known := func() (string, string, error) {
 		dir, err := e.CityDir()
@@ -108,11 +110,11 @@ func CityService(e *env.Env) ServiceKind {
 		flags: func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) }, known: known,
 		held: folder.IsHeld,
 		pid: func(at string) int {
-			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 = not known
+			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 = unknown
 			return pid
 		},
 		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, `gcity " +
-			"stop` ends them",
+			"stop` stops them",
 		LetGo: func(ctx context.Context, at string) (string, string) {
 			s, err := folder.AskController(ctx, at)
 			if err != nil {
@@ -139,19 +141,21 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// letGo is how a controller is made to end, if it can be without its agents: one of several cities in one process
-// cannot.
+// letGo returns the command that stops a controller, without its agents if possible: a city in a supervisor cannot
+// stop alone without them.
 func letGo(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
-		return fmt.Sprintf("kill -USR1 %d", s.PID), "ends it and leaves its agents to the next"
+		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
+			"next controller"
 	}
-	return "gcity stop", "ends it, with its agents"
+	return "gcity stop", "stops it with its agents"
 }
 
-// supervisorStop is how long all cities of a supervisor may take to end: they change while it runs, so nobody can tell.
+// supervisorStop is how long all cities of a supervisor may take to stop. Their number changes while it runs, so it
+// is fixed.
 const supervisorStop = 15 * time.Minute
 
-// SupervisorService is the supervisor of this person's cities, whose folder is home, as a service.
+// SupervisorService is the supervisor of this user's cities as a service; home is its folder.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	known := func() (string, string, error) {
@@ -161,22 +165,23 @@ func SupervisorService(home func() (string, error),
 	return ServiceKind{
 		Group: "supervisor", What: "the supervisor of your cities", known: known,
 		stop: "`gcity supervisor stop`",
-		adopt: "`gcity supervisor start` takes them over, and in a city's folder `gcity " +
-			"stop` ends them",
+		adopt: "`gcity supervisor start` takes them over, and `gcity stop` in a city's " +
+			"folder stops them",
 		held: func(at string) (bool, error) {
 			pid, err := running(at)
 			return pid != 0, err
 		},
 		pid: func(at string) int {
-			pid, _ := running(at) // 0 = not known
+			pid, _ := running(at) // 0 = unknown
 			return pid
 		},
 		LetGo: func(_ context.Context, at string) (string, string) {
 			pid, err := running(at)
 			if err != nil || pid == 0 {
-				return "gcity supervisor stop", "ends it, with its agents"
+				return "gcity supervisor stop", "stops it with its agents"
 			}
-			return fmt.Sprintf("kill -USR1 %d", pid), "ends it and leaves its agents to the next"
+			return fmt.Sprintf("kill -USR1 %d", pid), "stops it and leaves its agents to the " +
+				"next supervisor"
 		},
 		Found: func(context.Context) (*unit, error) {
 			_, dir, err := known()
@@ -214,12 +219,12 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	case e.ReadOnly:
 		return env.RefusedReadOnly(k.Group + " install")
 	case f.launchd:
-		return exit.Usage("--launchd goes with --print: put it into "+
-			"~/Library/LaunchAgents/%s.plist, then `launchctl bootstrap gui/$(id -u) FILE`",
+		return exit.Usage("--launchd needs --print: write the output to "+
+			"~/Library/LaunchAgents/%s.plist, then run `launchctl bootstrap gui/$(id -u) FILE`",
 			s.label())
 	case f.system && os.Getuid() != 0:
-		return fmt.Errorf("only root may write a unit of the machine: `sudo %s %s install "+
-			"--system`, or without --system one of yours", s.Exe, k.Group)
+		return fmt.Errorf("only root can write a system unit: run `sudo %s %s install --system`, "+
+			"or leave out --system for a user unit", s.Exe, k.Group)
 	}
 	m, err := ManagerOf(e, f.system)
 	if err != nil {
@@ -236,7 +241,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	return started
 }
 
-// writeUnit puts the unit where it belongs, unless it is there.
+// writeUnit writes the unit, unless it exists with the same content.
 func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	have, err := m.own(s.mark())
 	if err != nil {
@@ -247,15 +252,15 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 		path = have.Path
 		s.Name = strings.TrimSuffix(strings.TrimPrefix(have.Name(), "gcity-"), ".service")
 	} else if there, err := os.ReadFile(path); err == nil {
-		if markIn(string(there)) != "" { // another city's of the same name
+		if markIn(string(there)) != "" { // another city with the same name
 			s.Name = s.longName()
 			path = filepath.Join(m.Folder, s.UnitName())
 			_, err = os.ReadFile(path)
 		}
 		if err == nil && !force {
 			return nil, &exit.Failure{Code: exit.CodeConflict,
-				Err: fmt.Errorf("%s is there already, and gcity has not written it: move it "+
-					"away, or write over it with --force", path)}
+				Err: fmt.Errorf("%s exists, and gcity has not written it: move it away, or "+
+					"overwrite it with --force", path)}
 		}
 	}
 	text, err := s.UnitText()
@@ -264,14 +269,14 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	}
 	out := &installed{Unit: s.UnitName(), File: path}
 	if have != nil && have.Text == text {
-		out.did = append(out.did, path+" is as it should be")
+		out.did = append(out.did, path+" is up to date")
 		return out, nil
 	}
 	if err := os.MkdirAll(m.Folder, 0o755); err != nil {
-		return nil, fmt.Errorf("the folder of the units cannot be made: %w", err)
+		return nil, fmt.Errorf("cannot create the folder of the units: %w", err)
 	}
 	if err := disk.WriteFile(path, []byte(text), 0o644); err != nil {
-		return nil, fmt.Errorf("the unit cannot be written: %w", err)
+		return nil, fmt.Errorf("cannot write the unit: %w", err)
 	}
 	out.Written, out.did = true, append(out.did, "wrote "+path)
 	return out, nil
@@ -286,22 +291,22 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 	}
 	if err != nil {
 		out.Next = append(out.Next, m.Line("daemon-reload"), m.Line("enable", "--now", out.Unit))
-		err = fmt.Errorf("the unit is written, but not enabled and not started: %w", err)
+		err = fmt.Errorf("the unit is written, but neither enabled nor started: %w", err)
 		if errors.Is(err, ErrUnreachable) {
-			err = fmt.Errorf("%w; until it is, `gcity %s start` runs %s in the background", err,
+			err = fmt.Errorf("%w; until then `gcity %s start` runs %s in the background", err,
 				k.Group, k.What)
 		}
 		return &exit.Failure{Code: exit.CodeFailed, Err: err}
 	}
 	out.Enabled, out.did = true, append(out.did, "it is enabled: systemd starts it "+
-		map[bool]string{true: "with the machine", false: "when you log in"}[m.System])
+		map[bool]string{true: "at boot", false: "when you log in"}[m.System])
 	u := &UnitFile{Manager: m, Path: out.File}
 	active, _, err := u.State(ctx)
 	running := err == nil && (active == "active" || active == "activating" || active == "reloading")
 	switch {
 	case running && out.Written:
 		out.Started = true
-		out.did = append(out.did, "it runs, by the unit as it was")
+		out.did = append(out.did, "it keeps running with the previous unit")
 		out.Next = append(out.Next, m.Line("restart", out.Unit))
 		return nil
 	case running:
@@ -315,7 +320,8 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 		how, keeps := k.LetGo(ctx, s.at)
 		out.Next = append(out.Next, how, m.Line("start", out.Unit))
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("not started: %s runs already, and not by the service; `%s` %s", k.What,
+			Err: fmt.Errorf("not started: %s is already running without the service; `%s` %s",
+				k.What,
 				how, keeps)}
 	}
 	if _, err := m.call(ctx, 2*time.Minute, "start", out.Unit); err != nil {
@@ -339,28 +345,28 @@ func tellInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
 	for _, next := range out.Next {
 		why := ""
 		if strings.HasPrefix(next, "loginctl") {
-			why = "    # or it ends when you log out"
+			why = "    # otherwise it stops when you log out"
 		} else if strings.Contains(next, " restart ") {
-			why = "    # takes the new unit into use, and keeps the agents"
+			why = "    # switches to the new unit, and keeps the agents"
 		}
 		e.Sayf("next: %s%s", next, why)
 	}
 	if s.asRoot() {
-		e.Warn("the service and all its agents run as root: an agent that errs can change " +
+		e.Warn("the service and all its agents run as root: an agent's mistake can change " +
 			"everything on this machine. As another user: " +
 			"sudo gcity " + s.group + " install --system --user NAME")
 	}
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); name == "GC_SESSION" || name == "GC_BEADS" ||
 			name == "GC_EVENTS" {
-			e.Warn(name + " is set here, and the service does not get it; write it into " +
+			e.Warn(name + " is set here, but not in the service; write it into " +
 				"city.toml, or into ~/.config/gcity/service.env")
 		}
 	}
 	return nil
 }
 
-// Lingers says whether this person's services go on without a login.
+// Lingers reports whether this user's services run without a login.
 func Lingers() bool {
 	me, err := user.Current()
 	if err != nil {

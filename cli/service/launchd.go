@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// plistText is the service as a property list of launchd.
+// plistText returns the service as a property list of launchd.
 func (s *unit) plistText() (string, error) {
 	for _, word := range append(s.command(), s.env...) {
 		if err := fitForUnit(word); err != nil {

@@ -19,10 +19,10 @@ import (
 	"gcity/cli/output"
 )
 
-// Manager is a service manager: systemd, of the machine or of a person.
+// Manager is a service manager: systemd, of the system or of a user.
 type Manager struct {
 	System  bool
-	Folder  string // where its units are
+	Folder  string // the folder of its units
 	Environ []string
 }
 
@@ -38,15 +38,15 @@ func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	if !filepath.IsAbs(base) {
 		home := e.Getenv("HOME")
 		if !filepath.IsAbs(home) {
-			return nil, errors.New("HOME is not set, so nobody can tell where your units are; " +
-				"set it, or see --print")
+			return nil, errors.New("HOME is not set, so the folder of your units is unknown; set " +
+				"it, or use --print")
 		}
 		base = filepath.Join(home, ".config")
 	}
 	m.Folder = filepath.Join(base, "systemd", "user")
 	if own := fmt.Sprintf("/run/user/%d", os.Getuid()); e.Getenv("XDG_RUNTIME_DIR") == "" &&
 		IsFolder(own) {
-		m.Environ = append(m.Environ, "XDG_RUNTIME_DIR="+own) // after su, and in cron
+		m.Environ = append(m.Environ, "XDG_RUNTIME_DIR="+own) // missing after su, and in cron
 	}
 	return m, nil
 }
@@ -57,7 +57,7 @@ func IsFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Line is a command of systemd as a person types it.
+// Line returns a command of systemd as a user types it.
 func (m *Manager) Line(args ...string) string {
 	if m.System {
 		return "sudo systemctl " + strings.Join(args, " ")
@@ -69,12 +69,12 @@ func (m *Manager) Line(args ...string) string {
 // su, in cron.
 var ErrUnreachable = errors.New("systemd cannot be reached from here")
 
-// noBus recognises what systemctl prints if it reaches no systemd, in the language that call asks for.
+// noBus recognises the output of systemctl without a systemd, in the language that call sets.
 var noBus = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
 })
 
-// call has systemd do something, and gives what it prints.
+// call runs a systemd command and returns its output.
 func (m *Manager) call(ctx context.Context, most time.Duration, args ...string) (string, error) {
 	if !m.System {
 		args = append([]string{"--user"}, args...)
@@ -105,12 +105,12 @@ func (m *Manager) call(ctx context.Context, most time.Duration, args ...string) 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Ask is a short question.
+// Ask is call for a short query.
 func (m *Manager) Ask(ctx context.Context, args ...string) (string, error) {
 	return m.call(ctx, 10*time.Second, args...)
 }
 
-// UnitFile is a unit on the disk.
+// UnitFile is a unit on disk.
 type UnitFile struct {
 	Manager *Manager
 	Path    string
@@ -120,14 +120,14 @@ type UnitFile struct {
 // Name returns the name of the unit.
 func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
 
-// own finds the unit that a mark names, nil if there is none.
+// own finds the unit with a mark, or nil.
 func (m *Manager) own(mark string) (*UnitFile, error) {
 	entries, err := os.ReadDir(m.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the units cannot be looked at: %w", err)
+		return nil, fmt.Errorf("cannot list the units: %w", err)
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), "gcity-") || !strings.HasSuffix(e.Name(), ".service") ||
@@ -137,7 +137,7 @@ func (m *Manager) own(mark string) (*UnitFile, error) {
 		path := filepath.Join(m.Folder, e.Name())
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("a unit cannot be read: %w", err)
+			return nil, fmt.Errorf("cannot read a unit: %w", err)
 		}
 		if markIn(string(text)) == mark {
 			return &UnitFile{m, path, string(text)}, nil
@@ -146,7 +146,7 @@ func (m *Manager) own(mark string) (*UnitFile, error) {
 	return nil, nil
 }
 
-// markIn is the mark of a unit's text, "" if gcity has not written it.
+// markIn returns the mark in a unit's text, "" if gcity has not written it.
 func markIn(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	mark, ours := strings.CutPrefix(head, "# gcity-unit:")
@@ -156,14 +156,14 @@ func markIn(text string) string {
 	return "gcity-unit:" + mark
 }
 
-// Links are those by which systemd starts a unit.
+// Links returns the links by which systemd starts a unit.
 func (u *UnitFile) Links() []string {
-	// the pattern is well formed
+	// the pattern is valid
 	found, _ := filepath.Glob(filepath.Join(u.Manager.Folder, "*.wants", u.Name()))
 	return found
 }
 
-// State is what systemd makes of the unit now; err says why nobody can tell.
+// State returns the state of the unit in systemd, or an error if it is unknown.
 func (u *UnitFile) State(ctx context.Context) (active string, pid string, err error) {
 	out, err := u.Manager.Ask(ctx, "show", "--property=ActiveState", "--property=MainPID", u.Name())
 	if err != nil {
@@ -180,7 +180,7 @@ func (u *UnitFile) State(ctx context.Context) (active string, pid string, err er
 	return active, pid, nil
 }
 
-// Units are those that keep a city or a supervisor running, of a person and of the machine.
+// Units returns the units that run a city or a supervisor, of the user and of the system.
 func Units(e *env.Env, kind, at string) []*UnitFile {
 	var out []*UnitFile
 	for _, system := range []bool{false, true} {
@@ -195,7 +195,7 @@ func Units(e *env.Env, kind, at string) []*UnitFile {
 	return out
 }
 
-// UnitOf is the service of systemd that a process belongs to, by its /proc/PID/cgroup, "" if to none.
+// UnitOf returns the systemd service that a process belongs to, from its /proc/PID/cgroup, or "".
 func UnitOf(cgroup string) (unit string, system bool) {
 	_, group, found := strings.Cut(cgroup, "0::")
 	group, _, _ = strings.Cut(group, "\n")

@@ -15,10 +15,10 @@ import (
 	"gcity/cli/output"
 )
 
-// stopPatience is how long systemd may take to stop a service; the unit says when systemd ends it.
+// stopPatience is how long systemd may take to stop a service; the unit has the actual limit.
 const stopPatience = time.Hour
 
-// removed is the answer of uninstall.
+// removed is the result of uninstall.
 type removed struct {
 	Unit    string   `json:"unit,omitempty"` // "" = there was none
 	File    string   `json:"file,omitempty"`
@@ -63,7 +63,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 		}
 	}
 	if err := os.Remove(u.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the unit cannot be removed: %w", err)
+		return fmt.Errorf("cannot remove the unit: %w", err)
 	}
 	if _, err := m.Ask(ctx, "daemon-reload"); err != nil || deaf != nil {
 		out.Next = append(out.Next, m.Line("daemon-reload"))
@@ -74,9 +74,9 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	e.Sayf("removed %s", output.SafeLine(u.Path))
 	switch out.Agents {
 	case "kept":
-		e.Sayf("the agents run on and nobody watches them; %s", k.adopt)
+		e.Sayf("the agents keep running without a controller; %s", k.adopt)
 	case "ended":
-		e.Sayf("the service is stopped, and its agents with it")
+		e.Sayf("the service is stopped, with its agents")
 	}
 	for _, next := range out.Next {
 		e.Sayf("next: %s", next)
@@ -93,9 +93,9 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 			return "", nil
 		}
 		if errors.Is(err, ErrUnreachable) && !runsBy(k.pid(at), u) {
-			return "", nil // it was started by hand, and goes on
+			return "", nil // it was started by hand, and keeps running
 		}
-		return "", fmt.Errorf("the unit is not removed, because the service may be running: %w; "+
+		return "", fmt.Errorf("the unit was not removed, because the service may be running: %w; "+
 			"run %s first, or use --force", err, k.stop)
 	}
 	if active == "inactive" || active == "failed" {
@@ -104,11 +104,11 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 	if f.keep {
 		n, err := strconv.Atoi(pid)
 		if err != nil || n <= 1 {
-			return "", fmt.Errorf("systemd does not say which process %s is, so its agents "+
+			return "", fmt.Errorf("systemd does not report the process of %s, so its agents "+
 				"cannot be kept; try again in a moment", u.Name())
 		}
 		if err := syscall.Kill(n, syscall.SIGUSR1); err != nil {
-			return "", fmt.Errorf("process %d of %s cannot be told to leave its agents: %w", n,
+			return "", fmt.Errorf("cannot make process %d of %s leave its agents: %w", n,
 				u.Name(), err)
 		}
 		return "kept", u.awaitEnd(ctx)
@@ -116,7 +116,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 	done := e.SaySlow(ctx, "systemd to stop "+u.Name(), stopPatience)
 	defer done()
 	if _, err := u.Manager.call(ctx, stopPatience, "stop", u.Name()); err != nil {
-		return "", fmt.Errorf("the service is not stopped, so its unit stays: %w", err)
+		return "", fmt.Errorf("the service is not stopped, so its unit was not removed: %w", err)
 	}
 	return "ended", nil
 }
@@ -131,7 +131,7 @@ func runsBy(pid int, u *UnitFile) bool {
 	return unit == u.Name() && system == u.Manager.System
 }
 
-// awaitEnd waits until a service has ended by itself.
+// awaitEnd waits until a service has stopped by itself.
 func (u *UnitFile) awaitEnd(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, folder.ReleaseLimit)
 	defer cancel()
@@ -141,7 +141,7 @@ func (u *UnitFile) awaitEnd(ctx context.Context) error {
 		case err == nil && (active == "inactive" || active == "failed"):
 			return nil
 		case !folder.Pause(ctx, wait):
-			return fmt.Errorf("%s has let go of its city and does not end; `%s` tells more",
+			return fmt.Errorf("%s has released its city but does not exit; see `%s`",
 				u.Name(), u.Manager.Line("status", u.Name()))
 		}
 	}

@@ -17,31 +17,31 @@ import (
 type unit struct {
 	kind   string // "city", "supervisor"
 	group  string // of the commands that install it: "daemon", "supervisor"
-	Name   string // of its unit, behind "gcity-"
-	at     string // the folder that it is known by
-	about  string // for people
+	Name   string // of its unit, after "gcity-"
+	at     string // the folder that identifies it
+	about  string // for messages
 	args   []string
-	limit  time.Duration // how long it may take to end
-	log    string        // where launchd has it write
-	System bool          // for the machine, not for a person
-	User   string        // as whom a system unit runs
+	limit  time.Duration // how long it may take to stop
+	log    string        // the log file for launchd
+	System bool          // for the system, not for a user
+	User   string        // the user of a system unit
 	Exe    string
 	env    []string // "K=V"
 }
 
-// mark is what the first line of a unit says, by which it is known whose it is.
+// mark returns the first line of a unit, which identifies the city or supervisor that it belongs to.
 func (s *unit) mark() string { return markOf(s.kind, s.at) }
 
 func markOf(kind, at string) string {
-	// "--" ends a comment of XML
+	// "--" would end an XML comment
 	return "gcity-unit: " + kind + " " + strings.ReplaceAll(strconv.Quote(at), "--", `-\x2d`)
 }
 
-// command is the service's command line.
+// command returns the service's command line.
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is what a service has beyond the time that its stop may take: to tell scripts and requests that it ends,
-// and to be swapped out.
+// serviceSlack is the time that a service has in addition to its stop: to end scripts and requests, and for a slow
+// machine.
 const serviceSlack = 30 * time.Second
 
 // UnitText is the systemd unit.
@@ -75,9 +75,9 @@ func (s *unit) UnitText() (string, error) {
 		scope, install = "", "multi-user.target"
 	}
 	line("# %s", s.mark())
-	line("# Written by `gcity %s install`, which writes it anew, and removed by `gcity %s "+
+	line("# Written by `gcity %s install`, which overwrites it, and removed by `gcity %s "+
 		"uninstall`.", s.group, s.group)
-	line("# What is yours goes beside it: systemctl%s edit %s", scope, s.UnitName())
+	line("# Put your own settings into a drop-in: systemctl%s edit %s", scope, s.UnitName())
 	line("[Unit]")
 	line("Description=gcity: %s", strings.ReplaceAll(s.about, "%", "%%"))
 	line("Documentation=man:gcity(1)")
@@ -88,7 +88,7 @@ func (s *unit) UnitText() (string, error) {
 			line("RequiresMountsFor=%s", s.at)
 		}
 	}
-	line("# A city is never given up.")
+	line("# Retry without a limit.")
 	line("StartLimitIntervalSec=0")
 	line("")
 	line("[Service]")
@@ -100,7 +100,7 @@ func (s *unit) UnitText() (string, error) {
 	if err := s.writeEnv(line); err != nil {
 		return "", err
 	}
-	line("# Yours: keys and the like, one NAME=value a line.")
+	line("# Your own variables: keys and the like, one NAME=value per line.")
 	line("EnvironmentFile=-%%E/gcity/service.env")
 	line("")
 	line("[Install]")
@@ -114,16 +114,16 @@ func (s *unit) writeProcess(line func(format string, args ...any), exec string) 
 	line("ExecReload=kill -HUP $MAINPID")
 	line("Restart=on-failure")
 	line("RestartSec=5")
-	line("# Stopped, and something may still run; already running; the configuration is refused.")
+	line("# Stopped with processes left; already running; invalid configuration.")
 	line("RestartPreventExitStatus=1 4 78")
-	line("# A restart keeps the agents, a stop ends them.")
+	line("# A restart keeps the agents, a stop stops them.")
 	line("KillMode=process")
 	line("RestartKillSignal=SIGUSR1")
 	line("TimeoutStopSec=%d", s.stopSeconds())
 	line("WatchdogSec=30")
-	line("# An agent that runs out of memory ends alone.")
+	line("# If an agent runs out of memory, only that agent dies.")
 	line("OOMPolicy=continue")
-	line("# All agents together: a fork bomb ends here, and not the machine.")
+	line("# For all agents together: this stops a fork bomb before it stops the machine.")
 	line("TasksMax=%d", maxTasks)
 	if s.System && s.asRoot() {
 		line("ProtectClock=yes")
@@ -144,7 +144,7 @@ func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	return nil
 }
 
-// maxTasks is how many processes and threads all agents of a service may have together.
+// maxTasks is the limit of processes and threads for all agents of a service together.
 const maxTasks = 32768
 
 // asRoot reports whether the service runs as root.
@@ -155,7 +155,7 @@ func (s *unit) asRoot() bool {
 // UnitName returns the name of the unit.
 func (s *unit) UnitName() string { return "gcity-" + s.Name + ".service" }
 
-// stopSeconds is when systemd stops waiting for a stop.
+// stopSeconds returns the timeout of systemd for a stop.
 func (s *unit) stopSeconds() int {
 	return int(max(90*time.Second, (s.limit + serviceSlack).Round(10*time.Second)).Seconds())
 }
@@ -171,7 +171,7 @@ func isNameRune(r rune) bool {
 		strings.ContainsRune("_.-", r)
 }
 
-// UnitWords writes a command line as systemd reads it. Its colon keeps systemd from putting variables in.
+// UnitWords writes a command line in the syntax of systemd. The colon in it prevents variable substitution.
 func UnitWords(args []string) (string, error) {
 	var words []string
 	for _, arg := range args {
@@ -191,7 +191,7 @@ func UnitWords(args []string) (string, error) {
 	return line, nil
 }
 
-// unitWord writes one word as systemd reads it.
+// unitWord writes one word in the syntax of systemd.
 func unitWord(s string) (string, error) {
 	if err := fitForUnit(s); err != nil {
 		return "", err
@@ -203,27 +203,27 @@ func unitWord(s string) (string, error) {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`, nil
 }
 
-// fitForUnit refuses what no line of a unit can hold.
+// fitForUnit returns an error for text that a unit cannot contain.
 func fitForUnit(s string) error {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
 		return fmt.Errorf("%q cannot be written into a unit: it has a line break, a control "+
-			"character, or is not UTF-8; rename it, or set it otherwise", s)
+			"character, or is not UTF-8; rename it, or use another value", s)
 	}
 	return nil
 }
 
-// unitSafe is a name with everything replaced that a unit's name cannot have.
+// unitSafe returns a name with every character replaced that a unit's name cannot have.
 func unitSafe(name string) string {
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !isNameRune(r) }), "-")
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")
 }
 
-// taken over from the environment of whoever installs a service: a service manager starts with next to nothing.
+// variables that install copies from its own environment, because a service manager starts with almost none
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron is what a service gets of an environment. own: it runs as the person whose environment that is; else
-// its home is home.
+// serviceEnviron returns the environment of a service. own means that it runs as the current user; otherwise its
+// home folder is home.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -232,7 +232,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 		case value == "":
 		case name == "PATH":
 			out = append(out, "PATH="+servicePath(value, own, home))
-		// another person's folders
+		// folders of another user
 		case !own && name != "LANG" && name != "TZ" && !strings.HasPrefix(name, "LC_"):
 		case strings.HasPrefix(name, "LC_"), slices.Contains(serviceVariables, name):
 			out = append(out, kv)
@@ -241,7 +241,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 	return out
 }
 
-// servicePath is a PATH without what is of one session, and without folders that depend on where one stands.
+// servicePath returns a PATH without folders of a single session, and without relative folders.
 func servicePath(path string, own bool, home string) string {
 	var dirs []string
 	if !own && home != "" {

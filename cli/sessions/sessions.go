@@ -34,8 +34,8 @@ import (
 	"gcity/trust"
 )
 
-// OpenSessions opens what runs a city's sessions: each agent's own provider, and all that hold sessions of an earlier
-// controller. Who has not got the city's lock only observes.
+// OpenSessions opens the session providers of a city: that of each agent, and all that hold sessions of an earlier
+// controller. A caller without the city's lock must set Observe.
 func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	o.At = cmp.Or(o.At, o.Dir)
 	h := sessionHouse{SessionOptions: o}
@@ -49,24 +49,25 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	return p, func() { p.Close(); h.clearUp() }, nil
 }
 
-// clearUp lets go of what an earlier controller left running for sessions that it had, and did not come to end.
+// clearUp removes what an earlier controller left running for sessions that have ended.
 func (h *sessionHouse) clearUp() {
 	if h.Observe || h.tmux {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	folder.LogError(h.Logger, "the tmux server of earlier sessions stays", tmux.Dismiss(ctx, h.Dir))
+	folder.LogError(h.Logger, "cannot stop the tmux server of earlier sessions",
+		tmux.Dismiss(ctx, h.Dir))
 }
 
-// SessionOptions says how the sessions of a city are opened.
+// SessionOptions are the options for opening the sessions of a city.
 type SessionOptions struct {
 	Dir     string
-	At      string      // a path that leads to dir wherever it is moved; "" = dir
-	Grant   trust.Grant // of the scripts among the providers
+	At      string      // a path of dir that stays valid when the folder is moved; "" = dir
+	Grant   trust.Grant // for scripts among the providers
 	Observe bool        // without the city's lock
 	Logger  *slog.Logger
-	Broken  func(error) // hears of panics in goroutines; nil: the program ends with them
+	Broken  func(error) // receives panics of goroutines; nil: the program ends with them
 	// the control group in which sessions start, "" for this process's own; nil: always its own
 	Group func() string
 }
@@ -74,11 +75,11 @@ type SessionOptions struct {
 // sessionHouse opens the session providers of a city.
 type sessionHouse struct {
 	SessionOptions
-	tmux bool // it was opened, and sees to its server itself
+	tmux bool // the tmux provider is open, and manages its server itself
 }
 
-// survey names the session providers that may hold sessions of the city: those of the configuration, and those that
-// have a folder there.
+// survey returns the session providers that may hold sessions of the city: those of the configuration, and those
+// that have a folder there.
 func (h *sessionHouse) survey() []string {
 	names := []string{}
 	if c := folder.SourceOf(h.Dir).Legible(); c != nil {
@@ -97,7 +98,7 @@ func (h *sessionHouse) survey() []string {
 	return names
 }
 
-// open opens a provider by the name that a configuration gives it.
+// open opens a provider by its name in the configuration.
 func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 	switch name {
 	case "pty":
@@ -112,22 +113,22 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 		return fake.NewDrill(), func() {}, nil
 	case "fail":
 		return fake.Refuser{
-				Why: `the session provider "fail" refuses every start, as it is meant to`},
+				Why: `the session provider "fail" refuses every start, which is a drill`},
 			func() {},
 			nil
 	case "k8s":
 		return fake.Refuser{
-				Why: `the session provider "k8s" is not built yet: ` +
+				Why: `the session provider "k8s" is not built in: ` +
 					`write "plugin:gcity-session-k8s"`},
 			func() {}, nil
 	}
 	if kind, program, ok := session.External(name); ok {
 		return h.external(name, kind, program)
 	}
-	return nil, nil, fmt.Errorf("there is no session provider %q in this version", name)
+	return nil, nil, fmt.Errorf("unknown session provider %q", name)
 }
 
-// pty opens the terminals built in.
+// pty opens the built-in provider of terminals.
 func (h *sessionHouse) pty() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -141,12 +142,12 @@ func (h *sessionHouse) pty() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	return p, func() {
-		folder.LogError(h.Logger, "the sessions were not let go of well",
+		folder.LogError(h.Logger, "cannot release the sessions",
 			p.Close())
 	}, nil
 }
 
-// subprocess opens processes without a terminal.
+// subprocess opens the provider of processes without a terminal.
 func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -160,12 +161,12 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	return p, func() {
-		folder.LogError(h.Logger, "the processes were not let go of well",
+		folder.LogError(h.Logger, "cannot release the processes",
 			p.Close())
 	}, nil
 }
 
-// external opens a program of the operator's: a path relative to the city, or a name to be found on PATH.
+// external opens a program of the user: a path relative to the city, or a name on PATH.
 func (h *sessionHouse) external(name, kind, path string) (session.Provider, func(), error) {
 	err := workstore.Unopened(h.Grant.Err())
 	if err == nil {
@@ -197,7 +198,7 @@ func (h *sessionHouse) external(name, kind, path string) (session.Provider, func
 	return p, func() {}, nil
 }
 
-// find is the absolute path of a provider's script or helper.
+// find returns the absolute path of a provider's script or helper.
 func (h *sessionHouse) find(name, path string) (string, error) {
 	var err error
 	switch {
@@ -209,14 +210,14 @@ func (h *sessionHouse) find(name, path string) (string, error) {
 			path, err = filepath.Abs(path)
 		}
 		if err != nil {
-			return "", fmt.Errorf("the program of the session provider %q is not found on PATH: "+
+			return "", fmt.Errorf("the program of the session provider %q is not on PATH: "+
 				"install it, or write its path: %w", name, err)
 		}
 	}
 	return path, ownership.Check(path)
 }
 
-// holder is the program that holds sessions: this one.
+// holder returns the program that holds sessions, which is this one.
 func (h *sessionHouse) holder() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -225,12 +226,12 @@ func (h *sessionHouse) holder() (string, error) {
 	return exe, nil
 }
 
-// EndLimit is how long it may take beyond the agents' grace to end sessions, and to see which there are: as long as a
-// controller waits for its own.
+// EndLimit is how long it may take to list and stop sessions in addition to the agents' grace, the same as in a
+// controller.
 const EndLimit = 30 * time.Second
 
-// EndSessions stops sessions side by side and returns when nothing is left of any, or after the grace and EndLimit. The
-// error names all that may still run.
+// EndSessions stops sessions at the same time and returns when all have ended, or after the grace and EndLimit. The
+// error names all that may still be running.
 func EndSessions(ctx context.Context, p session.Provider, these []session.Status,
 	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+EndLimit)
@@ -247,12 +248,12 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 			return nil
 		})
 	}
-	_ = g.Wait() // errs has it all
+	_ = g.Wait() // errs has all errors
 	return errors.Join(errs...)
 }
 
-// Vetter says of session providers, by name, why they could run nothing; "" = nothing is known against one. Each is
-// asked once.
+// Vetter returns a function that reports why a session provider, given by name, could not run anything; "" = no
+// reason known. It asks each provider once.
 func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provider string) string {
 	known := map[string]string{}
 	return func(provider string) string {
@@ -267,7 +268,7 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// VetProvider asks one of a city's session providers whether it could run anything.
+// VetProvider checks whether one of a city's session providers could run anything.
 func VetProvider(ctx context.Context, p session.Provider, name string, slow env.Slowly) error {
 	m, ok := p.(session.Mixer)
 	if !ok {
@@ -276,7 +277,7 @@ func VetProvider(ctx context.Context, p session.Provider, name string, slow env.
 	ctx, cancel := context.WithTimeout(ctx, session.CheckLimit)
 	defer cancel()
 	if slow != nil {
-		defer slow(ctx, name+" to say whether it could run anything", session.CheckLimit)()
+		defer slow(ctx, name+" to check whether it can run anything", session.CheckLimit)()
 	}
 	return m.CheckOf(ctx, name)
 }

@@ -22,7 +22,7 @@ func (h *sessionHouse) openTmux() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	return p, func() {
-		folder.LogError(h.Logger, "the sessions in tmux were not let go of well",
+		folder.LogError(h.Logger, "cannot release the sessions in tmux",
 			p.Close())
 	}, nil
 }
@@ -30,18 +30,19 @@ func (h *sessionHouse) openTmux() (session.Provider, func(), error) {
 // usesTmux reports whether a city has ever had sessions in tmux.
 func usesTmux(dir string) bool { return tmux.Used(dir) }
 
-// TmuxRemedy says what to do about sessions that cannot be listed because of tmux; "" if it is not because of that.
+// TmuxRemedy returns what to do about sessions that cannot be listed because of tmux; "" if there is another
+// reason.
 func TmuxRemedy(err error) string {
 	if errors.Is(err, tmux.ErrUnusable) {
-		return `install tmux 3.3 or newer (apt-get install tmux), or name another session provider`
+		return `install tmux 3.3 or newer (apt-get install tmux), or use another session provider`
 	}
 	return ""
 }
 
-// TmuxHint is how an operator gets at the sessions with tmux itself; "" if the city has none there.
+// TmuxHint returns how to see the sessions with tmux itself; "" if the city has none there.
 func TmuxHint(dir string) string {
 	if !usesTmux(dir) {
 		return ""
 	}
-	return "; `" + tmux.Hint(dir) + "` shows them beside gcity, ctrl-q leaves"
+	return "; `" + tmux.Hint(dir) + "` shows them without gcity, ctrl-q leaves"
 }

@@ -21,24 +21,24 @@ import (
 
 // BeadCommand returns the command bead.
 func BeadCommand(e *env.Env) *cobra.Command {
-	c := env.Group("bead", "Work: what is to be done, by whom, and what has become of it",
+	c := env.Group("bead", "Create, list and change work: beads",
 		beadCreate(e), beadList(e), beadShow(e), beadReady(e), beadUpdate(e), beadClose(e),
 		beadExport(e), beadImport(e),
 		beadBackup(e), beadRestore(e))
 	c.Long = `bead works on the pieces of work that a city and its rigs keep in their .beads
-folders, with and without a controller. Which store is meant: --rig, else
-BEADS_DIR or GC_RIG, which agents have, else the city's; "list" and "ready" look
-at all of them with --all. A bead that is named by its id is found in whichever
-store its prefix belongs to, else in any other. Parents and needs are of the same
-store.
+folders, with and without a controller. It uses the store of --rig, or of
+BEADS_DIR or GC_RIG, which agents have, or of the city; "list" and "ready" read
+all of them with --all. A bead is found by its ID in the store of its prefix, or
+in any other. A parent and its children, and a bead and what it needs, are in the
+same store.
 
-A title is one line of at most 500 bytes, a description at most 256 KiB; text that
-begins with "-" goes behind "--". At most 100 labels, 1000 needs, 256 keys of
-metadata.`
+A title is one line of at most 500 bytes, a description at most 256 KiB. Text that
+begins with "-" goes after "--". A bead has at most 100 labels, 1000 needs and 256
+keys of metadata.`
 	return c
 }
 
-// beadFilter is what lists of beads are narrowed by.
+// beadFilter has the common filters of lists of beads.
 type beadFilter struct {
 	status, labels         []string
 	kind, assignee, parent string
@@ -47,18 +47,20 @@ type beadFilter struct {
 }
 
 func (f *beadFilter) flags(c *cobra.Command) {
-	c.Flags().StringSliceVar(&f.labels, "label", nil, "only with this label; all of several")
+	c.Flags().StringSliceVar(&f.labels, "label", nil, "only with this label; may be repeated, "+
+		"all must match")
 	c.Flags().StringVar(&f.kind, "type", "", "only of this type")
-	c.Flags().StringVar(&f.assignee, "assignee", "", "only of this one")
+	c.Flags().StringVar(&f.assignee, "assignee", "", "only assigned to this agent or person")
 	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
 	c.Flags().BoolVar(&f.all, "all", false, "the work of the city and of all its rigs")
-	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "at most so many, 0 = all")
+	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "at most this many, 0 = all")
 }
 
-// query is what a store is asked. Records of runs are no work: they are left out unless they are asked for.
+// query returns the query for the store. Records of runs do not count as work: they are left out unless the filter
+// asks for them.
 func (f *beadFilter) query() (beads.Query, error) {
 	if f.limit < 0 {
-		return beads.Query{}, exit.Usage("--limit needs a number, 0 for all")
+		return beads.Query{}, exit.Usage("--limit must not be negative; 0 lists all")
 	}
 	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
 		Limit: f.limit}
@@ -67,7 +69,7 @@ func (f *beadFilter) query() (beads.Query, error) {
 	}
 	for _, s := range f.status {
 		if !beads.Status(s).Valid() {
-			return q, exit.Usage("--status %s: it is open, in_progress or closed", s)
+			return q, exit.Usage("invalid --status %s: use open, in_progress or closed", s)
 		}
 		q.Status = append(q.Status, beads.Status(s))
 	}
@@ -81,11 +83,11 @@ func beadList(e *env.Env) *cobra.Command {
 	var f beadFilter
 	var c *cobra.Command
 	c = depot.WithWork(e, &cobra.Command{
-		Use: "list", Short: "Beads, the newest first", Args: env.Exactly(0),
+		Use: "list", Short: "List beads, the newest first", Args: env.Exactly(0),
 		Aliases: []string{"ls"},
-		Long: `list shows beads of any status, the newest first. The records of automations'
-runs and messages are left out unless a type or a label is asked for: "gcity
-automation history" and "gcity mail" show those.`,
+		Long: `list prints beads of any status, the newest first. It leaves out messages and the
+records of automation runs unless you ask for a type or a label. "gcity automation
+history" and "gcity mail" print those.`,
 		Example: "  gcity bead list --status open,in_progress\n  gcity bead list --label " +
 			"pool:worker --limit 0 --json",
 	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
@@ -97,7 +99,7 @@ automation history" and "gcity mail" show those.`,
 			func(d *depot.Depot) error { return tellBeads(ctx, e, d, q, nil) })
 	})
 	c.Flags().StringSliceVar(&f.status, "status", nil,
-		"only open, in_progress or closed; any of several")
+		"only open, in_progress or closed; may be repeated, any may match")
 	f.flags(c)
 	return c
 }
@@ -106,11 +108,11 @@ func beadReady(e *env.Env) *cobra.Command {
 	var f beadFilter
 	var c *cobra.Command
 	c = depot.WithWork(e, &cobra.Command{
-		Use: "ready", Short: "Open beads that nothing stands in the way of, the most urgent first",
+		Use: "ready", Short: "List open beads that are not blocked, the most urgent first",
 		Args: env.Exactly(0),
-		Long: `ready lists the open work that nothing stands in the way of, the most urgent first.
-The steps of a molecule are whose the molecule is: they are listed for --assignee
-of who has it, and as --parent of it; until somebody has it, for everybody.`,
+		Long: `ready lists open work that is not blocked, the most urgent first. The steps of a
+molecule belong to the owner of the molecule: they are listed for --assignee of that
+owner, and with --parent of the molecule. Without an owner they are listed for all.`,
 		Example: `  gc bead ready --assignee "$GC_AGENT" --limit 1`,
 	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
 		q, err := f.query()
@@ -141,8 +143,8 @@ of who has it, and as --parent of it; until somebody has it, for everybody.`,
 	return c
 }
 
-// withSteps leaves out of ready work the steps of what somebody has, and adds them where that one's work is asked for.
-// The steps of one bead are listed as they are.
+// withSteps removes the steps of owned molecules from ready work, and adds them if the query asks for that owner's
+// work. The steps of one bead are listed unchanged.
 func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead,
 	error) {
@@ -162,7 +164,7 @@ func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
 	return ready, err
 }
 
-// tellBeads writes what a store has for a query, as pick (nil = as it is) chooses and orders it.
+// tellBeads prints the beads of a query, as pick selects and orders them; nil keeps them as they are.
 func tellBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
 	pick func(*depot.Depot, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
@@ -197,12 +199,12 @@ func tellBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
 	}
 	if total > len(all) {
 		e.Sayf("%s", e.Paint(output.Dim,
-			fmt.Sprintf("%d of %d; --limit 0 shows all", len(all), total)))
+			fmt.Sprintf("%d of %d; --limit 0 lists all", len(all), total)))
 	}
 	return nil
 }
 
-// emptyList says why a list has nothing in it, and in a store without work what would fill it.
+// emptyList returns why a list is empty, and for a store without work how to create some.
 func emptyList(ctx context.Context, d *depot.Depot, q beads.Query) string {
 	_, all := d.Store.(*depot.Every)
 	whose := d.Title()
@@ -214,24 +216,24 @@ func emptyList(ctx context.Context, d *depot.Depot, q beads.Query) string {
 	case err == nil && n == 0:
 		where := ""
 		if !all && d.Rig == "" && len(d.Places) > 1 {
-			return "no work with the city yet; `gcity bead list --all` shows that of its rigs, " +
-				"too, `gcity bead create TITLE` makes some"
+			return "no work in the city yet; `gcity bead list --all` lists that of its rigs too, " +
+				"`gcity bead create TITLE` creates some"
 		}
 		if d.Rig != "" {
 			where = " --rig " + d.Rig
 		}
-		return fmt.Sprintf("no work with %s yet: `gcity bead create TITLE%s` makes some, and so "+
-			"do `gcity formula cook NAME%s` and automations",
+		return fmt.Sprintf("no work in %s yet; create some with `gcity bead create TITLE%s` or "+
+			"`gcity formula cook NAME%s`; automations create work too",
 			whose, where, where)
 	case q.Ready:
-		return "nothing is ready with " + whose + "; `gcity bead list` shows what there is"
+		return "nothing is ready in " + whose + "; `gcity bead list` lists all work"
 	}
-	return "no such work with " + whose
+	return "no matching work in " + whose
 }
 
 func beadShow(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "show ID",
-		Short: "Everything known about one, with its steps and what it needs",
+		Short: "Show all details of a bead, with its steps and what it needs",
 		Args:  env.Exactly(1)},
 		false, func(ctx context.Context, d *depot.Depot, args []string) error {
 			b, has, closeOther, err := depot.Find(ctx, e, d, args[0])
@@ -246,13 +248,13 @@ func beadShow(e *env.Env) *cobra.Command {
 		})
 }
 
-// metadata reads KEY=VALUE arguments.
+// metadata parses KEY=VALUE arguments.
 func metadata(given []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, kv := range given {
 		key, value, ok := strings.Cut(kv, "=")
 		if !ok || key == "" {
-			return nil, exit.Usage("%q is not KEY=VALUE", kv)
+			return nil, exit.Usage("%q does not have the form KEY=VALUE", kv)
 		}
 		out[key] = value
 	}
@@ -261,11 +263,12 @@ func metadata(given []string) (map[string]string, error) {
 
 func beadExport(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
-		Use: "export [FILE]", Short: "Write all beads as lines of JSON, as `bd export` does",
+		Use: "export [FILE]", Short: "Write all beads as lines of JSON, in the format of " +
+			"`bd export`",
 		Args: env.Between(0, 1),
-		Long: `export writes every bead, records of runs included, as a line of JSON in the
-shape of the command line tool bd, the oldest first: to a file, which is replaced
-when all is written, or to standard output.`,
+		Long: `export writes every bead, also records of runs, as one line of JSON in the format
+of the command line tool bd, the oldest first. It writes to standard output, or to
+a file, which it replaces once everything is written.`,
 	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
 			_, err := beads.Export(ctx, d, e.Out)
@@ -286,13 +289,13 @@ when all is written, or to standard output.`,
 func beadImport(e *env.Env) *cobra.Command {
 	var force bool
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "import FILE", Short: "Take beads from lines of JSON, as `bd export` writes them",
+		Use: "import FILE", Short: "Read beads from lines of JSON, in the format of `bd export`",
 		Args: env.Exactly(1),
-		Long: `import reads beads from a file, or from standard input (-). A bead that is there
-already is replaced if the imported one was updated later; importing the same
-again changes nothing. Lines that cannot be read are named and left out; the others
-are taken, and the exit code is 1. Nothing is taken where a bead is in another
-store of this city already, by its prefix, unless --force has it twice.`,
+		Long: `import reads beads from a file, or from standard input (-). It replaces an
+existing bead if the imported one was updated later. Importing the same file again
+changes nothing. It lists lines that it cannot read and imports the others; the
+exit code is then 1. If another store of this city has one of the beads already,
+import fails and imports nothing, unless --force is given.`,
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
 		in, closeIn, err := openInput(e, args[0])
 		if err != nil {
@@ -314,11 +317,12 @@ store of this city already, by its prefix, unless --force has it twice.`,
 		}
 		return tellImported(e, d, got)
 	})
-	c.Flags().BoolVar(&force, "force", false, "also what another store of this city has")
+	c.Flags().BoolVar(&force, "force", false, "also import beads that another store of "+
+		"this city has")
 	return c
 }
 
-// tellImported says what an import did. Lines that were set aside make it fail.
+// tellImported prints the result of an import. Lines that could not be read make it an error.
 func tellImported(e *env.Env, d *depot.Depot, got beads.Imported) error {
 	if e.JSON {
 		if err := e.WriteJSON(got); err != nil {
@@ -326,7 +330,7 @@ func tellImported(e *env.Env, d *depot.Depot, got beads.Imported) error {
 		}
 	} else {
 		if got.Restored == (beads.Restored{}) && got.Other == 0 && len(got.Problems) == 0 {
-			e.Sayf("nothing to import into %s: there is no bead in it", d.Title())
+			e.Sayf("nothing to import into %s: no bead in the input", d.Title())
 			return nil
 		}
 		e.Sayf("imported into %s: %s", d.Title(), importText(got))
@@ -347,7 +351,7 @@ func importText(got beads.Imported) string {
 	for _, more := range []struct {
 		n    int
 		what string
-	}{{got.Kept, "kept since they are newer here"}, {got.Other, "lines about something else"},
+	}{{got.Kept, "kept because they are newer here"}, {got.Other, "lines about something else"},
 		{len(got.Problems), "not taken"}} {
 		if more.n > 0 {
 			text += fmt.Sprintf(", %d %s", more.n, more.what)

@@ -19,12 +19,12 @@ import (
 
 func beadBackup(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
-		Use: "backup [FILE]", Short: "Copy the whole store to a file, while it is in use",
+		Use: "backup [FILE]", Short: "Copy the whole store to a file while it is in use",
 		Args: env.Between(0, 1),
 		Long: `backup writes a consistent copy of the store, checks it, and then names it FILE.
 Without FILE the copy goes to the folder .gc/backups of the city, where "bead
 restore" finds it. A running city backs up its stores there once a day and keeps
-the three newest of these; copies made by this command are kept until you delete
+the three newest of these. Copies made by this command are kept until you delete
 them.`,
 		Example: `  gcity bead backup
   gcity bead backup --rig shop /mnt/safe/shop.db`,
@@ -62,22 +62,22 @@ func backup(
 func beadRestore(e *env.Env) *cobra.Command {
 	var force, fresh bool
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "restore [FILE]", Short: "Replace the store by a backup, or accept a new store",
+		Use: "restore [FILE]", Short: "Replace the store with a backup, or accept a new store",
 		Args: env.Between(0, 1),
-		Long: `restore replaces the store by the backup in FILE, or by the newest one in the
-folder .gc/backups of the city. The file that is there is kept as beads.db.old-N.
-The city may run meanwhile: what is written during the restore goes to the old
-file or to the restored store, and numbers of ids are not used again.
+		Long: `restore replaces the store with the backup in FILE, or with the newest one in the
+folder .gc/backups of the city. It keeps the current file as beads.db.old-N. The
+city may keep running: what it writes during the restore goes to the old file or
+to the restored store. Numbers of IDs are not reused.
 
-A city remembers which store it has. If the store is missing, empty or another
-one, gcity refuses to work with it. --new-store accepts the store that is there
-now, or begins an empty one; the beads of the old store are then gone.`,
+A city remembers which store it has. If the store is missing, empty or a different
+one, gcity refuses to use it. --new-store accepts the current store, or creates an
+empty one; the beads of the old store are then lost.`,
 		Example: `  gcity bead restore
   gcity bead restore --rig shop /mnt/safe/shop.db
   gcity bead restore --new-store`,
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
 		if fresh && (force || len(args) > 0) {
-			return exit.Usage("--new-store takes neither FILE nor --force")
+			return exit.Usage("--new-store excludes FILE and --force")
 		}
 		s, err := d.BuiltIn()
 		if err != nil {
@@ -98,12 +98,13 @@ now, or begins an empty one; the beads of the old store are then gone.`,
 		}
 		return restored(ctx, e, d, from, done)
 	})
-	c.Flags().BoolVar(&force, "force", false, "replace a store that is in order, too")
-	c.Flags().BoolVar(&fresh, "new-store", false, "accept the store that is there, or an empty one")
+	c.Flags().BoolVar(&force, "force", false, "replace the store even if it is intact")
+	c.Flags().BoolVar(&fresh, "new-store", false, "accept the current store, or create "+
+		"an empty one")
 	return c
 }
 
-// restored reports a restore, to the caller and in the event log.
+// restored reports a restore to the caller and in the event log.
 func restored(ctx context.Context, e *env.Env, d *depot.Depot, from string,
 	done workstore.StoreRecovered) error {
 	text := fmt.Sprintf("restored %s of %s from %s", describe.Count(done.Beads, "bead"), d.Title(),
@@ -118,9 +119,9 @@ func restored(ctx context.Context, e *env.Env, d *depot.Depot, from string,
 			return err
 		}
 	} else {
-		e.Sayf("%s; new ids begin above %d", output.SafeLine(text), done.Last)
+		e.Sayf("%s; new IDs begin above %d", output.SafeLine(text), done.Last)
 		if done.Kept != "" {
-			e.Sayf("  the file that was there is %s", output.SafeLine(done.Kept))
+			e.Sayf("  the previous file is now %s", output.SafeLine(done.Kept))
 		}
 	}
 	facts := map[string]any{"rig": d.Rig, "from": from, "beads": done.Beads, "kept": done.Kept}

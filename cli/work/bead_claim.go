@@ -14,10 +14,11 @@ import (
 	"gcity/cli/exit"
 )
 
-// claims is how often a piece of work may be changed by others while somebody takes it.
+// claims is how often a claim is retried if other changes of the bead get in between.
 const claims = 20
 
-// claimBead takes a piece of work for somebody, unless another has it: of several who do so at once one gets it.
+// claimBead assigns a bead to an agent or a person, unless it is assigned to another. Of several claims at the same
+// time one succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) error {
 	var err error
 	for range claims {
@@ -28,26 +29,26 @@ func claimBead(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) 
 	return err
 }
 
-// claimsOnly refuses the other flags of `bead update` beside --claim.
+// claimsOnly returns an error if --claim is combined with other flags of `bead update`.
 func claimsOnly(c *cobra.Command) error {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
 		"label", "remove-label", "set", "if-rev",
 	} {
 		if c.Flags().Changed(flag) {
-			return exit.Usage("--claim takes the work and changes nothing else; give --%s to "+
-				"another update", flag)
+			return exit.Usage("--claim takes the work and changes nothing else; use --%s in a "+
+				"separate update", flag)
 		}
 	}
 	return nil
 }
 
-// claim is `bead update --claim` as it was typed.
+// claim carries out `bead update --claim` as it was typed.
 func claim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) error {
 	who, err := e.Self([]string{who})
 	if err != nil {
-		return exit.Usage("who takes it? Say --assignee NAME, or run this inside a session, " +
-			"where GC_AGENT does")
+		return exit.Usage("no assignee given: use --assignee NAME, or run this inside a session, " +
+			"which sets GC_AGENT")
 	}
 	return claimBead(ctx, e, d, id, who)
 }
@@ -61,12 +62,12 @@ func tryClaim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) e
 	switch {
 	case old.Status == beads.StatusClosed:
 		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("%s %s: there is nothing to take", old.ID,
+			Message: fmt.Sprintf("%s %s: it cannot be claimed", old.ID,
 				unchanged(e, old, beads.Closing()))}
 	case old.Assignee != "" && old.Assignee != who:
 		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("%s is %s's already; `gc hook` shows what else there is, and "+
-				"--assignee in place of --claim takes it away from whoever has it", old.ID,
+			Message: fmt.Sprintf("%s is already assigned to %s; `gc hook` shows other work, and "+
+				"--assignee instead of --claim reassigns it", old.ID,
 				old.Assignee)}
 	}
 	return patchFound(ctx, e, has, old, beads.Patch{Status: new(beads.StatusInProgress),

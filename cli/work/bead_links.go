@@ -18,10 +18,12 @@ import (
 	"gcity/cli/workstore"
 )
 
-// textOf reads the text of a bead from a file, or from standard input for "-". twice: it was written as a flag, too.
+// textOf reads the text of a bead from a file, or from standard input for "-". twice means that the flag for the
+// text is set too.
 func textOf(e *env.Env, file string, twice bool) (string, error) {
 	if twice {
-		return "", exit.Usage("--description and --description-file are two descriptions; give one")
+		return "", exit.Usage("--description and --description-file exclude each other: use " +
+			"one of them")
 	}
 	in := e.In
 	if file != "-" {
@@ -29,7 +31,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("cannot read the description: %w", err)
 		}
-		defer f.Close() // it is only read
+		defer f.Close() // it was only read
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, beads.MaxText+1))
@@ -37,14 +39,13 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		return "", fmt.Errorf("cannot read the description: %w", err)
 	}
 	if len(data) > beads.MaxText {
-		return "", exit.Usage("the description in %s has more than %d KiB, which is the most; "+
-			"keep what matters of it", file, beads.MaxText>>10)
+		return "", exit.Usage("the description in %s has more than %d KiB; shorten it", file,
+			beads.MaxText>>10)
 	}
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// owned finds the first of some ids whose bead is in a store of the city other than d, and whose that is; nil if none
-// is.
+// owned finds the first of some IDs with a bead in another store of the city, and that store; or nil.
 func owned(ctx context.Context, e *env.Env, d *depot.Depot, ids []string) (id string,
 	by *workstore.Place, err error) {
 	for i := range d.Places {
@@ -61,7 +62,7 @@ func owned(ctx context.Context, e *env.Env, d *depot.Depot, ids []string) (id st
 	return "", nil, nil
 }
 
-// firstIn is the first of some ids that a store has, "" = it has none.
+// firstIn returns the first of some IDs that a store has, "" if it has none.
 func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
 	err error) {
 	s, err := e.Store(p)
@@ -80,7 +81,7 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 	return "", nil
 }
 
-// elsewhere adds to a store's refusal of a link that the bead is in another store of the city.
+// elsewhere adds to the error of a link that the other bead is in another store of the city.
 func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links []string) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
@@ -92,15 +93,16 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links
 		}
 		if _, has, closeOther, findErr := depot.Find(ctx, e, d, id); findErr == nil && has != d {
 			closeOther()
-			return exit.Usage("%v in the store of %s: %s is work of %s, and links stay within "+
-				"one store; make this bead there too, or write the id into its description",
+			return exit.Usage("%v in the store of %s: %s is in the store of %s, and links work "+
+				"only within one store; create this bead there too, or write the ID into its "+
+				"description",
 				err, d.Title(), id, has.Title())
 		}
 	}
 	return err
 }
 
-// guard refuses to take beads into a store that another store of the city has.
+// guard refuses to import beads that another store of the city has.
 type guard struct {
 	*depot.Depot
 	a *env.Env
@@ -117,13 +119,13 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		return beads.Restored{}, err
 	}
 	if by != nil {
-		return beads.Restored{}, exit.Usage("%s is a bead of %s already, and would be there "+
-			"twice; %s, or --force if it is to be", id, by.Title(), by.ImportHint())
+		return beads.Restored{}, exit.Usage("%s already exists in %s, so it would exist twice; "+
+			"%s, or use --force", id, by.Title(), by.ImportHint())
 	}
 	return g.Depot.Restore(ctx, all)
 }
 
-// closeSteps closes the open steps of a bead, and theirs, the lowest first.
+// closeSteps closes the open steps of a bead and their steps, innermost first.
 func closeSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string, p beads.Patch) error {
 	_, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -142,7 +144,7 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string, p be
 	return nil
 }
 
-// refuseOpen refuses to close a molecule with open steps, but for those that are closed with it.
+// refuseOpen returns an error for a molecule with open steps, except for those that are closed with it.
 func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -152,7 +154,7 @@ func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with
 	return city.Closable(ctx, has.List, b, with...)
 }
 
-// tellOpenSteps says what is still to be done below a bead that was closed.
+// tellOpenSteps prints which steps of a closed bead are still open.
 func tellOpenSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string) error {
 	if e.JSON {
 		return nil

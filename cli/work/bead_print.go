@@ -27,7 +27,7 @@ func beadColour(s beads.Status) string {
 	}
 }
 
-// writeBeads writes a table of beads in the order given. Those that await one of the gates are marked.
+// writeBeads writes a table of beads in the given order. It marks beads that wait for one of the gates.
 func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) error {
 	rows := make([][]output.Cell, 0, len(all))
 	for _, b := range all {
@@ -46,13 +46,13 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 		"LABELS", "TITLE"}, rows)
 }
 
-// tellBead writes what is known of one, what it needs and its steps.
+// tellBead writes the details of a bead, what it needs and its steps.
 func tellBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
 	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
 	if err != nil {
 		return err
 	}
-	slices.Reverse(steps) // in the order in which they were made
+	slices.Reverse(steps) // in the order of their creation
 	e.Sayf("%s is %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
 		e.Paint(beadColour(b.Status), string(b.Status)),
 		e.Clock(b.UpdatedAt), e.Age(b.UpdatedAt))
@@ -77,7 +77,7 @@ func tellBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) err
 		case err == nil:
 			e.Fact("needs", fmt.Sprintf("%s (%s): %s", id, need.Status, need.Title))
 		case errors.Is(err, beads.ErrNotFound):
-			e.Fact("needs", id+" (gone, which counts as done)")
+			e.Fact("needs", id+" (deleted, counts as done)")
 		default:
 			return err
 		}

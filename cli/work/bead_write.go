@@ -29,7 +29,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 		file     string
 	)
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "create TITLE", Short: "Make a piece of work", Args: env.Exactly(1),
+		Use: "create TITLE", Short: "Create a piece of work", Args: env.Exactly(1),
 		Example: `  gcity bead create "document the exec provider" --label pool:worker --priority 1
   gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json
   gc bead create "what broke" --description-file - <log.txt
@@ -59,20 +59,22 @@ func beadCreate(e *env.Env) *cobra.Command {
 		return changed(ctx, e, d, events.BeadCreated, made)
 	})
 	depot.Operation(e, c)
-	c.Flags().StringVar(&b.Type, "type", beads.DefaultType, "what it is, in a word")
-	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME is work for that pool")
-	c.Flags().StringVar(&b.Assignee, "assignee", "", "who is to do it")
-	c.Flags().StringVar(&b.ParentID, "parent", "", "the id of what it is a step of")
-	c.Flags().StringVar(&b.Description, "description", "", "as long as it has to be, to 256 KiB")
+	c.Flags().StringVar(&b.Type, "type", beads.DefaultType, "the kind of work, in one word")
+	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME gives the work "+
+		"to that pool")
+	c.Flags().StringVar(&b.Assignee, "assignee", "", "assign it to this agent or person")
+	c.Flags().StringVar(&b.ParentID, "parent", "", "the ID of the bead that it is a step of")
+	c.Flags().StringVar(&b.Description, "description", "", "the details, at most 256 KiB")
 	c.Flags().StringVar(&file, "description-file", "",
-		"the description is in this file; - is standard input")
-	c.Flags().StringVar(&priority, "priority", "", "0, the most urgent, to 4; the usual one is 2")
-	c.Flags().StringSliceVar(&b.Needs, "needs", nil, "the id of what has to be done before")
+		"read the description from this file; - is standard input")
+	c.Flags().StringVar(&priority, "priority", "", "priority: 0 is the most urgent, 4 the least, "+
+		"the default is 2")
+	c.Flags().StringSliceVar(&b.Needs, "needs", nil, "the ID of a bead that must be done before")
 	c.Flags().StringArrayVar(&set, "set", nil, "KEY=VALUE of its metadata")
 	return c
 }
 
-// changed says what became of a bead: to the caller, then to the city. The first is not held up by the second.
+// changed reports a change of a bead to the caller, and then to the city. The caller does not wait for the city.
 func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b beads.Bead) error {
 	if e.JSON {
 		if err := e.WriteJSON(b); err != nil {
@@ -87,7 +89,7 @@ func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b bea
 	return depot.Announce(ctx, e, d, kind, b)
 }
 
-// reworked is changed for what is there already, where more can be said of it than that it is changed.
+// reworked is changed for an existing bead, for which more can be reported.
 func reworked(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead) error {
 	deed := city.Deed(&old, b)
 	if e.JSON || deed == "" {
@@ -97,7 +99,7 @@ func reworked(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead
 	return depot.Announce(ctx, e, d, events.BeadUpdated, b)
 }
 
-// patchFlags are a change as a person writes it.
+// patchFlags are the flags of a change.
 type patchFlags struct {
 	title, status, kind, priority, assignee, parent, description, file string
 
@@ -110,24 +112,25 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().StringVar(&f.title, "title", "", "another title")
 	c.Flags().StringVar(&f.status, "status", "", "open, in_progress or closed")
 	c.Flags().StringVar(&f.kind, "type", "", "another type")
-	c.Flags().StringVar(&f.priority, "priority", "", "0, the most urgent, to 4")
-	c.Flags().StringVar(&f.assignee, "assignee", "", "who is to do it; empty = nobody")
-	c.Flags().StringVar(&f.parent, "parent", "", "what it is a step of; empty = nothing")
+	c.Flags().StringVar(&f.priority, "priority", "", "priority: 0 is the most urgent, 4 the least")
+	c.Flags().StringVar(&f.assignee, "assignee", "", "assign it to this agent or person; empty "+
+		"removes the assignee")
+	c.Flags().StringVar(&f.parent, "parent", "", "the bead that it is a step of; empty = none")
 	c.Flags().StringVar(&f.description, "description", "", "another description")
 	c.Flags().StringVar(&f.file, "description-file", "",
-		"another description, from this file; - is standard input")
+		"read a new description from this file; - is standard input")
 	c.Flags().StringSliceVar(&f.needs, "needs", nil,
-		"all that has to be done before, in place of what was there")
-	c.Flags().StringSliceVar(&f.add, "label", nil, "a label more")
-	c.Flags().StringSliceVar(&f.remove, "remove-label", nil, "a label less")
+		"all beads that must be done before; replaces the previous list")
+	c.Flags().StringSliceVar(&f.add, "label", nil, "add a label")
+	c.Flags().StringSliceVar(&f.remove, "remove-label", nil, "remove a label")
 	c.Flags().StringArrayVar(&f.set, "set", nil,
-		"KEY=VALUE of its metadata; an empty value takes the key away")
+		"KEY=VALUE of its metadata; an empty value removes the key")
 	c.Flags().BoolVar(&f.claim, "claim", false,
-		"take it for yourself, or for --assignee, and begin; refused if another has it")
-	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "only if it is at this revision (rev in --json)")
+		"assign it to yourself or --assignee and start it; fails if it is assigned to another")
+	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "only if it has this revision (rev in --json)")
 }
 
-// patch is the change of those flags that were given.
+// patch returns the change of the flags that were given.
 func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 	p := beads.Patch{AddLabels: f.add, RemoveLabels: f.remove}
 	for flag, field := range map[string]struct {
@@ -144,7 +147,7 @@ func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 	}
 	if given("status") {
 		if !beads.Status(f.status).Valid() {
-			return p, exit.Usage("--status %s: it is open, in_progress or closed", f.status)
+			return p, exit.Usage("invalid --status %s: use open, in_progress or closed", f.status)
 		}
 		p.Status = new(beads.Status(f.status))
 	}
@@ -172,7 +175,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 		Use: "update ID", Short: "Change what the flags name, and nothing else",
 		Args: env.Exactly(1),
 		Example: `  gc bead update gc-12 --claim             # yours now; only one claim succeeds
-  gc bead update gc-12 --assignee ""       # it is nobody's`,
+  gc bead update gc-12 --assignee ""       # no assignee`,
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Depot, args []string) error {
 		if f.claim {
@@ -195,8 +198,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 			return err
 		}
 		if c.Flags().NFlag() == 0 || onlyWhere(c) {
-			return exit.Usage("nothing is to be changed: gcity bead update ID --status … " +
-				"(see --help)")
+			return exit.Usage("no change given: gcity bead update ID --status … (see --help)")
 		}
 		if p.Status != nil && *p.Status == beads.StatusClosed {
 			if err := refuseOpen(ctx, e, d, args[0], nil); err != nil {
@@ -210,7 +212,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// onlyWhere reports whether the flags that were given say where and how, but not what to change.
+// onlyWhere reports whether the given flags select a store and an operation, but no change.
 func onlyWhere(c *cobra.Command) bool {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "assignee", "parent", "description",
@@ -223,7 +225,7 @@ func onlyWhere(c *cobra.Command) bool {
 	return true
 }
 
-// patchBead changes a bead and tells of it. What changes nothing is no event.
+// patchBead changes a bead and reports it. A change without effect is not an event.
 func patchBead(ctx context.Context, e *env.Env, d *depot.Depot, id string, p beads.Patch) error {
 	old, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -233,7 +235,7 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Depot, id string, p bea
 	return patchFound(ctx, e, has, old, p)
 }
 
-// patchFound is patchBead for a bead as it was found.
+// patchFound is patchBead for a bead that was read before.
 func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bead,
 	p beads.Patch) error {
 	switch done, err := depot.Announced(ctx, e, has, old.ID); {
@@ -254,7 +256,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bea
 		return elsewhere(ctx, e, has, err, links)
 	}
 	switch {
-	case b.Rev == old.Rev && e.Op != "": // it was done before, and its event is missing
+	case b.Rev == old.Rev && e.Op != "": // it was done before, but its event is missing
 		return changed(ctx, e, has, eventOf(b), b)
 	case b.Rev == old.Rev:
 		if e.JSON {
@@ -275,7 +277,7 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bea
 	return tellClosedConvoy(ctx, e, has, old, b)
 }
 
-// eventOf is the type of the event that tells how a bead is now.
+// eventOf returns the type of the event for a bead's new status.
 func eventOf(b beads.Bead) string {
 	if b.Status == beads.StatusClosed {
 		return events.BeadClosed
@@ -283,12 +285,12 @@ func eventOf(b beads.Bead) string {
 	return events.BeadUpdated
 }
 
-// unchanged says of a bead that a change has found as it was to be.
+// unchanged returns the message for a change without effect.
 func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
-		return "is already like that"
+		return "is in that state already"
 	}
-	text := fmt.Sprintf("is closed already, since %s", e.Clock(*b.ClosedAt))
+	text := fmt.Sprintf("is already closed, since %s", e.Clock(*b.ClosedAt))
 	if b.Assignee != "" {
 		text += ", assigned to " + output.SafeLine(b.Assignee)
 	}
@@ -304,12 +306,12 @@ func beadClose(e *env.Env) *cobra.Command {
 		steps, force bool
 	)
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "close ID…", Short: "Say that it is done, or not to be done; closing again " +
-			"is harmless", Args: env.Between(1, beads.MaxNeeds),
-		Long: `close says that work is done, or is not to be done. A molecule with open steps is
-refused: --steps closes them with it, --force leaves them open. The steps of other
-work stay as they are, and what is open of them is told. Wisps, which are what
-automations have made, are cleared away only when their steps are closed too.`,
+		Use: "close ID…", Short: "Close work that is done or dropped; closing it again is harmless",
+		Args: env.Between(1, beads.MaxNeeds),
+		Long: `close marks work as done or dropped. A molecule with open steps is refused: --steps
+closes them with it, --force leaves them open. The steps of other work stay as they are,
+and close prints those that are open. Wisps, which automations create, are removed only
+after their steps are closed too.`,
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
 		p := beads.Closing()
 		if reason != "" {
@@ -339,13 +341,14 @@ automations have made, are cleared away only when their steps are closed too.`,
 		return nil
 	})
 	depot.Operation(e, c)
-	c.Flags().BoolVar(&steps, "steps", false, "its open steps too, and theirs")
-	c.Flags().BoolVar(&force, "force", false, "also a molecule whose steps are open: they stay so")
-	c.Flags().StringVar(&reason, "reason", "", "why, kept in its metadata")
+	c.Flags().BoolVar(&steps, "steps", false, "also close its open steps, and their steps")
+	c.Flags().BoolVar(&force, "force", false, "close a molecule even if its steps are open, and "+
+		"leave them open")
+	c.Flags().StringVar(&reason, "reason", "", "the reason, kept in its metadata")
 	return c
 }
 
-// exportTo writes all beads into a file, in one step.
+// exportTo writes all beads into a file atomically.
 func exportTo(ctx context.Context, d *depot.Depot, file string) (int, error) {
 	var all bytes.Buffer
 	n, err := beads.Export(ctx, d, &all)
@@ -365,12 +368,13 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot read what is to be imported: %w", err)
+		return nil, nil, fmt.Errorf("cannot read the import: %w", err)
 	}
 	return f, func() { _ = f.Close() }, nil // it was only read
 }
 
-// imported is the event of an import: one for all beads, lest thousands begin thousands of runs.
+// imported returns the event of an import: one for all beads, so that thousands of beads do not start thousands of
+// runs.
 func imported(d *depot.Depot, got beads.Imported, depth int) events.Event {
 	payload, err := json.Marshal(struct {
 		Rig string `json:"rig,omitempty"`
@@ -378,7 +382,7 @@ func imported(d *depot.Depot, got beads.Imported, depth int) events.Event {
 		Depth int `json:"depth,omitempty"`
 	}{d.Rig, got.Restored, depth})
 	if err != nil {
-		payload = nil // numbers and a name are always JSON
+		payload = nil // numbers and a name always encode as JSON
 	}
 	return events.Event{Type: events.BeadImported, Message: importText(got), Payload: payload}
 }

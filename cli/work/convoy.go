@@ -21,15 +21,15 @@ import (
 
 // ConvoyCommand returns the command convoy.
 func ConvoyCommand(e *env.Env) *cobra.Command {
-	c := env.Group("convoy", "Work that belongs together, whoever does it",
+	c := env.Group("convoy", "Group work and follow its progress",
 		convoyCreate(e), convoyAdd(e), convoyList(e), convoyStatus(e), convoyClose(e))
-	c.Long = `A convoy is a bead that stands for others: they are its children, and how many of
-them are closed is how far it has come. It closes by itself with the last of them.
-It is kept where its beads are, which are all of one store.`
+	c.Long = `A convoy is a bead that groups others, which are its children. Its progress is the
+number of its closed children. It closes by itself with the last of them. A convoy and
+its beads are in the same store.`
 	return c
 }
 
-// convoyShape is a convoy and how far it has come.
+// convoyShape is a convoy with its progress.
 type convoyShape struct {
 	beads.Bead
 	Progress city.Progress `json:"progress"`
@@ -38,7 +38,7 @@ type convoyShape struct {
 
 func convoyCreate(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
-		Use: "create NAME [BEAD…]", Short: "Make a convoy, of these beads for a start",
+		Use: "create NAME [BEAD…]", Short: "Create a convoy, with these beads to begin with",
 		Args:    env.Between(1, beads.MaxNeeds),
 		Example: "  gcity convoy create 'release 1.4' gc-12 gc-15",
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
@@ -75,8 +75,8 @@ func convoyAdd(e *env.Env) *cobra.Command {
 			defer closeOther()
 			if b.Status == beads.StatusClosed {
 				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("the convoy %s is closed already: make a new one, or "+
-						"open it again with `gcity bead update %s --status open`", b.ID, b.ID)}
+					Message: fmt.Sprintf("convoy %s is already closed: create a new one, or "+
+						"reopen it with `gcity bead update %s --status open`", b.ID, b.ID)}
 			}
 			if err := joinable(ctx, e, at, b.ID, args[1:]); err != nil {
 				return err
@@ -85,27 +85,28 @@ func convoyAdd(e *env.Env) *cobra.Command {
 		})
 }
 
-// convoy gets a bead that is one.
+// convoy returns a bead that is a convoy.
 func convoy(ctx context.Context, e *env.Env, d *depot.Depot, id string) (beads.Bead, *depot.Depot,
 	func(), error) {
 	b, at, closeOther, err := depot.Find(ctx, e, d, id)
 	if err == nil && b.Type != city.ConvoyType {
 		closeOther()
 		err = &city.Error{Code: city.Invalid,
-			Message: fmt.Sprintf("%s is no convoy, but a %s; `gcity convoy list` shows "+
-				"those there are", id, b.Type)}
+			Message: fmt.Sprintf("%s is not a convoy, but a %s; `gcity convoy list` lists "+
+				"the convoys", id, b.Type)}
 	}
 	return b, at, closeOther, err
 }
 
-// joinable refuses beads that cannot all be children of a convoy, before any of them becomes one.
+// joinable returns an error if one of the beads cannot become a child of a convoy, before any of them does.
 func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, ids []string) error {
 	for _, id := range ids {
 		b, err := d.Get(ctx, id)
 		if errors.Is(err, beads.ErrNotFound) {
 			if _, p, findErr := owned(ctx, e, d, []string{id}); findErr == nil && p != nil {
-				return exit.Usage("%s is work of %s, and the convoy is kept by %s: the beads of "+
-					"a convoy are of one store, so make one there", id, p.Title(), d.Title())
+				return exit.Usage("%s is in the store of %s, and the convoy in that of %s: a "+
+					"convoy and its beads must be in one store; create a convoy there", id,
+					p.Title(), d.Title())
 			}
 		}
 		switch {
@@ -115,14 +116,14 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, id
 			return exit.Usage("%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
 			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("%s is a step of %s already: add that, or take it out with "+
-					"`gcity bead update %s --parent ''`", id, b.ParentID, id)}
+				Message: fmt.Sprintf("%s is already a step of %s: add that, or remove it from "+
+					"there with `gcity bead update %s --parent ''`", id, b.ParentID, id)}
 		}
 	}
 	return nil
 }
 
-// gather makes beads children of a convoy, and shows it: closed, if all of them are.
+// gather makes beads children of a convoy, and prints the convoy. The convoy closes if all of them are closed.
 func gather(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.Bead,
 	ids []string) error {
 	var before, now beads.Bead
@@ -143,7 +144,7 @@ func gather(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.Bead,
 		}
 		before, now = was, b
 	}
-	if _, err := closeConvoy(ctx, e, d, before, now); err != nil { // once all are in it
+	if _, err := closeConvoy(ctx, e, d, before, now); err != nil { // after all are in it
 		return err
 	}
 	convoy, err := d.Get(ctx, convoy.ID)
@@ -153,7 +154,7 @@ func gather(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.Bead,
 	return tellConvoy(ctx, e, d, convoy)
 }
 
-// children are the beads of a convoy, in the order in which they were made.
+// children returns the beads of a convoy in the order of their creation.
 func children(ctx context.Context, d *depot.Depot, id string) ([]beads.Bead, error) {
 	all, err := d.List(ctx, beads.Query{Parent: id, Limit: -1})
 	slices.Reverse(all)
@@ -183,7 +184,8 @@ func tellConvoy(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) e
 
 func convoyStatus(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "status [CONVOY]",
-		Short: "How far a convoy has come, or all that are open", Args: env.Between(0, 1)}, false,
+		Short: "Show the progress of a convoy, or of all open ones", Args: env.Between(0, 1)},
+		false,
 		func(ctx context.Context, d *depot.Depot, args []string) error {
 			if len(args) == 0 {
 				return tellConvoys(ctx, e, d, false)
@@ -200,17 +202,17 @@ func convoyStatus(e *env.Env) *cobra.Command {
 func convoyList(e *env.Env) *cobra.Command {
 	var all bool
 	c := depot.WithWork(e, &cobra.Command{Use: "list",
-		Short: "Open convoys of the city and its rigs, and how far they have come",
+		Short: "List open convoys of the city and its rigs with their progress",
 		Args:  env.Exactly(0), Aliases: []string{"ls"}}, false,
 		func(ctx context.Context, d *depot.Depot,
 			_ []string) error {
 			return tellConvoys(ctx, e, d, all)
 		})
-	c.Flags().BoolVarP(&all, "all", "a", false, "closed ones too")
+	c.Flags().BoolVarP(&all, "all", "a", false, "also closed ones")
 	return c
 }
 
-// tellConvoys lists the convoys of all stores, the newest of each first.
+// tellConvoys lists the convoys of all stores, the newest of each store first.
 func tellConvoys(ctx context.Context, e *env.Env, d *depot.Depot, closed bool) error {
 	q := beads.Query{Type: city.ConvoyType, Limit: -1}
 	if !closed {
@@ -220,7 +222,7 @@ func tellConvoys(ctx context.Context, e *env.Env, d *depot.Depot, closed bool) e
 	for _, p := range d.Places {
 		found, err := convoysOf(ctx, e, p, q)
 		if err != nil {
-			return fmt.Errorf("the convoys of %s cannot be read: %w", p.Title(), err)
+			return fmt.Errorf("cannot read the convoys of %s: %w", p.Title(), err)
 		}
 		out = append(out, found...)
 	}
@@ -228,7 +230,7 @@ func tellConvoys(ctx context.Context, e *env.Env, d *depot.Depot, closed bool) e
 		return e.WriteJSON(output.ListOf(out))
 	}
 	if len(out) == 0 {
-		e.Sayf("no convoy is open; `gcity convoy create NAME BEAD…` makes one")
+		e.Sayf("no open convoys; `gcity convoy create NAME BEAD…` creates one")
 		return nil
 	}
 	rows := make([][]output.Cell, 0, len(out))
@@ -280,17 +282,16 @@ func convoyClose(e *env.Env) *cobra.Command {
 			if p := city.ProgressOf(all); p.Closed < p.Total && !force &&
 				b.Status != beads.StatusClosed {
 				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("of the convoy %s %s; --force closes it all the same",
+					Message: fmt.Sprintf("convoy %s is not finished (%s); --force closes it anyway",
 						b.ID, p)}
 			}
 			return patchBead(ctx, e, at, b.ID, beads.Closing())
 		})
-	c.Flags().BoolVar(&force, "force", false, "although some of its beads are open")
+	c.Flags().BoolVar(&force, "force", false, "even if some of its beads are open")
 	return c
 }
 
-// closeConvoy closes the convoy in which nothing is open any more by a change to a bead. It returns nil if there is
-// none.
+// closeConvoy closes the convoy of a changed bead if all its beads are closed now. It returns nil without one.
 func closeConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) (*beads.Bead,
 	error) {
 	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)
@@ -300,11 +301,11 @@ func closeConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.B
 	return &convoy, depot.Announce(ctx, e, d, events.BeadClosed, convoy)
 }
 
-// tellClosedConvoy is closeConvoy with a line that says so.
+// tellClosedConvoy is closeConvoy that prints a line about it.
 func tellClosedConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) error {
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {
-		e.Sayf("closed %s, the convoy that it was the last of: %s",
+		e.Sayf("closed convoy %s with its last open bead: %s",
 			e.Paint(output.Bold, output.SafeLine(convoy.ID)), output.SafeLine(convoy.Title))
 	}
 	return err

@@ -1,2 +1,2 @@
-// Package work holds the commands about work: beads, mail, formulas, convoys, and how they reach an agent.
+// Package work has the commands about work: beads, mail, formulas, convoys, and how they reach an agent.
 package work

@@ -28,29 +28,29 @@ import (
 
 // FormulaCommand returns the command formula.
 func FormulaCommand(e *env.Env) *cobra.Command {
-	c := env.Group("formula", "Recipes for work: look at them, make work of them", formulaList(e),
+	c := env.Group("formula", "List formulas, which are templates of work, and create "+
+		"work from them", formulaList(e),
 		formulaShow(e), formulaCook(e))
-	c.Long = `formula looks at the recipes that a city finds: those that come with gcity, those
-in the folder that [formulas] dir names, and a rig's own. Of two files with one
-name the one that comes later in this order counts. docs/automations.md tells how a
-formula is written.`
+	c.Long = `formula shows the formulas that a city finds: those that come with gcity, those in the
+folder of [formulas] dir, and those of a rig. If two files have the same name, the later
+one in this order is used. "gcity help automations" describes how to write a formula.`
 	return c
 }
 
-// recipe is a formula as it is listed: what counts under its name, and why it cannot be used, if so.
+// recipe is a formula in a list: the file that is used, and its error if it is invalid.
 type recipe struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Rig         string   `json:"rig,omitempty"`
 	Layer       string   `json:"layer"`
 	Source      string   `json:"source"`
-	Vars        []string `json:"vars,omitempty"` // those in need of a value with a !
+	Vars        []string `json:"vars,omitempty"` // required variables are marked with !
 	Steps       int      `json:"steps"`
 	Problem     string   `json:"problem,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// kitchen is where formulas are found: the city's layers, or with a rig's on top of them.
+// kitchen returns the formulas of the city, or of a rig, which has those of the city too.
 func kitchen(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -78,7 +78,8 @@ func kitchen(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 func formulaList(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
-		Use: "list", Short: "All formulas, broken ones with what is wrong", Args: env.Exactly(0),
+		Use: "list", Short: "List all formulas, with the errors of invalid ones",
+		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(_ *cobra.Command, _ []string) error {
 			conf, all, err := kitchen(e, rig)
@@ -126,7 +127,7 @@ func recipeOf(s formula.Source) recipe {
 
 func tellRecipes(e *env.Env, recipes []recipe) error {
 	if len(recipes) == 0 {
-		e.Sayf("no formulas: a file NAME%s in the folder of [formulas] is one", formula.Suffix)
+		e.Sayf("no formulas; create a file NAME%s in the folder of [formulas]", formula.Suffix)
 		return nil
 	}
 	rows := make([][]output.Cell, 0, len(recipes))
@@ -142,7 +143,7 @@ func tellRecipes(e *env.Env, recipes []recipe) error {
 	return e.Table(e.Out, e.Columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
 }
 
-// tellRigsRecipes says which rigs have formulas of their own, and how to see them.
+// tellRigsRecipes prints which rigs have formulas of their own, and how to list them.
 func tellRigsRecipes(e *env.Env, c *config.City) error {
 	var rigs []string
 	for i := range c.Rigs {
@@ -157,8 +158,8 @@ func tellRigsRecipes(e *env.Env, c *config.City) error {
 		}
 	}
 	if len(rigs) > 0 {
-		e.Sayf("\nof their own, rig %s: --rig NAME shows what that rig finds",
-			output.SafeLine(strings.Join(rigs, ", rig ")))
+		e.Sayf("\nformulas of rigs: %s; --rig NAME lists them",
+			output.SafeLine(strings.Join(rigs, ", ")))
 	}
 	return nil
 }
@@ -188,7 +189,8 @@ type formulaStep struct {
 func formulaShow(e *env.Env) *cobra.Command {
 	var rig string
 	c := &cobra.Command{
-		Use: "show NAME", Short: "What a formula asks for and what it makes", Args: env.Exactly(1),
+		Use: "show NAME", Short: "Show the variables of a formula and the work that it creates",
+		Args: env.Exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			conf, all, err := kitchen(e, rig)
 			if err != nil {
@@ -241,7 +243,7 @@ func tellFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 		text := v.Description
 		switch {
 		case slices.Contains(unmet, v.Name):
-			text += " (to be given)"
+			text += " (required)"
 		case v.Default != "":
 			text += fmt.Sprintf(" (else %q)", v.Default)
 		}
@@ -256,7 +258,7 @@ func tellFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 	return e.Table(e.Out, e.Columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
 }
 
-// cooked is what came of a formula.
+// cooked is the result of a formula.
 type cooked struct {
 	Root  beads.Bead   `json:"root"`
 	Steps []beads.Bead `json:"steps"`
@@ -268,11 +270,12 @@ func formulaCook(e *env.Env) *cobra.Command {
 		pool string
 	)
 	c := &cobra.Command{
-		Use: "cook NAME", Short: "Make work of a formula: a root, and a bead for each step",
+		Use: "cook NAME", Short: "Create work from a formula: a root, and a bead for each step",
 		Args: env.Exactly(1),
-		Long: `cook makes a molecule: a bead of type molecule and below it one for each step,
-which needs those of the steps before it. All of them are made, or none. With
---pool the molecule is work for that pool, whose members take its steps in turn.`,
+		Long: `cook creates a molecule: a bead of type molecule, and below it one bead for each
+step, which needs those of the steps before it. It creates all of them or nothing.
+With --pool the molecule is work for that pool, whose members take its steps in
+turn.`,
 		Example: "  gcity formula cook release --var version=1.4 --pool worker",
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Depot, args []string) error {
@@ -309,7 +312,7 @@ which needs those of the steps before it. All of them are made, or none. With
 		return depot.Announce(ctx, e, d, events.BeadCreated, made[0])
 	})
 	c.Flags().StringArrayVar(&vars, "var", nil, "NAME=VALUE of a variable; may be repeated")
-	c.Flags().StringVar(&pool, "pool", "", "the pool that is to work on it")
+	c.Flags().StringVar(&pool, "pool", "", "the pool that gets the work")
 	return c
 }
 
@@ -339,7 +342,7 @@ func tellCooked(e *env.Env, made []beads.Bead, pool string) error {
 	return e.Table(e.Out, e.Columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
 }
 
-// poolNamed qualifies a pool's name: a rig's own goes before the city's.
+// poolNamed returns a pool's qualified name: a rig's own pool has priority over the city's.
 func poolNamed(name, rig string, c *config.City) (string, error) {
 	var all []string
 	for i := range c.Agents {
@@ -355,8 +358,8 @@ func poolNamed(name, rig string, c *config.City) (string, error) {
 	slices.SortFunc(all, city.CompareNames)
 	switch near := suggest.Nearest(name, all); {
 	case len(all) == 0:
-		return "", errors.New("there is no pool " + fmt.Sprintf("%q", name) +
-			": an agent with an [agents.pool] table is one")
+		return "", errors.New("unknown pool " + fmt.Sprintf("%q", name) +
+			": an agent with an [agents.pool] table is a pool")
 	case near != "":
 		return "", exit.Usage("pool %q not found; did you mean %q?", name, near)
 	}

@@ -29,21 +29,20 @@ func HandoffCommand(e *env.Env) *cobra.Command {
 	)
 	c := withMail(e, &cobra.Command{
 		Use:   "handoff [SUBJECT] [MESSAGE]",
-		Short: "From inside a session: write to whoever comes after, and be restarted",
+		Short: "In a session: leave a message for the next session, and restart",
 		Args:  env.Between(0, 2),
-		Long: `handoff sends the agent a message of its own, and asks for a restart: the fresh
-session finds the message as its mail, and gc prime tells it. Wisps of the agent all
-of whose steps are closed are squashed: what was done is kept in a closed bead of the
-type digest, and the wisp is closed, to be removed in its time. One with open steps
-stays open and the agent's, and the message says how far it has come. With --auto it
-only sends the message, for hooks of programs that make room for themselves. Where no
-controller runs nobody restarts the agent: all else is done, and the exit code is 3.`,
+		Long: `handoff sends the agent a message to itself, and requests a restart. The new session
+finds the message in its mail, and gc prime prints it. Wisps of the agent with all
+steps closed are squashed: a closed bead of type digest keeps what was done, and the
+wisp is closed and removed later. A wisp with open steps stays open and assigned to the
+agent, and the message has its progress. With --auto it only sends the message, for
+hooks of programs that compact their context themselves. Without a controller the agent
+is not restarted: the rest is done, and the exit code is 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
 		if me == "" {
-			return exit.Usage("whose work is to be handed on? Run this inside a session, where " +
-				"GC_AGENT says it")
+			return exit.Usage("no agent given: run this inside a session, which sets GC_AGENT")
 		}
 		if len(args) == 1 && f.subject == "" {
 			f.subject, args = args[0], nil
@@ -56,7 +55,7 @@ controller runs nobody restarts the agent: all else is done, and the exit code i
 		if !auto {
 			over, text = handed(ctx, e, l, me, text)
 		}
-		// first: whatever ends this, the words are kept
+		// the message comes first, so that it is kept even if the rest fails
 		r, err := city.SendMail(ctx, l, mail.Message{
 			From: me, To: me, Subject: cmp.Or(f.subject, "handed on"), Text: text, Depth: e.Depth(),
 		})
@@ -71,7 +70,7 @@ controller runs nobody restarts the agent: all else is done, and the exit code i
 			if err != nil {
 				code, why := exit.Verdict(err)
 				return &exit.Failure{Code: code,
-					Err: fmt.Errorf("%s is sent, but nobody restarts %s: %s", r.Bead.ID, me, why)}
+					Err: fmt.Errorf("%s is sent, but %s is not restarted: %s", r.Bead.ID, me, why)}
 			}
 			r.Message += "; " + again.Message
 		}
@@ -83,7 +82,7 @@ controller runs nobody restarts the agent: all else is done, and the exit code i
 	return c
 }
 
-// heartbeat is what an agent leaves to be found alive: .gc/heartbeats/<agent>.json.
+// heartbeat is the content of .gc/heartbeats/<agent>.json, which shows that an agent is alive.
 type heartbeat struct {
 	Agent     string    `json:"agent"`
 	Timestamp time.Time `json:"timestamp"`
@@ -95,7 +94,7 @@ type heartbeat struct {
 	Message   string    `json:"message,omitempty"`
 }
 
-// heartbeatFile is where an agent's is.
+// heartbeatFile returns the path of an agent's heartbeat.
 func heartbeatFile(city, agent string) string {
 	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
 }
@@ -108,11 +107,11 @@ func HeartbeatCommand(e *env.Env) *cobra.Command {
 		healthy, ill  int
 	)
 	c := &cobra.Command{
-		Use: "heartbeat [AGENT]", Short: "From inside a session: say that the agent is at work",
+		Use: "heartbeat [AGENT]", Short: "In a session: report that the agent is working",
 		Args: env.Between(0, 1),
-		Long: `heartbeat writes the time into .gc/heartbeats/AGENT.json, where whoever watches the
-agent looks. It needs no controller, asks for nothing, and may be called often. In
-the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
+		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which a watchdog
+of the agent reads. It needs no controller, and may be called often. In the file's
+name "/" is "_s", "." is "_d" and "_" is "__".`,
 		Example: "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents " +
 			"3 --unhealthy-agents 0",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
@@ -121,7 +120,7 @@ the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
 				return env.RefusedReadOnly("heartbeat")
 			}
 			if cycle < 0 {
-				return exit.Usage("--cycle counts from 0: %d is none", cycle)
+				return exit.Usage("--cycle must be 0 or more, not %d", cycle)
 			}
 			if healthy < 0 || ill < 0 {
 				return exit.Usage("--healthy-agents and --unhealthy-agents must be 0 or more")
@@ -154,14 +153,14 @@ the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
 		},
 	}
 	c.Flags().StringVarP(&message, "message", "m", "", "what it is doing")
-	c.Flags().IntVar(&cycle, "cycle", 0, "which round of its patrol this is")
+	c.Flags().IntVar(&cycle, "cycle", 0, "the number of its current round")
 	c.Flags().StringVar(&last, "last-action", "", "what it did last")
 	c.Flags().IntVar(&healthy, "healthy-agents", 0, "number of agents that it found healthy")
 	c.Flags().IntVar(&ill, "unhealthy-agents", 0, "number of agents that it found unhealthy")
 	return c
 }
 
-// beat writes a heartbeat in one step.
+// beat writes a heartbeat atomically.
 func beat(e *env.Env, dir string, b heartbeat) error {
 	data, err := json.Marshal(b)
 	if err != nil {
@@ -170,11 +169,11 @@ func beat(e *env.Env, dir string, b heartbeat) error {
 	file := heartbeatFile(dir, b.Agent)
 	for _, folder := range []string{folder.StateDir(dir), filepath.Dir(file)} {
 		if err := disk.MakePrivate(folder); err != nil {
-			return fmt.Errorf("the heartbeat of %s cannot be written: %w", b.Agent, err)
+			return fmt.Errorf("cannot write the heartbeat of %s: %w", b.Agent, err)
 		}
 	}
 	if err := disk.Replace(file, append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("the heartbeat of %s cannot be written: %w", b.Agent, err)
+		return fmt.Errorf("cannot write the heartbeat of %s: %w", b.Agent, err)
 	}
 	if e.JSON {
 		return e.WriteJSON(b)

@@ -10,13 +10,13 @@ import (
 	"gcity/mail"
 )
 
-// handed are the wisps of an agent that are over, and the text of its message with what goes on of the others. Where
-// the work cannot be read the text goes as it is.
+// handed returns the finished wisps of an agent, and the text of its message with the progress of the others. If
+// the work cannot be read, the text is unchanged.
 func handed(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp, string) {
 	all, err := city.Wisps(ctx, l, me)
 	if err != nil {
-		fmt.Fprintf(e.Err, "gcity: what %s works at cannot be read, its wisps stay as "+
-			"they are: %s\n", output.SafeLine(me), output.SafeText(err.Error()))
+		fmt.Fprintf(e.Err, "gcity: cannot read the work of %s, its wisps stay as they are: %s\n",
+			output.SafeLine(me), output.SafeText(err.Error()))
 		return nil, text
 	}
 	var over []city.Wisp
@@ -29,28 +29,29 @@ func handed(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]ci
 		}
 	}
 	if goes != "" && len(text)+len(goes) < mail.MaxText-100 {
-		text += "\n\nThis goes on, and is still yours:" + goes
+		text += "\n\nStill in progress, and assigned to you:" + goes
 	}
 	return over, text
 }
 
-// squash makes digests of wisps. said and failed say of which it did and of which it did not: those stay as they are.
+// squash replaces wisps with digests. said lists those that it squashed, and failed the others, which stay as they
+// are.
 func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
 	failed string) {
 	for _, w := range over {
 		digest, err := city.Squash(ctx, l, w, me, words)
 		if err != nil {
-			failed += fmt.Sprintf("gcity: %s is not squashed, and stays open: %s\n",
+			failed += fmt.Sprintf("gcity: %s was not squashed, and stays open: %s\n",
 				output.SafeLine(w.Root.ID), output.SafeText(err.Error()))
 			continue
 		}
-		said += fmt.Sprintf("; %s is squashed into %s", w.Root.ID, digest.ID)
+		said += fmt.Sprintf("; %s was squashed into %s", w.Root.ID, digest.ID)
 	}
 	return said, failed
 }
 
-// leftFor are the messages that the session before has left for an agent, the newest first: those to itself that are
-// not read.
+// leftFor returns the messages that the previous session left for an agent, newest first: unread ones from the
+// agent to itself.
 func leftFor(ctx context.Context, e *env.Env, me string) ([]mail.Message, error) {
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -30,17 +30,20 @@ const queryLimit = 30 * time.Second
 func HookCommand(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{
-		Use: "hook [AGENT]", Short: "An agent's work. Exit 0 if there is some, 1 if there is none",
+		Use: "hook [AGENT]", Short: "Show an agent's work. Exit 0 if there is some, 1 if not",
 		Args: env.Between(0, 1),
-		Long: `hook shows what an agent has to do: by its work_query, a shell line that is run
-in its folder and has found work if it prints some; without one, what is assigned
-to it, begun or ready, with the steps of it that are ready, and else what is ready
-for its pool and nobody's yet.
-Exit 0: there is work. 1: there is none. 2: the command line is wrong, or there is
-no such agent. 3: it cannot be told.
+		Long: `hook prints the work of an agent. If it has a work_query, that shell command runs
+in its folder, and its output is the work. Otherwise the work is what is assigned
+to the agent, in progress or ready, with its ready steps; then ready and
+unassigned work of its pool. Exit codes:
 
---inject is for hook files of agents: it writes the work as a text for a model,
-nothing if there is none, and nothing that goes wrong is a failure.`,
+  0  there is work
+  1  there is no work
+  2  invalid command line, or unknown agent
+  3  unknown, because the work cannot be read
+
+--inject is for hook files of agents: it prints the work as text for a model,
+prints nothing without work, and never fails.`,
 		Example:           "  gc hook || sleep 60",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,21 +60,21 @@ nothing if there is none, and nothing that goes wrong is a failure.`,
 			return tellWork(e, w)
 		},
 	}
-	c.Flags().BoolVar(&inject, "inject", false, "as a text for a model; never fail")
+	c.Flags().BoolVar(&inject, "inject", false, "print text for a model; never fail")
 	return c
 }
 
-// foundWork is what an agent has to do: what its own query printed, or beads.
+// foundWork is the work of an agent: the output of its own query, or beads.
 type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
 	Items []beads.Bead `json:"items"`
-	gates city.Gates   // that items may await
+	gates city.Gates   // gates that items may wait for
 }
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
 
-// workOf finds the work of the agent that is named, or asks.
+// workOf returns the work of the agent that is named, or of the session's own agent.
 func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) {
 	name, err := e.Self(args)
 	if err != nil {
@@ -104,13 +107,13 @@ func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) 
 	return out, out.find(ctx, l, w)
 }
 
-// explainer is a city that says where the values of its configuration are from.
+// explainer is a city that shows where the values of its configuration come from.
 type explainer interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// workInForce asks the controller, if the file on the disk does not help: what is refused there is not in force, and
-// who is declared no more may have work to finish.
+// workInForce asks the controller if the file on disk does not help: an invalid file is not in force, and an agent
+// that was removed from the configuration may have work to finish.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -135,7 +138,7 @@ func workInForce(ctx context.Context, e *env.Env, dir, name string, instead erro
 	return out, out.find(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
 }
 
-// queryOf is the work_query of an agent, "" if it has none.
+// queryOf returns the work_query of an agent, "" if it has none.
 func queryOf(c *config.City, w *agent.Want) string {
 	for i := range c.Agents {
 		if c.Agents[i].Qualified() == w.Declared {
@@ -145,13 +148,13 @@ func queryOf(c *config.City, w *agent.Want) string {
 	return ""
 }
 
-// asked runs a work_query. A line that fails without a word has found nothing: that is what grep does.
+// asked runs a work_query. A command that fails without output, as grep does, has found nothing.
 func asked(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
 	if err := folder.Trusted(dir, nil).Err(); err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, queryLimit,
-		fmt.Errorf("it had not ended after %s", queryLimit))
+		fmt.Errorf("it did not finish within %s", queryLimit))
 	defer cancel()
 	env := append(slices.Clip(w.Spec.Env), "GC_RUN="+dir+":"+rand.Text())
 	got, err := shell.Run(ctx, shell.Line{Text: line, Dir: w.Spec.Dir, Env: env, Split: true})
@@ -163,13 +166,13 @@ func asked(ctx context.Context, dir string, w *agent.Want, line string) (string,
 		return "", fmt.Errorf("the work_query of %s failed with exit %d: %s", w.Name, got.Code,
 			said)
 	}
-	if text == "[]" || text == "null" { // as lists of JSON are empty
+	if text == "[]" || text == "null" { // an empty list in JSON
 		text = ""
 	}
 	return text, nil
 }
 
-// find fills in an agent's work, and the gates that it may await.
+// find fills in an agent's work, and the gates that it may wait for.
 func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) (err error) {
 	if w.Items, err = workFor(ctx, c, want); err == nil {
 		w.gates, err = city.GatesFor(ctx, c.Beads, w.Items)
@@ -177,8 +180,8 @@ func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) 
 	return err
 }
 
-// workFor is what an agent has begun, else what is ready for it, else what is ready for its pool and nobody's, the most
-// urgent first. What goes with its own work comes behind that.
+// workFor returns the work of an agent, most urgent first: what is in progress, or ready work assigned to it, or
+// ready and unassigned work of its pool. Steps of its own work come after it.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
 	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine
@@ -209,7 +212,7 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 	return []beads.Bead{}, nil
 }
 
-// tellWork writes an agent's work. That there is none is said by the exit code alone.
+// tellWork prints an agent's work. Without work only the exit code reports that.
 func tellWork(e *env.Env, w *foundWork) error {
 	var err error
 	switch {
@@ -226,7 +229,7 @@ func tellWork(e *env.Env, w *foundWork) error {
 	return err
 }
 
-// shown is a text as it stands, but for a terminal, which does not obey it.
+// shown returns a text for the output; for a terminal without control sequences.
 func shown(e *env.Env, text string) string {
 	if e.OutTTY {
 		return output.SafeText(text)
@@ -234,15 +237,15 @@ func shown(e *env.Env, text string) string {
 	return text
 }
 
-// injected is how many pieces of work a model is told of.
+// injected is the largest number of beads in the text for a model.
 const injected = 10
 
-// injectWork writes an agent's work for a model.
+// injectWork prints an agent's work for a model.
 func injectWork(e *env.Env, w *foundWork) error {
 	if w.none() {
 		return nil
 	}
-	// a pool's work, of which each member is told
+	// work of a pool, which all its members see
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
 	for i, b := range w.Items {
 		if i == injected {
@@ -254,7 +257,7 @@ func injectWork(e *env.Env, w *foundWork) error {
 	if text = strings.TrimRight(text, "\n"); w.Text == "" {
 		take := "gc bead update ID --claim --assignee " + w.Agent
 		if contested {
-			take += ". If that is refused, somebody else was quicker: leave it, and look anew " +
+			take += ". If that fails, another agent has taken it: leave it, and check again " +
 				"with: gc hook"
 		}
 		text += "\nRead one with: gc bead show ID. Take it with: " + take +

@@ -25,23 +25,22 @@ const mailLimit = 30 * time.Second
 
 // MailCommand returns the command mail.
 func MailCommand(e *env.Env) *cobra.Command {
-	c := env.Group("mail", "Messages between agents, pools and people",
+	c := env.Group("mail", "Send and read messages between agents, pools and people",
 		mailSend(e), mailInbox(e), mailRead(e), mailPeek(e), mailReply(e), mailThread(e),
 		mailCheck(e), mailCount(e),
-		mailArchive(e), mailMark(e, "mark-read", "Mark messages as read, whosever they are",
+		mailArchive(e), mailMark(e, "mark-read", "Mark messages as read, also those of others",
 			mail.ReadPatch()),
-		mailMark(e, "mark-unread", "Take that mark away", mail.UnreadPatch()))
-	c.Long = `mail carries messages. Each is a bead of the type message in the city's own work,
-so it outlives whoever wrote it and whoever is to read it, and needs no
-controller. A message is for an agent, for a pool (any member may take it: who
-reads it first has it), or for a person, which is every name that is neither.
-"human" is whoever runs the city, and gets what is for nobody else.
+		mailMark(e, "mark-unread", "Mark messages as unread", mail.UnreadPatch()))
+	c.Long = `mail sends and reads messages. Each is a bead of type message in the city's own store,
+so it outlives sender and receiver, and needs no controller. A message is for an agent,
+for a pool (the first member that reads it has it), or for a person, which is every
+other name. "human" is the user of the city, who also gets mail for unknown names.
 
-Whose mail is meant: the argument, else GC_AGENT, else people's.`
+The mailbox is that of the argument, or of GC_AGENT, or that of people.`
 	return c
 }
 
-// withMail gives a command its deed on an open city.
+// withMail sets the function of a command that needs an open city.
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -64,12 +63,12 @@ func withMail(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// writer is who sends: an agent, an automation, or a person.
+// writer returns the sender: an agent, an automation, or a person.
 func writer(e *env.Env) string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), mail.Person)
 }
 
-// draftFlags are a message as it is written on a command line.
+// draftFlags are the flags of a new message.
 type draftFlags struct {
 	subject, text, from string
 	notify              bool
@@ -77,14 +76,14 @@ type draftFlags struct {
 
 func (f *draftFlags) flags(c *cobra.Command) {
 	c.Flags().StringVarP(&f.subject, "subject", "s", "",
-		"one line for lists; without it, how the text begins")
+		"one line for lists; by default the beginning of the text")
 	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
-	c.Flags().StringVar(&f.from, "from", "", "who sends it (else GC_AGENT, else human)")
+	c.Flags().StringVar(&f.from, "from", "", "the sender (default: GC_AGENT, or human)")
 	c.Flags().BoolVar(&f.notify, "notify", false,
-		"and type a line into the terminal of the agent who gets it")
+		"also type a line into the terminal of the agent that gets it")
 }
 
-// fill takes what the arguments say besides the flags: TEXT, or SUBJECT TEXT.
+// fill adds the arguments to the flags: TEXT, or SUBJECT TEXT.
 func (f *draftFlags) fill(a *env.Env, args []string) error {
 	switch {
 	case len(args) == 2 && f.subject == "" && f.text == "":
@@ -94,12 +93,12 @@ func (f *draftFlags) fill(a *env.Env, args []string) error {
 	case len(args) > 0 && f.text == "":
 		f.text = strings.Join(args, " ")
 	case len(args) > 0:
-		return exit.Usage("%q and -m both say the text: leave one out", args[0])
+		return exit.Usage("the text is given twice: use either %q or -m", args[0])
 	}
 	if f.text == "-" {
 		data, err := io.ReadAll(io.LimitReader(a.In, mail.MaxText+2))
 		if err != nil {
-			return fmt.Errorf("the text cannot be read: %w", err)
+			return fmt.Errorf("cannot read the text: %w", err)
 		}
 		f.text = strings.TrimSuffix(string(data), "\n")
 	}
@@ -113,7 +112,7 @@ func mailSend(e *env.Env) *cobra.Command {
 		Use: "send TO [SUBJECT] [TEXT]", Short: "Send a message to an agent, a pool or a person",
 		Args: env.Between(1, 3),
 		Example: `  gc mail send builder -s 'the tests fail' -m 'see gc-41'
-  gc mail send pool:worker 'who knows the parser?'
+  gc mail send pool:worker 'does anyone know the parser?'
   make test 2>&1 | tail -20 | gc mail send human -s 'red' -m -`,
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
@@ -127,7 +126,7 @@ func mailSend(e *env.Env) *cobra.Command {
 	return c
 }
 
-// send sends a message, and tells of it in the terminal of whoever gets it if that is wanted.
+// send sends a message, and notifies its receivers in their terminals if notify is set.
 func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify bool) error {
 	m.Depth = e.Depth()
 	r, err := city.SendMail(ctx, l, m)
@@ -141,13 +140,14 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	return e.Receipt(r)
 }
 
-// notified tells whoever a message is for that it is there, of a pool all members that run, and says who has been told.
+// notified types a line about a message into the terminal of its receiver, for a pool into those of all running
+// members. It returns the result as text.
 func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	whom := []string{m.To}
 	if pool, ok := strings.CutPrefix(m.To, mail.PoolPrefix); ok {
 		s, err := l.Snapshot(ctx)
 		if err != nil {
-			return "nobody could be told: " + err.Error()
+			return "no agent was notified: " + err.Error()
 		}
 		whom = nil
 		for i := range s.Agents {
@@ -156,7 +156,7 @@ func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 			}
 		}
 		if len(whom) == 0 {
-			return "nobody could be told: no member of the pool runs"
+			return "no agent was notified: no member of the pool is running"
 		}
 	}
 	var out []string
@@ -165,7 +165,7 @@ func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 			Text: fmt.Sprintf("There is mail for you: gc mail read %s (from %s: %s)", m.ID, m.From,
 				m.Subject)})
 		if err != nil {
-			out = append(out, name+" could not be told: "+err.Error())
+			out = append(out, name+" was not notified: "+err.Error())
 		} else {
 			out = append(out, told.Message)
 		}
@@ -176,8 +176,8 @@ func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 func mailReply(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
-		Use: "reply ID [TEXT]", Short: "Answer a message in its thread: whoever sent it, or, of " +
-			"one's own, whom it went to", Args: env.Between(1, 2),
+		Use: "reply ID [TEXT]", Short: "Reply to a message in its thread; a reply to your own " +
+			"goes to its receiver", Args: env.Between(1, 2),
 		Example: `  gc mail reply gc-12 'done in gc-41'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
@@ -197,7 +197,7 @@ func mailReply(e *env.Env) *cobra.Command {
 
 func mailArchive(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "archive ID…", Short: "Put messages away, read or not; archiving again is harmless",
+		Use: "archive ID…", Short: "Archive messages, read or not; archiving again is harmless",
 		Args: env.Between(1, 1000), Aliases: []string{"delete"},
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		var all []city.Receipt
@@ -231,7 +231,7 @@ func mailMark(e *env.Env, name, short string, p beadPatch) *cobra.Command {
 		})
 }
 
-// receipts says how several commands ended; of one as receipt does.
+// receipts prints the results of several commands; a single one like receipt.
 func receipts(e *env.Env, all []city.Receipt) error {
 	if len(all) == 1 {
 		return e.Receipt(all[0])
@@ -245,7 +245,7 @@ func receipts(e *env.Env, all []city.Receipt) error {
 	return nil
 }
 
-// mailOf is whose mail a command is about: the argument, else GC_AGENT, else "", which is people.
+// mailOf returns the mailbox of a command: the argument, or GC_AGENT, or "" for people.
 func mailOf(e *env.Env, args []string) string {
 	if len(args) > 0 {
 		return args[0]
@@ -253,18 +253,18 @@ func mailOf(e *env.Env, args []string) string {
 	return e.Getenv("GC_AGENT")
 }
 
-// owner is the name that people read for whose mail it is.
+// owner returns the name of a mailbox for messages.
 func owner(who string) string { return cmp.Or(who, "people") }
 
 func mailCheck(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{
-		Use: "check [WHO]", Short: "Is there unread mail? Exit 0 if so, 1 if not",
+		Use: "check [WHO]", Short: "Check for unread mail: exit 0 if there is some, 1 if not",
 		Args: env.Between(0, 1),
-		Long: `check says how many messages are unread, and exits 0; with none it says nothing,
-and exits 1. With --inject it prints what is unread in a form for the agent's
-model, nothing if there is none, marks nothing as read, and exits 0 whatever
-happens: it is for hooks, which must not keep an agent from its work.`,
+		Long: `check prints how many messages are unread, and exits 0. Otherwise it prints
+nothing and exits 1. With --inject it prints the unread messages in a form for the
+agent's model, or nothing without any; it marks nothing as read, and always exits
+0, because it is for hooks, which must not keep an agent from its work.`,
 		Example:           "  gc mail check && gc mail inbox\n  gc mail check --inject",
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
 	}
@@ -296,14 +296,14 @@ happens: it is for hooks, which must not keep an agent from its work.`,
 		}
 		_, text := exit.Verdict(err)
 		return &exit.Failure{Code: exit.CodeDone,
-			Err: errors.New("mail cannot be looked for: " + text)}
+			Err: errors.New("cannot check the mail: " + text)}
 	}
 	c.Flags().BoolVar(&inject, "inject", false,
-		"print it for the agent's model; exit 0 in any case")
+		"print it for the agent's model; always exit 0")
 	return c
 }
 
-// countShape is how much mail somebody has.
+// countShape is the number of messages in a mailbox.
 type countShape struct {
 	Recipient string `json:"recipient"` // "" = people
 	city.MailCount
@@ -311,7 +311,7 @@ type countShape struct {
 
 func mailCount(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "count [WHO]", Short: "How much mail there is, read or not", Args: env.Between(0, 1),
+		Use: "count [WHO]", Short: "Count all and unread messages", Args: env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
 	}, false, func(ctx context.Context, l *env.Link, args []string) error {
 		s := countShape{Recipient: mailOf(e, args)}

@@ -15,13 +15,14 @@ import (
 	"gcity/mail"
 )
 
-// beadPatch is what is to change about a message.
+// beadPatch is a change of a message.
 type beadPatch = beads.Patch
 
 func mailInbox(e *env.Env) *cobra.Command {
 	var all bool
 	c := withMail(e, &cobra.Command{
-		Use: "inbox [WHO]", Short: "Unread messages, the newest first", Args: env.Between(0, 1),
+		Use: "inbox [WHO]", Short: "List unread messages, the newest first",
+		Args:              env.Between(0, 1),
 		Aliases:           []string{"list", "ls"},
 		Example:           "  gc mail inbox\n  gcity mail inbox builder --all",
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
@@ -44,7 +45,8 @@ func mailInbox(e *env.Env) *cobra.Command {
 		}
 		return writeMail(e, found)
 	})
-	c.Flags().BoolVarP(&all, "all", "a", false, "read ones too; archived ones are never listed")
+	c.Flags().BoolVarP(&all, "all", "a", false, "also read messages; archived ones are "+
+		"never listed")
 	return c
 }
 
@@ -72,10 +74,10 @@ func mailState(m mail.Message) output.Cell {
 func mailRead(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
 		Use: "read ID", Short: "Show a message and mark it as read", Args: env.Exactly(1),
-		Long: `read shows a message, and marks it as read if it is the reader's: one of an
-agent's if GC_AGENT is that agent, one of people's if there is none. A message to
-a pool is taken by the member that reads it; nobody else has it then. Whoever
-reads what is somebody else's leaves no trace.`,
+		Long: `read prints a message. It marks it as read if it is in the reader's own mailbox:
+that of the agent in GC_AGENT, or that of people outside of a session. The pool
+member that reads a message to its pool takes it from the others. Reading the mail
+of others changes nothing.`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		m, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {
@@ -89,7 +91,7 @@ reads what is somebody else's leaves no trace.`,
 		if s.MayRead(m, me) {
 			if m, err = city.TakeMail(ctx, l, m.ID, me); exit.HasCode(err, city.Conflict) {
 				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("another member of the pool was faster: %s is theirs",
+					Message: fmt.Sprintf("another member of the pool has taken %s",
 						args[0])}
 			}
 			if err != nil {
@@ -101,7 +103,8 @@ reads what is somebody else's leaves no trace.`,
 }
 
 func mailPeek(e *env.Env) *cobra.Command {
-	return withMail(e, &cobra.Command{Use: "peek ID", Short: "Show a message, and mark nothing",
+	return withMail(e, &cobra.Command{Use: "peek ID", Short: "Show a message without " +
+		"marking it as read",
 		Args: env.Exactly(1)}, false,
 		func(ctx context.Context, l *env.Link, args []string) error {
 			m, _, err := city.GetMail(ctx, l, args[0])
@@ -112,7 +115,7 @@ func mailPeek(e *env.Env) *cobra.Command {
 		})
 }
 
-// tellMail writes one message.
+// tellMail prints one message.
 func tellMail(e *env.Env, m mail.Message) error {
 	if e.JSON {
 		return e.WriteJSON(m)
@@ -132,7 +135,7 @@ func tellMail(e *env.Env, m mail.Message) error {
 
 func mailThread(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{Use: "thread ID",
-		Short: "All messages of the thread that a message is in, the oldest first",
+		Short: "Show all messages of a message's thread, the oldest first",
 		Args:  env.Exactly(1)}, false,
 		func(ctx context.Context, l *env.Link, args []string) error {
 			m, _, err := city.GetMail(ctx, l, args[0])
@@ -158,7 +161,7 @@ func mailThread(e *env.Env) *cobra.Command {
 		})
 }
 
-// thread is every message of the thread that one is in, the oldest first.
+// thread returns all messages of a message's thread, oldest first.
 func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message, error) {
 	root := m.Thread
 	if root == "" {

@@ -19,13 +19,13 @@ import (
 // primeLimit bounds how long an agent waits for its prompt.
 const primeLimit = 20 * time.Second
 
-// primeShape is a prompt and whose it is.
+// primeShape is a prompt and its agent.
 type primeShape struct {
-	Agent  string `json:"agent,omitempty"` // "" = of nobody in particular
+	Agent  string `json:"agent,omitempty"` // "" = no agent in particular
 	File   string `json:"file,omitempty"`  // the template
 	Prompt string `json:"prompt"`
 
-	// what the session before has left, not read yet, the newest first
+	// unread messages that the previous session left, newest first
 	Handed []mail.Message `json:"handed,omitempty"`
 }
 
@@ -33,13 +33,13 @@ type primeShape struct {
 func PrimeCommand(e *env.Env) *cobra.Command {
 	var hook bool
 	c := &cobra.Command{
-		Use: "prime [AGENT]", Short: "What an agent is told at its start", Args: env.Between(0, 1),
-		Long: `prime writes an agent's prompt as it would be told now: its template, filled in.
-Without a name it is that of the agent that asks, by GC_AGENT, and behind it stands
-what the session before has left with gc handoff, until it is read. An agent without
-a prompt, and whoever is no agent, is told how to find its way.
+		Use: "prime [AGENT]", Short: "Print an agent's prompt", Args: env.Between(0, 1),
+		Long: `prime prints an agent's prompt as a start would give it now: its template, filled in.
+Without a name it uses the session's own agent (GC_AGENT), and adds unread messages that
+the previous session left with gc handoff. For an agent without a prompt, and outside of
+a session, it prints a list of useful commands.
 
---hook is for hook files of agents: nothing that goes wrong is a failure then.`,
+--hook is for hook files of agents: the command then never fails.`,
 		Example:           "  gc prime\n  gcity prime worker",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +55,7 @@ a prompt, and whoever is no agent, is told how to find its way.
 			}
 			if p.Agent != "" && (len(args) == 0 || args[0] == "") {
 				if p.Handed, err = leftFor(ctx, e, p.Agent); err != nil {
-					fmt.Fprintln(e.Err, "gcity: what the session before has left cannot be read: "+
+					fmt.Fprintln(e.Err, "gcity: cannot read what the previous session left: "+
 						output.SafeText(err.Error()))
 				}
 			}
@@ -69,11 +69,11 @@ a prompt, and whoever is no agent, is told how to find its way.
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&hook, "hook", false, "from a hook file: never fail")
+	c.Flags().BoolVar(&hook, "hook", false, "for a hook file: never fail")
 	return c
 }
 
-// prime finds the prompt of the agent that is named, or asks.
+// prime returns the prompt of the agent that is named, or of the session's own agent.
 func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	name, named := e.Getenv("GC_AGENT"), len(args) > 0 && args[0] != ""
 	if named {
@@ -94,7 +94,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	switch {
 	case err != nil && named:
 		return primeShape{}, err
-	case err != nil: // it asks, so it runs: it is declared no more
+	case err != nil: // the agent itself asks, so it is running but no longer declared
 		return primeShape{Prompt: generic(dir)}, nil
 	}
 	text, err := folder.PromptOf(ctx, w)
@@ -107,7 +107,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
 
-// primedBefore asks the controller while the configuration on the disk is refused: the old one is in force there.
+// primedBefore asks the controller if the configuration on disk is invalid, because the previous one is in force
+// there.
 func primedBefore(ctx context.Context, e *env.Env, dir, name string, refused error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -126,27 +127,27 @@ func primedBefore(ctx context.Context, e *env.Env, dir, name string, refused err
 	return primeShape{Agent: g.Name, File: about.PromptFile, Prompt: about.Prompt}, nil
 }
 
-// ways are the commands that every agent has.
-const ways = `  gc hook                    your work: what you have begun, and what you may begin
-  gc bead show ID            one piece of it, with all that is known
-  gc bead update ID --claim  take it before you begin: if that is refused, somebody else
-                             was quicker, and it is theirs
+// ways lists the commands that every agent has.
+const ways = `  gc hook                    your work: what is in progress, and what you may start
+  gc bead show ID            one piece of it with all its details
+  gc bead update ID --claim  take it before you start; if that fails, another agent
+                             has taken it
   gc bead close ID           when it is done
-  gc agent drain-check       exit 0: you have been told to finish; then end with gc agent drain-ack
+  gc agent drain-check       exit 0: you are asked to finish; then end with gc agent drain-ack
   gc --help                  everything else`
 
-// unprompted is what an agent without a prompt is told.
+// unprompted returns the text for an agent without a prompt.
 func unprompted(w *agent.Want) string {
-	return fmt.Sprintf("You are the agent %s of a city of agents. Your folder is %s.\nNobody has "+
-		"written down what you are for. What you can do:\n\n%s", w.Name, w.Spec.Dir, ways)
+	return fmt.Sprintf("You are the agent %s of a city of agents. Your folder is %s.\nYou have "+
+		"no prompt. What you can do:\n\n%s", w.Name, w.Spec.Dir, ways)
 }
 
-// generic is what whoever is no agent is told.
+// generic returns the text for a caller that is not an agent.
 func generic(dir string) string {
 	if dir == "" {
-		return "This is not a city, and no folder above it is one: gcity init makes one, --city " +
-			"DIR names one.\nAgents of a city have:\n\n" + ways
+		return "This folder is not in a city: gcity init creates one, --city DIR selects one.\n" +
+			"Agents of a city have:\n\n" + ways
 	}
-	return fmt.Sprintf("This is the city in %s. You are none of its agents: gc prime AGENT says "+
-		"what one of them is told,\ngc status who there is. Agents have:\n\n%s", dir, ways)
+	return fmt.Sprintf("This is the city in %s. You are not one of its agents: gc prime AGENT "+
+		"prints the prompt of one,\ngc status lists them. Agents have:\n\n%s", dir, ways)
 }

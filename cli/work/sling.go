@@ -20,14 +20,14 @@ import (
 	"gcity/internal/suggest"
 )
 
-// slingLimit is how long handing out may take: stores, a formula, and the sling_query of whoever gets it.
+// slingLimit is how long sling may take: stores, a formula, and the receiver's sling_query.
 const slingLimit = 2 * time.Minute
 
-// slingless is why nothing is handed out by a file that is refused.
-const slingless = "whose work becomes whose, and how, is written there: mend the file, or assign " +
-	"it with `gcity bead update ID --assignee NAME`"
+// slingless is why sling needs a valid configuration.
+const slingless = "the rules for assigning work are in it: correct the file, or assign the work " +
+	"with `gcity bead update ID --assignee NAME`"
 
-// slingFlags are what is to be handed out, as it is written on a command line.
+// slingFlags are the flags of sling.
 type slingFlags struct {
 	formula, noFormula, nudge, force, stdin bool
 
@@ -37,20 +37,20 @@ type slingFlags struct {
 
 func (f *slingFlags) flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.formula, "formula", "f", false,
-		"what is handed out is a formula: it is cooked, and its root handed out")
+		"the work is a formula: create a molecule from it and assign that")
 	c.Flags().StringVar(&f.on, "on", "",
-		"the formula by which the bead is to be done, in place of default_sling_formula")
+		"the formula for the bead, instead of default_sling_formula")
 	c.Flags().BoolVar(&f.noFormula, "no-formula", false,
-		"the bead as it is, without default_sling_formula")
-	c.Flags().StringVarP(&f.title, "title", "t", "", "title of what the formula makes")
+		"assign the bead itself, without default_sling_formula")
+	c.Flags().StringVarP(&f.title, "title", "t", "", "title of the molecule")
 	c.Flags().StringArrayVar(&f.vars, "var", nil,
 		"NAME=VALUE of a variable of the formula; may be repeated")
 	c.Flags().BoolVar(&f.nudge, "nudge", false,
-		"and type a line into the terminal of whoever gets it")
-	c.Flags().BoolVar(&f.force, "force", false, "also what is assigned to somebody else")
+		"also type a line into the terminal of the agent that gets it")
+	c.Flags().BoolVar(&f.force, "force", false, "even if it is assigned to another")
 	c.Flags().BoolVar(&f.force, "reassign", false, "the same")
 	c.Flags().BoolVar(&f.stdin, "stdin", false,
-		"a new bead from standard input: its first line is the title, the rest its description")
+		"a new bead from standard input: the first line is its title, the rest its description")
 }
 
 // SlingCommand returns the command sling.
@@ -58,16 +58,16 @@ func SlingCommand(e *env.Env) *cobra.Command {
 	var f slingFlags
 	c := &cobra.Command{
 		Use:   "sling [TARGET] BEAD|FORMULA|TEXT…",
-		Short: "Hand out work: to an agent, a pool or a rig", Args: env.Between(1, 1000),
-		Long: `sling makes work somebody's. An agent becomes its assignee; for a pool it is
-labelled "pool:NAME", and any member may take it; a rig says by
-default_sling_target who gets its work, and without a target the bead's own rig
-does. What is handed out is a bead, by its id; a formula, which is cooked for it;
-or a text of several words, of which a new bead is made.
+		Short: "Assign work to an agent, a pool or a rig", Args: env.Between(1, 1000),
+		Long: `sling assigns work. An agent becomes the assignee of the work. For a pool the work
+gets the label "pool:NAME", and any member may take it. A rig passes its work to
+its default_sling_target. Without a target the work goes to the rig of the bead.
+The work is a bead, given by its ID; a formula, from which sling creates a
+molecule; or a text of several words, from which it creates a bead.
 
-An agent with a default_sling_formula does its work by that: the formula is cooked
-below the bead. One with a sling_query is given work by that shell line instead.
-Closed work, and what somebody else has, is refused.`,
+If an agent has a default_sling_formula, sling creates the molecule of that
+formula below the bead. If it has a sling_query, sling runs that shell command
+instead. Closed work, and work that is assigned to another, is refused.`,
 		Example: `  gc sling builder gc-41 --nudge
   gc sling worker 'write a README'
   gc sling yard/builder release -f --var version=1.4`,
@@ -105,7 +105,7 @@ Closed work, and what somebody else has, is refused.`,
 	return c
 }
 
-// slings are the requests that a command line means.
+// slings returns the requests of a command line.
 func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	args []string) ([]city.SlingRequest, error) {
 	vars, err := metadata(f.vars)
@@ -124,14 +124,14 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	}
 	if f.stdin {
 		if len(what) > 0 {
-			return nil, exit.Usage("%q and --stdin are two things to hand out: give one", what[0])
+			return nil, exit.Usage("%q and --stdin exclude each other: use one of them", what[0])
 		}
 		return slingInput(e, base)
 	}
 	if f.formula {
 		if len(what) != 1 || f.on != "" || f.noFormula {
-			return nil, exit.Usage("--formula goes with a target and one formula: gcity sling " +
-				"TARGET FORMULA --formula")
+			return nil, exit.Usage("--formula needs a target and one formula: gcity sling TARGET " +
+				"FORMULA --formula")
 		}
 		base.Formula = what[0]
 		return []city.SlingRequest{base}, nil
@@ -147,7 +147,7 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	return out, nil
 }
 
-// nobodyAnd puts before what is wrong with the work that nobody is called as the target is, if that is so.
+// nobodyAnd puts before an error about the work that the target is unknown too, if it is.
 func nobodyAnd(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong
@@ -166,12 +166,12 @@ func nobodyAnd(ctx context.Context, l *env.Link, target string, wrong error) err
 	return &city.Error{Code: city.NotFound, Message: err.Error() + "; and " + wrong.Error()}
 }
 
-// slingOne finds out what a word stands for: a bead, a formula, or, being several words, the title of a new bead.
+// slingOne finds out what a word means: a bead, a formula, or, if it has several words, the title of a new bead.
 func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	req *city.SlingRequest) error {
 	if strings.ContainsAny(word, " \t\n") {
 		if req.Target == "" {
-			return exit.Usage("to whom? gcity sling TARGET %q", word)
+			return exit.Usage("no target given: gcity sling TARGET %q", word)
 		}
 		req.Title, req.Description = output.FirstLine(word)
 		return nil
@@ -195,10 +195,10 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
 		"%q is neither a bead nor a formula of the city%s; a formula of a rig needs --formula, "+
-			"and a text of several words makes a new bead", word, near)}
+			"and a text of several words creates a new bead", word, near)}
 }
 
-// formulaNames are those that the city has.
+// formulaNames returns the names of the city's formulas.
 func formulaNames(e *env.Env) ([]string, error) {
 	_, all, err := kitchen(e, "")
 	if err != nil {
@@ -211,19 +211,19 @@ func formulaNames(e *env.Env) ([]string, error) {
 	return names, nil
 }
 
-// slingInput makes a request of standard input.
+// slingInput creates a request from standard input.
 func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) {
 	data, err := io.ReadAll(io.LimitReader(e.In, beads.MaxText+1))
 	if err != nil {
-		return nil, fmt.Errorf("what is to be done cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read standard input: %w", err)
 	}
 	if len(data) > beads.MaxText {
-		return nil, exit.Usage("standard input has more than %d KiB, which is the most",
+		return nil, exit.Usage("standard input has more than %d KiB; shorten it",
 			beads.MaxText>>10)
 	}
 	first, rest := output.FirstLine(string(data))
 	if first == "" {
-		return nil, exit.Usage("there is no text on standard input")
+		return nil, exit.Usage("standard input is empty; give a text")
 	}
 	if req.Title == "" {
 		req.Title = first

@@ -26,7 +26,7 @@ const (
 	Manual      = "manual"
 )
 
-// EmbeddedStore is the store built in, as far as it can be backed up and restored.
+// EmbeddedStore is the built-in store with its operations for backup and restore.
 type EmbeddedStore interface {
 	Backup(ctx context.Context, path string) (sqlite.Copy, error)
 	Recover(ctx context.Context, from string, force bool) (sqlite.Recovered, error)
@@ -38,7 +38,7 @@ type (
 	StoreRecovered = sqlite.Recovered
 )
 
-// LostStore returns the error of a store that is missing, empty or another one than before, nil for other
+// LostStore returns the error of a store that is missing, empty or a different one than before, nil for other
 // errors.
 func LostStore(err error) *sqlite.LostError {
 	lost, _ := errors.AsType[*sqlite.LostError](err)
@@ -53,7 +53,7 @@ func (p Place) scopeFile() string {
 	return "rig-" + p.Rig
 }
 
-// Ledger is where the city keeps which store is the one at a place.
+// Ledger returns the file in which the city records which store belongs to a place.
 func (p Place) Ledger() sqlite.Ledger {
 	at, home := disk.Real(p.Dir), disk.Real(p.City)
 	if below, err := filepath.Rel(home, at); err == nil && filepath.IsLocal(below) {
@@ -70,7 +70,7 @@ func (p Place) Ledger() sqlite.Ledger {
 	return sqlite.Ledger{File: file, Folder: at, Restore: how}
 }
 
-// embedded opens the store built in.
+// embedded opens the built-in store.
 func (p Place) embedded() (*sqlite.Store, error) {
 	return sqlite.OpenKnown(p.Dir, p.Prefix, p.Ledger())
 }
@@ -86,7 +86,7 @@ type backupFile struct {
 	at                time.Time
 }
 
-// shortID is how a store is named in the names of its backups.
+// shortID returns the short form of a store's ID for the names of its backups.
 func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
 
 // backups lists the backups of a place, the newest first.
@@ -113,7 +113,7 @@ func (p Place) backups() ([]backupFile, error) {
 	return all, nil
 }
 
-// NewestBackup returns the newest backup of the store that the ledger names, else the newest of any.
+// NewestBackup returns the newest backup of the store that the ledger names, or the newest backup of any store.
 func (p Place) NewestBackup() (string, error) {
 	all, err := p.backups()
 	if err != nil || len(all) == 0 {
@@ -134,7 +134,7 @@ func (p Place) BackUp(
 	ctx context.Context, s EmbeddedStore, kind string, now time.Time,
 ) (sqlite.Copy, error) {
 	if err := disk.MkdirState(p.BackupDir(), 0o700); err != nil {
-		return sqlite.Copy{}, fmt.Errorf("cannot make the folder for backups: %w", err)
+		return sqlite.Copy{}, fmt.Errorf("cannot create the folder for backups: %w", err)
 	}
 	made, err := s.Backup(ctx, filepath.Join(p.BackupDir(), kind+"-new"))
 	if err != nil {
@@ -142,14 +142,14 @@ func (p Place) BackUp(
 	}
 	name := kind + "-" + shortID(made.ID) + "-" + now.UTC().Format(stampLayout) + ".db"
 	if err := disk.Rename(made.Path, name); err != nil {
-		return sqlite.Copy{}, fmt.Errorf("cannot name the backup: %w", err)
+		return sqlite.Copy{}, fmt.Errorf("cannot choose a name for the backup: %w", err)
 	}
 	made.Path = filepath.Join(p.BackupDir(), name)
 	return made, nil
 }
 
-// backUpDaily makes the automatic backup of a place if it is due, and removes those of the same store that
-// are too many.
+// backUpDaily makes the automatic backup of a place if it is due, and removes the oldest surplus backups of the
+// same store.
 func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	all, err := p.backups()
 	if err != nil {
@@ -182,8 +182,7 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// backUpAll makes the automatic backups of a city that are due. A store that is lost is reported by those
-// who ask it.
+// backUpAll makes the automatic backups of a city that are due. Lost stores are reported by other checks.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error
 	for _, p := range all {

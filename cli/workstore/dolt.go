@@ -13,10 +13,10 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// doltEvery is the time between two looks at a managed server.
+// doltEvery is the time between two checks of a managed server.
 const doltEvery = 5 * time.Second
 
-// DoltServer returns the server that gcity runs for a city, nil if it runs none.
+// DoltServer returns the server that gcity runs for a city, or nil.
 func DoltServer(c *config.City) *bd.Server {
 	if c.Beads.Keeper() != "bd" || !bd.IsLocal(c.Dolt.Host) {
 		return nil
@@ -38,8 +38,8 @@ func DoltServer(c *config.City) *bd.Server {
 	}
 }
 
-// KeepDolt starts a server whenever none answers, until ctx ends. Then it stops the server if the city was
-// stopped, and leaves it to the agents if they go on.
+// KeepDolt starts a server whenever none responds, until ctx ends. Then it stops the server if the city was
+// stopped, and leaves it running if the agents keep running.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func() bool,
 	last *shutdown.Deadline) {
 	failing := ""
@@ -50,10 +50,11 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func
 		case err != nil && err.Error() != failing:
 			failing = err.Error()
 			logger.Error("bd has no database server; the city runs without its work until "+
-				"one answers", "error", err)
+				"one responds", "error", err)
 		case err == nil && (started || failing != ""):
 			failing = ""
-			logger.Info("the Dolt server runs", "host", s.Host, "port", s.Port, "started", started)
+			logger.Info("the Dolt server is running", "host", s.Host, "port", s.Port, "started",
+				started)
 		}
 	}
 	if !ended() {
@@ -64,11 +65,11 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func
 	}
 }
 
-// StopDolt stops the server of a city that no controller runs. It reports whether there was one.
+// StopDolt stops the server of a city without a controller. It reports whether there was one.
 func StopDolt(ctx context.Context, dir string) (bool, error) {
 	c, err := folder.LoadCity(dir)
 	if err != nil {
-		return false, nil // the file is refused, so nothing is known of a server
+		return false, nil // the configuration is invalid, so the server is unknown
 	}
 	s := DoltServer(c)
 	if s == nil {

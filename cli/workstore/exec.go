@@ -8,7 +8,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// PlaceEnv returns the variables that tell a script of the controller which city and rig it works for.
+// PlaceEnv returns the variables that give a script of the controller its city and rig.
 func PlaceEnv(p Place) []string {
 	state := filepath.Join(p.Dir, folder.WorkFolder)
 	own := []string{"GC_CITY=" + p.City, "GC_CITY_PATH=" + p.City, "BEADS_DIR=" + state,

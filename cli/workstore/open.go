@@ -21,10 +21,11 @@ import (
 	"gcity/trust"
 )
 
-// OpenStore opens the work that is kept at a place. Nothing is read or made before it is asked for something.
+// OpenStore opens the store of a place. It reads and creates nothing before the first operation.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store; serve: for as long as a city runs. A store that another program keeps needs the grant.
+// openFor opens a store; serve means for as long as a city runs. A store that another program keeps needs the
+// grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.CutExec(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {
@@ -54,11 +55,12 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 		return script.Open(script.Options{Script: path, Dir: p.Dir, Prefix: p.Prefix,
 			Env: env, Serve: serve && p.Rig == ""})
 	}
-	return nil, fmt.Errorf("there is no beads provider %q; [beads] provider is \"bd\", "+
-		"\"exec:SCRIPT\", or left out", p.By.Provider)
+	return nil, fmt.Errorf(
+		`invalid beads provider %q: [beads] provider is "bd", "exec:SCRIPT", or left out`,
+		p.By.Provider)
 }
 
-// AskStore finds out whether a store that another program keeps answers, and which of its records cannot be read. It
+// AskStore checks whether a store that another program keeps responds, and returns its unreadable records. It
 // changes nothing.
 func AskStore(ctx context.Context, p Place) (unread []beads.Aside, err error) {
 	s, err := OpenStore(p)
@@ -73,14 +75,14 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Aside, err error) {
 	return nil, err
 }
 
-// Condition is how a store's file and folder are.
+// Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is how many bytes a write-ahead log has that does not shrink any more.
+// LargeLog is the size in bytes of a write-ahead log that can no longer be truncated.
 const LargeLog = sqlite.LargeLog
 
-// ExamineStore looks over the work that is kept at a place, without making anything. unread are the records of it that
-// this program cannot read, each with its reason.
+// ExamineStore checks the store of a place without creating anything. unread are the records that this program
+// cannot read, each with its reason.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Aside, err error) {
 	s, err := p.embedded()
 	if err != nil {
@@ -94,7 +96,7 @@ func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Asi
 	return c, unread, err
 }
 
-// ProbeStore writes the least there is into the work of a place, and changes nothing by it.
+// ProbeStore makes a minimal write to the store of a place, which changes nothing.
 func ProbeStore(ctx context.Context, p Place) (err error) {
 	s, err := p.embedded()
 	if err != nil {
@@ -104,16 +106,16 @@ func ProbeStore(ctx context.Context, p Place) (err error) {
 	return s.Probe(ctx)
 }
 
-// Stores are the work of a city that runs, open until the city ends.
+// Stores are the stores of a running city, open until the city ends.
 type Stores struct {
-	Places func() []Place // those of the configuration in force
+	Places func() []Place // of the configuration in force
 	Grant  trust.Grant
 
 	mu   sync.Mutex
 	Open map[Place]Store
 }
 
-// Of opens the work of a rig, or of the city.
+// Of opens the store of a rig, or of the city.
 func (s *Stores) Of(rig string) (beads.Store, error) {
 	for _, p := range s.Places() {
 		if p.Rig != rig {
@@ -130,20 +132,20 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 		}
 		return fresh, err
 	}
-	return nil, fmt.Errorf("there is no rig %q any more, so its work is not looked for", rig)
+	return nil, fmt.Errorf("rig %q no longer exists, so its work is not read", rig)
 }
 
 // BackUp makes the automatic backups that are due.
 func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
 
-// Close lets go of all of them, of scripts within the last words.
+// Close closes all stores. Scripts have until the shutdown deadline.
 func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for p, have := range s.Open {
 		c, ok := have.(interface{ CloseWithin(context.Context) error })
 		if !ok {
-			folder.LogError(logger, "the store of work did not close well", have.Close())
+			folder.LogError(logger, "cannot close a work store", have.Close())
 			continue
 		}
 		err := c.CloseWithin(last.Context())
@@ -151,6 +153,6 @@ func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 			last.GiveUp("the shutdown of the script that keeps the work of %s", p.Title())
 			continue
 		}
-		folder.LogError(logger, "the store of work did not close well", err)
+		folder.LogError(logger, "cannot close a work store", err)
 	}
 }

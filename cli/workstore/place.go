@@ -16,8 +16,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone says whether the folder of a rig, of which something is known from before, is not there now. One that does not
-// answer is.
+// Gone reports whether the folder of a rig that is known from before does not exist now. A folder that does not
+// respond counts as existing.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(), folder.Glance,
 		func() bool {
@@ -27,7 +27,7 @@ func (p Place) Gone() bool {
 	return p.Rig != "" && ok && lost
 }
 
-// ImportHint is how to import into a store.
+// ImportHint returns how to import into a store.
 func (p Place) ImportHint() string {
 	if p.Rig == "" {
 		return "import into the city's store"
@@ -35,26 +35,26 @@ func (p Place) ImportHint() string {
 	return "import with --rig " + p.Rig
 }
 
-// TypeRun is the type of the beads that are records of runs, not work.
+// TypeRun is the type of beads that are records of runs, not work.
 const TypeRun = "run"
 
-// Store keeps the work of a city or a rig. Who opened it closes it.
+// Store keeps the work of a city or a rig. The caller that opened it closes it.
 type Store interface {
 	beads.Store
 	beads.Batcher
 	Close() error
 }
 
-// Place is a folder that has a store of its own.
+// Place is a folder that has its own store.
 type Place struct {
 	Rig    string // "" = the city
 	Dir    string
-	Prefix string         // of the ids
+	Prefix string         // of the IDs
 	City   string         // the city's folder
-	By     city.WorkStore // who keeps the work
+	By     city.WorkStore // the program that keeps the work
 }
 
-// Places are the stores of a configuration.
+// Places returns the stores of a configuration.
 func Places(c *config.City) []Place {
 	by := folder.WorkStore(c)
 	out := []Place{{"", c.Path, c.Prefix(), c.Path, by}}
@@ -64,7 +64,7 @@ func Places(c *config.City) []Place {
 	return out
 }
 
-// PlacesOf are the stores of a city that runs, by the configuration that is in force there.
+// PlacesOf returns the stores of a running city, by the configuration that is in force there.
 func PlacesOf(dir string, s *city.Snapshot) []Place {
 	named := config.City{Path: dir, Workspace: config.Workspace{Name: s.Name},
 		Beads: config.Beads{Provider: s.Store.Provider},
@@ -75,11 +75,11 @@ func PlacesOf(dir string, s *city.Snapshot) []Place {
 	return Places(&named)
 }
 
-// PlaceOf finds whose store a BEADS_DIR is.
+// PlaceOf returns the place that has a BEADS_DIR.
 func PlaceOf(env string, all []Place) (Place, error) {
 	is, err := filepath.Abs(env)
 	if err != nil {
-		return Place{}, exit.Usage("BEADS_DIR names no folder: %v", err)
+		return Place{}, exit.Usage("BEADS_DIR is not a folder: %v", err)
 	}
 	if filepath.Base(is) == folder.WorkFolder {
 		for _, p := range all {
@@ -88,8 +88,8 @@ func PlaceOf(env string, all []Place) (Place, error) {
 			}
 		}
 	}
-	return Place{}, exit.Usage("BEADS_DIR is %s, where neither this city nor a rig of it has its "+
-		"work; unset it, or name a rig with --rig", env)
+	return Place{}, exit.Usage("BEADS_DIR is %s, which is not a work store of this city or its "+
+		"rigs; unset it, or name a rig with --rig", env)
 }
 
 func sameFolder(x, y string) bool {
@@ -101,7 +101,7 @@ func sameFolder(x, y string) bool {
 	return errX == nil && errY == nil && os.SameFile(xi, yi)
 }
 
-// Title names a place for a person.
+// Title returns the name of a place for messages.
 func (p Place) Title() string {
 	if p.Rig == "" {
 		return "the city"

@@ -10,7 +10,8 @@ import (
 	"gcity/trust"
 )
 
-// inForce returns the grant of a store: of the running controller if that uses it, else as trusted does.
+// inForce returns the grant of a store: that of the running controller if it uses the store, otherwise that of
+// trusted.
 func inForce(p Place) trust.Grant {
 	g := folder.Trusted(p.City, nil)
 	if g.Err() == nil {
@@ -24,7 +25,7 @@ func inForce(p Place) trust.Grant {
 	return g
 }
 
-// shutStore stands for a store whose program may not run.
+// shutStore replaces a store with a program that may not run.
 type shutStore struct{ why error }
 
 var _ Store = shutStore{}
@@ -47,7 +48,8 @@ func (s shutStore) Update(context.Context, string, beads.Patch) (beads.Bead, err
 
 func (s shutStore) Close() error { return nil }
 
-// OpenTrusted is OpenStore, but that a program that may not run is the store's failure, not the caller's.
+// OpenTrusted is OpenStore, except that a program that may not run is an error of the store's operations, not of
+// the caller.
 func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
@@ -56,7 +58,7 @@ func OpenTrusted(p Place) (Store, error) {
 	return s, err
 }
 
-// Unopened is a refusal in few words, for one provider among what is told of a city.
+// Unopened returns a short form of a refusal, for one provider in the status of a city.
 func Unopened(err error) error {
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return errors.New("its program does not run before `" + r.Command() + "`")

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// runsKept is how many records of each automation are always kept.
+	// runsKept is how many of each automation stay however old they are.
 	runsKept = 100
-	// backupLimit is the timeout of the backups of all stores.
+	// backupLimit is how long the backups of all stores may take.
 	backupLimit = 10 * time.Minute
-	// purgeLimit is the timeout of a purge; the next one continues.
+	// purgeLimit is how long a look may take; what it had no time for is left to the next.
 	purgeLimit = time.Minute
 )
 
-// purgeRuns removes old records of runs.
+// purgeRuns removes records of runs, which are the city's.
 func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, err error) {
 	store, err := au.Stores.Store("")
 	if err != nil {
@@ -55,7 +55,7 @@ func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, er
 	return n, nil
 }
 
-// closeStrays closes the records of runs that never started.
+// closeStrays closes the records of runs that never were.
 func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) effect.Input {
 	store, err := au.Stores.Store("")
 	if err != nil {
@@ -71,19 +71,20 @@ func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRu
 			continue
 		}
 		run := city.RunOf(b)
-		run.Outcome, run.Error = city.RunVoid, "it never started: its record was created after "+
-			"the run was given up"
+		run.Outcome, run.Error = city.RunVoid, "it never began: its record was written after it "+
+			"had been given up"
 		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil &&
 			!effect.Unclosable(err) {
 			return effect.UnclosedRunsClosed{Err: err}
 		}
-		au.w.Logger.Info("closed the record of a run that never started", "automation",
+		au.w.Logger.Info("the record of a run that never began is closed", "automation",
 			run.Automation, "record", run.ID)
 	}
 	return effect.UnclosedRunsClosed{}
 }
 
-// purge removes old closed work of automations, and old records of runs.
+// purge removes what automations have made, once it has been closed for long enough, and records of runs that are
+// old.
 func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 	var in effect.Purged
 	in.N, in.Err = wr.au.purgeRuns(ctx, f)
@@ -104,7 +105,7 @@ func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		}
 	}
 	if in.N > 0 {
-		wr.w.Logger.Info("old wisps were removed", "beads", in.N)
+		wr.w.Logger.Info("old wisps are removed", "beads", in.N)
 	}
 	return in
 }

@@ -13,16 +13,17 @@ import (
 	"gcity/config"
 )
 
-// Stores has the stores of a city: its own, and one for each rig. All methods are safe for concurrent use.
+// Stores are the places where a city keeps work: its own store, and one for each rig. All methods may be called from
+// any goroutine.
 type Stores struct {
-	open     func(rig string) (beads.Store, error) // nil: the city has no stores
+	open     func(rig string) (beads.Store, error) // nil: there is no work
 	home     func() error                          // fails while the city's folder is away
 	snapshot func() *city.Snapshot
 	guards   *guard.Guards
 }
 
-// Route returns the order in which scopes are asked for a bead: first the rig with the prefix of its ID, then all
-// others, because prefixes may have changed.
+// Route is the order in which scopes are asked for a bead: the rig whose prefix its id has, and then all others,
+// since a prefix may have been another one once.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {
@@ -33,7 +34,7 @@ func (s *Stores) Route(id string) []string {
 	return scopes
 }
 
-// noBead returns the error for an unknown bead, with the known prefixes if its own is unknown.
+// noBead says that no scope has a bead, and which prefixes there are if none has its.
 func (s *Stores) noBead(id string) error {
 	now := s.snapshot()
 	own := config.City{Workspace: config.Workspace{Name: now.Name}}
@@ -50,7 +51,7 @@ func (s *Stores) noBead(id string) error {
 	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
 }
 
-// elsewhere adds to a refused link that the bead is in another store of the city.
+// elsewhere adds to a store's refusal of a link that the bead is in another store of the city.
 func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
 	invalid, ok := errors.AsType[*beads.Invalid](err)
 	if !ok {
@@ -77,7 +78,7 @@ func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links .
 	return err
 }
 
-// linksOf returns the IDs in the links of a change.
+// linksOf are the ids that a change names.
 func linksOf(p beads.Patch) []string {
 	var out []string
 	if p.Needs != nil {

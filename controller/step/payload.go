@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Payload encodes a payload.
+// Payload encodes values that always can be.
 func Payload(v map[string]any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {

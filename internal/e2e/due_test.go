@@ -105,7 +105,7 @@ func TestWispsGo(t *testing.T) {
 	c.automation("tick", "gate = \"cooldown\"\ninterval = \"1h\"\nexec = \"echo x >>ticks\"\n")
 	ctl := c.run()
 	c.until("the controller has the automations", func() bool {
-		return !strings.Contains(c.gcity(0, "status"), "no controller runs") &&
+		return !strings.Contains(c.gcity(0, "status"), "no controller is running") &&
 			strings.Contains(c.gcity(0, "automation", "list"), "cook ")
 	})
 	var roots []string

@@ -25,11 +25,11 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	v.types("echo begun $((1000+1))\r")
 	v.until("begun 1001")
 	kill()
-	v.until("the controller of this city has gone; attaching to shell again")
+	v.until("the controller of this city has exited; attaching to shell again")
 	v.types("echo pid $$ goes on $((1000+2))\r")
 	v.until("goes on 1002")
 	v.types("\x11")
-	v.until("left shell, which runs on")
+	v.until("left shell, which keeps running")
 	v.ends(0)
 	if !lives(pid) {
 		t.Error("the agent has ended")
@@ -52,7 +52,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	if err := v.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	v.until("and so is the terminal of shell")
+	v.until("and the terminal of shell cannot be reached")
 	v.until("`gcity status` tells what runs")
 	v.ends(3)
 	c.gcity(3, "stop")

@@ -59,7 +59,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 		joined := c.terminal()
 		joined.shows("1 running")
 		joined.cmd.Process.Signal(s)
-		joined.until("the control room was ended; the city runs on")
+		joined.until("the control room has closed; the city keeps running")
 		joined.ends(0)
 	}
 	v.cmd.Process.Signal(syscall.SIGINT)
