@@ -122,7 +122,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	defer delay.Stop()
 	defer poll.Stop()
 	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
-		poll.Stop() // there is no screen to read
+		poll.Stop() // it has no screen to read
 	}
 	for wait := pollFirst; ; {
 		select {
