@@ -14,24 +14,26 @@ import (
 )
 
 const (
-	releaseID = "agent.release" // the verb that takes things back
-	drainID   = "agent.drain"   // in Pools it is about all members
+	releaseID = "agent.release" // the verb that takes other verbs back
+	drainID   = "agent.drain"   // in Pools it acts on all members
 )
 
-// agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the
-// focus, but Pools and Automations: there s, D and d are about the pool, d about the automation, and the others,
-// about an agent that nobody looks at, are refused.
+// agentActions returns the verbs for agents. They act on the marked agents, else on the selected one, whichever
+// panel has the focus. In Pools s, D and d act on the pool, in Automations d acts on the automation, and the other
+// verbs are refused there, because no agent is visible.
 func agentActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
-		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal; in Quarantine: the crashes",
+		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal; in Quarantine: show "+
+			"the crashes",
 			"enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
 			Why: needAgent, Run: enterAgent},
-		{ID: "agent.attach.zoomed", Key: keymap.Bind("zoom into the terminal, once more: attach",
+		{ID: "agent.attach.zoomed", Key: keymap.Bind("zoom into the terminal; press "+
+			"again to attach",
 			"enter"), Short: "attach",
 			In: []keymap.Zone{keymap.InPeek}, Why: needAgent, Run: zoomOrAttach},
 		{ID: "agent.attach",
-			Key:   keymap.Bind("attach: work in the agent's terminal, ctrl+q leaves it", "a"),
+			Key:   keymap.Bind("attach: work in the agent's terminal; ctrl+q leaves it", "a"),
 			Short: "attach",
 			In:    global, Why: needTerminal, Run: attachSelected},
 		{ID: "agent.send", Key: keymap.Bind("send a text to the agent", "i"), Short: "send",
@@ -39,15 +41,15 @@ func agentActions() []action {
 			Why: needRunning, Run: askSend},
 		{ID: releaseID,
 			Key: keymap.Bind(
-				"undo or release: the last verb for 10 s; else quarantine, backoff, drain; a "+
-					"watchdog's call", "u"),
+				"undo or release: the last verb (10 s); else quarantine, backoff or drain; "+
+					"acknowledge a watchdog", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent", "r"), Short: "restart",
 			In: global, Risk: keymap.Confirmed,
 			Why: needVerb, Run: askRestart},
 		{ID: drainID,
 			Key: keymap.Bind(
-				"drain the agent: tell it, or all of the pool, to finish; or take that back", "D"),
+				"drain: let the agent, or the whole pool, finish; or cancel the drain", "D"),
 			Short: "drain", In: global,
 			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
@@ -58,8 +60,8 @@ func agentActions() []action {
 			Why: needVerb, Run: askEnd},
 		{ID: "agent.details",
 			Key: keymap.Bind(
-				"show the agent, pool, automation or watchdog in detail: why, what next, last "+
-					"decisions or runs", "d"), Short: "details",
+				"show details of the agent, pool, automation or watchdog: why, what is next, "+
+					"last decisions or runs", "d"), Short: "details",
 			In: global, Why: needSubject, Run: showDetails},
 	}
 }
@@ -71,7 +73,7 @@ func needAgent(m *model) string {
 	return ""
 }
 
-// needSubject is for what is about the thing under the cursor, else about the agent that it stands for.
+// needSubject is the condition of actions about the thing under the cursor, or about the agent that it stands for.
 func needSubject(m *model) string {
 	p := m.worked()
 	switch {
@@ -83,13 +85,13 @@ func needSubject(m *model) string {
 	return ""
 }
 
-// noneIn says that a panel has nothing selected, and which key leads there.
+// noneIn says that nothing is selected in a panel, and which key leads there.
 func noneIn(m *model, p panel.Panel) string {
 	a := p.About()
-	return "no " + a.Noun + " is selected; " + m.keys.KeyOf("focus."+string(a.ID)) + " goes to them"
+	return "no " + a.Noun + " is selected; " + m.keys.KeyOf("focus."+string(a.ID)) + " goes there"
 }
 
-// amongPools is why an agent's verb is not done while Pools has the focus.
+// amongPools returns why a verb of agents is refused while Pools has the focus.
 func amongPools(m *model) string {
 	k := m.keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s and %s act on pools",
@@ -112,7 +114,7 @@ func needVerb(m *model) string {
 	return ""
 }
 
-// nobody is why there is no agent to do something with.
+// nobody returns why there is no agent to act on.
 func nobody(m *model) string {
 	return cmp.Or(m.focused().About().Proxy, "no agent is selected")
 }
@@ -129,7 +131,7 @@ func needTerminal(m *model) string {
 	case r == nil:
 		return nobody(m)
 	case !r.Running:
-		return fmt.Sprintf("%s is %s: there is no terminal to attach to", r.Shown,
+		return fmt.Sprintf("%s is %s: it has no terminal to attach to", r.Shown,
 			panel.InState(r.State))
 	}
 	return ""
@@ -143,13 +145,13 @@ func needHeld(m *model) string {
 		return isSurplus(m, rows[0])
 	}
 	if len(heldBack(m)) == 0 {
-		return "nothing is held back: only an agent in quarantine or backoff, or one that " +
-			"drains, is released"
+		return "nothing to release: only agents in quarantine, in backoff or draining can " +
+			"be released"
 	}
 	return ""
 }
 
-// heldBack are the targets that u releases.
+// heldBack returns the targets that u releases.
 func heldBack(m *model) []*panel.AgentRow {
 	var held []*panel.AgentRow
 	for _, r := range targets(m) {
@@ -160,11 +162,11 @@ func heldBack(m *model) []*panel.AgentRow {
 	return held
 }
 
-// selected is the agent that verbs and the pane are about, nil if there is none.
+// selected returns the agent that verbs and the pane are about, or nil.
 func selected(m *model) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
 
-// targets are the agents a verb acts on: those that were named; in a panel whose rows stand for agents
-// the one under the cursor; else the marked ones, else the selected one.
+// targets returns the agents that a verb acts on: the named ones; in a panel whose rows stand for agents, the one
+// under the cursor; else the marked ones; else the selected one.
 func targets(m *model) []*panel.AgentRow {
 	if len(m.aim) > 0 {
 		rows := make([]*panel.AgentRow, len(m.aim))
@@ -202,7 +204,7 @@ func whom(rows []*panel.AgentRow) string {
 	return widget.Count(len(rows), "agent")
 }
 
-// do carries one command per target out.
+// do sends one command per target.
 func do(m *model, doing string, rows []*panel.AgentRow,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(rows))
@@ -213,7 +215,7 @@ func do(m *model, doing string, rows []*panel.AgentRow,
 	return carry(m, doing, whom(rows), commands)
 }
 
-// carry carries commands out; doing and what say in the status line that they are under way.
+// carry sends commands. The status line shows doing and what until they end.
 func carry(m *model, doing, what string, commands []city.Command) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	offer(m, doing+" "+what, commands)
@@ -254,9 +256,9 @@ func askRestart(m *model) []feed.Effect {
 			return city.Restart{Agent: name}
 		})
 	}
-	body := "The session ends and a new one begins. It is not counted as a crash."
+	body := "The session ends and a new one starts. This does not count as a crash."
 	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
-		body = "There is no session to end; a new one begins."
+		body = "No session is running; a new one starts."
 	}
 	ask(m, question{title: "Restart " + whom(rows) + "?", whom: names(m, rows), verb: "restart",
 		count: len(rows), do: do, body: []string{body}})
@@ -289,13 +291,13 @@ func askEnd(m *model) []feed.Effect {
 		})
 	}
 	m.dialogs.Open(&choice{
-		Title: "End " + whom(rows),
+		Title: "Stop " + whom(rows),
 		Body:  names(m, rows),
 		Must:  confirmation(rows),
 		Edit:  widget.NewEntry(""),
 		Answers: []answer{
-			{Title: "kill: end it at once; it is started again", Do: kill},
-			{Title: "stop: let it finish, keep it ended until it is resumed", Do: stop},
+			{Title: "kill: stop it at once; it restarts", Do: kill},
+			{Title: "stop: let it finish, then keep it stopped until it is resumed", Do: stop},
 			{Title: "cancel", Safe: true},
 		},
 		Since: m.now,
@@ -303,7 +305,7 @@ func askEnd(m *model) []feed.Effect {
 	return nil
 }
 
-// confirmation is what must be typed before agents are ended: the name of one, the number of several.
+// confirmation returns what must be typed before agents are stopped: the name of one, the number of several.
 func confirmation(rows []*panel.AgentRow) string {
 	if len(rows) == 1 {
 		return rows[0].Shown
@@ -311,7 +313,7 @@ func confirmation(rows []*panel.AgentRow) string {
 	return fmt.Sprint(len(rows))
 }
 
-// names lists who is meant, where the title does not say it, and how many of them are marked where nobody sees it.
+// names lists the targets if the title does not name them, and says how many marked ones are hidden by the filter.
 func names(m *model, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil
@@ -329,7 +331,6 @@ func names(m *model, rows []*panel.AgentRow) []string {
 	return lines
 }
 
-// listedRows names agents one by one.
 func listedRows(rows []*panel.AgentRow) string {
 	all := make([]string, len(rows))
 	for i, r := range rows {

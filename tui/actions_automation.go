@@ -11,27 +11,27 @@ import (
 	"gcity/tui/widget"
 )
 
-// automationActions are about the automation under the cursor of Automations.
+// automationActions returns the actions for the automation under the cursor.
 func automationActions() []action {
 	here := []keymap.Zone{keymap.InAutomations}
 	return []action{
 		{ID: "automation.details",
 			Key: keymap.Bind(
-				"show the automation in detail: gate, action, last run and its output, the "+
-					"runs before", "enter"),
+				"show details of the automation: gate, action, last run with output, earlier runs",
+				"enter"),
 			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
-			Key:   keymap.Bind("fire the automation now: shows what its gate says", "t"),
+			Key:   keymap.Bind("fire the automation now: shows its gate first", "t"),
 			Short: "fire", In: here,
 			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
-			Key:  keymap.Bind("end the automation's run under way, with all its processes"),
+			Key:  keymap.Bind("stop the automation's current run with all its processes"),
 			In:   here,
 			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
 	}
 }
 
-// automation is what the verbs of automations are about, nil if there is none.
+// automation returns the automation that verbs act on, or nil.
 func automation(m *model) *panel.AutomationRow {
 	if m.worked() != panel.Panel(m.Automations) {
 		return nil
@@ -41,12 +41,12 @@ func automation(m *model) *panel.AutomationRow {
 
 func needAutomation(m *model) string {
 	if automation(m) == nil {
-		return "no automation is selected; " + m.keys.KeyOf("focus.automations") + " goes to them"
+		return "no automation is selected; " + m.keys.KeyOf("focus.automations") + " goes there"
 	}
 	return ""
 }
 
-// automationTargets are the automations a verb acts on: the marked ones, else the one under the cursor.
+// automationTargets returns the automations that a verb acts on: the marked ones, else the one under the cursor.
 func automationTargets(m *model) []*panel.AutomationRow {
 	if automation(m) == nil {
 		return nil
@@ -65,7 +65,7 @@ func needFire(m *model) string {
 	return brokenOf(rows)
 }
 
-// brokenOf says which of some automations cannot be fired, "" if all can.
+// brokenOf says which automation cannot be fired, or "".
 func brokenOf(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
 		if r.State == panel.AutomationBroken {
@@ -86,11 +86,11 @@ func needRuns(m *model) string {
 	return idleOf(rows)
 }
 
-// idleOf says which of some automations has no run to end, "" if all have one.
+// idleOf says which automation has no run to stop, or "".
 func idleOf(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
 		if !r.Goes() {
-			return "no run of " + r.Shown + " goes"
+			return "no run of " + r.Shown + " is in progress"
 		}
 	}
 	return ""
@@ -98,7 +98,7 @@ func idleOf(rows []*panel.AutomationRow) string {
 
 func askEndRun(m *model) []feed.Effect { return endRuns(m, automationTargets(m)) }
 
-// endRuns asks whether runs are to be ended, and ends them.
+// endRuns asks whether to stop runs, and stops them.
 func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	var names []string
 	var commands []city.Command
@@ -107,26 +107,26 @@ func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 		commands = append(commands, city.EndRun{Automation: r.Name, By: "operator"})
 	}
 	what := strings.Join(names, ", ")
-	ask(m, question{title: "End the run of " + what + "?", verb: "end", count: len(rows),
-		body: []string{"It ends at once with all its processes, has failed then, and is not " +
-			"tried again."},
+	ask(m, question{title: "Stop the run of " + what + "?", verb: "stop", count: len(rows),
+		body: []string{"It stops at once with all its processes, counts as failed, and is " +
+			"not retried."},
 		do: func(m *model) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
-			return carry(m, "ending the run of", what, commands)
+			return carry(m, "stopping the run of", what, commands)
 		}})
 	return nil
 }
 
-// firing is an automation that was fired from here, until its run has ended.
+// firing is an automation that was fired from this control room and whose run has not ended.
 type firing struct {
 	id     int // of the action
 	name   string
-	before string // the run that was its newest then
+	before string // its newest run at that time
 }
 
 func askFire(m *model) []feed.Effect { return fire(m, automationTargets(m)) }
 
-// fire fires automations that only wait for it; where something stands against one of them, it asks.
+// fire fires automations. It asks first if a gate is closed or another reason speaks against a run.
 func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	if len(rows) > 1 {
 		return fireMany(m, rows)
@@ -148,13 +148,13 @@ func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	case len(against) == 0:
 		return perhaps(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
 	case r.State != panel.AutomationRunning:
-		against = append(against, "It runs once, now.")
+		against = append(against, "It will run once now.")
 	}
 	ask(m, question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire", do: do})
 	return nil
 }
 
-// fireMany asks: whether all gates are open is not seen at a glance.
+// fireMany asks first, because the gates of several automations are not visible at a glance.
 func fireMany(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	var names []string
 	var commands []city.Command
@@ -169,30 +169,30 @@ func fireMany(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	what := widget.Count(len(rows), "automation")
 	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")},
 		verb: "fire", count: len(rows),
-		body: []string{"Each runs once, now."},
+		body: []string{"Each will run once now."},
 		do: func(m *model) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
 			return carry(m, "firing", what, commands)
 		}}
 	if closed > 0 {
-		q.body = []string{fmt.Sprintf("Of %d the gate is closed, or something else speaks "+
-			"against it. Each runs once, now.", closed)}
+		q.body = []string{fmt.Sprintf("%d of them are not due (gate closed or blocked). Each "+
+			"will run once now.", closed)}
 	}
 	ask(m, q)
 	return nil
 }
 
-// against is what speaks against a run now, nothing if nothing does.
+// against returns the reasons against a run now.
 func against(m *model, r *panel.AutomationRow) []string {
 	var lines []string
 	rig := rigCalled(m, r.Rig)
 	switch {
 	case r.Always:
 	case m.snap.Suspended:
-		lines = append(lines, cityName(m)+" is suspended: nothing fires there by itself.")
+		lines = append(lines, cityName(m)+" is suspended: no automation fires there by itself.")
 	case rig != nil && rig.Suspended:
 		lines = append(lines, "rig "+widget.Plain(rig.Name)+
-			" is suspended: nothing fires there by itself.")
+			" is suspended: no automation fires there by itself.")
 	}
 	dot := " " + m.look.Glyphs.Dot + " "
 	gate := r.Opens()
@@ -206,18 +206,18 @@ func against(m *model, r *panel.AutomationRow) []string {
 	case panel.AutomationDue, panel.AutomationManual:
 		return lines
 	case panel.AutomationRunning:
-		return append(lines, "A run goes "+r.Soon(m.now).Full+
-			`. Another follows it where overlap = "queue" is written; else the city refuses.`)
+		return append(lines, "A run is in progress "+r.Soon(m.now).Full+
+			`. Another one follows if overlap = "queue" is set; else the city refuses.`)
 	case panel.AutomationOff:
 		if len(lines) == 0 {
-			lines = append(lines, "It is off: "+r.Reason+".")
+			lines = append(lines, "It is disabled: "+r.Reason+".")
 		}
 		return lines
 	}
 	return append(lines, "Its gate is closed: "+gate+".")
 }
 
-// firedEnded tells how the run ended that was fired from here.
+// firedEnded reports the end of a run that was fired here.
 func firedEnded(m *model) {
 	r := m.Automations.Find(m.fired.name)
 	asked := m.status.pending && m.status.id == m.fired.id // the city has not answered yet

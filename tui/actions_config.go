@@ -13,21 +13,20 @@ import (
 	"gcity/tui/widget"
 )
 
-// configActions are about the city's configuration.
 func configActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
 		{ID: "config.confirm",
-			Key: keymap.Bind("confirm a configuration that is held: shows its plan and asks",
+			Key: keymap.Bind("confirm a held configuration: shows its plan and asks",
 				"C"),
 			Short: "confirm",
 			In:    global, Risk: keymap.Confirmed, Why: needHeldConfig, Run: askConfirm},
-		{ID: "city.reload", Key: keymap.Bind("read the configuration now"), In: global,
+		{ID: "city.reload", Key: keymap.Bind("reload the configuration now"), In: global,
 			Why: needWritable, Run: reload},
 	}
 }
 
-// held is the configuration that waits to be confirmed, nil if there is none.
+// heldConfig returns the configuration that waits for confirmation, or nil.
 func heldConfig(m *model) *city.Held {
 	if m.snap == nil {
 		return nil
@@ -46,36 +45,37 @@ func needHeldConfig(m *model) string {
 }
 
 func reload(m *model) []feed.Effect {
-	return carry(m, "reading", "the configuration", []city.Command{city.Reload{}})
+	return carry(m, "reloading", "the configuration", []city.Command{city.Reload{}})
 }
 
-// askConfirm shows what a held configuration does; what is confirmed is that one, and no later one.
+// askConfirm shows the plan of a held configuration. The answer applies to this revision only.
 func askConfirm(m *model) []feed.Effect {
 	h := heldConfig(m)
 	revision := h.Revision
 	do := func(m *model) []feed.Effect {
 		if now := heldConfig(m); now == nil || now.Revision != revision {
-			complain(m, "not confirmed: the configuration has changed meanwhile; look at the plan "+
-				"of the new one")
+			complain(m, "not confirmed: the configuration has changed since; check the plan of "+
+				"the new one")
 			return nil
 		}
 		return carry(m, "confirming", "the configuration",
 			[]city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
 	ask(m, question{title: "Put configuration " + widget.Plain(revision) + " into force?",
-		body: heldLines(m, h, 24), verb: "put it into force",
+		body: heldLines(m, h, 24), verb: "apply it",
 		count: len(h.Removes), plan: true, do: do})
 	return nil
 }
 
-// heldLines are what a held configuration would do, the worst first; at most so many who end are named.
+// heldLines returns what a held configuration would do, the most severe first. At most that many agents that would
+// stop are named.
 func heldLines(m *model, h *city.Held, most int) []string {
 	who := byPool(m, h.Removes)
 	if n := len(who) - most; n > 0 {
 		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n,
 			m.keys.KeyOf("city.details")))
 	}
-	lines := []string{"It " + fleet.Removes(h) + ", which end: " + strings.Join(who, ", ") + ".",
+	lines := []string{"It " + fleet.Removes(h) + ", which stop: " + strings.Join(who, ", ") + ".",
 		"",
 		"Its plan:"}
 	for _, p := range h.Plan {
@@ -84,7 +84,7 @@ func heldLines(m *model, h *city.Held, most int) []string {
 	return lines
 }
 
-// together names agents as a person counts them, those of one pool together: "scout", "worker (8 members)".
+// byPool lists agents in natural order, those of one pool together: "scout", "worker (8 members)".
 func byPool(m *model, agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {

@@ -6,7 +6,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// dialogActions are the keys of questions, texts, help and prompts. They are heard only there, and they alone.
+// dialogActions returns the keys of questions, texts, help and prompts. They work only there, and no other keys do.
 func dialogActions() []action {
 	const far = widget.Far
 	c, r, f := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},
@@ -26,8 +26,8 @@ func dialogActions() []action {
 	return append([]action{
 		{ID: "choice.next", Key: keymap.Bind("next answer", "tab", "down", "right"), In: c,
 			Run: pick(1)},
-		{ID: "choice.previous", Key: keymap.Bind("answer before", "shift+tab", "up", "left"), In: c,
-			Run: pick(-1)},
+		{ID: "choice.previous", In: c, Run: pick(-1),
+			Key: keymap.Bind("previous answer", "shift+tab", "up", "left")},
 		{ID: "choice.take", Key: keymap.Bind("take the answer", "enter"), In: c, Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
 			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InChoice); return nil }},
@@ -45,29 +45,30 @@ func dialogActions() []action {
 			In:  r,
 			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InReader); return nil }},
 
-		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history towards the newest",
+		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history towards the "+
+			"newest line",
 			"down", "ctrl+n"), In: f,
 			Run: func(m *model) []feed.Effect { m.dialogs.finder().Down(); return nil }},
 		{ID: "finder.up", Key: keymap.Bind("up; from the palette's first row into its history",
 			"up", "ctrl+p", "shift+tab"), In: f,
 			Run: func(m *model) []feed.Effect { m.dialogs.finder().Up(); return nil }},
 		{ID: "finder.complete",
-			Key: keymap.Bind("palette: complete the verb or the name; elsewhere down", "tab"),
+			Key: keymap.Bind("palette: complete the verb or name; elsewhere down", "tab"),
 			In:  f, Run: func(m *model) []feed.Effect {
 				m.dialogs.finder().Complete()
 				return nil
 			}},
 		{ID: "finder.page.down", Key: keymap.Bind("a page down", "pgdown"), In: f, Run: leaf(1)},
 		{ID: "finder.page.up", Key: keymap.Bind("a page up", "pgup"), In: f, Run: leaf(-1)},
-		{ID: "finder.first", Key: keymap.Bind("to the first", "home"), In: f, Run: find(-far)},
-		{ID: "finder.last", Key: keymap.Bind("to the last", "end"), In: f, Run: find(far)},
+		{ID: "finder.first", Key: keymap.Bind("to the first row", "home"), In: f, Run: find(-far)},
+		{ID: "finder.last", Key: keymap.Bind("to the last row", "end"), In: f, Run: find(far)},
 		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: runFound},
 		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
 			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InFinder); return nil }},
 	}, promptActions()...)
 }
 
-// promptActions are those of a line of text that is being typed.
+// promptActions returns the actions of a line of text that is being typed.
 func promptActions() []action {
 	p := []keymap.Zone{keymap.InPrompt}
 	return []action{

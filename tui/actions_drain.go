@@ -14,7 +14,7 @@ import (
 // usualDrain is how long an agent without a pool has to finish.
 const usualDrain = 5 * time.Minute
 
-// drainTargets are the targets that D would tell to finish; if there are none, those that it would take it back from.
+// drainTargets returns the targets that D would drain, or, if there are none, those whose drain it would cancel.
 func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
 	for _, r := range drainRows(m) {
 		switch {
@@ -27,10 +27,11 @@ func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
 	return drain, undrain
 }
 
-// ofWholePools reports whether D is about all members of pools.
+// ofWholePools reports whether D acts on all members of pools.
 func ofWholePools(m *model) bool { return actsOn(m, panel.KindPool) && len(m.aim) == 0 }
 
-// drainRows are the targets of D: in Pools the members of the pools that are marked, or of the one under the cursor.
+// drainRows returns the targets of D. In Pools these are the members of the marked pools, or of the pool under the
+// cursor.
 func drainRows(m *model) []*panel.AgentRow {
 	if !ofWholePools(m) {
 		return targets(m)
@@ -42,7 +43,7 @@ func drainRows(m *model) []*panel.AgentRow {
 	return rows
 }
 
-// drained names whom D is about: of pools also which.
+// drained names the targets of D, with their pool.
 func drained(m *model, rows []*panel.AgentRow) string {
 	if !ofWholePools(m) {
 		return whom(rows)
@@ -56,7 +57,7 @@ func needDrain(m *model) string {
 			return why
 		}
 		if drain, undrain := drainTargets(m); len(drain)+len(undrain) == 0 {
-			return "no member of " + subjectTitle(m) + " runs that could be told to finish"
+			return "no member of " + subjectTitle(m) + " is running, so there is nothing to drain"
 		}
 		return ""
 	}
@@ -68,18 +69,18 @@ func needDrain(m *model) string {
 	}
 	rows := targets(m)
 	if len(rows) > 1 {
-		return "none of them runs: there is nothing to finish"
+		return "none of them is running, so there is nothing to drain"
 	}
 	if rows[0].Surplus() {
 		return isSurplus(m, rows[0])
 	}
-	return fmt.Sprintf("%s is %s: there is nothing to finish", rows[0].Shown,
+	return fmt.Sprintf("%s is %s: there is nothing to drain", rows[0].Shown,
 		panel.InState(rows[0].State))
 }
 
-// isSurplus says how a member that its pool wants no longer is kept.
+// isSurplus says how to keep a member that its pool no longer wants.
 func isSurplus(m *model, r *panel.AgentRow) string {
-	return fmt.Sprintf("%s finishes because pool %s wants fewer: to keep it press %s, then %s",
+	return fmt.Sprintf("%s drains because pool %s is scaling down; to keep it press %s, then %s",
 		r.Shown, widget.Plain(r.Pool),
 		m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
 }
@@ -87,10 +88,10 @@ func isSurplus(m *model, r *panel.AgentRow) string {
 func askDrain(m *model) []feed.Effect {
 	drain, undrain := drainTargets(m)
 	if len(drain) == 0 {
-		return perhaps(m, question{title: "Take the drain of " + drained(m, undrain) + " back?",
-			whom: names(m, undrain), verb: "take it back",
+		return perhaps(m, question{title: "Cancel the drain of " + drained(m, undrain) + "?",
+			whom: names(m, undrain), verb: "cancel the drain",
 			do: func(m *model) []feed.Effect {
-				return do(m, "taking back the drain of", undrain, func(name string) city.Command {
+				return do(m, "canceling the drain of", undrain, func(name string) city.Command {
 					return city.Undrain{Agent: name}
 				})
 			}})
@@ -113,7 +114,7 @@ func askDrain(m *model) []feed.Effect {
 	return nil
 }
 
-// drainMeans says what happens to agents that are told to finish.
+// drainMeans describes what happens to agents that drain.
 func drainMeans(m *model, rows []*panel.AgentRow) []string {
 	least := drainTimeout(m, rows[0])
 	most, pooled := least, false
@@ -121,26 +122,26 @@ func drainMeans(m *model, rows []*panel.AgentRow) []string {
 		d := drainTimeout(m, r)
 		least, most, pooled = min(least, d), max(most, d), pooled || r.Pool != ""
 	}
-	told, deadline, then := "It is told to finish, and ends when it has",
+	told, deadline, then := "It is asked to finish and stops when it reports done",
 		", or after "+widget.Duration(most)+".",
-		"Then it is started anew, for it stays declared."
+		"Then it restarts, because it is declared in the configuration."
 	if len(rows) > 1 {
-		told, then = "They are told to finish, and end when they have",
-			"Then they are started anew, for they stay declared."
+		told, then = "They are asked to finish and stop when they report done",
+			"Then they restart, because they are declared in the configuration."
 	}
 	switch {
 	case most == 0:
-		deadline = "; there is no deadline."
+		deadline = "; without a deadline."
 	case least != most:
 		deadline = ", or at a deadline."
 	}
 	if pooled {
-		then = "A declared agent is then started anew; a surplus pool member is not."
+		then = "A declared agent then restarts; a surplus pool member does not."
 	}
 	return []string{told + deadline, then}
 }
 
-// drainTimeout is how long an agent has to finish, 0 = for ever.
+// drainTimeout returns how long an agent has to finish; 0 means no limit.
 func drainTimeout(m *model, r *panel.AgentRow) time.Duration {
 	if p := m.Pools.Find(r.Pool); p != nil {
 		return p.Timeout

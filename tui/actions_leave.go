@@ -8,14 +8,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// leaveActions end the control room, or refuse to.
+// leaveActions returns the actions that leave the control room.
 func leaveActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
-		{ID: "quit", Key: keymap.Bind("leave: asks what becomes of the agents", "q", "ctrl+c"),
+		{ID: "quit", Key: keymap.Bind("leave: asks what happens to the agents", "q", "ctrl+c"),
 			Short: "quit", In: global,
 			Risk: keymap.Confirmed, Run: askQuit},
-		{ID: "quit.suspend", Key: keymap.Bind("why this program is not suspended", "ctrl+z"),
+		{ID: "quit.suspend", Key: keymap.Bind("explain why this program is not suspended",
+			"ctrl+z"),
 			In: global, Run: explainSuspend},
 	}
 }
@@ -34,11 +35,11 @@ func askQuit(m *model) []feed.Effect {
 	c := &choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true}
 	switch {
 	case m.lobby:
-		c.Title, c.Body = "Leave?", []string{"All cities go on as they are."}
+		c.Title, c.Body = "Leave?", []string{"All cities keep running."}
 		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(feed.Leave)},
 			{Key: "n", Title: "stay", Safe: true}}
-	case m.home != "" || m.all: // it is stopped where it is listed
-		c.Body = []string{fmt.Sprintf("%s running; this city and all others go on.",
+	case m.home != "" || m.all: // it is stopped from the list instead
+		c.Body = []string{fmt.Sprintf("%s running; this city and all others keep running.",
 			areRunning(running))}
 		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running",
 			Do: leave(feed.Leave)},
@@ -47,11 +48,11 @@ func askQuit(m *model) []feed.Effect {
 		c.Body = []string{fmt.Sprintf("%s running, and the controller runs in this program.",
 			areRunning(running))}
 		c.Answers = []answer{
-			{Key: "h", Title: "hand over: everything goes on, without a screen",
+			{Key: "h", Title: "keep the city running in the background",
 				Do: leave(feed.HandOver)},
-			{Key: "a", Title: "keep the agents, stop the controller: nobody looks after them",
+			{Key: "a", Title: "keep the agents, stop the controller (no restarts, no automations)",
 				Do: leave(feed.KeepAgents)},
-			{Key: "d", Title: "drain all, then leave: everybody finishes first",
+			{Key: "d", Title: "drain all agents, then leave",
 				Do: askDrainAll},
 			{Key: "s", Title: "stop all agents, then leave", Do: askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
@@ -75,7 +76,7 @@ func askQuit(m *model) []feed.Effect {
 	return nil
 }
 
-// askStopCity asks once more where agents end for it, as ending one of them would.
+// askStopCity asks for confirmation if agents would stop, as for stopping one of them.
 func askStopCity(m *model) []feed.Effect {
 	stop := func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
 	n := living(m)
@@ -84,15 +85,15 @@ func askStopCity(m *model) []feed.Effect {
 	}
 	ask(m, question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
 		verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
-		body: []string{"The sessions end, whatever is done in them, and none begins until gcity " +
-			"is started again."}})
+		body: []string{"The sessions stop, even in the middle of work, and none starts until " +
+			"gcity is started again."}})
 	if c := m.dialogs.choice(); c != nil {
 		c.Leaving = true
 	}
 	return nil
 }
 
-// askLost puts what can still be chosen in the place of an open question how to leave: the city ended meanwhile.
+// askLost replaces an open question how to leave with what is still possible after the city has stopped.
 func askLost(m *model) {
 	c := m.dialogs.choice()
 	c.Title, c.Must = "Leave "+cityName(m)+"?", ""
@@ -106,7 +107,7 @@ func askLost(m *model) {
 	c.At, c.Since = min(c.At, 1), m.now
 }
 
-// living is how many agents run.
+// living returns how many agents run.
 func living(m *model) int {
 	n := 0
 	for i := range m.Agents.Rows {
@@ -125,14 +126,14 @@ func areRunning(n int) string {
 }
 
 func explainSuspend(m *model) []feed.Effect {
-	body := []string{"Suspending this program would freeze the controller in it: nobody would",
-		"look after the agents until it goes on.", "",
-		m.keys.KeyOf("quit") + " leaves it and keeps the agents running; gcity comes back to them."}
+	body := []string{"Suspending this program would freeze the controller in it:",
+		"no agent would be restarted until it resumes.", "",
+		m.keys.KeyOf("quit") + " leaves it and keeps the agents running; run gcity to come back."}
 	if m.mode != Hosting {
-		body = []string{"Nothing is lost by leaving with " + m.keys.KeyOf("quit") +
-			"; gcity comes back to this city."}
+		body = []string{"Leave with " + m.keys.KeyOf("quit") +
+			" instead; run gcity to come back to this city."}
 	}
 	m.dialogs.Open(&choice{Title: "Not suspended", Body: body,
-		Answers: []answer{{Key: "n", Title: "go on", Safe: true}}, Since: m.now})
+		Answers: []answer{{Key: "n", Title: "continue", Safe: true}}, Since: m.now})
 	return nil
 }

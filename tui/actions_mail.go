@@ -16,7 +16,7 @@ const (
 	slingID = "agent.sling"
 )
 
-// mailActions are about what agents and people write to each other, and about handing out work.
+// mailActions returns the actions for mail and for handing out work.
 func mailActions() []action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
@@ -24,14 +24,14 @@ func mailActions() []action {
 		return func(m *model) []feed.Effect { m.dialogs.inbox().move(n); return nil }
 	}
 	return []action{
-		{ID: "mail.show", Key: keymap.Bind("show the mail for people; from there everybody's", "L"),
+		{ID: "mail.show", Key: keymap.Bind("show mail for people; from there all mail", "L"),
 			Short: "mail", In: global, Why: needCity, Run: showInbox},
 		{ID: mailID,
 			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
 			In:  global, Why: needAddressees, Run: askMailTo},
-		{ID: slingID, Key: keymap.Bind("hand work to the agent or the pool, and tell it", "B"),
+		{ID: slingID, Key: keymap.Bind("hand work to the agent or the pool, and notify it", "B"),
 			In: global, Why: needTaker, Run: askSling},
-		{ID: "work.sling", Key: keymap.Bind("hand it to an agent or a pool, and tell it", "s"),
+		{ID: "work.sling", Key: keymap.Bind("hand it to an agent or a pool, and notify it", "s"),
 			In: []keymap.Zone{keymap.InWork}, Why: needBeadVerb, Run: askTaker},
 
 		{ID: "mail.down", Key: keymap.Bind("down", "j", "down"), In: k, Run: by(1)},
@@ -48,13 +48,13 @@ func mailActions() []action {
 			Run: onMail(reply)},
 		{ID: "mail.archive", Key: keymap.Bind("archive it", "A"), In: k, Why: needMailVerb,
 			Run: onMail(archive)},
-		{ID: "mail.unread", Key: keymap.Bind("undo the archiving; else mark it as not read", "u"),
+		{ID: "mail.unread", Key: keymap.Bind("undo archiving; else mark it as unread", "u"),
 			In: k, Why: needUnread, Run: markUnread},
 		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), In: k, Why: needWritable,
 			Run: askRecipient},
-		{ID: "mail.others", Key: keymap.Bind("everybody's mail, or people's only", "o"), In: k,
+		{ID: "mail.others", Key: keymap.Bind("all mail, or only mail for people", "o"), In: k,
 			Run: toggleOthers},
-		{ID: "mail.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: k,
+		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: k,
 			Run: refreshMail},
 		{ID: "mail.verbs", Key: keymap.Bind("show all verbs for it", "x"), In: k, Why: needMail,
 			Run: showVerbs},
@@ -90,17 +90,17 @@ func needUnread(m *model) string {
 	return why
 }
 
-// ofLetter is for what is done to the message that is read.
+// ofLetter applies a condition to the message that is open.
 func ofLetter(why func(*model) string) func(*model) string {
 	return func(m *model) string {
 		if m.dialogs.letter() == nil {
-			return "no mail is read just now"
+			return "no message is open"
 		}
 		return why(m)
 	}
 }
 
-// onMail does something with the message under the cursor.
+// onMail applies an action to the message under the cursor.
 func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
 		l := m.dialogs.inbox().under()
@@ -111,7 +111,7 @@ func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Eff
 	}
 }
 
-// fromLetter does something with the message that is read, and closes it.
+// fromLetter applies an action to the open message and closes it.
 func fromLetter(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
 		l := m.dialogs.letter()
@@ -129,7 +129,7 @@ func toggleOthers(m *model) []feed.Effect {
 	return nil
 }
 
-// refreshMail asks anew, once the question under way is answered.
+// refreshMail asks again once the current question is answered.
 func refreshMail(m *model) []feed.Effect {
 	if m.dialogs.inbox().stale = true; m.dialogs.inbox().asked == 0 {
 		askMail(m)
@@ -137,8 +137,8 @@ func refreshMail(m *model) []feed.Effect {
 	return nil
 }
 
-// openMail shows a message over the list, which stays behind it. Reading marks it where it is for people: of an
-// agent's mail nothing is taken away from it.
+// openMail shows a message over the list. It marks the message as read only if it is for people: an agent's unread
+// mail must stay unread for the agent.
 func openMail(m *model) []feed.Effect {
 	l := m.dialogs.inbox().under()
 	if l == nil {
@@ -166,12 +166,12 @@ func markUnread(m *model) []feed.Effect {
 		return nil
 	}
 	m.dialogs.inbox().mark(l.ID, false)
-	return carry(m, "marking", widget.Plain(l.ID)+" as not read",
+	return carry(m, "marking", widget.Plain(l.ID)+" as unread",
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
-// archive puts a message away; for a while it can be had again. What an agent has not read yet is taken from it,
-// and asked about.
+// archive archives a message, which can be undone for a while. It asks first if the message is for an agent that
+// has not read it.
 func archive(m *model, l mail.Message) []feed.Effect {
 	q := question{title: "Archive " + widget.Plain(l.ID) + "?",
 		body: []string{widget.Plain(l.Subject)}, verb: "archive it",
@@ -187,7 +187,7 @@ func archive(m *model, l mail.Message) []feed.Effect {
 		}}
 	if !l.Read && m.snap != nil && !m.snap.ForPeople(l.To) {
 		q.body = append(q.body, widget.Plain(l.To)+
-			" has not read it, and will not find it any more.")
+			" has not read it and will not see it any more.")
 		ask(m, q)
 		return nil
 	}

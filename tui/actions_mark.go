@@ -7,24 +7,24 @@ import (
 	"gcity/tui/panel"
 )
 
-// markActions mark rows of a list, for verbs to act on all of them.
+// markActions returns the actions that mark rows of a list.
 func markActions(all []panel.Panel) []action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
 	return []action{
-		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all that are marked",
+		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all marked rows",
 			"space"), In: lists, Why: needRow, Run: mark},
-		{ID: "agent.mark.range", Key: keymap.Bind("mark all from the last mark to here", "v"),
+		{ID: "agent.mark.range", Key: keymap.Bind("mark all rows from the last mark to here", "v"),
 			In: lists, Why: needRow, Run: markRange},
-		{ID: "agent.mark.all", Key: keymap.Bind("mark all that are shown, or none", "*"), In: lists,
+		{ID: "agent.mark.all", Key: keymap.Bind("mark all rows shown, or none", "*"), In: lists,
 			Why: needRow, Run: markAll},
 	}
 }
 
-// marking is that of the focused list, the agents' where none has the focus.
+// marking returns the marks of the focused list, or those of Agents if no list has the focus.
 func marking(m *model) panel.Marking { return m.focused().Marking() }
 
-// set marks rows on top of those that are marked; who marks anew does not want older marks back. The map is a new one:
-// whoever holds the old one keeps it.
+// set adds marks. It starts a new set if the previous marks were used by a verb. The map is new, so earlier copies
+// stay valid.
 func set(m *model, k panel.Marking, ids ...string) {
 	if m.undo.restore != nil {
 		m.undo = undo{}
@@ -58,7 +58,7 @@ func mark(m *model) []feed.Effect {
 	return nil
 }
 
-// markRange marks from the last mark to the cursor; without one, or where the list no longer shows it, it begins here.
+// markRange marks from the last mark to the cursor. If there is no visible mark, it starts one at the cursor.
 func markRange(m *model) []feed.Effect {
 	k := marking(m)
 	from := k.List.Cursor
@@ -93,7 +93,7 @@ func markAll(m *model) []feed.Effect {
 	return nil
 }
 
-// unmark clears the marks of a list that verbs were about; others, where what was done was named, stay.
+// unmark clears the marks of a list that a verb has used. Marks stay if the verb named its targets.
 func unmark(m *model, commands []city.Command) {
 	for _, c := range commands {
 		if m.Agents.Marks[c.Target()] {

@@ -7,7 +7,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// moveActions move within a panel.
 func moveActions(all []panel.Panel) []action {
 	everyPanel := append(panel.ZonesOf(all, func(*panel.About) bool { return true }), keymap.InPeek)
 	by := func(n int) func(*model) []feed.Effect {
@@ -70,7 +69,7 @@ func toEnd(m *model) {
 	step(m, widget.Far)
 }
 
-// list is the focused list, Agents' where none has the focus.
+// list returns the focused list, or that of Agents.
 func list(m *model) *widget.List {
 	if p := m.focused(); p.About().Kind == panel.KindAgent {
 		return p.Marking().List

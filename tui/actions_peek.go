@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// peekActions are about the pane: what is seen of an agent's terminal. None of them touches the agent.
+// peekActions returns the actions for the pane. None of them affects the agent.
 func peekActions() []action {
 	pane := []keymap.Zone{keymap.InPeek}
 	sideways := func(n int) func(*model) []feed.Effect {
@@ -27,23 +27,24 @@ func peekActions() []action {
 	return []action{
 		{ID: "peek.logs",
 			Key: keymap.Bind(
-				"logs: everything that is kept of the agent's output, or the pane again", "l"),
+				"logs: all stored output of the agent, or back to the pane", "l"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needMeant, Run: showLogs},
 		{ID: "peek.search",
-			Key:   keymap.Bind("search in it: a regular expression, lower case finds both", "/"),
+			Key:   keymap.Bind("search: a regular expression; lower case matches both cases", "/"),
 			Short: "search", In: pane,
 			Why: needOutput, Run: askSearch},
 		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), In: pane, Why: needSearch,
 			Run: func(m *model) []feed.Effect { nextHit(m, 1); return nil }},
-		{ID: "peek.search.previous", Key: keymap.Bind("match before", "N"), In: pane,
+		{ID: "peek.search.previous", Key: keymap.Bind("previous match", "N"), In: pane,
 			Why: needSearch,
 			Run: func(m *model) []feed.Effect { nextHit(m, -1); return nil }},
-		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze what is seen", "F"),
+		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze the view", "F"),
 			Short: "follow", In: pane, Why: needOutput,
 			Run: holdOrFollow},
 		{ID: "peek.mark",
-			Key: keymap.Bind("mark where the output is now: a rule with the time, or take it away",
+			Key: keymap.Bind("mark the current end of the output with a rule and the time, or "+
+				"remove the mark",
 				"m"), Short: "mark", In: pane,
 			Why: needOutput, Run: markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or cut them", "w"),
@@ -54,26 +55,26 @@ func peekActions() []action {
 			}},
 		{ID: "peek.fit",
 			Key: keymap.Bind(
-				"fit: wrap lines, leave out empty rows and columns of a full-screen program", "z"),
+				"fit: wrap lines and drop empty rows and columns of a full-screen program", "z"),
 			Short: "fit",
 			In:    pane, Run: func(m *model) []feed.Effect {
 				m.peek.Fit, m.peek.X = !m.peek.Fit, 0
 				return nil
 			}},
-		{ID: "peek.left", Key: keymap.Bind("columns further left", "left"), In: pane,
+		{ID: "peek.left", Key: keymap.Bind("scroll to the left", "left"), In: pane,
 			Run: sideways(-1)},
-		{ID: "peek.right", Key: keymap.Bind("columns further right", "right"), In: pane,
+		{ID: "peek.right", Key: keymap.Bind("scroll to the right", "right"), In: pane,
 			Run: sideways(1)},
-		{ID: "peek.page", Key: keymap.Bind("read it in $PAGER", "|"), In: pane, Why: needOutput,
+		{ID: "peek.page", Key: keymap.Bind("open it in $PAGER", "|"), In: pane, Why: needOutput,
 			Run: pageOutput},
-		{ID: "peek.save", Key: keymap.Bind("save it to a file that is not there yet", "ctrl+s"),
+		{ID: "peek.save", Key: keymap.Bind("save it to a new file", "ctrl+s"),
 			In: pane, Why: needOutput,
 			Run: askSave},
 	}
 }
 
-// meant is the agent whose output is wanted: the one an event is about where Events has the focus, else that of the
-// pane.
+// meantAgent returns the agent whose output is wanted: the one that an event is about if Events has the focus, else
+// that of the pane.
 func meantAgent(m *model) *panel.AgentRow {
 	if r := singleAgent(m); r != nil {
 		return r
@@ -83,7 +84,7 @@ func meantAgent(m *model) *panel.AgentRow {
 
 func needMeant(m *model) string {
 	if m.focus == panel.IDPeek && showsRun(m) {
-		return "all that is kept of a run's output is here"
+		return "this is all stored output of the run"
 	}
 	if meantAgent(m) == nil {
 		return "no agent is selected"
@@ -120,13 +121,12 @@ func needLines(m *model) string {
 
 func needSearch(m *model) string {
 	if m.peek.Seek.Re == nil {
-		return "nothing is searched for; " + m.keys.KeyOf("peek.search") + " searches"
+		return "no search is active; " + m.keys.KeyOf("peek.search") + " searches"
 	}
 	return needOutput(m)
 }
 
-// showLogs gives the whole screen to the agent's output, with everything that is kept of it; there once more it goes
-// back to the terminal.
+// showLogs gives the whole screen to all stored output of the agent. A second call goes back to the terminal.
 func showLogs(m *model) []feed.Effect {
 	if m.peek.Logs {
 		m.peek.Logs = false
@@ -145,7 +145,8 @@ func showLogs(m *model) []feed.Effect {
 	return nil
 }
 
-// askSearch finds what is typed as it is typed: the newest match first, or the last one above the end of what is seen.
+// askSearch searches while the user types: the newest match first, or the last one above the end of the visible
+// text.
 func askSearch(m *model) []feed.Effect {
 	p := &m.peek
 	began := *p
@@ -171,7 +172,8 @@ func askSearch(m *model) []feed.Effect {
 		p.Reveal(w, h)
 	}
 	m.dialogs.Open(&prompt{
-		Label: "search", Hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it",
+		Label: "search", Hint: fmt.Sprintf("%s keeps it, then %s and %s jump to "+
+			"matches  %s cancels",
 			m.keys.KeyOf("prompt.done"), m.keys.KeyOf("peek.search.next"),
 			m.keys.KeyOf("peek.search.previous"), m.keys.KeyOf("prompt.cancel")),
 		Edit: widget.NewEntry(""), Change: apply, About: paneSearch{},
@@ -184,16 +186,15 @@ func askSearch(m *model) []feed.Effect {
 	return nil
 }
 
-// paneSearch marks a line in which something is searched for in the pane.
+// paneSearch marks the prompt in which a search of the pane is typed.
 type paneSearch struct{}
 
-// endSearch closes the line in which a search is typed: the pane is about another agent or run now, and what was
-// found is not there.
+// endSearch closes the search prompt because the pane now shows another agent or run.
 func endSearch(m *model) {
 	if p := m.dialogs.prompt(); p != nil && p.About == any(paneSearch{}) {
 		m.dialogs.Close(p)
 		m.peek.Follow()
-		complain(m, "cannot go on searching: the pane shows something else now")
+		complain(m, "the search ended: the pane shows another agent or run now")
 	}
 }
 
@@ -235,17 +236,17 @@ func markOutput(m *model) []feed.Effect {
 		return nil
 	}
 	if m.peek.Frozen() {
-		say(m, "marked below what is frozen here; "+m.keys.KeyOf("peek.follow")+" follows")
+		say(m, "marked below the frozen view; "+m.keys.KeyOf("peek.follow")+" follows")
 		m.status.while = func(m *model) bool { return m.peek.Frozen() }
 	}
 	return nil
 }
 
-// bornRule is what stands above a new life of the agent that is watched.
+// bornRule returns the text of the rule above a new session of the watched agent.
 func bornRule(m *model) string {
 	r := selected(m)
 	if r == nil || r.Session == nil {
-		return "new life"
+		return "new session"
 	}
 	text := "new life " + widget.Clock(r.Session.Started, m.now)
 	if r.Exit != nil {
@@ -258,7 +259,7 @@ func pageOutput(m *model) []feed.Effect {
 	return []feed.Effect{feed.ShowText{Text: outputText(m.peek.All(), true)}}
 }
 
-// askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
+// askSave asks for a file name. The suggested file is in the working directory.
 func askSave(m *model) []feed.Effect {
 	text, of := outputText(m.peek.All(), false), m.Agents.Chosen
 	if showsRun(m) {
@@ -267,7 +268,7 @@ func askSave(m *model) []feed.Effect {
 	lines := strings.Count(text, "\n")
 	m.dialogs.Open(&prompt{
 		Label: "save " + widget.Count(lines, "line") + " to",
-		Hint:  m.keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "leaves"),
+		Hint:  m.keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "cancels"),
 		Edit:  widget.NewEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
 		Refuse: func(path string) string {
 			if strings.TrimSpace(path) == "" {
@@ -285,7 +286,7 @@ func askSave(m *model) []feed.Effect {
 	return nil
 }
 
-// fileName makes a name of a file of an agent's.
+// fileName makes a file name from the name of an agent.
 func fileName(agent string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {
@@ -295,7 +296,7 @@ func fileName(agent string) string {
 	}, strings.TrimLeft(agent, "."))
 }
 
-// outputText is what the pane can show, line by line; in colour for a pager.
+// outputText returns what the pane can show, line by line, in colour for a pager.
 func outputText(s terminal.Picture, colour bool) string {
 	var b strings.Builder
 	for _, l := range s.Lines {

@@ -14,23 +14,23 @@ import (
 	"gcity/tui/widget"
 )
 
-// poolActions are about the pool under the cursor of Pools.
+// poolActions returns the actions for the pool under the cursor.
 func poolActions() []action {
 	here := []keymap.Zone{keymap.InPools}
 	return []action{
 		{ID: "pool.details",
 			Key: keymap.Bind(
-				"show the pool in detail: members, check and its output, last decisions", "enter"),
+				"show details of the pool: members, check and its output, last decisions", "enter"),
 			Short: "details", In: here,
 			Why: needPool, Run: showPool},
 		{ID: "pool.scale",
-			Key:   keymap.Bind("set the pool's size by hand, or give it back to its check", "S"),
+			Key:   keymap.Bind("set the pool's size by hand, or return it to its check", "S"),
 			Short: "size", In: here,
 			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
-		{ID: "pool.less", Key: keymap.Bind("run one member less", "<"), Short: "less", In: here,
+		{ID: "pool.less", Key: keymap.Bind("one member less", "<"), Short: "less", In: here,
 			Risk: keymap.Confirmed, Why: needLess,
 			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)-1) }},
-		{ID: "pool.more", Key: keymap.Bind("run one member more", ">"), Short: "more", In: here,
+		{ID: "pool.more", Key: keymap.Bind("one member more", ">"), Short: "more", In: here,
 			Why: needMore,
 			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
 	}
@@ -38,7 +38,7 @@ func poolActions() []action {
 
 func needPool(m *model) string {
 	if pool(m) == nil {
-		return "no pool is selected; " + m.keys.KeyOf("focus.pools") + " goes to them"
+		return "no pool is selected; " + m.keys.KeyOf("focus.pools") + " goes there"
 	}
 	return ""
 }
@@ -53,7 +53,7 @@ func needPoolVerb(m *model) string {
 func needLess(m *model) string {
 	why := needPoolVerb(m)
 	if p := pool(m); why == "" && wanted(m, p) <= p.Min {
-		return fmt.Sprintf("%s is as small as it may be: %d (%s)", p.Shown, p.Min, p.Source)
+		return fmt.Sprintf("%s is at its minimum: %d (%s)", p.Shown, p.Min, p.Source)
 	}
 	return why
 }
@@ -61,13 +61,13 @@ func needLess(m *model) string {
 func needMore(m *model) string {
 	why := needPoolVerb(m)
 	if p := pool(m); why == "" && wanted(m, p) >= p.Max {
-		return fmt.Sprintf("%s is as large as it may be: %d (%s)", p.Shown, p.Max, p.Source)
+		return fmt.Sprintf("%s is at its maximum: %d (%s)", p.Shown, p.Max, p.Source)
 	}
 	return why
 }
 
-// pool is what the verbs of pools are about: the one under the cursor where Pools has the focus, else that of the
-// agent that is looked at; nil if there is none.
+// pool returns the pool that verbs act on: the one under the cursor if Pools has the focus, else that of the
+// selected agent; or nil.
 func pool(m *model) *panel.PoolRow {
 	if actsOn(m, panel.KindPool) {
 		return m.Pools.Current()
@@ -78,14 +78,14 @@ func pool(m *model) *panel.PoolRow {
 	return nil
 }
 
-// scaling is a size that was asked for. Until the city has had the time to say so itself it counts as the pool's.
+// scaling is a size that was requested. It counts as the pool's size until a snapshot can have it.
 type scaling struct {
 	pool string
 	size int
 	at   time.Time
 }
 
-// wanted is the size that one less and one more go from.
+// wanted returns the size that + and - start from.
 func wanted(m *model, p *panel.PoolRow) int {
 	if isScaling(m, p) {
 		return m.scaled.size
@@ -96,13 +96,13 @@ func wanted(m *model, p *panel.PoolRow) int {
 	return min(max(p.Desired, p.Min), p.Max)
 }
 
-// scaling reports whether a size was asked for that the city may not have heard of yet.
+// isScaling reports whether a size was requested that the snapshot may not have yet.
 func isScaling(m *model, p *panel.PoolRow) bool {
 	const echo = 2 * time.Second
 	return m.scaled.pool == p.Name && m.now.Sub(m.scaled.at) < echo && !m.status.failed
 }
 
-// askScale asks for a size, and for another one as long as it is none that the pool may have.
+// askScale asks for a size until it is valid.
 func askScale(m *model) []feed.Effect {
 	p := *pool(m)
 	m.dialogs.Open(&prompt{
@@ -114,7 +114,7 @@ func askScale(m *model) []feed.Effect {
 			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.Shown, known.Bounds(),
 				strings.TrimPrefix(known.CheckSays(), "the "))
 		},
-		Hint:   m.keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
+		Hint:   m.keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "cancels"),
 		Edit:   widget.NewEntry(""),
 		Refuse: func(text string) string { _, _, why := p.SizeOf(text); return why },
 		Done: func(text string) task {
@@ -137,7 +137,7 @@ func askScale(m *model) []feed.Effect {
 	return nil
 }
 
-// scale sets a size by hand; where members have to go for it, it asks.
+// scale sets a size by hand. It asks first if members have to leave.
 func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *model) []feed.Effect {
@@ -150,23 +150,23 @@ func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, beyond(m, p, size))
 }
 
-// auto gives a pool back to its check; where it is known that members have to go for it, it asks.
+// auto returns a pool to its check. It asks first if members are known to leave.
 func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
 	do := func(m *model) []feed.Effect {
-		todo := carry(m, "giving back to its check", "pool "+widget.Plain(name),
+		todo := carry(m, "returning to its check", "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.scaled = scaling{}
 		return todo
 	}
-	return askLeaving(m, question{title: "Give " + p.Shown + " back to its check?",
-		verb: "give it back", do: do}, beyond(m, p, size))
+	return askLeaving(m, question{title: "Return " + p.Shown + " to its check?",
+		verb: "return it", do: do}, beyond(m, p, size))
 }
 
-// askLeaving asks only where members leave for it; else it is done at once.
+// askLeaving asks first only if members have to leave.
 func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
 		return perhaps(m, q)
@@ -177,8 +177,7 @@ func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 	return nil
 }
 
-// beyond are the members that leave when a pool gets a size, as far as is known here: those that come last, and
-// before any that is at work those that are not.
+// beyond predicts the members that leave if a pool gets a size: idle ones before busy ones, and the last first.
 func beyond(m *model, p *panel.PoolRow, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
 	for _, r := range details.Members(m.details(), p.Name) {
@@ -198,7 +197,7 @@ func beyond(m *model, p *panel.PoolRow, size int) []*panel.AgentRow {
 	return leaving
 }
 
-// membersAt are the members of the pool under the cursor that have a terminal, the selected agent first.
+// membersAt returns the members of the pool under the cursor that have a terminal, the selected agent first.
 func membersAt(m *model) []*panel.AgentRow {
 	p := m.Pools.Current()
 	if p == nil {
@@ -223,13 +222,14 @@ func needMember(m *model) string {
 		return why
 	}
 	if len(membersAt(m)) == 0 {
-		return "no member of the pool " + m.Pools.Current().Shown + " runs: there is no terminal " +
+		return "no member of the pool " + m.Pools.Current().Shown +
+			" is running: there is no terminal " +
 			"to attach to"
 	}
 	return ""
 }
 
-// attachMember attaches to the pool's only member, or asks to which.
+// attachMember attaches to the pool's only member, or asks which one.
 func attachMember(m *model) []feed.Effect {
 	to := func(name string) []feed.Effect {
 		choose(m, name)
@@ -240,12 +240,12 @@ func attachMember(m *model) []feed.Effect {
 		return to(rows[0].Name)
 	}
 	f := &finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
-		None: "No member is called that."}
+		None: "No member has this name."}
 	for _, r := range rows {
 		f.All = append(f.All, item{Title: r.Shown, Words: r.Why,
 			Tail: string(r.State) + ", " + r.Why, Run: func(m *model) []feed.Effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
-					complain(m, "cannot attach: "+r.Shown+" runs no longer")
+					complain(m, "cannot attach: "+r.Shown+" is no longer running")
 					return nil
 				}
 				return to(r.Name)

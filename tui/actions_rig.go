@@ -10,11 +10,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// rigActions are about the rig of the selected agent, or of the pool or the automation where these have the focus.
+// rigActions returns the actions for the rig of the selected agent, pool or automation.
 func rigActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
-		{ID: "rig.suspend", Key: keymap.Bind("suspend the agent's rig: all that belongs to it"),
+		{ID: "rig.suspend", Key: keymap.Bind("suspend the agent's rig: everything in it stops"),
 			In: global, Risk: keymap.Confirmed,
 			Why: needRunningRig, Run: askSuspendRig},
 		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"), In: global,
@@ -22,7 +22,7 @@ func rigActions() []action {
 	}
 }
 
-// rig is what the verbs of rigs are about, nil if there is none.
+// rig returns the rig that verbs act on, or nil.
 func rig(m *model) *city.Rig {
 	p := m.worked()
 	if p.About().Kind != panel.KindAgent {
@@ -34,7 +34,7 @@ func rig(m *model) *city.Rig {
 	return nil
 }
 
-// rigCalled finds a rig by its name, nil if there is none.
+// rigCalled finds a rig by its name, or returns nil.
 func rigCalled(m *model, name string) *city.Rig {
 	if name == "" || m.snap == nil {
 		return nil
@@ -66,7 +66,7 @@ func needRig(m *model) string {
 func needRunningRig(m *model) string {
 	why := needRig(m)
 	if why == "" && rig(m).Suspended {
-		return "rig " + widget.Plain(rig(m).Name) + " is suspended already"
+		return "rig " + widget.Plain(rig(m).Name) + " is already suspended"
 	}
 	return why
 }
@@ -83,9 +83,9 @@ func askSuspendRig(m *model) []feed.Effect {
 	r := *rig(m)
 	shown := "rig " + widget.Plain(r.Name)
 	body := []string{
-		fmt.Sprintf("%s to it, %d running. The sessions end, and none begins", belong(r.Agents),
+		fmt.Sprintf("%s to it, %d running. The sessions stop, and none starts", belong(r.Agents),
 			r.Running),
-		"until the rig is resumed. This is written into the configuration.",
+		"until the rig is resumed. This is stored in the configuration.",
 	}
 	ask(m, question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
 		do: func(m *model) []feed.Effect {

@@ -18,24 +18,26 @@ const (
 	sendNowID = "agent.send.now"
 )
 
-// sendActions are about texts on their way into agents, and the keys with which one is written.
+// sendActions returns the actions for texts on their way to agents, and the keys of the text editor.
 func sendActions() []action {
 	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
 	return []action{
 		{ID: unsendID,
-			Key: keymap.Bind("take texts back: those that wait to be typed into the agent", "U"),
+			Key: keymap.Bind("take back texts that wait to be typed into the agent", "U"),
 			In:  global, Risk: keymap.Confirmed,
 			Why: needWaiting, Run: askUnsend},
 		{ID: sendNowID,
-			Key: keymap.Bind("send now: type the text that waits, whatever is on the agent's line",
+			Key: keymap.Bind("send now: type the waiting text even if the agent's line "+
+				"is not empty",
 				"I"), In: global, Risk: keymap.Confirmed,
 			Why: needKnownWaiting, Run: askSendNow},
 
-		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: take texts back", "U"),
+		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: take waiting texts back",
+			"U"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofRead(needWaiting), Run: fromDetails(askUnsend)},
 		{ID: "reader.send.now",
-			Key: keymap.Bind("from an agent's details: send the text that waits now", "I"),
+			Key: keymap.Bind("from an agent's details: send the waiting text now", "I"),
 			In:  []keymap.Zone{keymap.InReader},
 			Why: ofRead(needKnownWaiting), Run: fromDetails(askSendNow)},
 
@@ -44,15 +46,15 @@ func sendActions() []action {
 		{ID: "composer.newline", Key: keymap.Bind("a new line", "alt+enter", "ctrl+j"), In: c,
 			Run: func(m *model) []feed.Effect { m.dialogs.composer().Newline(); return nil }},
 		{ID: "composer.up",
-			Key: keymap.Bind("a line up; from the first one, into what was sent before", "up",
+			Key: keymap.Bind("a line up; from the first line to earlier texts", "up",
 				"ctrl+p"), In: c,
 			Run: func(m *model) []feed.Effect { m.dialogs.composer().Up(); return nil }},
 		{ID: "composer.down",
-			Key: keymap.Bind("a line down; from the last one, towards what was sent last", "down",
+			Key: keymap.Bind("a line down; from the last line to later texts", "down",
 				"ctrl+n"), In: c,
 			Run: func(m *model) []feed.Effect { m.dialogs.composer().Down(); return nil }},
 		{ID: "composer.leave",
-			Key: keymap.Bind("leave it; what is written stays for the same agents", "esc",
+			Key: keymap.Bind("close; the draft is kept for the same agents", "esc",
 				"ctrl+c"), In: c, Run: leaveComposer},
 	}
 }
@@ -62,13 +64,13 @@ func needRunning(m *model) string {
 		return why
 	}
 	if hearing, deaf := hearing(m); len(hearing) == 0 {
-		return fmt.Sprintf("%s is %s: nobody there to hear it", deaf[0].Shown,
+		return fmt.Sprintf("%s is %s: it cannot receive text", deaf[0].Shown,
 			panel.InState(deaf[0].State))
 	}
 	return ""
 }
 
-// hearing parts the targets into those that a text can be for, and the others.
+// hearing splits the targets into those that can receive a text and the others.
 func hearing(m *model) (hearing, deaf []*panel.AgentRow) {
 	for _, r := range targets(m) {
 		if r.Hears() {
@@ -80,7 +82,7 @@ func hearing(m *model) (hearing, deaf []*panel.AgentRow) {
 	return hearing, deaf
 }
 
-// askSend opens what was being written to the same agents, or nothing.
+// askSend opens the draft for these agents, or an empty text.
 func askSend(m *model) []feed.Effect {
 	rows, deaf := hearing(m)
 	to := make([]string, len(rows))
@@ -93,12 +95,12 @@ func askSend(m *model) []feed.Effect {
 	}
 	c := write(m, &composer{To: to, Label: sendLabel(to)}, begun)
 	if len(deaf) > 0 {
-		c.Problem = fmt.Sprintf("left out: %s, nobody there to hear it", listedRows(deaf))
+		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s", listedRows(deaf))
 	}
 	return nil
 }
 
-// write opens a composer with what was being written.
+// write opens a composer with a draft.
 func write(m *model, c *composer, begun unsent) *composer {
 	c.Sent = m.sent
 	c = dialog.NewComposer(c, begun)
@@ -107,7 +109,7 @@ func write(m *model, c *composer, begun unsent) *composer {
 	return c
 }
 
-// sendLabel says which agents a text goes to.
+// sendLabel names the agents that a text goes to.
 func sendLabel(to []string) string {
 	shown := make([]string, len(to))
 	for i, name := range to {
@@ -120,7 +122,8 @@ func sendLabel(to []string) string {
 		strings.Join(shown, ", "))
 }
 
-// sendComposed sends what is written, or says why not. Until somebody has said yes, where that is asked, it is kept.
+// sendComposed sends the text, or says why not. The draft is kept until the user confirms, if a confirmation is
+// needed.
 func sendComposed(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	if _, ok := c.About.(*envelope); ok {
@@ -143,14 +146,14 @@ func sendComposed(m *model) []feed.Effect {
 		}
 	}
 	if len(rows) == 0 {
-		c.Problem = "nobody whom it goes to is part of the city any more"
+		c.Problem = "none of its recipients is part of the city any more"
 		return nil
 	}
 	leaveComposer(m)
 	return deliver(m, rows, text, func(m *model) { forgetDraft(m, c.To) })
 }
 
-// deliver sends a text, asking first where that is due; agreed is told when it goes.
+// deliver sends a text and asks first if needed; agreed is called when it is sent.
 func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
 	q := question{title: "Send to " + whom(rows) + "?", whom: names(m, rows), verb: "send",
@@ -170,7 +173,7 @@ func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model))
 	return perhaps(m, q)
 }
 
-// leaveComposer closes it; what is written is kept while the room is open.
+// leaveComposer closes the composer; the draft is kept while the room is open.
 func leaveComposer(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	m.dialogs.Close(c)
@@ -185,8 +188,8 @@ func leaveComposer(m *model) []feed.Effect {
 	return nil
 }
 
-// waitingRows are the targets for which texts wait; if nothing waits for any, those for whom a text waits that this
-// room has sent: after sending to marks the cursor is somewhere else.
+// waitingRows returns the targets that have waiting texts. If there are none, it returns the agents with waiting
+// texts from this room: after sending to marked agents the cursor is elsewhere.
 func waitingRows(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range targets(m) {
@@ -218,21 +221,21 @@ func needWaiting(m *model) string {
 	return ""
 }
 
-// needKnownWaiting is for what sends a text again: a city tells only the beginning of one.
+// needKnownWaiting is the condition for sending a text again: the snapshot has only the beginning of it.
 func needKnownWaiting(m *model) string {
 	if why := needWaiting(m); why != "" {
 		return why
 	}
 	for _, r := range waitingRows(m) {
 		if _, ok := wholeOf(m, r.Name, &r.Waiting[0]); !ok {
-			return "somebody else has sent it, and only its beginning is " +
+			return "it was sent by another client, and only its beginning is " +
 				"known here; " + m.keys.KeyOf(unsendID) + " takes it back"
 		}
 	}
 	return ""
 }
 
-// ofRead asks something about the agent whose details are read, and nobody else, whoever is marked.
+// ofRead applies a condition to the agent whose details are open, independent of marks.
 func ofRead(why func(*model) string) func(*model) string {
 	return func(m *model) string {
 		if no := needDossier(m); no != "" {
@@ -244,7 +247,7 @@ func ofRead(why func(*model) string) func(*model) string {
 	}
 }
 
-// fromDetails does something to the agent whose details are read, and closes them.
+// fromDetails applies an action to the agent whose details are open, and closes them.
 func fromDetails(do func(*model) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
 		name := m.dialogs.dossier().Name
@@ -276,12 +279,12 @@ func askUnsend(m *model) []feed.Effect {
 	return nil
 }
 
-// askSendNow sends the text that is typed next again, whatever is on the line; only where it could be taken back first,
-// so that it is typed once.
+// askSendNow resends the next waiting text without waiting for an empty line. It first takes the text back, so it
+// is typed only once.
 func askSendNow(m *model) []feed.Effect {
 	rows := waitingRows(m)
 	var first, commands []city.Command
-	body := []string{"It is typed behind whatever is on the line, and sent with that."}
+	body := []string{"It is typed after whatever is on the line, and submitted with it."}
 	for _, r := range rows {
 		s := &r.Waiting[0]
 		text, _ := wholeOf(m, r.Name, s)
@@ -296,7 +299,7 @@ func askSendNow(m *model) []feed.Effect {
 		body: body,
 		do: func(m *model) []feed.Effect {
 			for _, c := range commands {
-				// it is nowhere else, should the second step fail
+				// the only copy if the second step fails
 				rememberSent(m, c.(city.Nudge).Text)
 			}
 			unmark(m, commands)
@@ -313,7 +316,7 @@ func askSendNow(m *model) []feed.Effect {
 	return nil
 }
 
-// sendLine sends what stands in the palette to the selected or marked agents.
+// sendLine sends the text in the palette to the selected or marked agents.
 func sendLine(m *model, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
@@ -321,17 +324,17 @@ func sendLine(m *model, args []string) ([]feed.Effect, string) {
 	return deliver(m, targets(m), args[0], func(*model) {}), ""
 }
 
-// nudgeLine sends it to the agent that is named before it.
+// nudgeLine sends the text in the palette to the agent named before it.
 func nudgeLine(m *model, args []string) ([]feed.Effect, string) {
 	return aimed(m, args[:1], func() ([]feed.Effect, string) {
 		if len(args) < 2 {
-			return nil, "a text is missing behind the name"
+			return nil, "a text is missing after the name"
 		}
 		return sendLine(m, args[1:])
 	})
 }
 
-// noWords offers nothing: what follows is a text.
+// noWords offers nothing, because a text follows.
 func noWords(*model, []string) []word { return nil }
 
 func cannotUnsend(r *panel.AgentRow) string {
@@ -341,17 +344,17 @@ func cannotUnsend(r *panel.AgentRow) string {
 	return "no text waits to be typed into it"
 }
 
-// draftTo is what was being written to agents.
+// draftTo is an unsent text for some agents.
 type draftTo struct {
 	to []string
 	unsent
 	subject string // of mail
 }
 
-// maxDrafts bounds those that are kept.
+// maxDrafts bounds the number of drafts.
 const maxDrafts = 20
 
-// draftOf is the index of what was being written to these agents, -1 = nothing.
+// draftOf returns the index of the draft for these agents, or -1.
 func draftOf(m *model, to []string) int {
 	return slices.IndexFunc(m.drafts, func(d draftTo) bool { return sameNames(d.to, to) })
 }
@@ -362,21 +365,21 @@ func forgetDraft(m *model, to []string) {
 	})
 }
 
-// sameNames compares two lists in which no name is twice, whatever their order.
+// sameNames compares two lists without duplicates, ignoring order.
 func sameNames(a, b []string) bool {
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool {
 		return !slices.Contains(b, name)
 	})
 }
 
-// Bounds of what is kept of what was sent.
+// Limits of the stored texts.
 const (
 	maxSent     = 50
-	maxSentText = 4 << 10  // bytes of one; a longer one is not kept
-	maxSentAll  = 64 << 10 // of all of them
+	maxSentText = 4 << 10  // bytes of one text; a longer one is not stored
+	maxSentAll  = 64 << 10 // bytes of all texts
 )
 
-// rememberSent keeps a text that was sent, once.
+// rememberSent stores a text that was sent, without duplicates.
 func rememberSent(m *model, text string) {
 	if len(text) > maxSentText || text == "" {
 		return
@@ -391,7 +394,7 @@ func rememberSent(m *model, text string) {
 	m.sent = m.sent[from:]
 }
 
-// setSent takes back what an earlier visit has sent, oldest first.
+// setSent restores the texts of an earlier visit, oldest first.
 func setSent(m *model, texts []string) {
 	m.sent = nil
 	for _, text := range texts {

@@ -7,12 +7,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// sortActions change the order of the focused list.
+// sortActions returns the actions that change the order of the focused list.
 func sortActions(all []panel.Panel) []action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
 	return []action{
 		{ID: "list.sort",
-			Key: keymap.Bind("sort the list by what comes next: need, name, age, cpu and others",
+			Key: keymap.Bind("sort the list by the next key: need, name, age, cpu and others",
 				"o"), In: lists, Why: needSorted,
 			Run: sortNext},
 		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"), In: lists,
@@ -22,7 +22,7 @@ func sortActions(all []panel.Panel) []action {
 
 func needSorted(m *model) string {
 	if o, _ := m.focused().Sorting(m.now); o == nil {
-		return "only agents, pools and automations are sorted"
+		return "only agents, pools and automations can be sorted"
 	}
 	return ""
 }

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// subject is what a flag of the configuration is about: an agent, or a pool as a whole.
+// subject is what a flag of the configuration applies to: an agent or a whole pool.
 type subject struct {
 	name, shown string
 	pool        bool
@@ -19,7 +19,7 @@ type subject struct {
 	off         string // why it is suspended, "" = it is not
 }
 
-// above reports whether it is kept suspended by its rig or the city, which its own flag does not change.
+// above reports whether the rig or the city suspends it, which its own flag cannot change.
 func (s *subject) above() bool {
 	return s.off == "by city" || s.rig != "" && strings.HasPrefix(s.off, "by rig ")
 }
@@ -28,8 +28,8 @@ func poolSubject(p *panel.PoolRow) subject {
 	return subject{name: p.Name, shown: p.Shown, pool: true, rig: p.Rig, off: p.Suspended}
 }
 
-// byFlag parts subjects into those that can be suspended and those whose own flag can be taken away. What would only be
-// said again is in neither: nobody could tell afterwards what is to be undone.
+// byFlag splits subjects into those that can be suspended and those whose own flag can be cleared. Subjects that
+// already are as wanted are in neither, so that undo restores exactly what changed.
 func byFlag(all []subject) (on, off []subject) {
 	for _, s := range all {
 		switch {
@@ -42,7 +42,7 @@ func byFlag(all []subject) (on, off []subject) {
 	return on, off
 }
 
-// subjects are agents, or, of those that are one of several in a pool, the pools: a member has no flag of its own.
+// subjects returns agents, or pools for agents that are one of several in a pool: a member has no flag of its own.
 func subjects(m *model, rows []*panel.AgentRow) []subject {
 	var all []subject
 	seen := map[string]bool{}
@@ -84,7 +84,6 @@ func called(all []subject) string {
 	return widget.Count(agents, "agent") + " and " + widget.Count(pools, "pool")
 }
 
-// setFlag sends a command for each subject.
 func setFlag(m *model, doing string, all []subject,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(all))
@@ -99,13 +98,13 @@ func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
-// resume takes a flag away again.
+// resumeAll clears the flag of subjects.
 func resumeAll(m *model, all []subject) []feed.Effect {
 	return perhaps(m, question{title: "Resume " + called(all) + "?", verb: "resume",
 		do: func(m *model) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
 }
 
-// needSuspend is for what is about the pool where Pools has the focus, else about the agents.
+// needSuspend is the condition of s: it acts on the pool if Pools has the focus, else on agents.
 func needSuspend(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
@@ -116,7 +115,7 @@ func needSuspend(m *model) string {
 	return needVerb(m)
 }
 
-// flagTargets are what s is about.
+// flagTargets returns what s acts on.
 func flagTargets(m *model) []subject {
 	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
 		return subjects(m, targets(m))
@@ -149,31 +148,30 @@ func askSuspend(m *model) []feed.Effect {
 	case len(on) > 1:
 		q.whom = []string{listed(on)}
 	case on[0].pool && len(rows) == 1:
-		q.whom = []string{rows[0].Shown + " is one of several in its pool: they are " +
+		q.whom = []string{rows[0].Shown + " is one of several members: they are " +
 			"suspended together."}
 	case on[0].pool:
 		q.whom = []string{"The members of a pool are suspended together."}
 	}
-	q.body = append([]string{fmt.Sprintf("The sessions end, and none begins until it is "+
-		"resumed (%s).", m.keys.KeyOf(suspendID)), "This is written into the configuration."},
+	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until it is "+
+		"resumed (%s).", m.keys.KeyOf(suspendID)), "This is stored in the configuration."},
 		already(all, on)...)
 	ask(m, q)
 	return nil
 }
 
-// already says that some subjects are suspended already, nothing if none is.
+// already says how many subjects are already suspended.
 func already(all, on []subject) []string {
 	switch n := len(all) - len(on); n {
 	case 0:
 		return nil
 	case 1:
-		return []string{"1 other is suspended already, and stays it."}
+		return []string{"1 other is already suspended and stays suspended."}
 	default:
-		return []string{fmt.Sprintf("%d others are suspended already, and stay it.", n)}
+		return []string{fmt.Sprintf("%d others are already suspended and stay suspended.", n)}
 	}
 }
 
-// listed names subjects one by one.
 func listed(all []subject) string {
 	each := make([]string, len(all))
 	for i := range all {
@@ -182,7 +180,7 @@ func listed(all []subject) string {
 	return strings.Join(each, ", ")
 }
 
-// askSuspendPools suspends those of some pools that are not suspended; where all are, it resumes them.
+// askSuspendPools suspends the pools that are not suspended; if all are, it resumes them.
 func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	all := make([]subject, len(rows))
 	for i, p := range rows {
@@ -197,10 +195,10 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 		return nil
 	}
 	ending := ending(m, on)
-	body := []string{fmt.Sprintf("No member runs, and none begins until it is resumed (%s).",
-		m.keys.KeyOf(suspendID)), "This is written into the configuration."}
+	body := []string{fmt.Sprintf("No member is running, and none starts until it is resumed (%s).",
+		m.keys.KeyOf(suspendID)), "This is stored in the configuration."}
 	if ending > 0 {
-		body[0] = fmt.Sprintf("%s end, and none begins until it is resumed (%s).",
+		body[0] = fmt.Sprintf("%s stop, and none starts until it is resumed (%s).",
 			widget.Count(ending, "session"), m.keys.KeyOf(suspendID))
 	}
 	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...),
@@ -213,7 +211,7 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	return nil
 }
 
-// ending is how many sessions end when subjects are suspended.
+// ending returns how many sessions stop when subjects are suspended.
 func ending(m *model, all []subject) int {
 	n := 0
 	for _, s := range all {
@@ -226,11 +224,11 @@ func ending(m *model, all []subject) int {
 	return n
 }
 
-// askAbove offers to resume what keeps a thing suspended from above: its rig or the city.
+// askAbove offers to resume the rig or the city that suspends a subject.
 func askAbove(m *model, s subject) {
 	shown := called([]subject{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.rig) + "?",
-		body: []string{shown + " is suspended with its rig, and with all that belongs to it."},
+		body: []string{shown + " is suspended with its rig and everything in it."},
 		do: func(m *model) []feed.Effect {
 			return carry(m, "resuming", "rig "+widget.Plain(s.rig),
 				[]city.Command{city.ResumeRig{Rig: s.rig}})

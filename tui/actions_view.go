@@ -18,7 +18,7 @@ func cloned(m map[string]bool) map[string]bool {
 	return maps.Clone(m)
 }
 
-// focusActions move the focus from panel to panel.
+// focusActions returns the actions that move the focus from panel to panel.
 func focusActions(all []panel.Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	focusOn := func(p panel.ID) func(*model) []feed.Effect {
@@ -33,16 +33,17 @@ func focusActions(all []panel.Panel) []action {
 	}
 	return append(to, []action{
 		{ID: "focus.peek",
-			Key: keymap.Bind("go to the pane: the agent's terminal, or what the automation prints",
+			Key: keymap.Bind("go to the pane: the agent's terminal, or the automation's output",
 				"0"), In: global, Run: focusOn(panel.IDPeek)},
 		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"), In: global,
 			Run: func(m *model) []feed.Effect { cycle(m, 1); return nil }},
-		{ID: "focus.previous", Key: keymap.Bind("go to the panel before", "shift+tab"), In: global,
+		{ID: "focus.previous", Key: keymap.Bind("go to the previous panel", "shift+tab"),
+			In:  global,
 			Run: func(m *model) []feed.Effect { cycle(m, -1); return nil }},
 	}...)
 }
 
-// viewActions change what is seen, never the city.
+// viewActions returns the actions that change the view, never the city.
 func viewActions(all []panel.Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
@@ -56,23 +57,23 @@ func viewActions(all []panel.Panel) []action {
 			In:  []keymap.Zone{keymap.InEvents},
 			Why: needEvent, Run: showEvent},
 		{ID: "view.filter",
-			Key: keymap.Bind("filter: words that all must match; !not ~fuzzy state: pool: rig:",
+			Key: keymap.Bind("filter: all words must match; !not ~fuzzy state: pool: rig:",
 				"/"), Short: "filter",
 			In: panel.ZonesOf(all, func(*panel.About) bool {
 				return true
 			}), Run: askFilter},
-		{ID: "view.attention", Key: keymap.Bind("only what needs attention, or all", "!"),
+		{ID: "view.attention", Key: keymap.Bind("only what needs attention, or everything", "!"),
 			Short: "attention", In: panel.ZonesOf(all, func(a *panel.About) bool {
 				return !a.Always
 			}),
 			Run: toggleAttention},
-		{ID: "view.pane", Key: keymap.Bind("the agent's terminal: show or hide", "p"), In: global,
+		{ID: "view.pane", Key: keymap.Bind("show or hide the agent's terminal", "p"), In: global,
 			Run: togglePane},
 		{ID: "view.pane.place",
-			Key: keymap.Bind("the agent's terminal: beside or below (wide screens)", "P"),
+			Key: keymap.Bind("put the agent's terminal at the side or below (wide screens)", "P"),
 			In:  global,
 			Run: func(m *model) []feed.Effect { m.below, m.hidden = !m.below, false; return nil }},
-		{ID: "view.redraw", Key: keymap.Bind("draw the screen anew", "ctrl+l"), In: global,
+		{ID: "view.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: global,
 			Run: func(m *model) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "city.details",
 			Key: keymap.Bind("show the city: its problems in full, configuration, controller", "c"),
@@ -84,24 +85,25 @@ func viewActions(all []panel.Panel) []action {
 		{ID: "view.palette", Key: keymap.Bind("palette: find an action and run it", ":", "ctrl+p"),
 			Short: "palette", In: global,
 			Run: func(m *model) []feed.Effect { openFinder(m, true); return nil }},
-		{ID: "view.help", Key: keymap.Bind("help: every key; / searches, enter runs", "?"),
+		{ID: "view.help", Key: keymap.Bind("help: all keys; / searches, enter runs", "?"),
 			Short: "help", In: global,
 			Run: func(m *model) []feed.Effect { openFinder(m, false); return nil }},
-		{ID: "view.back", Key: keymap.Bind("one step back; never leaves", "esc"), In: global,
+		{ID: "view.back", Key: keymap.Bind("one step back; never leaves the room", "esc"),
+			In:  global,
 			Run: back},
 	}
 }
 
 func needEvent(m *model) string {
 	if m.Events.Selected() == nil {
-		return "there is no event yet"
+		return "there are no events yet"
 	}
 	return ""
 }
 
 func needCity(m *model) string {
 	if m.snap == nil {
-		return "nothing has been heard of the city yet"
+		return "no data from the city yet"
 	}
 	return ""
 }
@@ -121,7 +123,7 @@ func askSuspendCity(m *model) []feed.Effect {
 			}})
 	}
 	ask(m, question{title: "Suspend " + cityName(m) + "?", verb: "suspend", count: living(m),
-		body: []string{"All sessions end, and none begins until the city is resumed."},
+		body: []string{"All sessions stop, and none starts until the city is resumed."},
 		do: func(m *model) []feed.Effect {
 			return carry(m, "suspending", "the city", []city.Command{city.Suspend{}})
 		}})
@@ -175,10 +177,10 @@ func toggleAttention(m *model) []feed.Effect {
 	return nil
 }
 
-// filter is the focused panel's; the pane's is that of the agents.
+// filter returns the filter of the focused panel; for the pane, that of Agents.
 func filter(m *model) *widget.Filter { return m.focused().Query() }
 
-// askFilter edits the focused panel's filter; every keystroke shows what it would leave.
+// askFilter edits the focused panel's filter and previews it at every key.
 func askFilter(m *model) []feed.Effect {
 	f := filter(m)
 	apply := func(text string) {
@@ -203,7 +205,7 @@ func askFilter(m *model) []feed.Effect {
 	return nil
 }
 
-// back undoes one step of looking closer.
+// back undoes one step of zooming or filtering.
 func back(m *model) []feed.Effect {
 	switch {
 	case m.status.failed:

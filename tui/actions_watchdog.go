@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// answerable is the watchdog under the cursor if it calls and may be answered, else nil.
+// answerable returns the watchdog under the cursor if it calls for attention and can be acknowledged, else nil.
 func answerable(m *model) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); actsOn(m, panel.KindWatchdog) && m.mode != ReadOnly &&
 		r != nil &&
@@ -19,9 +19,9 @@ func answerable(m *model) *panel.WatchdogRow {
 	return nil
 }
 
-// answer says that a person has seen a call.
+// answerCall records that a user has seen the call.
 func answerCall(m *model, r *panel.WatchdogRow) []feed.Effect {
-	return carry(m, "answering", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
+	return carry(m, "acknowledging", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
 		By: "operator"}})
 }
 
@@ -42,7 +42,7 @@ func heardLine(m *model, args []string) ([]feed.Effect, string) {
 	case r == nil:
 		return nil, unknown("watchdog", args[0], watchdogNames(m, nil))
 	case !r.Dog.Calls():
-		return nil, r.Shown + " calls for nobody"
+		return nil, r.Shown + " does not call for attention"
 	}
 	return answerCall(m, r), ""
 }
@@ -55,7 +55,7 @@ func watchdogNames(m *model, _ []string) []word {
 	return all
 }
 
-// callBadge says how many watchdogs call, "" = none.
+// callBadge says how many watchdogs call for attention, or "".
 func callBadge(m *model, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {

@@ -12,14 +12,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// workActions are about the city's open work.
+// workActions returns the actions for the city's open work.
 func workActions() []action {
 	w := []keymap.Zone{keymap.InWork}
 	by := func(n int) func(*model) []feed.Effect {
 		return func(m *model) []feed.Effect { m.dialogs.work().move(n); return nil }
 	}
 	return []action{
-		{ID: "work.show", Key: keymap.Bind("show the open work, by pool and by who has it", "b"),
+		{ID: "work.show", Key: keymap.Bind("show open work by pool and assignee", "b"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needCity,
 			Run: showWork},
 		{ID: "work.down", Key: keymap.Bind("down", "j", "down"), In: w, Run: by(1)},
@@ -30,13 +30,14 @@ func workActions() []action {
 		{ID: "work.first", Key: keymap.Bind("to the beginning", "g", "home"), In: w,
 			Run: by(-widget.Far)},
 		{ID: "work.last", Key: keymap.Bind("to the end", "G", "end"), In: w, Run: by(widget.Far)},
-		{ID: "work.details", Key: keymap.Bind("show all of it", "enter", "d"), In: w, Why: needBead,
+		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter", "d"), In: w,
+			Why: needBead,
 			Run: showBead},
 		{ID: "work.create", Key: keymap.Bind("add work", "n"), In: w, Why: needWritable,
 			Run: askCreate},
 		{ID: "work.finish", Key: keymap.Bind("close it", "X"), In: w, Risk: keymap.Confirmed,
 			Why: needBeadVerb, Run: askClose},
-		{ID: "work.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: w,
+		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: w,
 			Run: refreshWork},
 		{ID: "work.close", Key: keymap.Bind("close", "esc", "q", "b", "ctrl+c"), In: w,
 			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InWork); return nil }},
@@ -66,7 +67,7 @@ func showWork(m *model) []feed.Effect {
 	return nil
 }
 
-// refreshWork asks anew, once the question under way is answered.
+// refreshWork asks again once the current question is answered.
 func refreshWork(m *model) []feed.Effect {
 	if m.dialogs.work().stale = true; m.dialogs.work().asked == 0 {
 		askWork(m)
@@ -74,11 +75,11 @@ func refreshWork(m *model) []feed.Effect {
 	return nil
 }
 
-// askCreate asks for a title; a word pool:NAME in it says whose work it is.
+// askCreate asks for a title. The word pool:NAME in it sets the pool.
 func askCreate(m *model) []feed.Effect {
 	m.dialogs.Open(&prompt{
-		Label: "new work", Hint: "pool:NAME gives it to a pool  " +
-			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"),
+		Label: "new work", Hint: "pool:NAME assigns it to a pool  " +
+			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
 		Edit:   widget.NewEntry(""),
 		Refuse: func(text string) string { _, why := newBead(m, text); return why },
 		Done: func(text string) task {
@@ -95,7 +96,7 @@ func askCreate(m *model) []feed.Effect {
 	return nil
 }
 
-// newBead reads a piece of work, or why it is none. Nothing at all is no mistake.
+// newBead parses a piece of work, or says why the text is invalid. Empty text is not an error.
 func newBead(m *model, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {
@@ -129,9 +130,9 @@ func askClose(m *model) []feed.Effect {
 	parts := m.dialogs.work().partsBelow()
 	switch {
 	case parts == 1:
-		body = append(body, "1 part of it is not closed, and stays so.")
+		body = append(body, "1 part of it is not closed and stays open.")
 	case parts > 1:
-		body = append(body, widget.Count(parts, "part")+" of it are not closed, and stay so.")
+		body = append(body, widget.Count(parts, "part")+" of it are not closed and stay open.")
 	}
 	ask(m, question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
 		do: func(m *model) []feed.Effect {
@@ -141,7 +142,6 @@ func askClose(m *model) []feed.Effect {
 	return nil
 }
 
-// showBead shows a piece of work over the list, which stays behind it.
 func showBead(m *model) []feed.Effect {
 	b := m.dialogs.work().under()
 	if b == nil {

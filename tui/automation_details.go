@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	runType = "run" // of the bead of a run
+	runType = "run" // the type of a run's bead
 	runRows = 10
 )
 
@@ -31,14 +31,13 @@ func showAutomation(m *model) []feed.Effect {
 	return nil
 }
 
-// askRuns asks for the runs of an automation.
 func askRuns(m *model, h *details.RunHistory) {
 	h.Newest = newestRun(m, h.Name)
 	h.Asked = seekBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: runType,
 		Limit: runRows})
 }
 
-// newestRun tells one run, and how far it has come, from the one before.
+// newestRun identifies the newest run and its progress.
 func newestRun(m *model, name string) string {
 	r := m.Automations.Find(name)
 	if r == nil || r.Last == nil {
@@ -47,21 +46,21 @@ func newestRun(m *model, name string) string {
 	return r.Last.ID + " " + r.Last.Outcome
 }
 
-// runsChanged asks anew when the runs that are shown are no longer the newest.
+// runsChanged asks again if newer runs exist than those shown.
 func runsChanged(m *model) {
 	if h := m.dialogs.history(); h != nil && h.Asked == 0 && h.Newest != newestRun(m, h.Name) {
 		askRuns(m, h)
 	}
 }
 
-// seek asks the city for beads and returns the id that the answer will carry.
+// seekBeads asks the city for beads and returns the id of the answer.
 func seekBeads(m *model, q beads.Query) int {
 	m.seeks++
 	m.todo = append(m.todo, feed.QueryBeads{ID: m.seeks, Query: q})
 	return m.seeks
 }
 
-// answered takes an answer in; one that nobody waits for any more is let go.
+// takeFound takes an answer in. It ignores answers that are no longer wanted.
 func takeFound(m *model, f feed.FoundBeads) {
 	if h := m.dialogs.history(); h != nil && h.Asked == f.ID {
 		h.Asked, h.Known, h.Problem = 0, true, widget.Plain(f.Problem)

@@ -60,14 +60,14 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s.send(tuitest.KeyPress("4"))
 	s.shows(
 		"4 Automations 8 (1 due, 1 failing, 1 broken)",
-		"! 1 automation failing, 1 broken; 4 shows them",
+		"! 1 automation failing, 1 broken (press 4)",
 		"● idle     db-health       cooldown 5m · ready in 2m41s ",
 		"ok 2m ago (1.2s)",
 		"◐ running  digest          cron 0 3 * * * · due again at 03:00 ", "running 14s",
 		"● idle     nightly         cron 30 3 * * * · next Nov 22 03:30 · in 16h48m",
-		"✗ failing  prune-branches  condition test -d repo · last exit 128: fatal: not a git repository · retry 1 of 3 · again in 5s",
+		"✗ failing  prune-branches  condition test -d repo · last exit 128: fatal: not a git repository · retry 1 of 3 · retries in 5s",
 		"3 failures, 3m ago",
-		"○ manual   release         only by hand, with t",
+		"○ manual   release         manual, press t",
 		"○ off      sweep:rig:shop  event bead.closed · suspended with rig shop",
 		"◌ due      triage          event bead.created · 2 bead.created since 1041 · due for 3s",
 		"! broken   wisp-compact    automation.toml:4:1: both formula and exec are set; keep one")
@@ -129,7 +129,7 @@ func TestAutomationsAreFiltered(t *testing.T) {
 		t.Errorf("what needs attention: %v", got)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[:1] })
-	s.shows("No automation needs attention.", "! shows all 1 again.")
+	s.shows("No automation needs attention.", "! shows all 1.")
 	s.hides("automation failing", "4 Automations 1 (")
 }
 
@@ -147,7 +147,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
 	s.wants()
-	s.shows("No automations. Each is a file of its own, below /srv/bright-lights:", "cannot show the agent, pool, automation or watchdog in detail: no automation is selected")
+	s.shows("No automations. Each has a file of its own, below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: no automation is selected")
 }
 
 // What stands against a run is asked about, with what the gate says; where nothing does, it is fired at once.
@@ -175,14 +175,14 @@ func TestFire(t *testing.T) {
 	s.press("n")
 	s.point("sweep:rig:shop")
 	s.press("t")
-	s.shows("rig shop is suspended: nothing fires there by itself.")
+	s.shows("rig shop is suspended: no automation fires there by itself.")
 	s.press("y")
 	s.wants(fire("sweep:rig:shop"))
 	s.change(func(n *city.Snapshot) { n.Suspended = true })
 	s.point("release")
 	s.press("t")
 	s.wants()
-	s.shows("Fire release now?", "bright-lights is suspended: nothing fires there by itself.")
+	s.shows("Fire release now?", "bright-lights is suspended: no automation fires there by itself.")
 	s.press("esc")
 	s.point("wisp-compact")
 	s.press("t")
@@ -191,7 +191,7 @@ func TestFire(t *testing.T) {
 	s.press("esc")
 	s.point("digest")
 	s.press("t")
-	s.shows("Fire digest now?", `Another follows it where overlap = "queue" is`, "written; else the city refuses.")
+	s.shows("Fire digest now?", `Another one follows if overlap = "queue"`, "else the city refuses.")
 	s.press("y")
 	s.wants(fire("digest"))
 }
@@ -203,7 +203,7 @@ func TestEndRun(t *testing.T) {
 	s.point("digest")
 	s.line("stop digest", "enter")
 	s.wants()
-	s.shows("End the run of digest?", "tried again.")
+	s.shows("Stop the run of digest?", "is not")
 	s.press("enter") // no
 	s.wants()
 	s.line("stop digest", "enter")
@@ -211,19 +211,19 @@ func TestEndRun(t *testing.T) {
 	s.wants(end("digest"))
 	s.line("stop release", "enter")
 	s.wants()
-	s.shows("no run of release goes")
+	s.shows("no run of release is in progress")
 	s.press("esc", "esc")
 	s.point("digest")
 	s.press("x")
-	s.shows("end the automation's run under way")
+	s.shows("stop the automation's current run")
 }
 
 func TestFireFromThePalette(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press(":", "f", "i", "r", "e")
-	s.shows("fire the automation now ", "no automation is selected; 4 goes to them")
+	s.shows("fire the automation now ", "no automation is selected; 4 goes there")
 	s.press("enter")
-	s.shows("no automation is selected; 4 goes to them")
+	s.shows("no automation is selected; 4 goes there")
 	s = newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
@@ -298,7 +298,7 @@ func TestAutomationDetails(t *testing.T) {
 	}
 	s.press("d")
 	s.find(nil, "")
-	s.shows("It never ran.", "None is recorded.")
+	s.shows("It never ran.", "No runs are recorded.")
 	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[1:] })
 	s.shows("This automation is no longer part of the city.")
 }
@@ -338,7 +338,7 @@ func TestSeekAlwaysAnswers(t *testing.T) {
 	for _, c := range []struct {
 		city city.Control
 		want string
-	}{{f, "the store is gone"}, {slowCity{f}, "the city did not say within 10s"}} {
+	}{{f, "the store is gone"}, {slowCity{f}, "no answer from the city within 10s"}} {
 		box := feed.NewMailbox()
 		r := &feed.Runner{Ctx: t.Context(), City: c.city, Box: box, Log: slog.New(slog.DiscardHandler), Fail: func() { t.Error(errors.New("it panicked")) }}
 		r.Seek(feed.QueryBeads{ID: 7})

@@ -9,31 +9,31 @@ import (
 	"gcity/tui/widget"
 )
 
-// question is asked before something is done.
+// question is a question that is asked before an action.
 type question struct {
 	title string
-	whom  []string // who is meant, where the title does not say it
+	whom  []string // the targets, if the title does not name them
 	body  []string
 	verb  string // what "yes" does
-	no    string // what "no" does, "" = leaves it
-	count int    // how many it is about
-	plan  bool   // it shows what must have been seen: asked whatever the person prefers
+	no    string // what "no" does; "" = leave it
+	count int    // how many targets
+	plan  bool   // it shows a plan, so it is always asked
 	do    func(*model) []feed.Effect
 }
 
-// many is from how many on their number must be typed.
+// many is the number of targets from which the number must be typed.
 const many = 5
 
-// confirm is what a person wants to be asked.
+// confirm is how often the user wants to be asked.
 type confirm int
 
 const (
-	confirmNormal confirm = iota // before anything that is not harmless and reversible
+	confirmNormal confirm = iota // before every action that is not harmless and reversible
 	confirmAlways                // before every verb
-	confirmNever                 // only where something must be typed, or a plan be seen
+	confirmNever                 // only if something must be typed or a plan must be seen
 )
 
-// perhaps does what is harmless and reversible; only a person who wants to be asked always is asked.
+// perhaps does what is harmless and reversible; it asks first only if the user always wants to be asked.
 func perhaps(m *model, q question) []feed.Effect {
 	if m.confirm != confirmAlways {
 		return q.do(m)
@@ -42,7 +42,7 @@ func perhaps(m *model, q question) []feed.Effect {
 	return nil
 }
 
-// ask puts a yes-or-no question, "no" chosen; for many their number must be typed.
+// ask asks a yes-or-no question with "no" selected. For many targets the number must be typed.
 func ask(m *model, q question) {
 	if m.confirm == confirmNever && q.count < many && !q.plan {
 		m.todo = append(m.todo, q.do(m)...)

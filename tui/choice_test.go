@@ -14,7 +14,7 @@ import (
 // An answer that is wider than its question goes on in the next line, none of it is lost, and a click on any of its lines
 // takes it.
 func TestAnswersAreWrapped(t *testing.T) {
-	titles := []string{"keep the agents, stop the controller: nobody looks after them, and nobody starts them again",
+	titles := []string{"keep the agents, stop the controller (no restarts, no automations), and nobody starts them again",
 		"守る人のいない町: 誰も見ていない間に終わったものは誰も始めない", "stay"}
 	open := func(w, h int) (*stage, *int) {
 		s, took := demo(t, w, h), -1

@@ -12,19 +12,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// abroad is what a room knows of other cities than its own.
+// abroad is what a room knows about other cities.
 type abroad struct {
 	directory bool        // there is a list of cities
-	registrar bool        // it can be told of cities
-	fleet     *fleet.List // nil = nothing heard of it yet
-	lobby     bool        // the room shows all cities, and is in none
-	all       bool        // the room began there
-	at        string      // the city's name in the list, "" = it is in none
-	under     string      // the name that it was gone to by, "" = it is not reached by the list
-	folder    string      // of the city, no links in it; "" = not known
-	// elsewhere than in the city that the room was opened for: the name of that; "" else
+	registrar bool        // cities can be registered and unregistered
+	fleet     *fleet.List // nil = not received yet
+	lobby     bool        // the room shows all cities and belongs to none
+	all       bool        // the program started there
+	at        string      // the city's name in the list, "" = not listed
+	under     string      // the name it was opened by, "" = not opened from the list
+	folder    string      // of the city, without symbolic links; "" = unknown
+	// the name of the city that the program was started for, if this is another one
 	home    string
-	homeAt  string          // the folder of that city, "" = the room was opened for all
+	homeAt  string          // the folder of that city, "" = the program was started for all cities
 	hosts   bool            // this program runs it
 	from    feed.SwitchCity // where the room of all cities was entered from
 	going   journey
@@ -38,14 +38,14 @@ type abroad struct {
 	onNeeds    bool      // the cursor is among the agents
 }
 
-// journey is a switch to another city that is under way.
+// journey is a switch to another city in progress.
 type journey struct {
-	id     int // of the status line; 0 = there is none
+	id     int // of the status line; 0 = no switch in progress
 	name   string
-	before status // what the line said before
+	before status // the status before
 }
 
-// hearFleet takes a new list of the cities in.
+// hearFleet takes in a new list of the cities.
 func hearFleet(m *model, f *fleet.List) {
 	m.ui++
 	tellOfList(m, f)
@@ -66,8 +66,8 @@ func hearFleet(m *model, f *fleet.List) {
 	refreshCities(m)
 }
 
-// tellOfList says that the list of the cities has come, has gone or is back. What waits for an outcome, and what
-// has failed, is not talked over.
+// tellOfList says in the status line that the list of the cities appeared, disappeared or came back. It does not
+// replace a pending or failed status.
 func tellOfList(m *model, f *fleet.List) {
 	old := m.fleet
 	if old == nil || m.lobby || m.status.pending || m.status.failed && m.status.while == nil ||
@@ -77,16 +77,16 @@ func tellOfList(m *model, f *fleet.List) {
 	key := m.keys.KeyOf("city.switch")
 	switch {
 	case old.None && !f.None && f.Gone == "":
-		say(m, "a supervisor runs now: "+key+" goes to its cities")
+		say(m, "a supervisor is running now: "+key+" switches between its cities")
 	case old.Gone == "" && f.Gone != "":
 		complain(m, "the list of the cities cannot be read: "+widget.Plain(f.Gone))
 		m.status.while = func(m *model) bool { return m.fleet.Gone != "" }
 	case old.Gone != "" && f.Gone == "":
-		say(m, "the list of the cities is read again")
+		say(m, "the list of the cities is available again")
 	}
 }
 
-// listCities fills the list of all cities from what was heard last.
+// listCities fills the list of all cities from the last update.
 func listCities(m *model) {
 	t := &m.cities
 	if m.fleet == nil {
@@ -121,7 +121,7 @@ func moveNeeds(m *model, n int) {
 	}
 }
 
-// visitCity goes to a city of the list.
+// visitCity switches to a city of the list.
 func visitCity(m *model, name, path, agent string) []feed.Effect {
 	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) &&
 		(m.under == "" || m.under == name) {
@@ -131,8 +131,8 @@ func visitCity(m *model, name, path, agent string) []feed.Effect {
 	return leaveFor(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
 }
 
-// leaveFor begins a switch. Until it is there no key does anything but giving it up: it would have been meant for
-// the other city.
+// leaveFor starts a switch. Until it is done, keys are ignored except the one that cancels it: they would be meant
+// for the other city.
 func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
 	if m.departure.waits() {
 		complain(m, "cannot switch city: "+departureText(m))
@@ -148,8 +148,7 @@ func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
 	return []feed.Effect{t}
 }
 
-// between reports whether a key is not for this room: it is being left, or has just been come to, and what is typed
-// then was meant for the one before.
+// between reports whether a key must be ignored because a switch is in progress or has just ended.
 func between(m *model, key string) bool {
 	if m.going.id != 0 {
 		if key == "esc" || key == "ctrl+c" {
@@ -160,13 +159,13 @@ func between(m *model, key string) bool {
 	return m.now.Sub(m.arrived) < keymap.Guard
 }
 
-// stayPut gives a switch up.
+// stayPut cancels a switch.
 func stayPut(m *model) {
 	m.going = journey{}
 	say(m, "staying here")
 }
 
-// cannotGo takes in why a switch has come to nothing.
+// cannotGo reports that a switch failed.
 func cannotGo(m *model, id int, why string) {
 	if m.going.id == id {
 		complain(m, "cannot go to "+m.going.name+": "+widget.Plain(why))
@@ -174,12 +173,12 @@ func cannotGo(m *model, id int, why string) {
 	}
 }
 
-// goneFrom leaves the room: what waits there for an outcome waits on.
+// goneFrom leaves the room. Its pending status stays for the next visit.
 func goneFrom(m *model) {
 	m.status, m.going = m.going.before, journey{}
 }
 
-// inherit takes over from the room that was shown before what belongs to the person and the terminal.
+// inherit copies what belongs to the user and the terminal from the previous room.
 func inherit(m *model, from *model, now time.Time) {
 	m.now, m.arrived = now, now
 	m.w, m.h, m.mouse = from.w, from.h, from.mouse
@@ -199,7 +198,7 @@ func inherit(m *model, from *model, now time.Time) {
 	m.ui++
 }
 
-// cityMark says in the header which of the cities this is, and that others wait for a person.
+// cityMark says in the header which city this is, and whether others need attention.
 func cityMark(m *model, w int) (position, wanting string) {
 	if !m.directory || m.fleet == nil {
 		return "", ""
@@ -228,18 +227,17 @@ func cityMark(m *model, w int) (position, wanting string) {
 		position = fmt.Sprintf("%d of %d %s", at, len(m.fleet.Rows), key)
 	}
 	if n > 0 {
-		wanting = fmt.Sprintf("%s %d need you", key, n)
+		wanting = fmt.Sprintf("%s %d need attention", key, n)
 		if w < 100 {
 			position = ""
 		}
 		if n == 1 {
-			wanting = key + " 1 needs you"
+			wanting = key + " 1 needs attention"
 		}
 	}
 	return position, wanting
 }
 
-// addCityMark puts it into the header.
 func addCityMark(m *model, l *widget.Line, w int) {
 	dot := " " + m.look.Glyphs.Dot + " "
 	if w < 60 {
@@ -254,7 +252,7 @@ func addCityMark(m *model, l *widget.Line, w int) {
 	}
 }
 
-// cityNames are the other cities, for the palette.
+// cityNames returns the other cities, for the palette.
 func cityNames(m *model, _ []string) []word {
 	var all []word
 	if m.fleet == nil {
@@ -279,12 +277,12 @@ func cityLine(m *model, args []string) ([]feed.Effect, string) {
 	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
 }
 
-// askHosted is quitting in a room of another city, while this program runs one.
+// askHosted handles leaving in the room of another city while this program runs one.
 func askHosted(m *model) []feed.Effect {
 	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.home, Leaving: true})
 }
 
-// needFleet is why there is no room of all cities.
+// needFleet returns why there is no room of all cities.
 func needFleet(m *model) string {
 	if !m.directory {
 		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.keys.KeyOf("city.switch") +

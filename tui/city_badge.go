@@ -6,13 +6,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// signboard begins the header with the city's name, on the city's own colour if it has one, so that nobody takes
-// one city for another. Where colours are not wanted, or the city has none, the name stands as the theme has
-// titles.
+// signboard starts the header with the city's name, on the city's own colour if it has one, so that cities are not
+// confused. Without colours the name is drawn as a title.
 func signboard(m *model, l *widget.Line, name string) {
 	own := ""
 	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
-		// the controller has checked it; another version's may know more
+		// the controller has checked it; a newer version may allow more
 		own, _ = colour.Parse(m.snap.Console.Colour)
 	}
 	if own == "" {
@@ -22,7 +21,7 @@ func signboard(m *model, l *widget.Line, name string) {
 	l.Badge(own, " "+name+" ")
 }
 
-// cityName is what the city is called, as far as that is known.
+// cityName returns the city's name as far as it is known.
 func cityName(m *model) string {
 	switch {
 	case m.snap == nil && m.lobby:

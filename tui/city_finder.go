@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// switchCity is what @ does: it offers the cities, or goes back to the room of all of them where one has come from
+// switchCity is the action of @. It offers the cities, or goes back to the room of all cities if the user came from
 // there.
 func switchCity(m *model) []feed.Effect {
 	switch {
@@ -23,27 +23,27 @@ func switchCity(m *model) []feed.Effect {
 	case m.all:
 		return leaveFor(m, feed.SwitchCity{})
 	}
-	f := &finder{Title: citiesTitle(m), None: "No city is called that.", About: citiesList{},
+	f := &finder{Title: citiesTitle(m), None: "No city has this name.", About: citiesList{},
 		Verb: "goes there", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
 	return nil
 }
 
-// noDirectory says how other cities come into this room.
+// noDirectory explains how other cities become available.
 func noDirectory(m *model) []string {
 	if m.directory {
-		return []string{"A supervisor runs now: once this " +
-			"is closed, " + m.keys.KeyOf("city.switch") + " goes from city to city."}
+		return []string{"A supervisor is running now. After you " +
+			"close this, " + m.keys.KeyOf("city.switch") + " switches between cities."}
 	}
-	return []string{"This room knows of no city besides " + cityName(m) +
-		": no supervisor runs on this machine.", "",
-		"`gcity start` in a city's folder registers it and has the supervisor run it; `gcity " +
-			"register DIR` registers one, and `gcity cities` lists them.",
-		"As soon as one runs this key goes from city to city, and `gcity --all` shows all of them."}
+	return []string{"No other city is known besides " + cityName(m) +
+		": no supervisor is running on this machine.", "",
+		"`gcity start` in a city's folder registers it and starts the supervisor; `gcity " +
+			"register DIR` registers a city, and `gcity cities` lists all.",
+		"With a supervisor this key switches between cities, and `gcity --all` shows all of them."}
 }
 
-// cityItems are the cities to be chosen from.
+// cityItems returns the cities to choose from.
 func cityItems(m *model) []item {
 	var items []item
 	if m.fleet == nil {
@@ -77,12 +77,12 @@ func cityItems(m *model) []item {
 			Run: func(m *model) []feed.Effect { return visitCity(m, c.Info.Name, c.Info.Path, "") },
 		})
 	}
-	return append(items, item{Title: "  all cities, side by side", Words: "fleet",
+	return append(items, item{Title: "  all cities in one list", Words: "fleet",
 		Line: "fleet.show",
 		Run:  func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }})
 }
 
-// homeItem is the city that this room was opened for where the list does not have it, nil where it has.
+// homeItem returns the city that the program was started for if it is not in the list, else nil.
 func homeItem(m *model, name int) *item {
 	if m.homeAt == "" || m.fleet.Within(m.homeAt) != "" {
 		return nil
@@ -92,7 +92,7 @@ func homeItem(m *model, name int) *item {
 		shown, mark = cityName(m), m.look.Glyphs.Done+" "
 	}
 	return &item{Title: mark + widget.FitName(shown, name, m.look.Glyphs.More) +
-		"  is in no list; this room was opened for it", Line: shown,
+		"  is not registered; this room was opened for it", Line: shown,
 		Run: func(m *model) []feed.Effect {
 			if m.home == "" {
 				say(m, "this is "+shown)
@@ -102,18 +102,18 @@ func homeItem(m *model, name int) *item {
 		}}
 }
 
-// citiesTitle is the title of the list to choose from: whether it is old, too.
+// citiesTitle returns the title of the list of cities; it says if the list is outdated.
 func citiesTitle(m *model) string {
 	if m.fleet == nil || m.fleet.Gone == "" {
 		return "Cities"
 	}
-	return "Cities, as they were: " + widget.Plain(m.fleet.Gone)
+	return "Cities (outdated): " + widget.Plain(m.fleet.Gone)
 }
 
 // citiesList marks a finder that offers the cities.
 type citiesList struct{}
 
-// refreshCities puts what was heard into the open list; the cursor stays on its city.
+// refreshCities updates the open list; the cursor stays on its city.
 func refreshCities(m *model) {
 	f := m.dialogs.finder()
 	f.Title = citiesTitle(m)

@@ -13,31 +13,30 @@ import (
 	"gcity/tui/terminal"
 )
 
-// tour keeps the rooms of the cities that were looked at, one of which is shown. Of the others nothing is read:
-// their streams have ended, and only commands that were given there run to their end. It belongs to the goroutine
-// that turns the model.
+// tour keeps the rooms of the visited cities, one of which is shown. The streams of the others have ended; only
+// commands given there run to their end. It belongs to the goroutine of the model.
 type tour struct {
 	o       Options
 	root    *feed.Runner
 	fresh   terminal.ScreenMaker
-	rooms   map[string]*station // by the city's folder; "" is that of all cities
+	rooms   map[string]*station // by folder; "" is the room of all cities
 	here    *station
-	home    *station           // of the city that Run was called for, nil = for all
+	home    *station           // of the city that Run was called for; nil = for all
 	lookout *feed.FleetWatcher // nil = there is no list of cities
 	visits  int
 
 	mu     sync.Mutex
 	box    *feed.Mailbox // of the room that is shown
-	person *feed.Person  // changed preferences, nil = they are as they were
+	person *feed.Person  // changed preferences, nil = unchanged
 }
 
-// station is the room of one city, while it is shown and for when it is shown again.
+// station is the room of one city.
 type station struct {
 	m     *model
 	r     *feed.Runner
-	keep  string // file that keeps how the room was left
+	keep  string // file that stores the state of the room
 	leave context.CancelFunc
-	visit int // the newest, to know who was away longest
+	visit int // number of the last visit; the lowest was left first
 }
 
 // maxRooms bounds the rooms that are kept.
@@ -70,7 +69,7 @@ func newTour(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *tour {
 	if o.Memory != "" && t.home != nil {
 		old, err := feed.ReadMemory(o.Memory)
 		if err != nil {
-			r.Log.Warn("how the room was left is not known", "error", err)
+			r.Log.Warn("the stored state of the room cannot be read", "error", err)
 		}
 		recall(m, old)
 	}
@@ -78,7 +77,7 @@ func newTour(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *tour {
 	return t
 }
 
-// move makes a room the one that is shown, and begins to read its city.
+// move shows a room and starts reading its city.
 func (t *tour) move(s *station) {
 	t.here = s
 	t.visits++
@@ -100,7 +99,7 @@ func (t *tour) move(s *station) {
 	}
 }
 
-// putPerson tells of changed preferences whichever room is shown.
+// putPerson sends changed preferences to the room that is shown.
 func (t *tour) putPerson(p feed.Person) {
 	t.mu.Lock()
 	t.person = &p
@@ -109,7 +108,6 @@ func (t *tour) putPerson(p feed.Person) {
 	box.PutPerson(p)
 }
 
-// travel finds the way to another room.
 func (t *tour) travel(r *feed.Runner, e feed.SwitchCity) {
 	var known city.Control
 	if s := t.destination(e); s != nil {
@@ -122,14 +120,14 @@ func (t *tour) travel(r *feed.Runner, e feed.SwitchCity) {
 	r.Travel(e, known, keep)
 }
 
-// destination is the room that somebody leaves for, nil if it is not there yet.
+// destination returns the room of a switch, or nil if it does not exist yet.
 func (t *tour) destination(e feed.SwitchCity) *station {
 	if e.Home {
 		return t.home
 	}
 	s := t.rooms[e.Path]
 	if s != nil && s != t.home && !s.m.lobby && s.m.under != e.Name {
-		return nil // it has another name by now
+		return nil // the city was renamed
 	}
 	return s
 }
@@ -184,7 +182,7 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	return tea.Sequence(cmd, r.carryOut(todo))
 }
 
-// welcome is what is to be seen first in a room: the agent that one came for, and which city this is.
+// welcome selects the agent that the switch was for, and says which city this is.
 func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 	switch {
 	case m.lobby:
@@ -196,17 +194,17 @@ func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 	case a.Leaving:
 		todo := askQuit(m)
 		if c := m.dialogs.choice(); c != nil && m.mode == Hosting {
-			where := cityName(from) + ", where you were"
+			where := cityName(from) + ", where you were,"
 			if from.lobby {
-				where = "What you looked at"
+				where = "The city you looked at"
 			}
 			c.Body = append([]string{"This is about " + cityName(m) +
-				", the city that this program runs. " + where + ", goes on as it is.", ""},
+				", the city that this program runs. " + where + " keeps running.", ""},
 				c.Body...)
 		}
 		return todo
 	}
-	if !m.status.pending && !m.status.failed { // of something that was begun here before
+	if !m.status.pending && !m.status.failed { // from an earlier action in this room
 		say(m, "this is "+cityName(m))
 	}
 	if a.Agent != "" {
@@ -215,7 +213,7 @@ func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 	return nil
 }
 
-// build makes the room of a city that was not looked at before, or that of all cities.
+// build creates the room of a city that was not visited before, or that of all cities.
 func (t *tour) build(a *feed.Arrival, now time.Time) *station {
 	o := t.o
 	if o.Mode == Hosting {
@@ -240,8 +238,7 @@ func (t *tour) build(a *feed.Arrival, now time.Time) *station {
 	return s
 }
 
-// forget gives up the room that was left first where there are too many; those of the city that the tour began in,
-// and of all cities, stay.
+// forget drops the room that was left first if there are too many. The first room and that of all cities stay.
 func (t *tour) forget() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""

@@ -28,11 +28,11 @@ func TestACityThatIsCalledOtherwise(t *testing.T) {
 	if _, err := d.Unregister(t.Context(), "alpha"); err != nil {
 		t.Fatal(err)
 	}
-	c.sees("gone for")
+	c.sees("no answer for")
 	renamed := citytest.NewFake("gamma", city.Agent{Name: "three", Running: true})
 	d.Put("gamma", "/alpha", renamed)
 	c.sees("2 of 2 @")
-	c.coax("@", "all cities, side by side")
+	c.coax("@", "all cities in one list")
 	c.keys("gamma")
 	c.sees("1 of 1")
 	c.keys("\r")
@@ -53,11 +53,11 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	if _, err := d.Unregister(t.Context(), "beta"); err != nil {
 		t.Fatal(err)
 	}
-	c.sees("gone for")
+	c.sees("no answer for")
 	impostor := citytest.NewFake("beta", city.Agent{Name: "impostor", Running: true})
 	impostor.Set(func(s *city.Snapshot) { s.Path = "/elsewhere" })
 	d.Put("beta", "/elsewhere", impostor)
-	c.sees("beta is not the city in /beta any more")
+	c.sees("beta is no longer the city in /beta")
 	if text, _ := c.look(); strings.Contains(text, "impostor") {
 		t.Errorf("another city is shown:\n%s", text)
 	}
@@ -105,18 +105,18 @@ func TestBackFromAllCities(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: Joined})
 	c.sees("1+1 @")
-	c.coax("@", "cottage  is in no list")
+	c.coax("@", "cottage  is not registered")
 	c.keys("all cit")
 	c.sees("1 of 1")
 	c.keys("\r")
-	c.sees("Nobody needs you")
+	c.sees("No agent needs attention")
 	c.coax("\x1b", "this is cottage")
 	c.to("beta")
-	c.coax("@", "all cities, side by side")
+	c.coax("@", "all cities in one list")
 	c.keys("all cit")
 	c.sees("1 of 1")
 	c.keys("\r")
-	c.sees("Nobody needs you")
+	c.sees("No agent needs attention")
 	c.coax("\x1b", "this is beta")
 	s := lobby(t, 120, 40, Options{})
 	s.press("esc")
@@ -129,7 +129,7 @@ func TestBackFromAllCities(t *testing.T) {
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.under = "bright-lights"
-	for why, want := range map[string]string{"no supervisor is running here": "; `gcity start` there has it run again", feed.NotYet: feed.NotYet + "; what is shown"} {
+	for why, want := range map[string]string{"no supervisor is running here": "; run `gcity start` there to start it again", feed.NotYet: feed.NotYet + "; the data shown"} {
 		s.hear(feed.News{Gone: &why})
 		s.shows(want)
 		s.hides("run `gcity` there")

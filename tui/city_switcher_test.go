@@ -71,7 +71,7 @@ func (c *console) until(what string, ok func() bool) {
 
 func (c *console) to(name string) {
 	c.t.Helper()
-	c.coax("@", "all cities, side by side")
+	c.coax("@", "all cities in one list")
 	c.keys(name)
 	c.sees("1 of 1")
 	c.keys("\r")
@@ -131,7 +131,7 @@ func TestACityThatIsAnotherByNow(t *testing.T) {
 	other := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
 	d.Put("beta", "/elsewhere", other)
 	c.coax("r", "Restart one?")
-	c.coax("y", "beta is not the city in /beta any more")
+	c.coax("y", "beta is no longer the city in /beta")
 	if n := len(other.Commands()) + len(b.Commands()); n > 0 {
 		t.Errorf("%d commands were carried out", n)
 	}
@@ -157,7 +157,7 @@ func TestTheListGoesAndComesBack(t *testing.T) {
 	c.coax("/", "filter:")
 	c.keys("gamma\r")
 	c.sees("1 of 3")
-	c.coax("\v", "Stop and forget gamma")
+	c.coax("\v", "Stop and unregister gamma")
 	c.answer("gamma")
 	c.coax("\r", "no longer registered")
 }
@@ -332,9 +332,9 @@ func TestSupervisorThatComesLater(t *testing.T) {
 	d := &late{Directory: citytest.NewMachine(a, b)}
 	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: Joined})
 	c.sees("0 one")
-	c.insist("@", "knows of no city besides alpha")
+	c.insist("@", "No other city is known besides alpha")
 	d.come.Store(true)
-	c.sees("A supervisor runs now")
+	c.sees("A supervisor is running now")
 	c.keys("\x1b")
 	c.sees("1 of 2 @")
 	c.to("beta")

@@ -64,7 +64,7 @@ func TestNamesGetTheRoom(t *testing.T) {
 			n.Agents, n.Pools = nil, nil
 			for _, kind := range []string{"worker", "tester"} {
 				pool := "backend/long-" + kind + "-pool-03"
-				n.Pools = append(n.Pools, city.Pool{Name: pool, Max: 3, Desired: 1, Size: 1, Reason: "check said 1"})
+				n.Pools = append(n.Pools, city.Pool{Name: pool, Max: 3, Desired: 1, Size: 1, Reason: "check returned 1"})
 				n.Agents = append(n.Agents, city.Agent{Name: pool, Pool: pool, State: city.Running, Running: true, Reason: "ready"})
 			}
 		})

@@ -278,7 +278,7 @@ func TestComposerIsRefused(t *testing.T) {
 	s = demo(t, 120, 40)
 	s.choose("scout")
 	s.press("i")
-	s.shows("nobody there to hear it")
+	s.shows("cannot receive text")
 	s.press("esc")
 	s.choose("flaky") // it starts again by itself
 	s.press("i", "x", "enter")
@@ -295,7 +295,7 @@ func TestComposerOutlivesItsAgents(t *testing.T) {
 	})
 	s.press("enter")
 	s.wants()
-	s.shows("nobody whom it goes to")
+	s.shows("none of its recipients")
 }
 
 // Without colour it is the same, and nothing is painted.

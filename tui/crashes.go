@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// enterAgent looks closer: at an agent in quarantine, how it crashed, at any other, its terminal.
+// enterAgent shows the crashes of an agent in quarantine, and the terminal of any other.
 func enterAgent(m *model) []feed.Effect {
 	if m.focus == panel.IDQuarantine {
 		return showCrashes(m)
@@ -15,7 +15,7 @@ func enterAgent(m *model) []feed.Effect {
 	return zoomIn(m)
 }
 
-// showCrashes opens an agent's crashes: of the one that is read about, else of the selected one.
+// showCrashes opens the crashes of the agent whose details are open, else of the selected one.
 func showCrashes(m *model) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {

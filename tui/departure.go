@@ -11,21 +11,22 @@ import (
 	"gcity/tui/widget"
 )
 
-// departure is leaving once everybody has finished what they do. The zero value waits for nobody.
+// departure is leaving after all agents have drained. The zero value waits for none.
 type departure struct {
-	id int // of the action that told them to finish
-	// whom it told and is not known to have failed to, in the order of its commands
+	id int // of the action that drained them
+	// agents that were drained without a known failure, in the order of the commands
 	told  []string
-	heard bool              // it is known how telling them ended
-	given bool              // the person stays; what is told is taken back once it is known who was
-	lives map[string]string // who is waited for, and the session that is to end
+	heard bool // the result of draining them is known
+	// the user stays; the drains are canceled once it is known which succeeded
+	given bool
+	lives map[string]string // the awaited agents and their sessions
 	total int
-	until time.Time // when it is left whoever has not finished
+	until time.Time // when the room is left even if agents have not finished
 }
 
 func (d *departure) waits() bool { return d.total > 0 && !d.given }
 
-// askDrainAll asks whether all shall finish before the city is stopped.
+// askDrainAll asks whether all agents shall finish before the city stops.
 func askDrainAll(m *model) []feed.Effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
@@ -37,10 +38,10 @@ func askDrainAll(m *model) []feed.Effect {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
 	body := []string{drainMeans(m, rows)[0],
-		"The city is stopped when the last one has, or after " +
+		"The city stops when the last one has finished, or after " +
 			widget.Duration(longestDrain(m, rows)) + ".",
-		"Who has finished is not started anew; " + m.keys.KeyOf("view.back") +
-			" stays, and starts them again."}
+		"Agents that finish do not restart; " + m.keys.KeyOf("view.back") +
+			" stays and restarts them."}
 	ask(m, question{title: "Drain " + whom(rows) + ", then leave?", whom: names(m, rows),
 		body: body,
 		verb: "drain, then leave", no: "stay", count: len(rows),
@@ -48,7 +49,7 @@ func askDrainAll(m *model) []feed.Effect {
 	return nil
 }
 
-// longestDrain is how long the most patient of some agents is given; who has no deadline gets the usual one.
+// longestDrain returns the longest drain timeout of some agents; without a deadline it is the usual one.
 func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
 	longest := time.Duration(0)
 	for _, r := range rows {
@@ -61,7 +62,7 @@ func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
 	return longest
 }
 
-// depart tells agents to finish and waits for the ends of their sessions.
+// depart drains agents and waits for the ends of their sessions.
 func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
 	d := departure{lives: map[string]string{}, total: len(rows),
 		until: m.now.Add(longestDrain(m, rows) + panel.Slack)}
@@ -76,14 +77,14 @@ func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
 	var todo []feed.Effect
 	if len(commands) > 0 {
 		todo = carry(m, "draining", widget.Count(len(commands), "agent"), commands)
-		m.undo = undo{} // esc takes it back
+		m.undo = undo{} // esc cancels it
 		d.id = m.status.id
 	}
 	m.departure = d
 	return todo
 }
 
-// refusedToDepart no longer waits for those who could not be told to finish.
+// refusedToDepart stops waiting for agents that could not be drained.
 func refusedToDepart(m *model, r *feed.Result) {
 	d := &m.departure
 	if d.total == 0 || d.id != r.ID {
@@ -103,7 +104,7 @@ func refusedToDepart(m *model, r *feed.Result) {
 	}
 }
 
-// unfinished are those who are still waited for.
+// unfinished returns the agents that are still awaited.
 func unfinished(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
@@ -116,7 +117,7 @@ func unfinished(m *model) []*panel.AgentRow {
 	return rows
 }
 
-// leaveWhenDone leaves once nobody is waited for any longer.
+// leaveWhenDone leaves once no agent is awaited.
 func leaveWhenDone(m *model) {
 	if m.departure.waits() && (len(unfinished(m)) == 0 || !m.now.Before(m.departure.until)) {
 		m.departure = departure{}
@@ -124,15 +125,13 @@ func leaveWhenDone(m *model) {
 	}
 }
 
-// stayHere gives the departure up: of those whom it told to finish, who has not need not, and who has begins anew.
-// Who was told by somebody else goes on finishing. While the city has not said who was told at all, it is waited
-// for.
+// stayHere cancels the departure. Drains are canceled, and agents that have finished restart. Agents that were
+// drained by others keep draining. While the result of draining is unknown, it waits for it.
 func stayHere(m *model) []feed.Effect {
 	d := &m.departure
 	if len(d.told) > 0 && !d.heard {
 		d.given = true
-		say(m, "staying; who has been told to finish is told to go on as soon as the city "+
-			"has answered")
+		say(m, "staying; the drains are canceled as soon as the city has answered")
 		return nil
 	}
 	var rows []*panel.AgentRow
@@ -153,16 +152,17 @@ func stayHere(m *model) []feed.Effect {
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return carry(m, "staying, and taking back the drain of", whom(rows), commands)
+	return carry(m, "staying, and canceling the drain of", whom(rows), commands)
 }
 
-// departureText tells how far a departure is, "" if there is none.
+// departureText describes the progress of a departure, or "".
 func departureText(m *model) string {
 	d := &m.departure
 	if !d.waits() {
 		return ""
 	}
 	left := len(unfinished(m))
-	return fmt.Sprintf("leaving when all have ended: %d of %d have, at most %s more", d.total-left,
+	return fmt.Sprintf("leaving when all have finished: %d of %d have, at most %s more",
+		d.total-left,
 		d.total, widget.Age(d.until.Sub(m.now)))
 }

@@ -31,12 +31,12 @@ func TestDrainAllThenLeave(t *testing.T) {
 	s.change(few)
 	s.press("q", "d")
 	s.wants()
-	s.shows("Drain 3 agents, then leave?", "not started anew", "or after 5m.")
+	s.shows("Drain 3 agents, then leave?", "do not restart", "or after 5m.")
 	s.press("enter") // "no" is chosen
 	s.wants()
 	s.press("q", "d", "y")
 	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "chatty", Final: true}, city.Drain{Agent: "idle", Final: true})
-	s.shows("leaving when all have ended: 0 of 3 have, at most 5m more", "esc stays")
+	s.shows("leaving when all have finished: 0 of 3 have, at most 5m more", "esc stays")
 	s.ended("builder", "idle")
 	s.shows("2 of 3 have")
 	if _, ok := effectOf[feed.Quit](s); ok {
@@ -127,7 +127,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	p, _ := effectOf[feed.Perform](s)
 	s.press("esc")
 	s.wants()
-	s.shows("staying; who has been told")
+	s.shows("staying; the drains are canceled")
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, Refused: []int{1}}}})
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.wait(2 * usualDrain)

@@ -21,7 +21,7 @@ func TestDetailsOfAnAgent(t *testing.T) {
 	s.press("esc")
 	s.choose("idle")
 	s.press("d")
-	s.shows("idle        restarted after 30m without activity; quiet for 29m", "idle: restarted in")
+	s.shows("idle        restarted after 30m without activity; idle for 29m", "idle; restarts in")
 	s.agent("idle", func(a *city.Agent) { a.Session.Attached = true })
 	s.shows("30m without activity; not while a user is attached")
 	s.agent("idle", func(a *city.Agent) { a.Session = nil })
@@ -32,15 +32,15 @@ func TestDetailsOfADrain(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
 	s.press("d")
-	s.shows("asked to finish by pool", "it has not answered", "pool        worker, shrinking, 2 of 2 wanted",
-		"takes       20.0% of a processor, 160M in 2 processes", "if it does not answer (10:43:19)")
-	s.hides("ended if it does not answer", "and has until") // the line of the state says so
+	s.shows("asked to finish by pool", "it has not reported done", "pool        worker, shrinking, 2 of 2 wanted",
+		"takes       20.0% of a CPU, 160M in 2 processes", "if still running (10:43:19)")
+	s.hides("ended if still running", "the deadline is") // the line of the state says so
 	s.agent("worker-3", func(a *city.Agent) { at := epoch.Add(time.Hour); a.Drain.Deadline = &at })
-	s.shows("it has not answered, and has until 11:42:07")
+	s.shows("it has not reported done, the deadline is 11:42:07")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain, a.Until = &city.DrainInfo{By: "operator"}, nil })
-	s.shows("asked to finish by operator", "it has not answered, and is waited for without end", "draining for", "waits without end")
+	s.shows("asked to finish by operator", "it has not reported done, and there is no deadline", "draining for", "no deadline")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain = &city.DrainInfo{By: "operator", Acked: true} })
-	s.shows("it has answered", "has finished, its session ends")
+	s.shows("it has reported done", "has finished, its session is ending")
 }
 
 func TestDetailsOfAPool(t *testing.T) {
@@ -48,11 +48,11 @@ func TestDetailsOfAPool(t *testing.T) {
 	s.pick("worker")
 	s.press("enter")
 	s.shows("━ pool worker ━", "2 of 2 wanted, at least 1, at most 5", "check       cat wanted", "output      2", "it took 9ms",
-		"draining     worker-3", "checked again", "Nov 20 08:42  scale       check said 3", "10:41:19      scale       check said 2: worker-3 drains")
+		"draining     worker-3", "checked again", "Nov 20 08:42  scale       check returned 3", "10:41:19      scale       check returned 2: worker-3 drains")
 	s.pool("worker", func(p *city.Pool) {
 		p.Check.Output, p.Timeout, p.Override = "one\n\x1b[31mtwo\x1b[m\n\n", 0, new(int)
 	})
-	s.shows("output      one ", "            two ", "no deadline", "by hand     0, whatever the check says")
+	s.shows("output      one ", "            two ", "no deadline", "by hand     0, instead of the check")
 	s.change(func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "worker" })
 	})
@@ -104,7 +104,7 @@ func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
 	run := func() { s.m.perform(s.m.action("pool.details")) }
 	s.choose("builder")
 	run()
-	s.shows("no pool is selected; 2 goes to them")
+	s.shows("no pool is selected; 2 goes there")
 	s.press("esc")
 	s.choose("batch-2")
 	run()

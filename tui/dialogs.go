@@ -28,34 +28,34 @@ type (
 	unsent   = dialog.Unsent
 )
 
-// dialogs is the stack of what lies over the panels. It finds dialogs by their types.
+// dialogs is the stack of dialogs over the panels. It finds dialogs by type.
 type dialogs struct{ dialog.Stack[task] }
 
-// choice returns the open question, nil if there is none.
+// choice returns the open question, or nil.
 func (d *dialogs) choice() *choice {
 	c, _ := d.In(keymap.InChoice).(*choice)
 	return c
 }
 
-// reader returns the text that is read, nil if there is none.
+// reader returns the open text, or nil.
 func (d *dialogs) reader() *reader {
 	r, _ := d.In(keymap.InReader).(*reader)
 	return r
 }
 
-// finder returns the list that is searched, nil if there is none.
+// finder returns the open searchable list, or nil.
 func (d *dialogs) finder() *finder {
 	f, _ := d.In(keymap.InFinder).(*finder)
 	return f
 }
 
-// prompt returns the line that is typed, nil if there is none.
+// prompt returns the line that is being typed, or nil.
 func (d *dialogs) prompt() *prompt {
 	p, _ := d.In(keymap.InPrompt).(*prompt)
 	return p
 }
 
-// composer returns the text that is written, nil if there is none.
+// composer returns the text that is being written, or nil.
 func (d *dialogs) composer() *composer {
 	c, _ := d.In(keymap.InComposer).(*composer)
 	return c
@@ -68,7 +68,7 @@ type listDialog interface {
 	copies() []panel.Copied
 }
 
-// list returns the open list, nil if there is none. Mail is opened over work.
+// list returns the open list, or nil. Mail is above work.
 func (d *dialogs) list() listDialog {
 	if k := d.inbox(); k != nil {
 		return k
@@ -79,19 +79,19 @@ func (d *dialogs) list() listDialog {
 	return nil
 }
 
-// inbox returns the list of mail, nil if it is closed.
+// inbox returns the list of mail, or nil.
 func (d *dialogs) inbox() *inbox {
 	k, _ := d.In(keymap.InMail).(*inbox)
 	return k
 }
 
-// work returns the list of work, nil if it is closed.
+// work returns the list of work, or nil.
 func (d *dialogs) work() *work {
 	k, _ := d.In(keymap.InWork).(*work)
 	return k
 }
 
-// foot returns what is typed at the foot of the screen, nil if nothing is.
+// foot returns what is typed at the foot of the screen, or nil.
 func (d *dialogs) foot() dialog.Dialog[task] {
 	if p := d.In(keymap.InPrompt); p != nil {
 		return p
@@ -99,7 +99,7 @@ func (d *dialogs) foot() dialog.Dialog[task] {
 	return d.In(keymap.InComposer)
 }
 
-// about returns what the text that is read is about, nil if none is read.
+// about returns the subject of the open text, or nil.
 func (d *dialogs) about() any {
 	if r := d.reader(); r != nil {
 		return r.About
@@ -107,17 +107,16 @@ func (d *dialogs) about() any {
 	return nil
 }
 
-// agentText is a text about an agent.
 type agentText struct {
 	*details.Inspection
 	crashes bool // it is about its crashes
 	told    bool // it is about its prompt
 }
 
-// eventAgent is the agent that the event that is read about concerns.
+// eventAgent is the agent of the open event.
 type eventAgent string
 
-// dossier returns what is known of the agent that is read about, nil if no agent is.
+// dossier returns what is known about the agent of the open text, or nil.
 func (d *dialogs) dossier() *details.Inspection {
 	if t, ok := d.about().(agentText); ok {
 		return t.Inspection
@@ -125,30 +124,29 @@ func (d *dialogs) dossier() *details.Inspection {
 	return nil
 }
 
-// history returns the runs of the automation that is read about, nil if none is.
+// history returns the runs of the automation of the open text, or nil.
 func (d *dialogs) history() *details.RunHistory {
 	h, _ := d.about().(*details.RunHistory)
 	return h
 }
 
-// letter returns the message that is read, nil if none is.
+// letter returns the open message, or nil.
 func (d *dialogs) letter() *mail.Message {
 	l, _ := d.about().(*mail.Message)
 	return l
 }
 
-// eventAgent returns the agent of the event that is read, "" if there is none.
+// eventAgent returns the agent of the open event, or "".
 func (d *dialogs) eventAgent() string {
 	name, _ := d.about().(eventAgent)
 	return string(name)
 }
 
-// covers reports whether a question, a text or a list to search lies over the panels.
+// covers reports whether a question, a text or a searchable list covers the panels.
 func (d *dialogs) covers() bool {
 	return d.choice() != nil || d.reader() != nil || d.finder() != nil
 }
 
-// runTasks carries out what a dialog asks for.
 func (m *model) runTasks(tasks []task) (todo []feed.Effect) {
 	for _, t := range tasks {
 		if t != nil {
@@ -158,18 +156,17 @@ func (m *model) runTasks(tasks []task) (todo []feed.Effect) {
 	return todo
 }
 
-// canvas is what dialogs are drawn on.
+// canvas returns what dialogs are drawn on.
 func (m *model) canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.w, H: m.h, Styles: &m.look, Keys: m.keys, Stale: m.oldLine}
 }
 
-// read opens a text.
 func (m *model) read(r *reader) {
 	r.Hints = func() []string { return readerKeys(m) }
 	m.dialogs.Open(r)
 }
 
-// sheet lays a dialog over the screen, which steps back behind it.
+// sheet draws a dialog over the dimmed screen.
 func (m *model) sheet(s screenful) screenful {
 	title, lines, w, x, y := m.sheetContent()
 	if title == "" || m.w < 12 || m.h < 5 {
@@ -193,13 +190,13 @@ func (m *model) sheet(s screenful) screenful {
 	return s
 }
 
-// sheetPlace is where a dialog of that many lines is.
+// sheetPlace returns the position of a dialog of that many lines.
 func (m *model) sheetPlace(lines, w int) (left, top, h int) {
 	h = min(lines+2, m.h)
 	return (m.w - w) / 2, max(0, (m.h-h)/3), h
 }
 
-// sheetContent is the open dialog, title "" if there is none.
+// sheetContent returns the open dialog; the title is "" if there is none.
 func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	switch {
 	case m.dialogs.covers():
@@ -213,21 +210,22 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	return "", nil, 0, -1, -1
 }
 
-// oldLine says below a sheet's text that the city is not heard: the sheet may cover the line that says it
-// otherwise. "" = it is.
+// oldLine says in a dialog that the city does not answer, because the dialog may cover the line that says so. It is
+// "" if the city answers.
 func (m *model) oldLine(w int) string {
 	text := ""
 	switch {
 	case stopped(m):
-		text = "the city was stopped " + widget.Age(m.now.Sub(m.lone)) + " ago"
+		text = "the city stopped " + widget.Age(m.now.Sub(m.lone)) + " ago"
 	case lost(m):
-		text = "the city is gone for " + widget.Age(m.now.Sub(m.lone))
+		text = "no answer from the city for " + widget.Age(m.now.Sub(m.lone))
 	case m.gone != "":
-		text = "the city cannot be heard"
+		text = "the city cannot be reached"
 	default:
 		return ""
 	}
-	return m.look.Paint(themes.Bad, widget.Cut(m.look.Glyphs.Alert+" "+text+": this is how it was",
+	return m.look.Paint(themes.Bad, widget.Cut(m.look.Glyphs.Alert+" "+text+
+		": this is its last known state",
 		w, m.look.Glyphs.More))
 }
 

@@ -13,7 +13,7 @@ func TestDrainAsksFirst(t *testing.T) {
 	s.shows("D drain")
 	s.press("D")
 	s.wants()
-	s.shows("Drain builder?", "It is told to finish, and ends when it has, or after 5m.", "it stays declared")
+	s.shows("Drain builder?", "It is asked to finish and stops when it reports done, or after 5m.", "it is declared")
 	s.press("n")
 	s.wants()
 	s.press("D", "enter") // "no" is chosen
@@ -40,12 +40,12 @@ func TestDrainNeedsSomethingToFinish(t *testing.T) {
 	s.hides("D drain")
 	s.press("D")
 	s.wants()
-	s.shows("scout is quarantined: there is nothing to finish")
+	s.shows("scout is quarantined: there is nothing to drain")
 	s.choose("idle")
 	s.agent("idle", func(a *city.Agent) { a.State = city.Stopping })
 	s.press("D")
 	s.wants()
-	s.shows("idle is stopping: there is nothing to finish")
+	s.shows("idle is stopping: there is nothing to drain")
 }
 
 // A member that its pool wants no longer is kept by a larger pool alone: nothing else is offered.
@@ -56,7 +56,7 @@ func TestSurplusIsNotTakenBack(t *testing.T) {
 	for _, key := range []string{"D", "u"} {
 		s.press(key)
 		s.wants()
-		s.shows("worker-3 finishes because pool worker wants fewer: to keep it press 2, then >")
+		s.shows("worker-3 drains because pool worker is scaling down; to keep it press 2, then >")
 	}
 	s.press("esc")
 	s.choose("worker-2")
@@ -68,7 +68,7 @@ func TestSurplusIsNotTakenBack(t *testing.T) {
 	s.hides("undo")
 	s.line("undrain worker-3", "enter")
 	s.wants()
-	s.shows("its pool wants fewer; scale worker up to keep it")
+	s.shows("its pool is scaling down; scale worker up to keep it")
 }
 
 // D in Pools tells all members to finish that run, of one pool or of those that are marked.
@@ -79,7 +79,7 @@ func TestDrainWholePools(t *testing.T) {
 	s.pick("worker")
 	s.shows("D drain")
 	s.press("D")
-	s.shows("Drain 2 members of pool worker?", "worker-1, worker-2", "told to finish")
+	s.shows("Drain 2 members of pool worker?", "worker-1, worker-2", "asked to finish")
 	s.press("y")
 	s.wants(city.Drain{Agent: "worker-1"}, city.Drain{Agent: "worker-2"})
 	for _, name := range []string{"worker-1", "worker-2"} {
@@ -100,7 +100,7 @@ func TestDrainWholePools(t *testing.T) {
 	s.pick("shop/tester")
 	s.press("D")
 	s.wants()
-	s.shows("no member of pool shop/tester runs")
+	s.shows("no member of pool shop/tester is running")
 	s.line("drain builder", "enter", "y")
 	s.wants(city.Drain{Agent: "builder"})
 }
@@ -117,7 +117,7 @@ func TestDrainOfMany(t *testing.T) {
 	}
 	mark("builder", "scout", "worker-1", "worker-3")
 	s.press("D")
-	s.shows("Drain 2 agents?", "builder, worker-1", "and end when they have, or at a deadline.", "a surplus pool member is not.")
+	s.shows("Drain 2 agents?", "builder, worker-1", "when they report done, or at a", "a surplus pool member")
 	s.press("y")
 	s.wants(city.Drain{Agent: "builder"}, city.Drain{Agent: "worker-1"})
 	mark("deployer", "scout", "worker-3")
@@ -126,7 +126,7 @@ func TestDrainOfMany(t *testing.T) {
 	mark("flaky", "scout")
 	s.press("D")
 	s.wants()
-	s.shows("none of them runs: there is nothing to finish")
+	s.shows("none of them is running, so there is nothing to drain")
 	mark("deployer", "scout", "flaky")
 	s.press("u")
 	s.wants(city.Release{Agent: "scout"}, city.Release{Agent: "flaky"}, city.Undrain{Agent: "deployer"})
@@ -143,7 +143,7 @@ func TestADrainWithoutDeadlineIsSaid(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) { p.Timeout = 0 })
 	s.choose("worker-1")
 	s.press("D")
-	s.shows("there is no deadline")
+	s.shows("; without a")
 	s.press("n")
 	s.pool("worker", func(p *city.Pool) { p.Timeout = 90 * time.Second })
 	s.press("D")

@@ -8,16 +8,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// editActions are about the configuration's text.
+// editActions returns the actions for the text of the configuration.
 func editActions() []action {
 	return []action{
 		{ID: "config.edit",
 			Key: keymap.Bind(
-				"edit the configuration: where the agent or the pool is written, in $EDITOR; "+
-					"then its plan, then in force", "e"),
+				"edit the configuration: of the agent or the pool, in $EDITOR; then see its plan "+
+					"and apply it", "e"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
-			Key: keymap.Bind("from an agent's details: edit the configuration where it is written",
+			Key: keymap.Bind("from an agent's details: edit its configuration",
 				"e"), In: []keymap.Zone{keymap.InReader},
 			Why: needEditableDossier, Run: editRead},
 	}
@@ -30,7 +30,7 @@ func needEditableDossier(m *model) string {
 	return needEditable(m)
 }
 
-// editRead edits what declares the agent that is read about.
+// editRead edits the declaration of the agent whose details are open.
 func editRead(m *model) []feed.Effect {
 	todo := editConfig(m)
 	m.dialogs.CloseIn(keymap.InReader)
@@ -42,14 +42,14 @@ func needEditable(m *model) string {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
 	case m.files == nil:
-		return "this control room does not know the configuration's file"
+		return "the path of the configuration is unknown in this control room"
 	}
 	return ""
 }
 
 func editConfig(m *model) []feed.Effect {
 	if m.judging {
-		say(m, "what was edited is still looked at")
+		say(m, "the edit is still being checked")
 		return nil
 	}
 	if m.draft != nil {
@@ -58,8 +58,8 @@ func editConfig(m *model) []feed.Effect {
 	return editPlace(m)
 }
 
-// tellOfEdit asks what is to be done with an edit once it has been looked at. It waits for whoever is typing something
-// else by then: the answer must not be a letter of that.
+// tellOfEdit asks what to do with a checked edit. It waits while the user types, so that no typed letter answers
+// the question.
 func tellOfEdit(m *model) {
 	if m.judged == nil || covered(m) {
 		return
@@ -70,8 +70,8 @@ func tellOfEdit(m *model) {
 	editedConfig(m, e)
 }
 
-// editedConfig shows what came of an edit and asks what is to be done with it. A draft that nobody decides about
-// stays for the next time.
+// editedConfig shows the result of an edit and asks what to do with it. An undecided draft is kept for the next
+// time.
 func editedConfig(m *model, e feed.Edited) {
 	m.draft = e.Draft
 	switch {
@@ -79,17 +79,17 @@ func editedConfig(m *model, e feed.Edited) {
 		complain(m, e.Err.Error())
 		return
 	case e.Draft == nil:
-		say(m, "the configuration was left as it is")
+		say(m, "the configuration is unchanged")
 		return
 	}
-	say(m, "the edit waits; "+m.keys.KeyOf("config.edit")+" goes on with it")
+	say(m, "the edit is kept; "+m.keys.KeyOf("config.edit")+" continues with it")
 	again := answer{Key: "e", Title: "edit it again", Do: func(m *model) []feed.Effect {
 		return []feed.Effect{feed.Edit{Draft: e.Draft}}
 	}}
-	drop := answer{Key: "n", Title: "no, throw the edit away", Safe: true, Do: dropDraft}
+	drop := answer{Key: "n", Title: "no, discard the edit", Safe: true, Do: dropDraft}
 	if e.Err != nil {
 		m.dialogs.Open(&choice{Title: "The edit is not finished",
-			Body:  widget.PlainLines("What was written is kept, though " + e.Err.Error() + "."),
+			Body:  widget.PlainLines("The draft is kept, but " + e.Err.Error() + "."),
 			Since: m.now,
 			At:    1, Answers: []answer{again, drop}})
 		return
@@ -113,6 +113,6 @@ func editedConfig(m *model, e feed.Edited) {
 func dropDraft(m *model) []feed.Effect {
 	d := m.draft
 	m.draft = nil
-	say(m, "the edit is thrown away; the configuration is as it was")
+	say(m, "the edit is discarded; the configuration is unchanged")
 	return []feed.Effect{feed.DiscardDraft{Path: d.Path}}
 }

@@ -14,13 +14,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// written is a place, and what stands there.
+// written is a place in the configuration and what it contains.
 type written struct {
 	feed.FileLine
 	what string
 }
 
-// placeOf reads a place as the city says it: "teams/one.toml:12:3". What has no line is no place of a file.
+// placeOf parses a position as the city prints it: "teams/one.toml:12:3". Without a line it is not a position in a
+// file.
 func placeOf(m *model, source string) (feed.FileLine, bool) {
 	parts := strings.Split(source, ":")
 	if len(parts) < 3 {
@@ -37,12 +38,12 @@ func placeOf(m *model, source string) (feed.FileLine, bool) {
 	return p, true
 }
 
-// refusedAt is how a line of what is wrong with a configuration begins.
+// refusedAt matches the beginning of a line about an invalid configuration.
 var refusedAt = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(\S.*?:\d+:\d+): `)
 })
 
-// mistake is where the configuration on disk is wrong first, if it is refused.
+// mistake returns the first error position of the configuration on disk, if it is invalid.
 func mistake(m *model) (feed.FileLine, bool) {
 	if m.snap == nil || m.snap.Config.Rejected == "" {
 		return feed.FileLine{}, false
@@ -54,7 +55,7 @@ func mistake(m *model) (feed.FileLine, bool) {
 	return placeOf(m, at[1])
 }
 
-// edited is the agent or the pool that an edit is about, and where it is written; "" = there is none.
+// editedThing returns the agent or the pool that an edit is about and where it is declared; "" if there is none.
 func editedThing(m *model) (name, source string, patched []string) {
 	name = m.Agents.Chosen
 	switch {
@@ -75,7 +76,8 @@ func editedThing(m *model) (name, source string, patched []string) {
 	return "", "", nil
 }
 
-// writtenAt lists where what is worked with is written: a mistake first, then its declaration, then what changes that.
+// writtenAt lists the positions of the subject of an edit: an error first, then its declaration, then what changes
+// that.
 func writtenAt(m *model) (name string, all []written) {
 	name, source, patched := editedThing(m)
 	add := func(p feed.FileLine, what string) {
@@ -84,7 +86,7 @@ func writtenAt(m *model) (name string, all []written) {
 		}
 	}
 	if p, ok := mistake(m); ok {
-		add(p, "where the mistake is")
+		add(p, "has the error")
 	}
 	if p, ok := placeOf(m, source); ok {
 		add(p, "declares "+name)
@@ -97,8 +99,8 @@ func writtenAt(m *model) (name string, all []written) {
 	return name, all
 }
 
-// editPlace begins an edit where what is worked with is written. Where that is not one place of city.toml it asks
-// for the file; a mistake in city.toml comes before all else.
+// editPlace starts an edit at the declaration of the subject. It asks for the file unless that is one place in
+// city.toml; an error in city.toml has priority.
 func editPlace(m *model) []feed.Effect {
 	_, all := writtenAt(m)
 	_, refused := mistake(m)
@@ -112,11 +114,11 @@ func editPlace(m *model) []feed.Effect {
 	return nil
 }
 
-// askWhere asks which of several files is to be edited; those that are not edited from here are told with the reason.
+// askWhere asks which of several files to edit. It lists files that cannot be edited here with the reason.
 func askWhere(m *model, all []written) {
 	c := &choice{Title: "Edit which file?", Since: m.now}
 	if !slices.ContainsFunc(all, func(w written) bool { return w.File == "" }) {
-		all = append(all, written{what: "the city's own"})
+		all = append(all, written{what: "the city's own file"})
 	}
 	told := map[string]bool{}
 	for _, w := range all {
@@ -133,17 +135,16 @@ func askWhere(m *model, all []written) {
 		}
 		told[why] = true
 	}
-	c.Answers = append(c.Answers, answer{Key: "n", Title: "none, leave it", Safe: true})
+	c.Answers = append(c.Answers, answer{Key: "n", Title: "none, cancel", Safe: true})
 	m.dialogs.Open(c)
 }
 
-// declaredText says where something is declared, where that is changed, and which of the files are not edited from
-// here.
+// declaredText says where something is declared and changed, and which of these files cannot be edited here.
 func declaredText(m *model, source string, patched []string) string {
 	one := func(at string) string {
 		if m.files != nil && m.mode != ReadOnly {
 			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.File) != "" {
-				return widget.Plain(at) + " (not edited from here)"
+				return widget.Plain(at) + " (cannot be edited here)"
 			}
 		}
 		return widget.Plain(at)
@@ -155,7 +156,7 @@ func declaredText(m *model, source string, patched []string) string {
 	return text
 }
 
-// placeName is a place as a person is told of it.
+// placeName formats a position for the user.
 func placeName(m *model, p feed.FileLine) string {
 	file := p.File
 	if file == "" {
@@ -167,7 +168,7 @@ func placeName(m *model, p feed.FileLine) string {
 	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.Line)
 }
 
-// draftName is what is edited, as a question has it.
+// draftName names the edited file for a question.
 func draftName(d *feed.Draft) string {
 	if d.File == "" {
 		return "configuration"

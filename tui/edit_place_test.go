@@ -35,13 +35,13 @@ func TestEditWhereItIsWritten(t *testing.T) {
 		{name: "in city.toml", source: "city.toml:12:1", want: feed.FileLine{Line: 12}},
 		{name: "nobody knows where", source: "environment GC_SESSION"},
 		{name: "in an included file", source: "teams/one.toml:3:1", press: "enter", want: feed.FileLine{File: "teams/one.toml", Line: 3},
-			shows: []string{"Edit which file?", "teams/one.toml, line 3: declares builder", "city.toml: the city's own"}},
+			shows: []string{"Edit which file?", "teams/one.toml, line 3: declares builder", "city.toml: the city's own file"}},
 		{name: "in an included file, city.toml", source: "teams/one.toml:3:1", press: "2"},
 		{name: "changed by a patch", source: "teams/one.toml:3:1", patched: []string{"city.toml:40:1"}, press: "2", want: feed.FileLine{Line: 40},
 			shows: []string{"teams/one.toml, line 3: declares builder", "city.toml, line 40: changes builder"}},
 		{name: "changed in city.toml", source: "city.toml:3:1", patched: []string{"city.toml:40:1"}, press: "1", want: feed.FileLine{Line: 3}},
 		{name: "somebody else's", source: "far/topology.toml:9:1", press: "1",
-			shows: []string{"far/topology.toml, line 9 declares builder.", "It is far away.", "city.toml: the city's own"}},
+			shows: []string{"far/topology.toml, line 9 declares builder.", "It is far away.", "city.toml: the city's own file"}},
 		{name: "a colon in its name", source: "teams/a:b.toml:3:1", press: "1", want: feed.FileLine{File: "teams/a:b.toml", Line: 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestDeclaredIn(t *testing.T) {
 	s := placed(t, "far/topology.toml:9:1", "city.toml:40:1", "teams/one.toml:2:1")
 	s.size(160, 40)
 	s.press("d")
-	s.shows("declared    far/topology.toml:9:1 (not edited from here), changed at city.toml:40:1 and teams/one.toml:2:1")
+	s.shows("declared    far/topology.toml:9:1 (cannot be edited here), changed at city.toml:40:1 and")
 }
 
 // A configuration that is refused is edited where the mistake is, whoever is under the cursor.
@@ -85,7 +85,7 @@ func TestEditAMistake(t *testing.T) {
 	}
 	refuse("teams/one.toml:2:1: agents.naem: no such key")
 	s.press("e")
-	s.shows("teams/one.toml, line 2: where the mistake is", "city.toml, line 12: declares builder")
+	s.shows("teams/one.toml, line 2: has the error", "city.toml, line 12: declares builder")
 	s.press("enter")
 	if e, ok := effectOf[feed.Edit](s); !ok || e.At != (feed.FileLine{File: "teams/one.toml", Line: 2}) {
 		t.Errorf("%+v, %v", e, ok)
@@ -124,21 +124,21 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 		t.Errorf("%q, %q, %q", contents(t, path), contents(t, one), drafts(t, path))
 	}
 	if !slices.ContainsFunc(f.done, func(c city.Command) bool { _, ok := c.(city.Reload); return ok }) {
-		t.Error("it was not read anew")
+		t.Error("it was not read again")
 	}
 	s := newStage(t, Options{Config: textFile{path}})
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
-	s.shows("Put the edited one.toml into force?")
+	s.shows("Apply the edited one.toml into force?")
 }
 
 // What an editor that failed has written is kept until somebody says what becomes of it.
 func TestAnEditorThatFails(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
 	d := &feed.Draft{Path: "/x/.gc/edit-1.toml"}
-	s.hear(feed.News{Edited: &feed.Edited{Draft: d, Err: errors.New(`the editor "vi" was ended by SIGKILL`)}})
-	s.shows("The edit is not finished", `What was written is kept, though the editor "vi" was ended by SIGKILL.`, "edit it again")
+	s.hear(feed.News{Edited: &feed.Edited{Draft: d, Err: errors.New(`the editor "vi" was killed by SIGKILL`)}})
+	s.shows("The edit is not finished", `The draft is kept, but the editor "vi" was killed by SIGKILL.`, "edit it again")
 	s.press("e")
 	if e, ok := effectOf[feed.Edit](s); !ok || e.Draft != d {
 		t.Errorf("%+v, %v", e, ok)
@@ -159,10 +159,10 @@ func TestAnEditorThatFails(t *testing.T) {
 func TestEditFromTheDetails(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("x")
-	s.shows("edit the configuration: where the agent")
+	s.shows("edit the configuration: of the agent")
 	s.press("esc", "d")
 	choose(s.m, "scout")
-	s.shows("e edits where it is declared")
+	s.shows("e edits its configuration")
 	s.press("e")
 	s.shows("Edit which file?", "teams/one.toml, line 3: declares builder")
 	s.press("enter")

@@ -119,12 +119,12 @@ func TestTerminalEditConfig(t *testing.T) {
 		t.Errorf("the terminal's modes were %v and are %v", before, after)
 	}
 	c.answer("y")
-	c.sees("the configuration is edited")
+	c.sees("the configuration was edited")
 	if contents(t, path) != "one\ntwo\n" || len(drafts(t, path)) != 0 {
 		t.Errorf("after yes: %q, %q", contents(t, path), drafts(t, path))
 	}
 	c.keys("\x03")
-	c.sees("hand over: everything goes on")
+	c.sees("keep the city running in the background")
 	c.answer("h")
 	c.sees("exit: hand over <nil>")
 }
@@ -137,9 +137,9 @@ func TestTerminalEditorThatStops(t *testing.T) {
 	c.sees("builder")
 	c.keys("e")
 	c.sees("it says one, two, three, four")
-	c.insist("n", "the edit is thrown away")
+	c.insist("n", "the edit is discarded")
 	c.keys("\x03")
-	c.sees("hand over: everything goes on")
+	c.sees("keep the city running in the background")
 	c.answer("h")
 	c.sees("exit: hand over <nil>")
 }
@@ -155,11 +155,11 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 			c.sees("builder")
 			c.keys("e")
 			if word == "endless" {
-				c.sees("looking at what was edited")
+				c.sees("checking the edit")
 				c.keys("e")
-				c.sees("what was edited is still looked at")
+				c.sees("the edit is still being checked")
 				c.keys("\x03")
-				c.sees("hand over: everything goes on")
+				c.sees("keep the city running in the background")
 				c.answer("h")
 			}
 			c.ends(end)
@@ -192,14 +192,14 @@ func TestEditDraft(t *testing.T) {
 		{name: "nothing is changed", script: "true"},
 		{name: "the editor fails", script: "echo two >>$1; exit 3", err: "failed with exit status 3", left: 1},
 		{name: "the editor fails at once", script: "exit 1", err: "failed with exit status 1"},
-		{name: "the editor is killed", script: "echo two >>$1; kill -KILL $$", err: "was ended by SIGKILL", left: 1},
+		{name: "the editor is killed", script: "echo two >>$1; kill -KILL $$", err: "was killed by SIGKILL", left: 1},
 		{name: "ctrl+c", script: "echo two >>$1; kill -INT $$", plan: "restart  builder: it says one, two", left: 1},
-		{name: "no editor", editor: "/nonexistent/vi -x", err: `the editor "/nonexistent/vi -x" is not there; EDITOR names it`},
-		{name: "no program", editor: "/dev/null", err: `the editor "/dev/null" cannot be run; EDITOR names it`},
-		{name: "the copy is gone", script: "rm $1", err: "cannot be read"},
+		{name: "no editor", editor: "/nonexistent/vi -x", err: `the editor "/nonexistent/vi -x" does not exist; EDITOR names it`},
+		{name: "no program", editor: "/dev/null", err: `cannot run the editor "/dev/null"; EDITOR names it`},
+		{name: "the copy is gone", script: "rm $1", err: "cannot read the edited file"},
 		{name: "mistakes", script: "echo wrong >>$1", problems: 1, left: 1},
 		{name: "a change", script: "echo two >>$1", plan: "restart  builder: it says one, two", left: 1},
-		{name: "no plan", script: "echo unplanned >>$1", plan: "What it would change cannot be told: nobody knows", left: 1},
+		{name: "no plan", script: "echo unplanned >>$1", plan: "The plan is unknown: nobody knows", left: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, ed := writing(t, c.script)
@@ -303,13 +303,13 @@ func TestDraftsAreKept(t *testing.T) {
 		t.Errorf("no gives %v", s.out)
 	}
 	editedConfig(s.m, feed.Edited{})
-	s.shows("left as it is")
+	s.shows("the configuration is unchanged")
 	editedConfig(s.m, feed.Edited{Err: errors.New("no editor")})
 	s.shows("no editor")
 }
 
 func TestEditIsRefused(t *testing.T) {
-	for why, o := range map[string]Options{"read-only": {Mode: ReadOnly, Config: textFile{"/x"}}, "does not know the configuration's file": {}} {
+	for why, o := range map[string]Options{"read-only": {Mode: ReadOnly, Config: textFile{"/x"}}, "the path of the configuration is unknown": {}} {
 		s := newStage(t, o)
 		s.size(120, 40)
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})

@@ -20,18 +20,18 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 		full, brief string
 	}{
 		{"draining", city.Agent{State: city.Draining, Until: in(72 * time.Second), Drain: &city.DrainInfo{By: "pool"}},
-			"killed in 1m12s if it does not answer", "killed in 1m12s"},
-		{"no deadline", city.Agent{State: city.Draining, Drain: &city.DrainInfo{By: "operator"}}, "waits without end", "waits without end"},
+			"kill in 1m12s if still running", "kill in 1m12s"},
+		{"no deadline", city.Agent{State: city.Draining, Drain: &city.DrainInfo{By: "operator"}}, "no deadline", "no deadline"},
 		{"acknowledged", city.Agent{State: city.Draining, Until: in(time.Second), Drain: &city.DrainInfo{Acked: true}},
-			"has finished, its session ends", "has finished"},
-		{"stopping", city.Agent{State: city.Stopping, Until: in(4 * time.Second)}, "killed in 4s", "killed in 4s"},
-		{"late", city.Agent{State: city.Stopping, Until: in(-time.Hour)}, "killed in 0s", "killed in 0s"},
-		{"backoff", city.Agent{State: city.Backoff, Until: in(9 * time.Second)}, "again in 9s", "again in 9s"},
-		{"quarantined", city.Agent{State: city.Quarantined, Until: in(time.Hour)}, "free in 1h00m", "free in 1h00m"},
+			"has finished, its session is ending", "has finished"},
+		{"stopping", city.Agent{State: city.Stopping, Until: in(4 * time.Second)}, "kill in 4s", "kill in 4s"},
+		{"late", city.Agent{State: city.Stopping, Until: in(-time.Hour)}, "kill in 0s", "kill in 0s"},
+		{"backoff", city.Agent{State: city.Backoff, Until: in(9 * time.Second)}, "restarts in 9s", "restarts in 9s"},
+		{"quarantined", city.Agent{State: city.Quarantined, Until: in(time.Hour)}, "retries in 1h00m", "retries in 1h00m"},
 		{"waiting", city.Agent{State: city.Waiting, Reason: "waits for db", Next: &city.Next{What: "started"}}, "", ""},
 		{"known time", city.Agent{State: city.Waiting, Next: &city.Next{What: "given up", At: in(time.Minute)}}, "in 1m00s: given up", "in 1m00s: given up"},
 		{"idle soon", city.Agent{State: city.Running, IdleTimeout: 2 * time.Minute, Session: life(80 * time.Second)},
-			"idle: restarted in 40s", "idle: restarted in 40s"},
+			"idle; restarts in 40s", "idle; restarts in 40s"},
 		{"idle later", city.Agent{State: city.Running, IdleTimeout: 2 * time.Minute, Session: life(50 * time.Second)}, "", ""},
 		{"quiet since the patrol", city.Agent{State: city.Running, IdleTimeout: 45 * time.Second, Session: life(33 * time.Second)}, "", ""},
 		{"activity unknown", city.Agent{State: city.Running, IdleTimeout: time.Second, Session: &city.Session{}}, "", ""},
@@ -53,9 +53,9 @@ func TestTheRowSaysItBriefly(t *testing.T) {
 		w        int
 		yes, not string
 	}{
-		{160, "pool scaled 3 to 2 · killed in 1m12s if it does not answer", "…"},
-		{80, "pool scaled 3 to 2 · killed in 1m12s ", "if it does not"},
-		{60, "killed in 1m12s ", "if it does"},
+		{160, "pool scaled 3 to 2 · kill in 1m12s if still running", "…"},
+		{80, "pool scaled 3 to 2 · kill in 1m12s ", "if it does not"},
+		{60, "kill in 1m12s ", "if it does"},
 	} {
 		s := demo(t, c.w, 24)
 		s.change(func(n *city.Snapshot) {

@@ -8,16 +8,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// eventActions are those of the timeline.
+// eventActions returns the actions of the timeline.
 func eventActions() []action {
 	e := []keymap.Zone{keymap.InEvents}
 	return []action{
-		{ID: "event.agent", Key: keymap.Bind("select the agent that the event is about", "."),
+		{ID: "event.agent", Key: keymap.Bind("select the agent of the event", "."),
 			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
 		{ID: "event.only",
-			Key: keymap.Bind("only the events of the agent that the event is about, or of all",
+			Key: keymap.Bind("only the events of the event's agent, or all events",
 				","), Short: "only it", In: e, Why: needOnly, Run: toggleOnly},
-		{ID: "reader.agent", Key: keymap.Bind("from an event: select the agent that it is about",
+		{ID: "reader.agent", Key: keymap.Bind("from an event: select its agent",
 			"."), In: []keymap.Zone{keymap.InReader}, Why: needReadAgent, Run: chooseRead},
 	}
 }
@@ -27,12 +27,12 @@ func needEventAgent(m *model) string {
 		return why
 	}
 	if agentOf(m, &m.Events.Selected().Event) == "" {
-		return "this event is about no agent that is there"
+		return "this event is not about a current agent"
 	}
 	return ""
 }
 
-// agentOf is the agent that an event is about, or that caused it; "" = none that is there.
+// agentOf returns the agent that an event is about, or that caused it; "" if it does not exist.
 func agentOf(m *model, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {
@@ -42,7 +42,7 @@ func agentOf(m *model, e *events.Event) string {
 	return ""
 }
 
-// stoodFor is the agent that the row under the cursor stands for, nil if that is none that is there.
+// stoodFor returns the agent that the row under the cursor stands for, or nil if it does not exist.
 func stoodFor(m *model) *panel.AgentRow {
 	p := m.focused()
 	if p.About().Proxy == "" {
@@ -51,8 +51,8 @@ func stoodFor(m *model) *panel.AgentRow {
 	return m.Agents.Find(p.Agent())
 }
 
-// single is the one agent that is looked at, whoever is marked: where rows stand for agents that of the row under the
-// cursor, never one that nobody sees there; nil if there is none.
+// singleAgent returns the one agent that the user looks at, ignoring marks. If rows stand for agents it is that of
+// the row under the cursor, and never a hidden one. It may be nil.
 func singleAgent(m *model) *panel.AgentRow {
 	if m.focused().About().Proxy != "" {
 		return stoodFor(m)
@@ -62,7 +62,7 @@ func singleAgent(m *model) *panel.AgentRow {
 
 func needReadAgent(m *model) string {
 	if name := m.dialogs.eventAgent(); name == "" || m.Agents.Find(name) == nil {
-		return "this text is about no agent that is there"
+		return "this text is not about a current agent"
 	}
 	return ""
 }
@@ -77,7 +77,7 @@ func chooseOfEvent(m *model) []feed.Effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
-// chooseNamed selects an agent, and says so where its list does not show it.
+// chooseNamed selects an agent, and says so if its list does not show it.
 func chooseNamed(m *model, name string) []feed.Effect {
 	choose(m, name)
 	if m.Agents.Chosen == name && !visibleIn(m, &m.Agents.List, name) {
@@ -103,8 +103,8 @@ func needOnly(m *model) string {
 	return needEventAgent(m)
 }
 
-// toggleOnly narrows the timeline to the agent of the event under the cursor, which is selected for that, and then to
-// whichever is.
+// toggleOnly narrows the timeline to the agent of the event under the cursor, and from then on to the selected
+// agent.
 func toggleOnly(m *model) []feed.Effect {
 	if !m.Events.Only {
 		choose(m, agentOf(m, &m.Events.Selected().Event))
@@ -114,10 +114,10 @@ func toggleOnly(m *model) []feed.Effect {
 	return nil
 }
 
-// sift applies anew what the timeline leaves out.
+// sift applies the filter of the timeline again.
 func sift(m *model) { m.Events.Refill(m.env(), nil) }
 
-// digUp asks for older events once the cursor is at the oldest that is shown.
+// digUp loads older events when the cursor is on the oldest one shown.
 func digUp(m *model) {
 	t := m.Events
 	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.Begins ||
@@ -129,8 +129,7 @@ func digUp(m *model) {
 	m.todo = append(m.todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
-// unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held
-// at all.
+// unearthed takes older events in. If a filter hides all of them, it loads the next page, up to the limit.
 func unearthed(m *model, d feed.LoadedHistory) {
 	t := m.Events
 	if d.ID != t.Asked {

@@ -112,7 +112,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 			s.m.Events.Only {
 			t.Errorf("%s does something to somebody", key)
 		}
-		s.shows("about no agent that is there")
+		s.shows("not about a current")
 		s.press("esc")
 	}
 	s.press("k")
@@ -187,7 +187,7 @@ func TestOlderEvents(t *testing.T) {
 	if q == nil || q.Before != 2001 {
 		t.Fatalf("asked %+v", q)
 	}
-	s.shows("asking for older")
+	s.shows("loading older events")
 	s.press("k")
 	if asked() != nil {
 		t.Error("asked twice")

@@ -2,9 +2,9 @@ package tui
 
 import "gcity/tui/feed"
 
-// The types of tui/feed that callers of Run use.
+// Types of tui/feed that callers of Run use.
 type (
-	// Person is the preferences of the user.
+	// Person holds the preferences of the user.
 	Person = feed.Person
 	// ConfigFile is the configuration that the room edits.
 	ConfigFile = feed.ConfigFile

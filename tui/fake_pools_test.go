@@ -22,16 +22,16 @@ func withPools(s *city.Snapshot) {
 			Check: city.Check{At: ago(8 * time.Second), Value: 5, Good: ago(8 * time.Second)}, Source: "city.toml:140:1"},
 		{Name: "shop/tester", Rig: "shop", Min: 0, Max: 4, Suspended: true, SuspendedReason: "by rig shop", Reason: "by rig shop",
 			Since: *ago(48 * time.Hour), Check: city.Check{Command: "make -s count"}, Source: "city.toml:160:1"},
-		{Name: "triage", Min: 1, Max: 3, Size: 1, Desired: 1, Reason: "check said 1", Since: *ago(3 * time.Hour),
+		{Name: "triage", Min: 1, Max: 3, Size: 1, Desired: 1, Reason: "check returned 1", Since: *ago(3 * time.Hour),
 			Check: city.Check{Command: "./queue.sh --count", Running: ago(3 * time.Second), At: ago(8 * time.Second), Took: 40 * time.Millisecond,
 				Value: 1, Good: ago(11 * time.Minute), Problem: "exit 3", Output: "queue.sh: no such table: jobs\nqueue.sh: giving up"},
 			Timeout: time.Minute, Source: "city.toml:180:1"},
-		{Name: "worker", Description: "takes what comes", Min: 1, Max: 5, Size: 2, Desired: 2, Reason: "check said 2", Since: *ago(48 * time.Second),
+		{Name: "worker", Description: "takes what comes", Min: 1, Max: 5, Size: 2, Desired: 2, Reason: "check returned 2", Since: *ago(48 * time.Second),
 			Draining: []string{"worker-3"}, Check: city.Check{Command: "cat wanted", At: ago(8 * time.Second), Took: 9 * time.Millisecond,
 				Value: 2, Good: ago(8 * time.Second), Output: "2"}, Timeout: 2 * time.Minute, Source: "city.toml:200:1",
 			Decisions: []city.Decision{
-				{At: *ago(26 * time.Hour), What: "scale", Why: "check said 3"},
-				{At: *ago(48 * time.Second), What: "scale", Why: "check said 2: worker-3 drains"}},
+				{At: *ago(26 * time.Hour), What: "scale", Why: "check returned 3"},
+				{At: *ago(48 * time.Second), What: "scale", Why: "check returned 2: worker-3 drains"}},
 			Next: &city.Next{At: in(22 * time.Second), What: "checked again"}},
 	}
 	member := func(pool string, i int, state city.State, since time.Duration, reason string) *city.Agent {
@@ -54,7 +54,7 @@ func withPools(s *city.Snapshot) {
 	leaving := member("worker", 3, city.Draining, 48*time.Second, "pool scaled 3 to 2")
 	leaving.Until = in(72 * time.Second)
 	leaving.Drain = &city.DrainInfo{Since: *ago(48 * time.Second), Deadline: leaving.Until, By: "pool"}
-	leaving.Next = &city.Next{At: leaving.Until, What: "ended if it does not answer"}
+	leaving.Next = &city.Next{At: leaving.Until, What: "ended if still running"}
 	s.Rigs = []city.Rig{
 		{Name: "attic", Path: "/srv/attic", Prefix: "at", Problem: "its folder does not exist", Source: "city.toml:9:1"},
 		{Name: "shop", Path: "/srv/shop", Prefix: "sh", Suspended: true, Agents: 2, Running: 1, Source: "city.toml:5:1"},

@@ -9,7 +9,6 @@ import (
 	"gcity/tui/keymap"
 )
 
-// actionItem offers an action.
 func actionItem(m *model, a *action) item {
 	t := item{Keys: a.Key.Keys(), Title: a.Title(), Words: a.ID, Line: a.ID, Run: a.Run,
 		Why: func() string { return a.Refused(m) }}
@@ -26,7 +25,7 @@ func actionItem(m *model, a *action) item {
 }
 
 func openFinder(m *model, palette bool) {
-	f := &finder{Title: "Help", None: "No action is called that."}
+	f := &finder{Title: "Help", None: "No action has this name."}
 	for i := range m.keys.Actions {
 		if a := &m.keys.Actions[i]; a.Reachable() && !unseen(m, a) {
 			f.All = append(f.All, actionItem(m, a))
@@ -47,16 +46,15 @@ func openFinder(m *model, palette bool) {
 	openFinderOf(m, f)
 }
 
-// open shows a finder with all that it has.
 func openFinderOf(m *model, f *finder) { m.dialogs.Open(dialog.NewFinder(f)) }
 
-// unseen reports whether an action is not even shown: in a room that only looks, all that would change something.
+// unseen reports whether an action is hidden: in a read-only room, everything that would change something.
 func unseen(m *model, a *action) bool {
 	return m.mode == ReadOnly && a.Refused(m) == needWritable(m)
 }
 
-// runFound closes the finder and runs what is under the cursor; in the palette a line that names nothing that is
-// offered is tried as it stands.
+// runFound closes the finder and runs the row under the cursor. In the palette, a line that matches no row is run
+// as typed.
 func runFound(m *model) []feed.Effect {
 	f := m.dialogs.finder()
 	if t := f.Current(); t != nil && (f.Pointed || !t.Near) {
@@ -77,7 +75,7 @@ func runFound(m *model) []feed.Effect {
 	if why != "" {
 		f.Problem = why
 		if len(f.Found) > 0 {
-			f.Problem += "; " + m.keys.KeyOf("finder.down") + " goes to what is like it"
+			f.Problem += "; " + m.keys.KeyOf("finder.down") + " selects the closest match"
 		}
 		return nil
 	}
@@ -86,7 +84,7 @@ func runFound(m *model) []feed.Effect {
 	return todo
 }
 
-// runItem closes a finder and runs an item of it, or says why it cannot be run.
+// runItem closes a finder and runs one of its rows, or says why it cannot.
 func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 	m.dialogs.Close(f)
 	if why := t.Refused(); why != "" {
@@ -95,7 +93,7 @@ func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 	} else {
 		todo = t.Run(m)
 	}
-	// not what only opened it again, to be completed
+	// not a row that only reopened it for completion
 	if f.Palette != nil && m.dialogs.finder() == nil {
 		rememberLine(m, t.Line)
 	}

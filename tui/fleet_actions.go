@@ -15,63 +15,75 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetActions lead to other cities, and are those of the room of all cities.
+// fleetActions returns the actions that lead to other cities, and those of the room of all cities.
 func fleetActions() []action {
+	f := []keymap.Zone{keymap.InFleet}
+	return append([]action{
+		{ID: "city.switch", Key: keymap.Bind("switch city: choose one, or go back to all cities",
+			"@"), In: []keymap.Zone{keymap.Everywhere}, Run: switchCity},
+		{ID: "fleet.show", Key: keymap.Bind("show all cities in one list"),
+			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
+			Run: func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }},
+
+		{ID: "fleet.open", Key: keymap.Bind("open the city, or select the agent in its city",
+			"enter", "@"),
+			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
+		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need attention, or back "+
+			"to the cities",
+			"tab", "shift+tab"), Short: "agents", In: f, Run: turnFleet},
+		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
+			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needLoop,
+			Run: suspendCity},
+		{ID: "fleet.reload", Key: keymap.Bind("reload the city's configuration now", "R"), In: f,
+			Why: needLoop, Run: reloadCity},
+		{ID: "fleet.details", Key: keymap.Bind("show details of the city: why it is in this "+
+			"state, all its problems",
+			"d"), Short: "details", In: f, Why: needCityRow, Run: showSister},
+		{ID: "fleet.register",
+			Key: keymap.Bind(
+				"register a city's folder and start it: also a registered city that is "+
+					"not running", "a"),
+			Short: "add", In: f, Why: needRegistrar, Run: askRegister},
+		{ID: "fleet.unregister",
+			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
+			In:   f,
+			Risk: keymap.Typed, Why: needRegistered, Run: askUnregister},
+		{ID: "fleet.filter",
+			Key:   keymap.Bind("filter: all words must match; !not ~fuzzy state: name:", "/"),
+			Short: "filter", In: f, Run: filterCities},
+		{ID: "fleet.messages", Key: keymap.Bind("messages: what the status line said", "m"), In: f,
+			Run: showMessages},
+		{ID: "fleet.mouse",
+			Key: keymap.Bind("use the mouse to click and scroll here, or to select text again",
+				"M"),
+			In: f, Run: toggleMouse},
+		{ID: "fleet.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: f,
+			Run: func(*model) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
+		{ID: "fleet.verbs", Key: keymap.Bind("find one of these actions and run it", "?", ":", "x",
+			"ctrl+p"), Short: "help", In: f, Run: fleetMenu},
+		{ID: "fleet.quit", Key: keymap.Bind("leave; all cities keep running", "q", "ctrl+c"),
+			Short: "quit", In: f, Risk: keymap.Confirmed, Run: askQuit},
+	}, fleetMoves()...)
+}
+
+func fleetMoves() []action {
 	f := []keymap.Zone{keymap.InFleet}
 	move := func(n int) func(*model) []feed.Effect {
 		return func(m *model) []feed.Effect { stepFleet(m, n); return nil }
 	}
 	return []action{
-		{ID: "city.switch", Key: keymap.Bind("switch city: choose one, or back to all of them",
-			"@"), In: []keymap.Zone{keymap.Everywhere}, Run: switchCity},
-		{ID: "fleet.show", Key: keymap.Bind("show all cities, side by side"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
-			Run: func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }},
-
-		{ID: "fleet.open", Key: keymap.Bind("go into the city, or to the agent", "enter", "@"),
-			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
-		{ID: "fleet.next", Key: keymap.Bind("go to the agents that need you, or back to the cities",
-			"tab", "shift+tab"), Short: "agents", In: f, Run: turnFleet},
-		{ID: "fleet.suspend", Key: keymap.Bind("suspend the whole city, or resume it", "s"),
-			Short: "suspend", In: f, Risk: keymap.Confirmed, Why: needLoop,
-			Run: suspendCity},
-		{ID: "fleet.reload", Key: keymap.Bind("read the city's configuration now", "R"), In: f,
-			Why: needLoop, Run: reloadCity},
-		{ID: "fleet.details", Key: keymap.Bind("show the city: why it is so, its problems in full",
-			"d"), Short: "details", In: f, Why: needCityRow, Run: showSister},
-		{ID: "fleet.register",
-			Key: keymap.Bind(
-				"register a city's folder and have it run; once more where it does not", "a"),
-			Short: "add", In: f, Why: needRegistrar, Run: askRegister},
-		{ID: "fleet.unregister",
-			Key: keymap.Bind("stop the city with all its agents, and forget it", "ctrl+k"), In: f,
-			Risk: keymap.Typed, Why: needRegistered, Run: askUnregister},
-		{ID: "fleet.filter",
-			Key:   keymap.Bind("filter: words that all must match; !not ~fuzzy state: name:", "/"),
-			Short: "filter", In: f, Run: filterCities},
-		{ID: "fleet.messages", Key: keymap.Bind("messages: what the status line said", "m"), In: f,
-			Run: showMessages},
-		{ID: "fleet.mouse",
-			Key: keymap.Bind("let the mouse click and scroll here, or select text again", "M"),
-			In:  f, Run: toggleMouse},
-		{ID: "fleet.redraw", Key: keymap.Bind("draw the screen anew", "ctrl+l"), In: f,
-			Run: func(*model) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
-		{ID: "fleet.verbs", Key: keymap.Bind("find one of these and run it", "?", ":", "x",
-			"ctrl+p"), Short: "help", In: f, Run: fleetMenu},
-		{ID: "fleet.quit", Key: keymap.Bind("leave; all cities go on", "q", "ctrl+c"),
-			Short: "quit", In: f, Risk: keymap.Confirmed, Run: askQuit},
 		{ID: "fleet.down", Key: keymap.Bind("down", "j", "down"), In: f, Run: move(1)},
 		{ID: "fleet.up", Key: keymap.Bind("up", "k", "up"), In: f, Run: move(-1)},
 		{ID: "fleet.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: f,
 			Run: move(10)},
 		{ID: "fleet.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: f,
 			Run: move(-10)},
-		{ID: "fleet.first", Key: keymap.Bind("to the first", "g", "home"), In: f,
+		{ID: "fleet.first", Key: keymap.Bind("to the first row", "g", "home"), In: f,
 			Run: move(-widget.Far)},
-		{ID: "fleet.last", Key: keymap.Bind("to the last", "G", "end"), In: f,
+		{ID: "fleet.last", Key: keymap.Bind("to the last row", "G", "end"), In: f,
 			Run: move(widget.Far)},
 		{ID: "fleet.back",
-			Key: keymap.Bind("one step back, also to the city that one came from; never leaves",
+			Key: keymap.Bind("one step back, also to the city you came from; never leaves",
 				"esc"), In: f, Run: backInFleet},
 	}
 }
@@ -84,14 +96,14 @@ func stepFleet(m *model, n int) {
 	m.cities.Move(n)
 }
 
-// turnFleet goes from the cities to the agents, and back.
+// turnFleet moves the cursor between the cities and the agents.
 func turnFleet(m *model) []feed.Effect {
 	m.onNeeds = !m.onNeeds && len(allNeeds(m)) > 0
 	moveNeeds(m, 0)
 	return nil
 }
 
-// sister is the city that is selected, or whose agent is; nil if there is none.
+// chosenCity returns the selected city, or that of the selected agent, or nil.
 func chosenCity(m *model) *fleet.City {
 	if !m.onNeeds {
 		return m.cities.Current()
@@ -109,17 +121,17 @@ func needCityRow(m *model) string {
 	return ""
 }
 
-// needCityItself is why a verb about a whole city is not for what is under the cursor.
+// needCityItself returns why a verb about a whole city does not apply to the row under the cursor.
 func needCityItself(m *model) string {
 	if m.onNeeds {
-		return "it is about a whole city, and the cursor is " +
+		return "this is about a whole city, and the cursor is " +
 			"on an agent; " + m.keys.KeyOf("fleet.next") + " goes to the cities, " +
 			m.keys.KeyOf("fleet.open") + " to the agent"
 	}
 	return needCityRow(m)
 }
 
-// needLoop is why nothing can be told to the city.
+// needLoop returns why the city cannot receive commands.
 func needLoop(m *model) string {
 	if why := needWritable(m); why != "" {
 		return why
@@ -128,7 +140,7 @@ func needLoop(m *model) string {
 		return why
 	}
 	if c := chosenCity(m); !c.Info.Running {
-		return c.Shown + " does not run: it is " + string(c.Info.Status)
+		return c.Shown + " is not running: it is " + string(c.Info.Status)
 	}
 	return ""
 }
@@ -138,7 +150,7 @@ func needRegistrar(m *model) string {
 		return why
 	}
 	if !m.registrar {
-		return describe.Fixed + "; `gcity register` does"
+		return describe.Fixed + "; use `gcity register`"
 	}
 	return ""
 }
@@ -172,18 +184,18 @@ func suspendCity(m *model) []feed.Effect {
 			do: func(m *model) []feed.Effect { return toCity(m, "resuming", &c, city.Resume{}) }})
 	}
 	ask(m, question{title: "Suspend " + c.Shown + "?", verb: "suspend", count: c.Brief.Running,
-		body: []string{fmt.Sprintf("%s there. All sessions end, and none begins until the city "+
+		body: []string{fmt.Sprintf("%s there. All sessions stop, and none starts until the city "+
 			"is resumed.", areRunning(c.Brief.Running))},
 		do: func(m *model) []feed.Effect { return toCity(m, "suspending", &c, city.Suspend{}) }})
 	return nil
 }
 
 func reloadCity(m *model) []feed.Effect {
-	return toCity(m, "reading the configuration of", chosenCity(m), city.Reload{})
+	return toCity(m, "reloading the configuration of", chosenCity(m), city.Reload{})
 }
 
-// askRegister asks for a folder; where a city is selected that does not run, it is that one's: registered anew it
-// is run.
+// askRegister asks for a folder. It suggests that of the selected city if that is not running: registering it again
+// starts it.
 func askRegister(m *model) []feed.Effect {
 	text := widget.NewEntry("")
 	if c := chosenCity(m); c != nil && !c.Info.Running {
@@ -193,7 +205,7 @@ func askRegister(m *model) []feed.Effect {
 		Hint: m.keys.KeyOf("prompt.done") + " registers", Edit: text,
 		Refuse: func(text string) string {
 			if !filepath.IsAbs(text) {
-				return "the whole path, from /"
+				return "an absolute path, starting with /"
 			}
 			return ""
 		},
@@ -210,14 +222,14 @@ func askUnregister(m *model) []feed.Effect {
 	c := *chosenCity(m)
 	body := []string{fmt.Sprintf("%s in %s.", areRunning(c.Brief.Running),
 		widget.Plain(c.Info.Path)),
-		"They are stopped, and the supervisor forgets the city; its files stay."}
+		"They stop, and the city is unregistered; its files stay."}
 	if m.homeAt != "" && c.Info.Path == m.homeAt && m.hosts {
 		body = append(body, "This program runs that city.")
 	}
-	m.dialogs.Open(&choice{Title: "Stop and forget " + c.Shown, Body: body, Must: c.Shown,
+	m.dialogs.Open(&choice{Title: "Stop and unregister " + c.Shown, Body: body, Must: c.Shown,
 		Edit: widget.NewEntry(""), Since: m.now,
 		Answers: []answer{
-			{Title: "stop it and forget it", Do: func(m *model) []feed.Effect {
+			{Title: "stop and unregister it", Do: func(m *model) []feed.Effect {
 				return []feed.Effect{feed.UnregisterCity{ID: begin(m,
 					"stopping "+c.Shown+" "+m.look.Glyphs.More),
 					Name: c.Info.Name, Path: c.Info.Path}}
@@ -227,7 +239,7 @@ func askUnregister(m *model) []feed.Effect {
 	return nil
 }
 
-// filterCities edits the filter of the list; every keystroke shows what it would leave.
+// filterCities edits the filter of the list and previews it at every key.
 func filterCities(m *model) []feed.Effect {
 	m.onNeeds = false
 	apply := func(text string) {
@@ -246,9 +258,9 @@ func filterCities(m *model) []feed.Effect {
 	return nil
 }
 
-// fleetMenu offers all that can be done here.
+// fleetMenu offers all actions of the room of all cities.
 func fleetMenu(m *model) []feed.Effect {
-	f := &finder{Title: "All cities", None: "No action is called that.", Reasons: true}
+	f := &finder{Title: "All cities", None: "No action has this name.", Reasons: true}
 	for _, a := range m.keys.In(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !unseen(m, a) {
 			t := actionItem(m, a)
@@ -280,7 +292,7 @@ func backInFleet(m *model) []feed.Effect {
 	return nil
 }
 
-// showSister is all that is known of a city without going there.
+// showSister shows what is known about a city without going there.
 func showSister(m *model) []feed.Effect {
 	name := chosenCity(m).Info.Name
 	m.read(&reader{Title: chosenCity(m).Shown,
@@ -291,7 +303,7 @@ func showSister(m *model) []feed.Effect {
 func sisterLines(m *model, name string) []string {
 	c := m.fleet.Find(name)
 	if c == nil {
-		return []string{widget.Plain(name) + " is not registered any more."}
+		return []string{widget.Plain(name) + " is no longer registered."}
 	}
 	h, b := fleet.HealthOf(&m.look, c), &c.Brief
 	lines := []string{m.look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(m.now), "",
@@ -301,12 +313,12 @@ func sisterLines(m *model, name string) []string {
 	}
 	if c.Info.Crashes > 0 {
 		lines = append(lines, m.look.Field("crashes",
-			fmt.Sprintf("%d of its loop", c.Info.Crashes)))
+			fmt.Sprintf("%d of its controller", c.Info.Crashes)))
 	}
 	if c.Info.Left > 0 {
 		lines = append(lines, m.look.Field("left",
 			widget.Count(c.Info.Left, "session")+
-				" of an earlier run; `gcity stop` in its folder ends what is left"))
+				" from an earlier run; `gcity stop` in its folder stops them"))
 	}
 	if c.Known {
 		last := ""
@@ -319,7 +331,7 @@ func sisterLines(m *model, name string) []string {
 			m.look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
 	}
 	if len(b.Problems)+len(b.Needs) > 0 {
-		lines = append(lines, "", m.look.Paint(themes.Title, "What is wrong"))
+		lines = append(lines, "", m.look.Paint(themes.Title, "Problems"))
 	}
 	for _, p := range b.Problems {
 		lines = append(lines, m.look.Paint(themes.Bad, m.look.Glyphs.Alert)+" "+p)

@@ -10,7 +10,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// citiesPanel lists the cities.
 func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 	t := &m.cities
 	room := h - 1
@@ -30,8 +29,8 @@ func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 	case len(t.Rows) == 0:
 		return widget.FillRows(append(append(lines, widget.Spaces(w)),
 			m.look.Notes(w, "No city is registered yet. `gcity start` in a city's folder "+
-				"registers it and has it run; "+
-				"`gcity register DIR` does the same from elsewhere.")...), w, h)
+				"registers and starts it; `gcity register DIR` does the same from elsewhere.")...),
+			w, h)
 	case len(t.List.Shown) == 0:
 		return widget.FillRows(append(append(lines, widget.Spaces(w)),
 			m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows),
@@ -50,7 +49,7 @@ func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 
 func fleetHeaded(m *model, w, h int) bool { return h >= 6 && w >= 60 && m.h >= 20 }
 
-// fleetColumns are how wide each column is, 0 = there is no room for it.
+// fleetColumns are the widths of the columns; 0 = not shown.
 type fleetColumns struct{ health, name, agents, needs, work, mail, loop, why int }
 
 func fleetColumnsFor(m *model, w int) fleetColumns {
@@ -68,7 +67,7 @@ func fleetColumnsFor(m *model, w int) fleetColumns {
 	for _, more := range []struct {
 		to *int
 		w  int
-		at int // the width of the screen that it takes
+		at int // the screen width from which on it is shown
 	}{{&c.needs, 4, 66}, {&c.loop, 5, 76}, {&c.work, 9, 100}, {&c.mail, 5, 110}} {
 		if w >= more.at && c.why-more.w-2 >= least {
 			*more.to = more.w
@@ -95,7 +94,7 @@ func cityHeads(m *model, c fleetColumns, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// cityRow is a city in the list: how it is, its numbers, and why.
+// cityRow is the row of a city: its health, its numbers, and the reason.
 func cityRow(m *model, c *fleet.City, cols fleetColumns, w int, focus bool) string {
 	more := m.look.Glyphs.More
 	here := c.Info.Name == m.cities.Chosen

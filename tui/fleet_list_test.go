@@ -43,7 +43,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	}
 	s.press("esc")
 	s.hear(feed.News{Fleet: demoFleet(epoch)})
-	if !strings.Contains(s.m.status.text, "a supervisor runs now: @ goes to its cities") {
+	if !strings.Contains(s.m.status.text, "a supervisor is running now: @ switches between its cities") {
 		t.Errorf("%q", s.m.status.text)
 	}
 	old := demoFleet(epoch)
@@ -54,12 +54,12 @@ func TestListThatComesAndGoes(t *testing.T) {
 	}
 	s.press("@")
 	if s.m.dialogs.finder() == nil || !strings.Contains(s.m.dialogs.finder().Title,
-		"as they were: the supervisor has stopped") {
+		"(outdated): the supervisor has stopped") {
 		t.Errorf("%+v", s.m.dialogs.finder())
 	}
 	s.press("esc")
 	s.hear(feed.News{Fleet: demoFleet(epoch)})
-	if s.m.status.failed || !strings.Contains(s.m.status.text, "is read again") {
+	if s.m.status.failed || !strings.Contains(s.m.status.text, "is available again") {
 		t.Errorf("%q", s.m.status.text)
 	}
 }
@@ -75,7 +75,7 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	}
 	s.hear(feed.News{Fleet: f})
 	s.press("G", "tab", "G")
-	for _, title := range []string{"Agents that need you", "Cities 68", "health", "all cities"} {
+	for _, title := range []string{"Agents that need attention", "Cities 68", "health", "all cities"} {
 		s.m.onNeeds = true
 		city, need := s.m.cities.Chosen, s.m.needAt
 		s.click(title)

@@ -72,7 +72,7 @@ func TestFleetOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	s.shows("last heard 1m ago: no answer within 2s", "again in 8s: its loop panicked", "1 failed; 1 quarantined")
+	s.shows("last heard 1m ago: no answer within 2s", "retries in 8s: its loop panicked", "1 failed; 1 quarantined")
 }
 
 func TestFleetShowsWhatIsLeft(t *testing.T) {
@@ -82,7 +82,7 @@ func TestFleetShowsWhatIsLeft(t *testing.T) {
 	s.hides("of an earlier run")
 	s.m.fleet.Find("quarry").Info.Left = 2
 	s.press("esc", "d")
-	s.shows("2 sessions of an earlier run; `gcity stop` in its folder ends what is left")
+	s.shows("2 sessions from an earlier run; `gcity stop` in its folder stops them")
 }
 
 func TestFleetFilter(t *testing.T) {
@@ -134,7 +134,7 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 	}
 	s.sail("tower")
 	s.press("R")
-	s.shows("tower does not run: it is stopped")
+	s.shows("tower is not running: it is stopped")
 }
 
 // For many their number is typed, and the name before a city is forgotten.
@@ -146,7 +146,7 @@ func TestFleetAsksForMany(t *testing.T) {
 		t.Fatal("eight agents ended by one key")
 	}
 	s.press("esc", "ctrl+k", "enter")
-	s.shows("Stop and forget harbour")
+	s.shows("Stop and unregister harbour")
 	if _, did := effectOf[feed.UnregisterCity](s); did {
 		t.Fatal("a city is forgotten by one key")
 	}
@@ -180,7 +180,7 @@ func TestFleetRegisters(t *testing.T) {
 	s.press("a")
 	s.typeIn("here")
 	s.press("enter")
-	s.shows("the whole path, from /")
+	s.shows("an absolute path, starting with /")
 	s.press("ctrl+u")
 	s.typeIn("/srv/new/")
 	s.press("enter")
@@ -213,7 +213,7 @@ func TestFleetEnters(t *testing.T) {
 func TestSwitchListSearches(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@")
-	s.shows("✓ bright-lights", "all cities, side by side")
+	s.shows("✓ bright-lights", "all cities in one list")
 	s.typeIn("harb")
 	s.press("enter")
 	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "harbour" || e.Path != "/srv/harbour" {
@@ -271,10 +271,10 @@ func TestSwitchByThePalette(t *testing.T) {
 
 // The header says where one is and who waits elsewhere, however narrow it is.
 func TestHeaderNamesOtherCities(t *testing.T) {
-	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need you", 120: "1 of 8 @ · @ 5 need you", 80: "@ 4 need you", 60: "@ 4 need you", 40: "@!4"} {
+	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need attention", 120: "1 of 8 @ · @ 5 need attention", 80: "@ 4 need attention", 60: "@ 4 need attention", 40: "@!4"} {
 		s := among(t, w, 20)
 		if w >= 100 {
-			want = "1 of 8 @ · @ 4 need you"
+			want = "1 of 8 @ · @ 4 need attention"
 		}
 		head, _, _ := strings.Cut(s.text(), "\n")
 		if !strings.Contains(head, want) {
@@ -352,7 +352,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.home, s.m.homeAt, s.m.hosts = "cottage-by-the-lake", "/home/cottage", true
 	s.press("@")
-	s.shows("cottage-by-the-lake  is in no list")
+	s.shows("cottage-by-the-lake  is not registered")
 	s.typeIn("cottage")
 	s.press("enter")
 	if e, _ := effectOf[feed.SwitchCity](s); !e.Home {
@@ -388,5 +388,5 @@ func TestStuckElsewhere(t *testing.T) {
 	s.hides("● running")
 	s.sail("harbour")
 	s.press("d")
-	s.shows("monitor is stuck for 10m: its output has stood still, with work: gc-4")
+	s.shows("monitor is stuck for 10m: no output although it has work: gc-4")
 }

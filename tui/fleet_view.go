@@ -17,10 +17,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetPlan is where the lists of the room of all cities are: the rows of each with its rule, 0 = it is not seen.
+// fleetPlan is the layout of the room of all cities: the rows of each list with its title, 0 = hidden.
 type fleetPlan struct {
-	head, cities, needs int // head: rows above them
-	detail              int // all about the city under the cursor
+	head, cities, needs int // head: rows above the lists
+	detail              int // details of the city under the cursor
 	tabs                bool
 }
 
@@ -53,7 +53,6 @@ func planFleet(m *model) fleetPlan {
 	return p
 }
 
-// fleetScreen is the room of all cities.
 func fleetScreen(m *model, s screenful) screenful {
 	at := planFleet(m)
 	s.lines = append(make([]string, 0, m.h), fleetHeader(m, m.w))
@@ -79,16 +78,16 @@ func fleetScreen(m *model, s screenful) screenful {
 	return s
 }
 
-// fleetProblem is why the list is old, "" if it is not.
+// fleetProblem returns why the list is outdated, or "".
 func fleetProblem(m *model) string {
 	if m.fleet == nil || m.fleet.Gone == "" {
 		return ""
 	}
 	return "the list of the cities cannot be read: " + widget.Plain(m.fleet.Gone) +
-		"; what is shown is old"
+		"; the list is outdated"
 }
 
-// fleetHeader counts cities as the header of a city counts agents: those that need a person first.
+// fleetHeader counts cities as the header of a city counts agents: those that need attention first.
 func fleetHeader(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.look.Glyphs.More))
@@ -119,14 +118,15 @@ func fleetHeader(m *model, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// fleetCounts are the cities by their health, the most urgent first, and before all what waits for a person.
+// fleetCounts returns the number of cities by health, the most urgent first, after the number of agents that need
+// attention.
 func fleetCounts(m *model) []headPart {
 	var parts []headPart
 	switch n := len(allNeeds(m)); {
 	case n == 1:
-		parts = append(parts, headPart{"  1 agent needs you", themes.Bad, n})
+		parts = append(parts, headPart{"  1 agent needs attention", themes.Bad, n})
 	case n > 1:
-		parts = append(parts, headPart{fmt.Sprintf("  %d agents need you", n), themes.Bad, n})
+		parts = append(parts, headPart{fmt.Sprintf("  %d agents need attention", n), themes.Bad, n})
 	}
 	for i := range m.cities.Rows {
 		h := fleet.HealthOf(&m.look, &m.cities.Rows[i])
@@ -144,10 +144,10 @@ func fleetCounts(m *model) []headPart {
 	return parts
 }
 
-// fleetTabs are the titles of the lists.
+// fleetTabs returns the titles of the lists.
 func fleetTabs(m *model, needs, shared bool) []widget.Tab {
 	all := []widget.Tab{{Name: "Cities", Extra: fmt.Sprint(len(m.cities.Rows)), Active: !needs},
-		{Name: "Agents that need you", Extra: fmt.Sprint(len(allNeeds(m))), Active: needs,
+		{Name: "Agents that need attention", Extra: fmt.Sprint(len(allNeeds(m))), Active: needs,
 			Alert: true}}
 	if m.cityFilter.Active() {
 		all[0].Search, all[0].Extra = "/"+m.cityFilter.Text, m.cities.List.Found()
@@ -161,7 +161,7 @@ func fleetTabs(m *model, needs, shared bool) []widget.Tab {
 	return all[:1]
 }
 
-// needsPanel lists the agents of all cities that wait for a person.
+// needsPanel lists the agents of all cities that need attention.
 func needsPanel(m *model, w, h int, focus, shared bool) []string {
 	all, room := allNeeds(m), h-1
 	m.needOffset = widget.ScrollTo(m.needAt, m.needOffset, room, len(all))
@@ -172,7 +172,7 @@ func needsPanel(m *model, w, h int, focus, shared bool) []string {
 	}
 	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, ""))
 	if len(all) == 0 {
-		return widget.FillRows(append(lines, m.look.Note("Nobody needs you.", w)), w, h)
+		return widget.FillRows(append(lines, m.look.Note("No agent needs attention.", w)), w, h)
 	}
 	state, town, who := panel.StateWidth+2, 4, 5
 	for _, n := range all {
@@ -210,7 +210,7 @@ func needsPanel(m *model, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// sisterStrip is what there is to know of the city under the cursor, as far as it has room.
+// sisterStrip shows details of the city under the cursor as far as there is room.
 func sisterStrip(m *model, w, h int) []string {
 	c := chosenCity(m)
 	if c == nil {
@@ -221,7 +221,7 @@ func sisterStrip(m *model, w, h int) []string {
 	all := widget.WrapAll(sisterLines(m, c.Info.Name), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.KeyOf("fleet.details")+
-			" shows all of it"))
+			" shows all"))
 	}
 	for _, text := range all {
 		l := widget.Line{Styles: &m.look}
@@ -231,7 +231,7 @@ func sisterStrip(m *model, w, h int) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// fleetFooter are the keys that work in the room of all cities.
+// fleetFooter returns the keys that work in the room of all cities.
 func fleetFooter(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Space(1)
@@ -256,7 +256,7 @@ func fleetFooter(m *model, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// fleetSummary is all cities in one line.
+// fleetSummary describes all cities in one line.
 func fleetSummary(m *model, w int) string {
 	text := widget.Count(len(m.cities.Rows), "city")
 	text = strings.Replace(text, "citys", "cities", 1)
@@ -266,7 +266,7 @@ func fleetSummary(m *model, w int) string {
 	return widget.Cut(text, w, m.look.Glyphs.More)
 }
 
-// clickFleet puts the cursor on the row that is clicked; twice at the same place it goes there.
+// clickFleet moves the cursor to the clicked row; a double click opens it.
 func clickFleet(m *model, c tea.MouseClickMsg, double bool) []feed.Effect {
 	at := planFleet(m)
 	row := c.Y - at.head - 1
@@ -298,19 +298,19 @@ func clickFleet(m *model, c tea.MouseClickMsg, double bool) []feed.Effect {
 	return nil
 }
 
-// ranked orders cities: what needs a person first, then by name.
+// ranked orders cities: those that need attention first, then by name.
 func ranked(m *model, a, b *fleet.City) int {
 	return cmp.Or(fleet.HealthOf(&m.look, a).Rank-fleet.HealthOf(&m.look, b).Rank,
 		city.CompareNames(a.Info.Name, b.Info.Name))
 }
 
-// fleetNeed is an agent that waits for a person, with its city.
+// fleetNeed is an agent that needs attention, with its city.
 type fleetNeed struct {
 	city *fleet.City
 	need *fleet.Need
 }
 
-// allNeeds are the agents of all cities that wait for a person, in the order of the cities.
+// allNeeds returns the agents of all cities that need attention, in the order of the cities.
 func allNeeds(m *model) []fleetNeed {
 	var all []fleetNeed
 	for i := range m.cities.Rows {

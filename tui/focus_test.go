@@ -104,5 +104,5 @@ func TestAttachAmongPools(t *testing.T) {
 	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Error("attached to nobody")
 	}
-	s.shows("no member of the pool worker runs")
+	s.shows("no member of the pool worker is running")
 }

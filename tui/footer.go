@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// foot adds the status line, or what is being typed, and the keys that work here, now.
+// foot adds the status line or the typed line, and the keys that currently work.
 func foot(m *model, s screenful, p *plan) screenful {
 	status := statusRows(m, m.w)
 	if d := m.dialogs.foot(); d != nil {
@@ -33,8 +33,8 @@ func foot(m *model, s screenful, p *plan) screenful {
 	return s
 }
 
-// stays reports whether the footer has an action that is of use everywhere, at its end, before all else in w
-// columns: what help knows too, only where there is room for it.
+// stays reports whether the footer always shows an action at its end, in w columns. Actions that help lists too are
+// shown only if there is room.
 func stays(a *action, w int) bool {
 	switch a.ID {
 	case "view.palette":
@@ -45,7 +45,8 @@ func stays(a *action, w int) bool {
 	return true
 }
 
-// footer lists the keys that work where the focus is, as many as fit. How to find things, get help and leave stays.
+// footer lists the keys that work with the current focus, as many as fit. The palette, help and leaving are always
+// shown.
 func footer(m *model, w int) string {
 	if m.lobby {
 		return fleetFooter(m, w)
@@ -71,7 +72,7 @@ func footer(m *model, w int) string {
 	if m.typing() || m.dialogs.covers() || listOpen(m) {
 		return l.Fill(w)
 	}
-	if m.zone() != keymap.InLists { // what only this panel can do comes first
+	if m.zone() != keymap.InLists { // actions of this panel only come first
 		slices.SortStableFunc(keys, func(a, b *action) int {
 			return rankHere(m, a) - rankHere(m, b)
 		})
@@ -106,8 +107,7 @@ func footer(m *model, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is
-// selected.
+// footWhose names the agent that a verb acts on in Events and Watchdogs, because it is not always the selected one.
 func footWhose(m *model, a *action) string {
 	if m.focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
@@ -120,23 +120,23 @@ func footWhose(m *model, a *action) string {
 	return ""
 }
 
-// changes reports whether an action would change something in the city: whoever only looks must not do it.
+// changes reports whether an action would change something in the city. A read-only user must not run it.
 func changes(m *model, a *action) bool {
 	looking := *m
 	looking.mode = ReadOnly
 	return a.Refused(&looking) == needWritable(&looking)
 }
 
-// suspendID is the verb that is about a pool where Pools has the focus.
+// suspendID is the verb that acts on a pool if Pools has the focus.
 const suspendID = "agent.suspend"
 
-// alsoOfPools reports whether a verb of agents is about the pool where Pools has the focus.
+// alsoOfPools reports whether a verb of agents acts on the pool if Pools has the focus.
 func alsoOfPools(id string) bool {
 	return slices.Contains([]string{suspendID, drainID, "agent.attach", mailID, slingID}, id)
 }
 
-// elsewhere reports whether an action is about something that the focused panel does not show: among pools and
-// automations, the agent.
+// elsewhere reports whether an action acts on something that the focused panel does not show: in Pools and
+// Automations, an agent.
 func elsewhere(m *model, a *action) bool {
 	p := m.focused().About()
 	agents := p.Kind == panel.KindAgent || p.Proxy != "" || m.focus == panel.IDPeek
@@ -144,7 +144,7 @@ func elsewhere(m *model, a *action) bool {
 		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
-// rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.
+// rankHere orders the footer of a panel: its own actions, then shared ones, then the rest.
 func rankHere(m *model, a *action) int {
 	switch {
 	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && answerable(m) != nil:
@@ -157,16 +157,16 @@ func rankHere(m *model, a *action) int {
 	return 2
 }
 
-// heard reports whether an action's key works where the focus is.
+// heard reports whether an action's key works with the current focus.
 func heard(m *model, a *action) bool {
 	return slices.Contains(a.In, keymap.Everywhere) || slices.Contains(a.In, m.zone())
 }
 
-// footText is an action's name as it would work now.
+// footText returns an action's name as it would act now.
 func footText(m *model, a *action) string {
 	switch {
 	case a.ID == releaseID && answerable(m) != nil:
-		return "answer"
+		return "ack"
 	case a.ID == releaseID && undoable(m):
 		return "undo"
 	case a.ID == suspendID && suspended(m):
@@ -187,7 +187,7 @@ func footText(m *model, a *action) string {
 	return a.Short
 }
 
-// suspended reports whether all that s is about is suspended.
+// suspended reports whether everything that s acts on is suspended.
 func suspended(m *model) bool {
 	all := flagTargets(m)
 	on, _ := byFlag(all)

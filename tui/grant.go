@@ -6,7 +6,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// panelActions are what only one panel can do, of all panels.
+// panelActions returns the actions that single panels define.
 func panelActions(all []panel.Panel) []action {
 	var actions []action
 	for _, p := range all {
@@ -28,7 +28,7 @@ func panelActions(all []panel.Panel) []action {
 	return actions
 }
 
-// refusedIn is why an action of a panel cannot be done now, "" if it can.
+// refusedIn returns why an action of a panel is not possible now, or "".
 func refusedIn(m *model, p panel.Panel, a panel.Action) string {
 	switch {
 	case a.Writes && m.mode == ReadOnly:
@@ -39,7 +39,6 @@ func refusedIn(m *model, p panel.Panel, a panel.Action) string {
 	return a.Action.Refused(m.env())
 }
 
-// grant does what a panel asks for.
 func grant(m *model, all []panel.Request) (todo []feed.Effect) {
 	for _, r := range all {
 		todo = append(todo, grantOne(m, r)...)

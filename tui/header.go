@@ -15,14 +15,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// headPart is a piece of the header.
 type headPart struct {
 	text  string
 	token themes.Token
 	n     int
 }
 
-// header says where one is, how the city is, and whether its loop turns.
+// header shows which city this is, its state, and whether its controller responds.
 func header(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	dot := " " + m.look.Glyphs.Dot + " "
@@ -50,7 +49,7 @@ func header(m *model, w int) string {
 	if host := where(m); host != "" && w >= 100 {
 		l.Add(themes.Dim, dot+host)
 	}
-	// who runs is worth more
+	// the running agents have priority over this
 	if text := dot + m.mode.String(); room > widget.Width(text)+14 &&
 		(badge == "" || w >= 100 || m.mode == ReadOnly) {
 		l.Add(mode, text)
@@ -60,7 +59,7 @@ func header(m *model, w int) string {
 		gap = 1
 	}
 	counts := countParts(m, w-l.Width-widget.Width(end)-gap)
-	// how many are ill and run is worth more than that the loop turns
+	// the number of agents in trouble has priority over this
 	if m.snap != nil && w >= 50 && !stalled(m) {
 		short := m.now.Format("15:04")
 		if more := countParts(m, w-l.Width-widget.Width(short)-3); len(
@@ -81,7 +80,7 @@ func header(m *model, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// mailBadge says how much mail for people is not read, "" = none.
+// mailBadge returns the number of unread messages for people, or "".
 func mailBadge(m *model, w int) string {
 	n := unread(m)
 	switch {
@@ -108,7 +107,7 @@ func partsWidth(parts []headPart) int {
 	return n
 }
 
-// byState counts the agents: those that need a person, and then who runs and all others.
+// byState counts the agents: those that need attention, and the running and all others.
 func byState(m *model) (urgent, rest []headPart) {
 	n := m.snap.Count()
 	known := 0
@@ -134,14 +133,14 @@ func byState(m *model) (urgent, rest []headPart) {
 	return urgent, rest
 }
 
-// headcounts is how many counts the header should have room for: who needs a person, and who runs.
+// headcounts is how many counts the header should have room for: agents that need attention, and running ones.
 func headcounts(m *model) int {
 	urgent, rest := byState(m)
 	return len(urgent) + min(1, len(rest))
 }
 
-// countParts are the agents by state in at most w columns: those that need a person, then who runs. What does not
-// fit is counted together; who needs a person is counted however narrow it gets.
+// countParts counts the agents by state in at most w columns: those that need attention, then running ones. What
+// does not fit is summed up; agents that need attention are always counted.
 func countParts(m *model, w int) []headPart {
 	if m.snap == nil {
 		return nil
@@ -174,13 +173,14 @@ func countParts(m *model, w int) []headPart {
 	return urgent
 }
 
-// clockText is how fresh the loop is, and the time.
+// clockText returns the age of the last patrol, and the time.
 func clockText(m *model) string {
 	at := m.now.Format("15:04:05")
 	if m.calm {
 		at = m.now.Format("15:04")
 	}
-	if m.snap == nil || m.gone != "" || m.w < 60 { // of a loop that is not heard nothing is known
+	// nothing is known about a controller that does not answer
+	if m.snap == nil || m.gone != "" || m.w < 60 {
 		return at
 	}
 	turn := m.snap.Patrol.Age(m.now)
@@ -188,13 +188,13 @@ func clockText(m *model) string {
 	switch {
 	case m.snap.Patrol.Last.IsZero():
 		loop = "-"
-	case turn < 4*time.Second: // what is younger than the beat and the look at it is fresh
+	case turn < 4*time.Second: // younger than the pulse and the refresh of the screen
 		loop = "ok"
 	}
 	return "loop " + loop + "  " + at
 }
 
-// stalled reports whether the loop has missed its patrol for long.
+// stalled reports whether the controller has missed its patrol for long.
 func stalled(m *model) bool {
 	if m.snap == nil || m.snap.Patrol.Last.IsZero() || stopped(m) {
 		return false
@@ -202,24 +202,24 @@ func stalled(m *model) bool {
 	return m.snap.Patrol.Age(m.now) > 3*m.snap.Patrol.Interval+5*time.Second
 }
 
-// stopped reports whether the city has ended in good order, as far as is known.
+// stopped reports whether the city has stopped in good order, as far as is known.
 func stopped(m *model) bool { return m.gone != "" && m.snap != nil && m.snap.ShutDown }
 
-// lost reports whether a city that lives elsewhere has ended or cannot be heard: nothing can be done to it from here.
+// lost reports whether a city of another process has ended or does not answer: it cannot be controlled from here.
 func lost(m *model) bool { return m.gone != "" && m.mode != Hosting }
 
-// problems are the things about the whole city that somebody should know, the worst first. One may have several lines.
+// problems returns the problems of the whole city, the most severe first. One may have several lines.
 func problems(m *model) []string {
 	var p []string
 	switch {
 	case stopped(m):
-		p = append(p, "the city was stopped "+widget.Age(m.now.Sub(m.lone))+" ago"+startAgain(m)+
-			"; what is shown is the last that was heard of it")
+		p = append(p, "the city stopped "+widget.Age(m.now.Sub(m.lone))+" ago"+startAgain(m)+
+			"; this is its last known state")
 	case lost(m):
-		p = append(p, "gone for "+widget.Age(m.now.Sub(m.lone))+": "+m.gone+startAgain(m)+
-			"; what is shown is old")
+		p = append(p, "no answer for "+widget.Age(m.now.Sub(m.lone))+": "+m.gone+startAgain(m)+
+			"; the data shown is outdated")
 	case m.gone != "":
-		p = append(p, "the city cannot be heard: "+m.gone+"; what is shown is old")
+		p = append(p, "the city cannot be reached: "+m.gone+"; the data shown is outdated")
 	}
 	if m.snap == nil {
 		return p
@@ -229,10 +229,10 @@ func problems(m *model) []string {
 		p = append(p, "the city is shutting down")
 	}
 	if stalled(m) {
-		p = append(p, "the loop has not turned for "+widget.Age(s.Patrol.Age(m.now)))
+		p = append(p, "no patrol by the controller for "+widget.Age(s.Patrol.Age(m.now)))
 	}
 	if s.Config.Rejected != "" {
-		p = append(p, "config refused, the earlier one stays in force: "+
+		p = append(p, "config invalid; previous one stays in force: "+
 			widget.PlainText(s.Config.Rejected))
 	}
 	if h := s.Config.Held; h != nil {
@@ -255,13 +255,13 @@ func problems(m *model) []string {
 	return append(append(p, mistakesOf(m)...), fleet.Warnings(s)...)
 }
 
-// startAgain says what brings a city back that is heard no more.
+// startAgain says how to start a city that does not answer.
 func startAgain(m *model) string {
 	switch {
 	case !lost(m) || m.gone == feed.NotYet:
 		return ""
 	case m.under != "":
-		return "; `gcity start` there has it run again"
+		return "; run `gcity start` there to start it again"
 	}
 	return "; run `gcity` there to start it again"
 }
@@ -290,8 +290,7 @@ func problemLines(m *model, w, n int) []string {
 	return lines
 }
 
-// summary is the city in one line of w columns: its name, what is wrong, and as many of the counts as there is room
-// for.
+// summary describes the city in one line of w columns: its name, its problems, and as many counts as fit.
 func summary(m *model, w int) string {
 	dot := " " + m.look.Glyphs.Dot + " "
 	lead := widget.Cut(cityName(m), max(12, w/2), m.look.Glyphs.More)
@@ -306,7 +305,7 @@ func summary(m *model, w int) string {
 		for _, p := range parts {
 			text += dot + strings.TrimSpace(p.text)
 		}
-		// there is no room for all of them
+		// not all of them fit
 		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 {
 			text += dot + widget.Number(m.snap.Count()[city.Running]) + " running" +
 				m.look.Glyphs.More

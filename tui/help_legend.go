@@ -6,35 +6,35 @@ import (
 	"gcity/tui/widget"
 )
 
-// legend says in the help what signs stand for, and where is written what each person prefers.
+// legend explains in the help what the signs mean, and which file has the preferences.
 func legend(m *model) []item {
 	g := &m.look.Glyphs
 	all := []item{
 		{Keys: []string{g.Running}, Title: "running"},
-		{Keys: []string{g.Starting}, Title: "starting: it runs, and is not ready yet"},
+		{Keys: []string{g.Starting}, Title: "starting: it is running but not ready yet"},
 		{Keys: []string{g.Waiting},
-			Title: "waiting: it starts when those are up that it depends on"},
+			Title: "waiting: it starts when the agents it depends on are up"},
 		{Keys: []string{g.Backoff},
-			Title: "backoff: it ended, and starts again by itself after a pause"},
+			Title: "backoff: it exited and restarts after a delay"},
 		{Keys: []string{g.Leaving},
-			Title: "draining or stopping: it was told to finish, or is being ended"},
+			Title: "draining or stopping: it was asked to finish, or is being stopped"},
 		{Keys: []string{g.Failed},
-			Title: "failed or quarantined: it does not start, or ended too often; it " +
-				"needs somebody"},
-		{Keys: []string{g.Exited}, Title: "exited: it ended as it should"},
+			Title: "failed or quarantined: it does not start, or crashed too often; it " +
+				"needs attention"},
+		{Keys: []string{g.Exited}, Title: "exited: it ended as intended"},
 		{Keys: []string{g.Suspended},
-			Title: "suspended: somebody wants it ended; it does not start before it is resumed"},
-		{Keys: []string{g.Mark}, Title: "marked: what is done next is done to all that are marked"},
+			Title: "suspended: a user stopped it; it does not start before it is resumed"},
+		{Keys: []string{g.Mark}, Title: "marked: verbs act on all marked rows"},
 		{Keys: []string{g.Alert},
-			Title: "something is wrong with the city, or with what stands beside it"},
-		{Keys: []string{g.Mail}, Title: "mail that nobody has read; " + m.keys.KeyOf("mail.show") +
+			Title: "a problem of the city or of something that it uses"},
+		{Keys: []string{g.Mail}, Title: "unread mail; " + m.keys.KeyOf("mail.show") +
 			" shows it"},
-		{Keys: []string{g.More}, Title: "something is cut off here"},
+		{Keys: []string{g.More}, Title: "text is cut off here"},
 		{Keys: []string{g.Below + "9"},
-			Title: "in the title of a list: it has 9 rows more below those that are seen; " +
+			Title: "in the title of a list: there are 9 more rows below; " +
 				g.Above + "9 above"},
 		{Keys: []string{"o:need"},
-			Title: "the order of a list at the right of its rule: who needs somebody first; " +
+			Title: "the order of a list, in its title: agents that need attention first; " +
 				m.keys.KeyOf("list.sort") + " changes it"},
 	}
 	for i := range all {
@@ -45,9 +45,9 @@ func legend(m *model) []item {
 		file = "the file that `gcity prefs path` names"
 	}
 	for _, about := range []struct{ what, words string }{
-		{"columns = [\"name\", \"state\", \"why\"]: which columns Agents has", "column"},
-		{"[keys]: which key does what", "key rebind binding"},
-		{"theme, confirm, detach, ascii: how the room looks and what it asks",
+		{"columns = [\"name\", \"state\", \"why\"]: the columns of Agents", "column"},
+		{"[keys]: the keys of actions", "key rebind binding"},
+		{"theme, confirm, detach, ascii: appearance and confirmations",
 			"theme colours colors confirm"},
 	} {
 		all = append(all, item{Title: fmt.Sprintf("%s, in %s", about.what, widget.Plain(file)),

@@ -10,7 +10,7 @@ import (
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
-	s.shows("1 of ", "zoom into the terminal; in Quarantine: the crashes", "Agents, Quarantine")
+	s.shows("1 of ", "zoom into the terminal; in Quarantine: show the", "Agents, Quarantine")
 	s.press("pgdown")
 	page := s.m.dialogs.finder().At
 	if page < 10 {
@@ -32,7 +32,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.shows("Pools, asks first")
 	wide := demo(t, 200, 60)
 	wide.press("?")
-	wide.shows("undo or release: the last verb for 10 s; else quarantine, backoff, drain; a watchdog's call ")
+	wide.shows("undo or release: the last verb (10 s); else quarantine, backoff or drain; acknowledge a watchdog ")
 }
 
 // What signs stand for, and where preferences are written, is found by the words somebody would look for.
@@ -41,9 +41,9 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	for text, want := range map[string][]string{
-		"prefer": {"columns = [", "[keys]", "in ~/.config/gcity/config.toml"}, "columns": {"which columns Agents has"},
-		"prefs": {"theme"}, "legend": {"quarantined", "marked: what is done next"}, "↻": {"starts again by itself"}, "◌": {"waiting: it starts"},
-		"o:need": {"who needs somebody first"},
+		"prefer": {"columns = [", "[keys]", "in ~/.config/gcity/config.toml"}, "columns": {"the columns of Agents"},
+		"prefs": {"theme"}, "legend": {"quarantined", "marked: verbs act on"}, "↻": {"restarts after a delay"}, "◌": {"waiting: it starts"},
+		"o:need": {"agents that need attention first"},
 	} {
 		s.press("?")
 		s.press(strings.Split(text, "")...)
@@ -52,6 +52,6 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 		s.press("esc", "esc")
 	}
 	s.press("?", "↻", "enter")
-	s.shows("starts again by itself")
+	s.shows("restarts after a delay")
 	s.hides("runs it")
 }

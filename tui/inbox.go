@@ -14,30 +14,30 @@ import (
 	"gcity/tui/widget"
 )
 
-// inbox is the sheet that lists mail: that for people, or everybody's.
+// inbox is the dialog that lists mail: that for people, or all of it.
 type inbox struct {
-	all     []mail.Message // that were told of, newest first, nothing archived
-	rows    []mail.Message // of these the ones that are listed
-	others  bool           // also what is for agents and pools
+	all     []mail.Message // all messages received, newest first, without archived ones
+	rows    []mail.Message // those that are listed
+	others  bool           // also mail for agents and pools
 	chosen  string         // the id under the cursor
 	at      int            // index into rows
 	offset  int
 	problem string // why it could not be read, "" = it could
 	known   bool   // there was an answer
 	asked   int    // the question under way, 0 = none
-	counts  [2]int // of the city when it was asked
+	counts  [2]int // the city's counts when it was asked
 	stale   bool   // something has changed since it was asked
 
 	dialog.List[task]
 }
 
-// mailLimit bounds the list: only the newest are asked for.
+// mailLimit bounds the list to the newest messages.
 const mailLimit = 2000
 
 func (k *inbox) title() string {
 	what := "Mail"
 	if k.others {
-		what = "Everybody's mail"
+		what = "All mail"
 	}
 	if !k.known {
 		return what
@@ -58,7 +58,7 @@ func (k *inbox) title() string {
 	return text
 }
 
-// unread is how much unread mail waits for people.
+// unread returns how much unread mail for people there is.
 func unread(m *model) int {
 	if m.snap == nil {
 		return 0
@@ -75,7 +75,7 @@ func showInbox(m *model) []feed.Effect {
 	return nil
 }
 
-// askMail asks for all that is not archived.
+// askMail asks for all mail that is not archived.
 func askMail(m *model) {
 	k := m.dialogs.inbox()
 	k.stale, k.counts = false, mailCounts(m)
@@ -84,7 +84,7 @@ func askMail(m *model) {
 	k.asked = seekBeads(m, q)
 }
 
-// mailCounts change when there is other mail than before: that of people, and what agents have not read.
+// mailCounts changes when the mail changes: the unread mail of people and of agents.
 func mailCounts(m *model) [2]int {
 	if m.snap == nil {
 		return [2]int{}
@@ -96,7 +96,7 @@ func mailCounts(m *model) [2]int {
 	return [2]int{m.snap.Mail.Total, n}
 }
 
-// mailChanged asks anew when the list that is open is no longer what the city has.
+// mailChanged asks again if the open list is outdated.
 func mailChanged(m *model) {
 	if k := m.dialogs.inbox(); k != nil && k.asked == 0 && (k.stale || k.counts != mailCounts(m)) {
 		askMail(m)
@@ -108,7 +108,7 @@ func takeMail(m *model, f feed.FoundBeads) {
 	k := m.dialogs.inbox()
 	k.asked, k.known, k.problem = 0, true, widget.Plain(f.Problem)
 	if f.Problem != "" {
-		return // what was known stays
+		return // keep the previous list
 	}
 	k.all = k.all[:0]
 	for _, b := range f.Beads {
@@ -120,7 +120,7 @@ func takeMail(m *model, f feed.FoundBeads) {
 	listMail(m)
 }
 
-// listMail fills the list with what it is about.
+// listMail fills the list.
 func listMail(m *model) {
 	k := m.dialogs.inbox()
 	k.rows = k.rows[:0]
@@ -147,7 +147,7 @@ func (k *inbox) move(n int) {
 	}
 }
 
-// under is the message under the cursor, nil if there is none.
+// under returns the message under the cursor, or nil.
 func (k *inbox) under() *mail.Message {
 	if k.at < len(k.rows) {
 		return &k.rows[k.at]
@@ -155,8 +155,8 @@ func (k *inbox) under() *mail.Message {
 	return nil
 }
 
-// columns are how wide senders and addresses stand in a list of w columns. 0 = all of it is for the one person whom
-// nobody has to name, or there is no room.
+// columns returns the widths of senders and recipients in a list of w columns. 0 = there is no room, or the only
+// user is the recipient of everything.
 func (k *inbox) columns(w int) (from, to int) {
 	most := min(max(8, w/6), 24)
 	named := false
@@ -171,7 +171,7 @@ func (k *inbox) columns(w int) (from, to int) {
 	return from, to
 }
 
-// mark notes that a message is read, or is not, before the city says so.
+// mark changes whether a message is read, before the city confirms it.
 func (k *inbox) mark(id string, read bool) {
 	for _, all := range [][]mail.Message{k.all, k.rows} {
 		for i := range all {
@@ -182,7 +182,7 @@ func (k *inbox) mark(id string, read bool) {
 	}
 }
 
-// drop takes a message off the list before the city says so.
+// drop removes a message from the list before the city confirms it.
 func drop(m *model, id string) {
 	k := m.dialogs.inbox()
 	if k == nil {
@@ -195,7 +195,6 @@ func drop(m *model, id string) {
 	listMail(m)
 }
 
-// inboxSheet draws the list.
 func inboxSheet(m *model, w int) []string {
 	k := m.dialogs.inbox()
 	return listSheet(m, w, listing{problem: k.problem, known: k.known, none: noMail(m),
@@ -205,7 +204,7 @@ func inboxSheet(m *model, w int) []string {
 		}, keys: inboxKeys(m)})
 }
 
-// noMail says why the list is empty and what would fill it.
+// noMail says why the list is empty and how mail is written.
 func noMail(m *model) string {
 	text := "No mail for people. Agents write it with `gc mail send " + mail.Person + "`"
 	if m.dialogs.inbox().others {
@@ -215,16 +214,16 @@ func noMail(m *model) string {
 		text += ", and " + m.keys.KeyOf("mail.write") + " writes some to them"
 	}
 	if len(m.dialogs.inbox().all) > 0 && !m.dialogs.inbox().others {
-		text += "; " + m.keys.KeyOf("mail.others") + " shows what they write to each other"
+		text += "; " + m.keys.KeyOf("mail.others") + " shows the mail between them"
 	}
 	return text + "."
 }
 
-// inboxKeys say what the keys do here, now.
+// inboxKeys returns the keys that currently work.
 func inboxKeys(m *model) []string {
-	k, others := m.dialogs.inbox(), "everybody's"
+	k, others := m.dialogs.inbox(), "all mail"
 	if k.others {
-		others = "people's only"
+		others = "only for people"
 	}
 	switch {
 	case m.mode == ReadOnly && k.under() == nil:
@@ -265,7 +264,6 @@ func mailLine(m *model, l *mail.Message, here bool, w int) string {
 	return widget.Crop(row.Fill(w), w)
 }
 
-// mailDetails are a message, as it is read.
 func mailDetails(m *model, l *mail.Message) []string {
 	lines := []string{
 		m.look.Field("from", widget.Plain(l.From)),
@@ -274,7 +272,7 @@ func mailDetails(m *model, l *mail.Message) []string {
 		m.look.Field("sent", widget.Clock(l.Sent, m.now)+", "+widget.Age(m.now.Sub(l.Sent))+" ago"),
 	}
 	if l.ReplyTo != "" {
-		lines = append(lines, m.look.Field("answers", widget.Plain(l.ReplyTo)))
+		lines = append(lines, m.look.Field("reply to", widget.Plain(l.ReplyTo)))
 	}
 	lines = append(lines, "")
 	if strings.TrimSpace(l.Text) == "" {
@@ -286,13 +284,13 @@ func mailDetails(m *model, l *mail.Message) []string {
 	return lines
 }
 
-// mailCopies are what may be copied from a message.
+// mailCopies returns what can be copied from a message.
 func mailCopies(l *mail.Message) []panel.Copied {
 	return []panel.Copied{{What: "text", Text: l.Text}, {What: "subject", Text: l.Subject},
 		{What: "from", Text: l.From}, {What: "id", Text: l.ID}}
 }
 
-// subject is the letter under the cursor.
+// subject returns the message under the cursor.
 func (k *inbox) subject() panel.Ref {
 	ref := panel.Ref{Kind: panel.KindMessage}
 	if l := k.under(); l != nil {
@@ -301,7 +299,7 @@ func (k *inbox) subject() panel.Ref {
 	return ref
 }
 
-// copies returns what may be copied from the row under the cursor.
+// copies returns what can be copied from the row under the cursor.
 func (k *inbox) copies() []panel.Copied {
 	if r := k.under(); r != nil {
 		return mailCopies(r)

@@ -81,7 +81,7 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.shows("Mail 3, 2 unread", "May I use the spare machine?", "shop/reviewer", "to ann")
 	s.hides("the retry test is mine", "have you seen my brush?")
 	s.press("o")
-	s.shows("Everybody's mail 5", "to pool:worker", "to builder")
+	s.shows("All mail 5", "to pool:worker", "to builder")
 	s.press("G", "o", "k")
 	if s.m.dialogs.inbox().chosen != "gc-229" {
 		t.Errorf("the cursor is on %s", s.m.dialogs.inbox().chosen)
@@ -301,7 +301,7 @@ func TestSling(t *testing.T) {
 	s.typeIn("thank")
 	s.press("enter")
 	s.wantsErrands()
-	s.shows("Hand gc-7 to idle?", "builder has it, open.")
+	s.shows("Hand gc-7 to idle?", "It is assigned to builder (open).")
 	s.press("y")
 	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}})
 	s.press("B")

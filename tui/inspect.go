@@ -10,19 +10,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// inspectActions are about what is known of an agent.
+// inspectActions returns the actions about the details of an agent.
 func inspectActions() []action {
 	r := []keymap.Zone{keymap.InReader}
 	return []action{
-		{ID: "agent.crashes", Key: keymap.Bind("show how the agent crashed, with its last words"),
+		{ID: "agent.crashes", Key: keymap.Bind("show the agent's crashes with its last output"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needAgent, Run: showCrashes},
 		{ID: "agent.told",
-			Key: keymap.Bind("show the agent's prompt: what it is told at its start"),
+			Key: keymap.Bind("show the agent's prompt"),
 			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: showTold},
-		{ID: "reader.told", Key: keymap.Bind("from an agent's details: all of its prompt", "p"),
+		{ID: "reader.told", Key: keymap.Bind("from an agent's details: show the whole prompt", "p"),
 			In: r, Why: needDossier, Run: showTold},
-		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: how it crashed", "l"),
+		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: show its crashes", "l"),
 			In: r, Why: needDossier, Run: showCrashes},
 		{ID: "reader.release", Key: keymap.Bind("from an agent's details or crashes: release it",
 			"u"), In: r, Why: needHeldDossier, Run: releaseRead},
@@ -44,13 +44,13 @@ func needHeldDossier(m *model) string {
 		return "this control room is read-only"
 	}
 	if r := m.Agents.Find(m.dialogs.dossier().Name); r == nil || !r.HeldBack() {
-		return "nothing is held back: only an agent in quarantine or backoff, or one that " +
-			"drains, is released"
+		return "nothing to release: only agents in quarantine, in backoff or draining can " +
+			"be released"
 	}
 	return ""
 }
 
-// releaseRead releases the agent that is read about, and nobody else, whoever is marked.
+// releaseRead releases the agent whose details are open, independent of marks.
 func releaseRead(m *model) []feed.Effect {
 	r := m.Agents.Find(m.dialogs.dossier().Name)
 	m.dialogs.CloseIn(keymap.InReader)
@@ -61,7 +61,6 @@ func releaseRead(m *model) []feed.Effect {
 	return carry(m, "releasing", r.Shown, []city.Command{command})
 }
 
-// showAgent opens an agent's details.
 func showAgent(m *model) []feed.Effect {
 	r := singleAgent(m)
 	d := &details.Inspection{Name: r.Name}
@@ -73,14 +72,14 @@ func showAgent(m *model) []feed.Effect {
 	return nil
 }
 
-// askAbout asks for what is known of an agent.
+// askAbout asks the city about an agent.
 func askAbout(m *model, d *details.Inspection) {
 	m.seeks++
 	d.Asked, d.Sign = m.seeks, signOf(m, d.Name)
 	m.todo = append(m.todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
 }
 
-// signOf changes when there may be more to know of an agent.
+// signOf changes when there may be more to know about an agent.
 func signOf(m *model, name string) string {
 	a, ok := m.snap.Agent(name)
 	if !ok {
@@ -97,7 +96,7 @@ func signOf(m *model, name string) string {
 		"\x00")
 }
 
-// dossierChanged asks anew when the agent that is looked at is no longer as it was.
+// dossierChanged asks again when the agent of the open details has changed.
 func dossierChanged(m *model) {
 	d := m.dialogs.dossier()
 	if d == nil {
@@ -108,7 +107,7 @@ func dossierChanged(m *model) {
 	}
 }
 
-// heardAbout takes an answer in; one that nobody waits for any more is let go.
+// heardAbout takes an answer in. It ignores answers that are no longer wanted.
 func heardAbout(m *model, in feed.Inspected) {
 	d := m.dialogs.dossier()
 	if d == nil || d.Asked != in.ID {
@@ -122,7 +121,7 @@ func heardAbout(m *model, in feed.Inspected) {
 	dossierChanged(m)
 }
 
-// readerKeys are the keys that do something about what is read, besides scrolling and closing.
+// readerKeys returns the keys for the open text, except scrolling and closing.
 func readerKeys(m *model) []string {
 	if name := m.dialogs.eventAgent(); name != "" && needReadAgent(m) == "" {
 		return []string{m.keys.KeyOf("reader.agent") + " selects " + widget.Plain(name)}
@@ -142,16 +141,16 @@ func readerKeys(m *model) []string {
 		keys = append(keys, m.keys.KeyOf("reader.told")+" prompt")
 	}
 	if needEditableDossier(m) == "" && !r.crashes {
-		keys = append(keys, m.keys.KeyOf("reader.edit")+" edits where it is declared")
+		keys = append(keys, m.keys.KeyOf("reader.edit")+" edits its configuration")
 	}
 	if needHeldDossier(m) == "" {
 		keys = append(keys, m.keys.KeyOf("reader.release")+" releases it")
 	}
 	if m.keys.ByID("reader.unsend").Refused(m) == "" && !r.crashes && !r.told {
-		keys = append(keys, m.keys.KeyOf("reader.unsend")+" takes texts back")
+		keys = append(keys, m.keys.KeyOf("reader.unsend")+" takes waiting texts back")
 	}
 	if m.keys.ByID("reader.send.now").Refused(m) == "" && !r.crashes && !r.told {
-		keys = append(keys, m.keys.KeyOf("reader.send.now")+" sends the next one now")
+		keys = append(keys, m.keys.KeyOf("reader.send.now")+" sends the next text now")
 	}
 	return keys
 }

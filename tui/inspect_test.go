@@ -49,7 +49,7 @@ func TestDossier(t *testing.T) {
 	choose(s.m, "scout")
 	s.press("d")
 	q := s.asked()
-	if q.Agent != "scout" || !strings.Contains(s.text(), "asking for the rest") {
+	if q.Agent != "scout" || !strings.Contains(s.text(), "loading further details") {
 		t.Errorf("%+v\n%s", q, s.text())
 	}
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID + 1, Problem: "of another one"}}})
@@ -58,7 +58,7 @@ func TestDossier(t *testing.T) {
 	}
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, About: scoutSaid()}}})
 	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
-	for _, want := range []string{"git fetch", "crash 6 within 1h is quarantine", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
+	for _, want := range []string{"git fetch", "crash 6 within 1h leads to quarantine", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
 		}
@@ -67,7 +67,7 @@ func TestDossier(t *testing.T) {
 		t.Error("a value's escape sequences come through")
 	}
 	s.press("l")
-	if got := s.text(); !strings.Contains(got, "crashes of scout") || !strings.Contains(got, "looking") || !strings.Contains(got, "it said nothing") {
+	if got := s.text(); !strings.Contains(got, "crashes of scout") || !strings.Contains(got, "looking") || !strings.Contains(got, "it printed nothing") {
 		t.Errorf("no crashes in\n%s", got)
 	}
 }
@@ -76,7 +76,7 @@ func TestDossier(t *testing.T) {
 func TestRestartWaits(t *testing.T) {
 	spec := &city.Spec{Restart: city.RestartPolicy{Mode: "on-failure", Backoff: time.Second, MaxBackoff: 500 * time.Millisecond}}
 	got := describe.RestartLines(spec)
-	if want := []string{"on-failure", "no number of crashes is quarantine", "waits 500ms before a second restart in a row"}; !slices.Equal(got, want) {
+	if want := []string{"on-failure", "crashes never lead to quarantine", "waits 500ms before a second restart in a row"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

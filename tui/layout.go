@@ -6,17 +6,17 @@ import (
 	"gcity/tui/panel"
 )
 
-// tier is how much there is to be seen at once.
+// tier is how much fits on the screen.
 type tier int
 
 const (
-	tiny   tier = iota // below 40x10: a line of summary
+	tiny   tier = iota // below 40x10: one line of summary
 	single             // one panel at a time
-	tabbed             // lists share a place, Peek below
+	tabbed             // lists share one place, with Peek below
 	wide               // everything
 )
 
-// The smallest screen that has room for a list.
+// The smallest screen with room for a list.
 const leastWidth, leastHeight = 40, 10
 
 func tierOf(w, h int) tier {
@@ -31,15 +31,14 @@ func tierOf(w, h int) tier {
 	return tiny
 }
 
-// place is a panel's height in its stack.
 type place struct {
 	panel panel.ID
 	h     int
 	tabs  bool // it shares its place with the other lists
 }
 
-// plan is where everything is: header rows, then the body in up to two stacks side by side with something across the
-// whole width below them, then foot rows.
+// plan is the layout: header rows, then the body with up to two stacks side by side and something across the whole
+// width below them, then foot rows.
 type plan struct {
 	tier        tier
 	problems    int // rows below the header
@@ -51,7 +50,7 @@ type plan struct {
 	statusRow   bool // status and footer on rows of their own
 }
 
-// plan lays the screen out for its size, focus and zoom.
+// plan computes the layout for the size, focus and zoom.
 func (m *model) plan() plan {
 	p := plan{tier: tierOf(m.w, m.h), leftWidth: m.w}
 	if p.tier == tiny {
@@ -94,7 +93,7 @@ func (m *model) planTabbed(p *plan, body int) {
 	if front != panel.IDEvents { // a short list leaves the room to the pane
 		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
 	}
-	switch { // how to add one takes room
+	switch { // the hint how to add one takes room
 	case list.About().Explains && total == 0:
 		pane = min(pane, max(body/5, body-len(list.Help(m.env(), m.w))-2))
 	case len(m.Agents.Rows) == 0:
@@ -103,7 +102,7 @@ func (m *model) planTabbed(p *plan, body int) {
 	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panel.IDPeek, h: pane}}
 }
 
-// front is the list that is seen where lists share a place.
+// front returns the list that is visible where lists share a place.
 func (m *model) front() panel.ID {
 	if m.focus == panel.IDPeek {
 		if showsRun(m) {
@@ -117,8 +116,8 @@ func (m *model) front() panel.ID {
 	return m.focus
 }
 
-// listsWidth is the width of the lists beside the pane. On a broad screen they get what shows a row of agents in full,
-// as far as a terminal of 100 columns leaves it.
+// listsWidth returns the width of the lists beside the pane. On a wide screen a row of agents is shown in full, as
+// long as 100 columns are left for a terminal.
 func listsWidth(w int) int {
 	const broad, row, terminal = 180, 134, 100
 	share := w * 45 / 100
@@ -152,7 +151,7 @@ func (m *model) planWide(p *plan, body int) {
 			{panel: panel.IDEvents, h: top - strip}}
 		return
 	}
-	// Beside the pane, which gets all it can, events fill what a short list of agents leaves.
+	// The pane gets as much as possible, events fill what a short list of agents leaves.
 	rest := max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
 	p.left = slices.Concat(
 		[]place{{panel: panel.IDAgents, h: top - held - rest}},
@@ -162,8 +161,8 @@ func (m *model) planWide(p *plan, body int) {
 	p.right = []place{{panel: panel.IDDetail, h: strip}, {panel: panel.IDPeek, h: top - strip}}
 }
 
-// roomFor is how many rows a panel takes of a stack: all its rows, up to its share. Without any it has a row to say
-// so, and more while it has the focus.
+// roomFor returns how many rows a panel takes of a stack: all its rows, up to its share. An empty panel has one row
+// to say so, and more while it has the focus.
 func (m *model) roomFor(p panel.Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)

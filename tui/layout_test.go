@@ -23,8 +23,8 @@ func TestListsWidth(t *testing.T) {
 // A broad screen shows all of a row: at 200 columns of short reasons, a little broader of any usual one.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s := demo(t, 235, 60)
-	s.shows("for    cpu    mem  restarts      pid", "12.2%   110M         -     4202", `"./prober": no such file; is it built? · again in 18s`,
-		`waits for a line that starts with "> " · ready within 57s`, "crashed 6× in 4m0s, the last: exit 3 · free in 54m")
+	s.shows("for    cpu    mem  restarts      pid", "12.2%   110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
+		`waits for a line that starts with "> " · ready within 57s`, "crashed 6× in 4m0s, the last: exit 3 · retries in 54m")
 	s = demo(t, 200, 60)
 	s.shows("for    cpu    mem", "builds and tests the demo project · attached")
 	s.change(func(n *city.Snapshot) {

@@ -5,20 +5,20 @@ import (
 	"gcity/tui/widget"
 )
 
-// listing is a list in a sheet of its own, as it is to be drawn: that of mail, that of work.
+// listing is a list in a dialog of its own, ready to be drawn: of mail or of work.
 type listing struct {
 	problem string // why it could not be read, "" = it could
 	known   bool   // there was an answer
-	none    string // said where there was one and it lists nothing
+	none    string // shown if the answer was empty
 	rows    int
 	at      int  // of the cursor
-	offset  *int // of the first row that is shown
+	offset  *int // of the first visible row
 	titled  bool // the first row is the title of the one below it
 	row     func(i, w int) string
 	keys    []string
 }
 
-// listSheet draws a list, the keys that work there, and the status of what was done from it.
+// listSheet draws a list, the keys that work there, and the status of actions started from it.
 func listSheet(m *model, w int, l listing) []string {
 	inner := w - 4
 	var lines []string

@@ -37,7 +37,7 @@ func (m *model) panelOf(id panel.ID) panel.Panel {
 // focused returns the panel that has the focus, Agents if the pane has it.
 func (m *model) focused() panel.Panel { return m.panelOf(m.focus) }
 
-// worked returns the panel that verbs are about: the one with the focus, or the one that the pane shows something of.
+// worked returns the panel that verbs act on: the focused one, or the one whose content the pane shows.
 func (m *model) worked() panel.Panel {
 	if showsRun(m) {
 		return m.Automations
@@ -45,7 +45,7 @@ func (m *model) worked() panel.Panel {
 	return m.focused()
 }
 
-// actsOn reports whether verbs act on things of a kind: those of the panel that is worked in.
+// actsOn reports whether verbs act on things of a kind.
 func actsOn(m *model, k panel.Kind) bool { return m.worked().Subject().Kind == k }
 
 // subject returns what verbs act on.
@@ -56,7 +56,7 @@ func (m *model) subject() panel.Ref {
 	return m.worked().Subject()
 }
 
-// forgetDrawn has all panels drawn anew.
+// forgetDrawn makes all panels redraw.
 func (m *model) forgetDrawn() {
 	m.pane = widget.Cache{}
 	for _, p := range m.Panels {
@@ -64,7 +64,7 @@ func (m *model) forgetDrawn() {
 	}
 }
 
-// details is what details are made from.
+// details returns what details are made from.
 func (m *model) details() *details.Source {
 	return &details.Source{Env: m.env(), Lists: &m.Lists,
 		Declared: func(source string, patched []string) string {

@@ -12,14 +12,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// envelope is what a text goes out in that is written as mail.
+// envelope is mail that is being written.
 type envelope struct {
 	to      []string // addresses
 	subject string
-	answers *mail.Message // nil = it begins something
+	answers *mail.Message // nil = it is not a reply
 }
 
-// shelf is under which names the text is kept while nobody writes at it.
+// shelf returns the names under which the draft is kept.
 func (e *envelope) shelf() []string {
 	about := ""
 	if e.answers != nil {
@@ -32,7 +32,7 @@ func (e *envelope) shelf() []string {
 	return names
 }
 
-// messages are what it becomes.
+// messages returns the messages to send.
 func (e *envelope) messages(text string) []mail.Message {
 	all := make([]mail.Message, len(e.to))
 	for i, to := range e.to {
@@ -44,7 +44,7 @@ func (e *envelope) messages(text string) []mail.Message {
 	return all
 }
 
-// addressees are whom mail would go to: the pools where Pools has the focus, else the agents.
+// addressees returns the recipients of mail: the pools if Pools has the focus, else the agents.
 func addressees(m *model) []string {
 	var all []string
 	switch m.subject().Kind {
@@ -77,7 +77,7 @@ func needAddressees(m *model) string {
 
 func askMailTo(m *model) []feed.Effect { return askSubject(m, &envelope{to: addressees(m)}) }
 
-// askSubject asks for the subject of mail, and then for its text. One that was begun goes on.
+// askSubject asks for the subject of mail, and then for its text. An existing draft continues.
 func askSubject(m *model, e *envelope) []feed.Effect {
 	begun := ""
 	if i := draftOf(m, e.shelf()); i >= 0 {
@@ -85,7 +85,7 @@ func askSubject(m *model, e *envelope) []feed.Effect {
 	}
 	m.dialogs.Open(&prompt{
 		Label: "mail to " + addressed(e.to) + ", subject",
-		Hint:  m.keys.Hint("  ", "prompt.done", "goes on", "prompt.cancel", "leaves"),
+		Hint:  m.keys.Hint("  ", "prompt.done", "continues", "prompt.cancel", "cancels"),
 		Edit:  widget.NewEntry(begun),
 		Refuse: func(text string) string {
 			if len(text) > beads.MaxTitle {
@@ -103,7 +103,7 @@ func askSubject(m *model, e *envelope) []feed.Effect {
 	return nil
 }
 
-// compose opens what was being written, or nothing.
+// compose opens the draft, or an empty text.
 func compose(m *model, e *envelope) []feed.Effect {
 	var begun unsent
 	if i := draftOf(m, e.shelf()); i >= 0 {
@@ -122,7 +122,7 @@ func reply(m *model, l mail.Message) []feed.Effect {
 	return compose(m, &envelope{to: []string{answer.To}, subject: answer.Subject, answers: &l})
 }
 
-// addressed names addresses: "builder", "3 addresses".
+// addressed names recipients: "builder", "3 addresses".
 func addressed(to []string) string {
 	if len(to) == 1 {
 		return widget.Plain(to[0])
@@ -130,7 +130,7 @@ func addressed(to []string) string {
 	return fmt.Sprintf("%d addresses", len(to))
 }
 
-// mailComposed sends what is written, or says why not.
+// mailComposed sends the mail, or says why not.
 func mailComposed(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	e, ok := c.About.(*envelope)
@@ -167,10 +167,10 @@ func mailComposed(m *model) []feed.Effect {
 	return perhaps(m, q)
 }
 
-// askRecipient offers whom one may write to.
+// askRecipient offers recipients.
 func askRecipient(m *model) []feed.Effect {
 	f := &finder{Title: "Mail to",
-		None: "Nobody is called that; in the palette `mail NAME` writes to any name.",
+		None: "No recipient has this name; in the palette `mail NAME` accepts any name.",
 		Verb: "takes it"}
 	for _, w := range mailNames(m, nil) {
 		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
@@ -182,8 +182,8 @@ func askRecipient(m *model) []feed.Effect {
 	return nil
 }
 
-// mailNames are the addresses that are known: those of agents and pools, and of people who have written or were
-// written to.
+// mailNames returns the known addresses: those of agents and pools, and of people who have written or received
+// mail.
 func mailNames(m *model, _ []string) []word {
 	all := agentNames(m, nil)
 	for _, w := range poolNames(m) {
@@ -206,7 +206,7 @@ func mailNames(m *model, _ []string) []word {
 	return all
 }
 
-// writeLine writes to whom is named; what follows is the subject.
+// writeLine writes to the named recipient; the rest of the line is the subject.
 func writeLine(m *model, args []string) ([]feed.Effect, string) {
 	if m.snap == nil {
 		return nil, needCity(m)
@@ -225,13 +225,13 @@ func writeLine(m *model, args []string) ([]feed.Effect, string) {
 	return compose(m, e), ""
 }
 
-// posting is mail under way, and the draft that it was.
+// posting is mail that is being sent, and its draft.
 type posting struct {
-	id    int // of the result that is waited for
+	id    int // of the awaited result
 	draft draftTo
 }
 
-// undelivered makes mail that could not be sent a draft again, for those whom it has not reached.
+// undelivered keeps mail that could not be sent as a draft, for the recipients that it has not reached.
 func undelivered(m *model, r *feed.Result) {
 	i := slices.IndexFunc(m.posted, func(p posting) bool { return p.id == r.ID })
 	if i < 0 {

@@ -8,10 +8,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// rememberEvery is how often what changed is written while the room is open.
+// rememberEvery is how often changes are stored while the room is open.
 const rememberEvery = time.Minute
 
-// filters are those of all panels, by name.
+// filters returns the filters of all panels by name.
 func filters(m *model) map[string]*widget.Filter {
 	all := map[string]*widget.Filter{}
 	for _, p := range m.Panels {
@@ -22,7 +22,7 @@ func filters(m *model) map[string]*widget.Filter {
 	return all
 }
 
-// memory is how the room stands now.
+// memoryOf returns the state of the room to be stored.
 func memoryOf(m *model) feed.Memory {
 	out := feed.Memory{Version: feed.MemoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
 		Hidden: m.hidden,
@@ -36,7 +36,7 @@ func memoryOf(m *model) feed.Memory {
 	return out
 }
 
-// recall makes the room stand as it was left.
+// recall restores the stored state of the room.
 func recall(m *model, old feed.Memory) {
 	m.recalled = old
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.panelOf(id).About().ID == id {
@@ -64,21 +64,21 @@ func recall(m *model, old feed.Memory) {
 	tellKept(m)
 }
 
-// tellKept says that not all is shown, because it was so when the room was left.
+// tellKept says that a restored filter hides rows.
 func tellKept(m *model) {
 	text := panel.SearchText(m.env(), filter(m), false)
 	if text == "" {
 		return
 	}
-	show(m, "as you left it: "+text+" hides the others; "+m.keys.KeyOf("view.back")+" clears it",
+	show(m, "restored filter: "+text+" hides other rows; "+m.keys.KeyOf("view.back")+" clears it",
 		false)
 	if !filter(m).Active() {
-		show(m, "as you left it: only what needs attention; "+m.keys.KeyOf("view.attention")+
+		show(m, "restored filter: only what needs attention; "+m.keys.KeyOf("view.attention")+
 			" shows all", false)
 	}
 }
 
-// keepMemory asks for what changed to be written, now and then, and once more at the end.
+// keepMemory asks for changes to be stored, periodically and at the end.
 func keepMemory(m *model, last bool) []feed.Effect {
 	if !last && m.now.Sub(m.notedAt) < rememberEvery {
 		return nil

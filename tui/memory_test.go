@@ -97,7 +97,7 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	s := demo(t, 120, 40)
 	recall(s.m, feed.Memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
 	s.wait(0)
-	s.shows("as you left it: /shop hides the others; esc clears it", "3 of 12")
+	s.shows("restored filter: /shop hides other rows; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
 	if s.m.Agents.Filter.Text != "idle" {
 		t.Errorf("typed over it: %q", s.m.Agents.Filter.Text)
@@ -114,7 +114,7 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	}
 	s.press("esc")
 	s.shows("1 Agents 12")
-	s.hides("as you left it: only")
+	s.hides("restored filter: only")
 	recall(s.m, feed.Memory{Version: 1, Attention: true})
 	s.shows("only what needs attention; ! shows all")
 }

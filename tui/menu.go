@@ -11,13 +11,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// menuActions open lists of what can be done with what is selected.
+// menuActions returns the actions that open lists of verbs and of copyable texts.
 func menuActions() []action {
 	return []action{
-		{ID: "menu.verbs", Key: keymap.Bind("show all verbs for what is selected, and why not",
+		{ID: "menu.verbs", Key: keymap.Bind("show all verbs for the selection, and why some are "+
+			"not possible",
 			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: showVerbs},
 		{ID: "menu.yank",
-			Key: keymap.Bind("copy from what is selected: name, folder, command, session and more",
+			Key: keymap.Bind("copy from the selection: name, folder, command, session and more",
 				"y"), In: []keymap.Zone{keymap.Everywhere},
 			Why: needCopies, Run: showCopies},
 		{ID: "work.verbs", Key: keymap.Bind("show all verbs for it", "x"),
@@ -27,7 +28,6 @@ func menuActions() []action {
 	}
 }
 
-// nouns are the actions' first words that are about what is selected.
 func nouns(m *model) []string {
 	if listOpen(m) {
 		return []string{string(m.subject().Kind)}
@@ -39,7 +39,7 @@ func nouns(m *model) []string {
 	return p.About().Nouns[:1]
 }
 
-// subjectTitle names what is selected: "worker-2", "3 agents", "pool worker".
+// subjectTitle names the selection: "worker-2", "3 agents", "pool worker".
 func subjectTitle(m *model) string {
 	title := ""
 	switch p := m.worked(); {
@@ -55,13 +55,13 @@ func subjectTitle(m *model) string {
 	return cmp.Or(title, cityName(m))
 }
 
-// showVerbs lists all that can be done with what is selected.
+// showVerbs lists all actions for the selection.
 func showVerbs(m *model) []feed.Effect {
 	title := subjectTitle(m)
 	if r := stoodFor(m); r != nil && !listOpen(m) {
 		title += " and " + r.Shown
 	}
-	f := &finder{Title: "Verbs for " + title, None: "No verb is called that.", Reasons: true}
+	f := &finder{Title: "Verbs for " + title, None: "No verb has this name.", Reasons: true}
 	nouns := nouns(m)
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
@@ -88,19 +88,19 @@ func showVerbs(m *model) []feed.Effect {
 	return nil
 }
 
-// hasVerb reports whether a verb is heard where the focus is, or is about the run that the pane shows.
+// hasVerb reports whether a verb works with the current focus, or is about the run that the pane shows.
 func hasVerb(m *model, a *action) bool {
 	return heard(m, a) || showsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
 }
 
-// movesAbout reports whether an action only moves about in a list, or marks in it.
+// movesAbout reports whether an action only moves or marks in a list.
 func movesAbout(a *action) bool {
 	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
 	return strings.HasPrefix(a.ID, "agent.mark") ||
 		slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
 }
 
-// sheetZone is the zone of the list that lies over the panels.
+// sheetZone returns the zone of the open list.
 func sheetZone(m *model) keymap.Zone {
 	return m.dialogs.list().Zone()
 }

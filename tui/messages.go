@@ -11,19 +11,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// message is what the status line said once.
+// message is one text that the status line has shown.
 type message struct {
-	id    int // of the action it tells of, 0 = of none
+	id    int // of the action that it reports, 0 = none
 	at    time.Time
 	text  string
 	token themes.Token
-	each  []string // what came of each, where it was about several
+	each  []string // the result of each target, if there were several
 }
 
-// keptMessages bounds the messages that are kept.
+// keptMessages bounds the stored messages.
 const keptMessages = 200
 
-// record keeps a message. What an action came to takes the place of its beginning.
+// record stores a message. The result of an action replaces its beginning.
 func record(m *model, s message) {
 	s.at = m.now
 	if s.id != 0 {
@@ -40,11 +40,11 @@ func record(m *model, s message) {
 	m.messages = append(m.messages, s)
 }
 
-// messageActions are about what the status line has said.
+// messageActions returns the actions about past messages.
 func messageActions() []action {
 	return []action{
 		{ID: "view.messages",
-			Key: keymap.Bind("messages: what the status line said, and what came of each"),
+			Key: keymap.Bind("messages: all status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
 		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 10 s"),
@@ -52,7 +52,7 @@ func messageActions() []action {
 	}
 }
 
-// showMessages shows what was said, the newest at the end, where reading begins.
+// showMessages shows past messages, the newest at the end.
 func showMessages(m *model) []feed.Effect {
 	m.read(&reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
 		return messageLines(m, w)
@@ -62,8 +62,8 @@ func showMessages(m *model) []feed.Effect {
 
 func messageLines(m *model, w int) []string {
 	if len(m.messages) == 0 {
-		return []string{m.look.Paint(themes.Dim, "Nothing has been said yet. What verbs come to "+
-			"is kept here.")}
+		return []string{m.look.Paint(themes.Dim, "No messages yet. Results of verbs are "+
+			"listed here.")}
 	}
 	room := 0
 	for i := range m.messages {
@@ -90,7 +90,7 @@ func messageLines(m *model, w int) []string {
 	return lines
 }
 
-// hanging breaks a text behind a lead, below its own beginning.
+// hanging wraps a text after a lead, indented.
 func hanging(lead, text string, w int) []string {
 	in := widget.Width(lead)
 	lines := widget.Wrap(text, max(10, w-in))
@@ -104,7 +104,7 @@ func hanging(lead, text string, w int) []string {
 	return lines
 }
 
-// eachOutcome is what came of every single command, those that failed first.
+// eachOutcome returns the result of every single command, failures first.
 func eachOutcome(r *feed.Result) []string {
 	if r.Total < 2 {
 		return nil

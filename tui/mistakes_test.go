@@ -55,7 +55,7 @@ func TestWarningsAreQuieter(t *testing.T) {
 		n.Config.Warnings = []string{"city.toml:9:15: agents.overlay_dir: overlays/none does not exist"}
 		n.Config.Rejected = mistakes(1)
 	})
-	s.shows("config refused, the earlier one stays in force", "warning: city.toml:9:15")
+	s.shows("config invalid; previous one stays in force", "warning: city.toml:9:15")
 	lines := problemLines(s.m, 120, 2)
 	bad, warn := s.m.look.Paint(themes.Bad, s.m.look.Glyphs.Alert), s.m.look.Paint(themes.Warn, s.m.look.Glyphs.Alert)
 	if bad == warn {

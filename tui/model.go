@@ -16,33 +16,33 @@ import (
 	"gcity/tui/widget"
 )
 
-// still is how long after a key the lists keep their order: nothing moves under the hands.
+// still is how long after a key the lists keep their order, so that rows do not move while the user works.
 const still = 3 * time.Second
 
-// configEdit is what is known of an edit of the configuration.
+// configEdit is the state of an edit of the configuration.
 type configEdit struct {
-	files   feed.ConfigFile // of the configuration, nil = it cannot be edited
-	draft   *feed.Draft     // a configuration that was edited and is not decided about; nil = none
+	files   feed.ConfigFile // nil = it cannot be edited
+	draft   *feed.Draft     // an edited configuration without a decision; nil = none
 	judging bool            // it is being checked
-	judged  *feed.Edited    // the outcome of the check, until the user is asked; nil = none
+	judged  *feed.Edited    // the result of the check, until the user is asked; nil = none
 }
 
 // appearance is how the room looks: the user's preferences, the theme and the terminal's background.
 type appearance struct {
 	around  surroundings
 	person  feed.Person
-	theme   themes.Theme // as painted now
+	theme   themes.Theme // as currently painted
 	ascii   bool
-	glanced bool     // the terminal was asked how bright it is
+	glanced bool     // the terminal was asked for its background
 	tried   string   // the theme chosen in the palette, "" = none
 	preview string   // the theme that the finder previews, "" = none
-	unbound []string // what is wrong with the person's keys
+	unbound []string // problems of the user's key bindings
 }
 
-// visitMemory is what is kept of a room from one visit to the next.
+// visitMemory is what is stored from one visit to the next.
 type visitMemory struct {
-	recalled feed.Memory // how the room was left last
-	noted    []byte      // what was written last
+	recalled feed.Memory // how the room was left
+	noted    []byte      // what was stored last
 	notedAt  time.Time
 }
 
@@ -50,13 +50,13 @@ type visitMemory struct {
 type heardCity struct {
 	snap *city.Snapshot
 	gone string    // why the city does not answer, "" = it does
-	lone time.Time // since when it does not
+	lone time.Time // since when it does not answer
 }
 
-// screenState is what the user has chosen to see, and on how large a screen.
+// screenState is what the user has chosen to see, and the size of the screen.
 type screenState struct {
 	w, h   int
-	ui     uint64 // grows with every message that may change what is shown besides data
+	ui     uint64 // grows with every message that may change the screen, except data
 	focus  panel.ID
 	before panel.ID // the focus to go back to
 	zoomed bool
@@ -65,15 +65,15 @@ type screenState struct {
 	onRuns bool // the pane is about automations, see showsRun
 
 	attention bool  // only what needs attention is shown
-	sifted    int64 // second in which the lists were filled
+	sifted    int64 // the second in which the lists were filled
 }
 
 // paneState is the pane and what it shows.
 type paneState struct {
 	peek    terminal.Pane
-	watched feed.Watch   // what the viewer was last told
+	watched feed.Watch   // what the viewer watches
 	stayed  stay         // the last visit to a terminal
-	pane    widget.Cache // what the pane was drawn as
+	pane    widget.Cache // cached lines of the pane
 }
 
 // outgoing is what the user has written to agents and people.
@@ -81,9 +81,9 @@ type outgoing struct {
 	drafts   []draftTo        // of texts to agents, the newest last
 	posted   []posting        // mail that is being sent
 	sent     []string         // texts that went to agents, oldest first
-	letters  []followedLetter // that are still on their way, oldest first
-	followed int              // the action whose letters the status line reports
-	// of the last letter of a text that could not be typed; zero = none
+	letters  []followedLetter // on their way, oldest first
+	followed int              // the action whose texts the status line reports
+	// time of the last key of a text that could not be typed; zero = none
 	refusedText time.Time
 }
 
@@ -97,19 +97,19 @@ type actionLog struct {
 	messages   []message // oldest first
 	history    []string  // of the palette, oldest first
 	copiedLast panel.Copied
-	actions    int // counts actions begun
-	seeks      int // counts questions asked
+	actions    int // the number of actions started
+	seeks      int // the number of questions asked
 }
 
 // handState is what the keyboard and the mouse did last.
 type handState struct {
-	aim     []string  // agents that were named for the verb that is being run
+	aim     []string  // agents named for the current verb
 	keyed   time.Time // of the last key
-	mouse   bool      // it is taken for clicks and wheel
+	mouse   bool      // clicks and the wheel are used
 	pressed press
 }
 
-// model is the control room's whole state. Messages change it; View only reads it (and remembers lines it has drawn).
+// model is the control room's whole state. Messages change it; View only reads it (and caches drawn lines).
 type model struct {
 	mode    Mode
 	look    widget.Styles
@@ -132,10 +132,10 @@ type model struct {
 
 	now     time.Time // of the last message
 	dialogs dialogs
-	todo    []feed.Effect // what followed from what was heard
+	todo    []feed.Effect // what follows from received news
 }
 
-// newModel is a control room that has heard nothing yet.
+// newModel returns a control room without any data from the city.
 func newModel(o Options, now time.Time) *model {
 	m := &model{mode: o.Mode, remote: o.OverSSH, now: now, Lists: panel.NewLists(),
 		configEdit: configEdit{files: o.Config},
@@ -151,7 +151,7 @@ func newModel(o Options, now time.Time) *model {
 	return m
 }
 
-// update takes a message in and says what is to be done.
+// update takes a message in and returns effects.
 func (m *model) update(now time.Time, msg any) []feed.Effect {
 	m.now = now
 	m.Events.Seen.Look(m.Events.CursorSeq(), now)
@@ -200,10 +200,10 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	return todo
 }
 
-// failure is something that went wrong outside, to be shown.
+// failure is an error outside of the model that is to be shown.
 type failure string
 
-// hear takes in what the mailbox held.
+// hear takes in the content of the mailbox.
 func (m *model) hear(n feed.News) {
 	if n.Person != nil {
 		reread(m, *n.Person)
@@ -223,7 +223,8 @@ func (m *model) hear(n feed.News) {
 	} else if m.snap != nil && !m.settledOrder() {
 		m.snapshot(m.snap)
 	}
-	if m.attention && m.sifted != m.now.Unix() { // time alone makes things need attention
+	// the passing of time alone can make things need attention
+	if m.attention && m.sifted != m.now.Unix() {
 		m.keepUp()
 	}
 	m.Events.Aim(m.now)
@@ -263,14 +264,14 @@ func (m *model) hear(n feed.News) {
 	}
 }
 
-// snapshot takes a new state of the city in.
+// snapshot takes in a new state of the city.
 func (m *model) snapshot(s *city.Snapshot) {
 	if m.snap != nil && s.Started.Equal(m.snap.Started) && s.Rev < m.snap.Rev {
-		return // overtaken
+		return // outdated
 	}
 	if m.snap != nil && m.snap.Rev == s.Rev && m.snap.Started.Equal(s.Started) && m.settledOrder() {
 		if s.Patrol.Last.After(m.snap.Patrol.Last) {
-			m.snap = s // only the loop's pulse is new
+			m.snap = s // only the time of the patrol is new
 		}
 		return
 	}
@@ -279,7 +280,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 	m.relist()
 }
 
-// key finds out what a key means where it was pressed.
+// key finds the action of a key in its zone.
 func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
 	if m.dialogs.Top() != nil {
 		return m.dialogKey(k)
@@ -299,7 +300,7 @@ func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
 	return nil
 }
 
-// zone is the zone of the focused panel.
+// zone returns the zone of the focused panel.
 func (m *model) zone() keymap.Zone {
 	if m.focus == panel.IDPeek {
 		return keymap.InPeek
@@ -307,7 +308,7 @@ func (m *model) zone() keymap.Zone {
 	return m.focused().About().Zone
 }
 
-// perform runs an action, or says why it cannot be done.
+// perform runs an action, or says why it is not possible.
 func (m *model) perform(a *action) []feed.Effect {
 	if why := a.Refused(m); why != "" {
 		what, _, _ := strings.Cut(a.Title(), ":")
@@ -320,7 +321,7 @@ func (m *model) perform(a *action) []feed.Effect {
 	return a.Run(m)
 }
 
-// dialogKey lets the top dialog have a key: as an action of its zone, else as it is.
+// dialogKey gives a key to the top dialog: as an action of its zone, else unchanged.
 func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
 	d := m.dialogs.Top()
 	if !d.Ready(m.now) {
@@ -332,7 +333,8 @@ func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
 	return m.runTasks(d.Key(k, func() { m.dialogs.Close(d) }))
 }
 
-// paste types into whatever is being typed; elsewhere a paste is not a row of commands.
+// paste inserts text into the line or text being typed. Elsewhere it is ignored: a paste is not a sequence of
+// commands.
 func (m *model) paste(text string) {
 	if d := m.dialogs.Top(); d != nil {
 		d.Paste(text)

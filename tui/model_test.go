@@ -148,7 +148,7 @@ func TestReleaseNeedsSomebodyHeld(t *testing.T) {
 	s.choose("builder")
 	s.press("u")
 	s.wants()
-	s.shows("nothing is held back")
+	s.shows("nothing to release")
 }
 
 func TestKillNeedsTheName(t *testing.T) {
@@ -230,7 +230,7 @@ func TestSendOneLine(t *testing.T) {
 	s.wants()
 	s.choose("scout")
 	s.press("i")
-	s.shows("nobody there to hear it")
+	s.shows("cannot receive text")
 }
 
 // A paste outside a prompt is not a row of commands.
@@ -316,7 +316,7 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 	s.shows("Restart builder?")
 	s.press("n", ":", "z", "z", "z", "z", "enter")
 	s.wants()
-	s.shows(`there is no verb "zzzz"`)
+	s.shows(`unknown verb "zzzz"`)
 	s.press("esc", ":", "ctrl+k")
 	if len(s.m.dialogs.finder().Found) != len(s.m.dialogs.finder().All) {
 		t.Error("an editing key searched")
@@ -327,12 +327,12 @@ func TestLostCityIsSaid(t *testing.T) {
 	s := demo(t, 120, 40)
 	why := "the controller has ended"
 	s.hear(feed.News{Gone: &why})
-	s.shows("the city cannot be heard: the controller has ended")
+	s.shows("the city cannot be reached: the controller has ended")
 	why = ""
 	s.hear(feed.News{Gone: &why})
-	s.hides("cannot be heard")
+	s.hides("cannot be reached")
 	s.wait(5 * time.Minute)
-	s.shows("the loop has not turned for 5m")
+	s.shows("no patrol by the controller for 5m")
 }
 
 func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
@@ -343,11 +343,11 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 		banner   string
 		asks     bool
 	}{
-		{Joined, true, "the city was stopped 1h00 ago; run `gcity` there", false},
-		{ReadOnly, true, "the city was stopped", false},
-		{Joined, false, "gone for 1h00: the controller has ended; run `gcity` there to start it again", false},
-		{ReadOnly, false, "gone for 1h00: the controller has ended", false},
-		{Hosting, false, "the city cannot be heard", true},
+		{Joined, true, "the city stopped 1h00 ago; run `gcity` there", false},
+		{ReadOnly, true, "the city stopped", false},
+		{Joined, false, "no answer for 1h00: the controller has ended; run `gcity` there to start it again", false},
+		{ReadOnly, false, "no answer for 1h00: the controller has ended", false},
+		{Hosting, false, "the city cannot be reached", true},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
 		s.size(120, 40)
@@ -360,7 +360,7 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 		s.wait(time.Hour)
 		s.shows(c.banner)
 		if c.shutDown {
-			s.hides("gone for", "is shutting down", "r restart", "a attach", "again in 0s", "the loop has not turned")
+			s.hides("no answer for", "is shutting down", "r restart", "a attach", "restarts in 0s", "no patrol by the controller")
 		}
 		s.press("q")
 		f, left := effectOf[feed.Quit](s)
@@ -385,7 +385,7 @@ func TestASheetOfACityThatIsGone(t *testing.T) {
 		why, again := "nobody answers", ""
 		s.hear(feed.News{Gone: &why})
 		s.wait(5 * time.Second)
-		s.shows("the city is gone for 5s: this is how it was")
+		s.shows("no answer from the city for 5s: this is its last known state")
 		s.hear(feed.News{Gone: &again})
 		s.hides("this is how it was")
 	}
@@ -401,7 +401,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
 	why, heard := "the controller has ended", ""
 	s.hear(feed.News{Gone: &why})
-	s.shows("the city was stopped", "Leave bright-lights?")
+	s.shows("the city stopped", "Leave bright-lights?")
 	s.hides("runs elsewhere", "keeps running", "stop the city")
 	s.press("enter") // "stay" was chosen and is
 	if _, left := effectOf[feed.Quit](s); left || s.m.dialogs.choice() != nil {
@@ -410,7 +410,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	again := *s.m.snap
 	again.Started, again.ShutDown = s.now, false
 	s.hear(feed.News{Snap: &again, Gone: &heard}) // it was started anew
-	s.hides("was stopped", "gone for")
+	s.hides("was stopped", "no answer for")
 	s.press("q")
 	s.shows("the controller runs elsewhere")
 }

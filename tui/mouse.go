@@ -10,27 +10,27 @@ import (
 	"gcity/tui/panel"
 )
 
-// doubleClick is how soon a second click at the same place counts as one with the first.
+// doubleClick is the longest time between the clicks of a double click.
 const doubleClick = 400 * time.Millisecond
 
-// together is how long turns of the wheel are gathered before they count: it sends more of them than can be seen.
+// together is how long turns of the wheel are collected: it sends more of them than are visible.
 const together = 16 * time.Millisecond
 
-// wheel is how far the wheel was turned, in notches, downwards; and where.
+// wheel is how far the wheel was turned, in notches downwards, and where.
 type wheel struct{ x, y, notches int }
 
-// press is the last click, for telling a double one.
+// press is the last click, to detect double clicks.
 type press struct {
 	at   time.Time
 	x, y int
-	shut bool // it closed what it pointed at: a second one there is not about what was behind
+	shut bool // it closed its target, so a second click there has no target
 }
 
-// mouseActions take the mouse and give it back.
+// mouseActions returns the actions that capture and release the mouse.
 func mouseActions() []action {
 	return []action{
 		{ID: "view.mouse",
-			Key: keymap.Bind("mouse: take it for clicks and wheel, or give it back to the terminal",
+			Key: keymap.Bind("mouse: use it for clicks and wheel, or return it to the terminal",
 				"M"), In: []keymap.Zone{keymap.Everywhere},
 			Run: toggleMouse},
 	}
@@ -39,21 +39,21 @@ func mouseActions() []action {
 func toggleMouse(m *model) []feed.Effect {
 	m.mouse = !m.mouse
 	if !m.mouse {
-		say(m, "the mouse is the terminal's again")
+		say(m, "the terminal uses the mouse again")
 		return nil
 	}
-	say(m, "the mouse clicks and scrolls here; shift held down selects text "+
-		"as before, "+m.keys.KeyNow("view.mouse")+" gives it back")
+	say(m, "the mouse clicks and scrolls here; hold shift to "+
+		"select text, "+m.keys.KeyNow("view.mouse")+" releases it")
 	return nil
 }
 
-// area is where a panel is on the screen.
+// area is the position of a panel on the screen.
 type area struct {
 	place
 	x, y, w int
 }
 
-// areas are the panels that are seen.
+// areas returns the visible panels.
 func areas(m *model) []area {
 	p := m.plan()
 	var all []area
@@ -70,7 +70,7 @@ func areas(m *model) []area {
 	return all
 }
 
-// areaAt is the panel at a cell, nil if none is there.
+// areaAt returns the panel at a cell, or nil.
 func areaAt(m *model, x, y int) *area {
 	for _, a := range areas(m) {
 		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
@@ -80,15 +80,15 @@ func areaAt(m *model, x, y int) *area {
 	return nil
 }
 
-// covered reports whether something lies over the panels, or a line is typed: then a click is not about them.
+// covered reports whether a dialog covers the panels, or a line is being typed: then a click is not for the panels.
 func covered(m *model) bool {
 	return m.dialogs.covers() || listOpen(m) || m.typing()
 }
 
-// listed reports whether a list in a sheet of its own lies over the panels.
+// listOpen reports whether a list in a dialog covers the panels.
 func listOpen(m *model) bool { return m.dialogs.list() != nil }
 
-// hand is what a hand does besides pressing keys.
+// hand handles pastes and the mouse.
 func hand(m *model, msg any) (todo []feed.Effect) {
 	m.ui++
 	switch msg := msg.(type) {
@@ -104,8 +104,7 @@ func hand(m *model, msg any) (todo []feed.Effect) {
 	return nil
 }
 
-// click goes where it points: a tab, a panel, a row; twice at the same place it opens what is there, or zooms the
-// panel.
+// click handles a click on a tab, a panel or a row. A double click opens the row, or zooms the panel.
 func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 	last := m.pressed
 	m.pressed = press{at: m.now, x: c.X, y: c.Y}
@@ -147,8 +146,8 @@ func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 	return unfold(m, a.panel)
 }
 
-// clickSheet takes the answer that is clicked, or puts the cursor on a row of a list, which a second click runs. Beside
-// these nothing happens: nobody loses a question by a slip of the hand.
+// clickSheet takes the clicked answer, or moves the cursor to a row of a list; a double click runs it. Other clicks
+// do nothing, so that no question closes by accident.
 func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := m.sheetContent()
 	left, top, h := m.sheetPlace(len(lines), w)
@@ -168,7 +167,7 @@ func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// unfold does what enter does in a panel, but never attaches: a hand on the mouse is none on the keyboard.
+// unfold does what enter does in a panel, but never attaches: a user of the mouse is not at the keyboard.
 func unfold(m *model, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return m.perform(m.keys.ByID("view.zoom"))
@@ -176,7 +175,7 @@ func unfold(m *model, p panel.ID) []feed.Effect {
 	return m.perform(m.keys.ByID(m.panelOf(p).About().Opens))
 }
 
-// tabAt is the panel whose title is at a column of a rule.
+// tabAt returns the panel whose title is at a column of a rule.
 func tabAt(m *model, a *area, x int) (panel.ID, bool) {
 	at := 1
 	for _, t := range m.tabsFor(a.place, a.w) {
@@ -189,7 +188,7 @@ func tabAt(m *model, a *area, x int) (panel.ID, bool) {
 	return "", false
 }
 
-// point puts the cursor on a row of a panel's place; it reports false if there is none.
+// point moves the cursor to a row of a panel; it returns false if there is no such row.
 func point(m *model, a *area, row int) bool {
 	if a.panel == panel.IDPeek {
 		return false
@@ -207,9 +206,9 @@ func point(m *model, a *area, row int) bool {
 	return true
 }
 
-// roll scrolls what is under the wheel; the focus stays where it is.
+// roll scrolls what is under the pointer; the focus does not change.
 func roll(m *model, w wheel) {
-	const lines = 3 // of a text for a notch; of a list of things, one
+	const lines = 3 // per notch in a text; in a list, one row
 	switch {
 	case m.dialogs.choice() != nil || m.typing():
 		return
@@ -243,7 +242,7 @@ func roll(m *model, w wheel) {
 	m.focus = focus
 }
 
-// turned gathers turns of the wheel; it reports whether the first of some has come, which somebody has to end.
+// turned collects turns of the wheel. It reports whether a collection has started, which the caller has to end.
 func (r *room) turned(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {
@@ -259,10 +258,10 @@ func (r *room) turned(e tea.MouseWheelMsg) bool {
 	return first
 }
 
-// gathered is sent when the turns of the wheel have been gathered long enough.
+// gathered is sent when turns of the wheel have been collected long enough.
 type gathered struct{}
 
-// mouse deals with what the mouse does; it reports false for any other message.
+// mouse handles mouse messages; it returns false for any other message.
 func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	switch msg := msg.(type) {
 	case tea.MouseWheelMsg:
@@ -275,7 +274,7 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 		cmd = r.carryOut(r.m.update(r.r.Now(), w))
 	case tea.MouseClickMsg:
 		cmd = r.carryOut(r.m.update(r.r.Now(), msg))
-	case tea.MouseReleaseMsg, tea.MouseMotionMsg: // nothing follows from them
+	case tea.MouseReleaseMsg, tea.MouseMotionMsg: // ignored
 	default:
 		return nil, false
 	}

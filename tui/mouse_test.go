@@ -178,7 +178,7 @@ func TestMouseIsTakenOnlyWhenAsked(t *testing.T) {
 		t.Error("the mouse is taken unasked")
 	}
 	s.press("M")
-	s.shows("shift held down selects text as before, M gives it back")
+	s.shows("hold shift to select text, M releases it")
 	if r.View().MouseMode != tea.MouseModeCellMotion {
 		t.Error("the mouse is not taken")
 	}
@@ -194,16 +194,16 @@ func TestTerminalMouseAndClipboard(t *testing.T) {
 	c := open(t, "hosting", 120, 36)
 	c.sees("prober")
 	c.keys("M")
-	c.sees("shift held down selects text")
+	c.sees("hold shift to select text")
 	c.says("\x1b[?1006h")
 	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m") // the first row below the titles and heads
 	c.keys("y")
 	c.sees("Copy from")
 	c.keys("\r")
-	c.sees("gave the name to the terminal's clipboard")
+	c.sees("copied: ")
 	c.says("\x1b]52;c;")
 	c.keys("M")
-	c.sees("the terminal's again")
+	c.sees("the terminal uses the mouse again")
 	c.keys("q")
 	c.insist("h", "exit: ")
 	c.ends("hand over")

@@ -16,16 +16,16 @@ import (
 type followedLetter struct {
 	feed.Letter
 	action int       // that sent it
-	life   time.Time // of the controller that has it
-	seen   bool      // the city has told of it
-	gone   bool      // it tells nothing of it any more
-	back   bool      // somebody here takes it back
+	life   time.Time // start of the controller that has it
+	seen   bool      // a snapshot has had it
+	gone   bool      // snapshots no longer have it
+	back   bool      // this user takes it back
 }
 
-// maxLetters bounds, in bytes, the texts whose letters are kept.
+// maxLetters bounds the size of the followed texts, in bytes.
 const maxLetters = 4 << 20
 
-// post takes in what was sent just now, to be followed.
+// post starts to follow texts that were just sent.
 func post(m *model, r feed.Result) {
 	if m.snap == nil {
 		return
@@ -45,7 +45,7 @@ func post(m *model, r feed.Result) {
 	readLetters(m)
 }
 
-// wholeOf is all of a text that waits, false if only its beginning is known.
+// wholeOf returns the full text of a waiting text; false if only its beginning is known.
 func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 	if s.Lines <= 1 && s.Bytes == len(s.Text) {
 		return s.Text, true
@@ -58,7 +58,7 @@ func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// expectBack is told of texts that are being taken back: that they are not typed is no news.
+// expectBack notes texts that are being taken back: that they are not typed is no failure.
 func expectBack(m *model, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.letters {
@@ -70,7 +70,7 @@ func expectBack(m *model, commands []city.Command) {
 	}
 }
 
-// readLetters learns from the city how far they have come, and tells of it.
+// readLetters updates the followed texts from the snapshot and reports changes.
 func readLetters(m *model) {
 	if len(m.letters) == 0 || m.snap == nil {
 		return
@@ -92,10 +92,10 @@ func readLetters(m *model) {
 	m.letters = slices.DeleteFunc(m.letters, func(l followedLetter) bool { return l.gone })
 }
 
-// read takes in what a snapshot says of a letter; it reports whether that is news.
+// read updates a text from a snapshot; it reports whether its state changed.
 func (l *followedLetter) read(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
-	if ok = ok && s.Started.Equal(l.life); ok { // another controller counts anew
+	if ok = ok && s.Started.Equal(l.life); ok { // ids of another controller are unrelated
 		for _, now := range a.Sends {
 			if now.ID != l.Send.ID || now.Since.Before(l.Send.Since) {
 				continue
@@ -109,19 +109,18 @@ func (l *followedLetter) read(s *city.Snapshot) bool {
 	return l.gone && !l.Send.Stage.Over()
 }
 
-// said is how far it has come, in words.
+// said describes the state of the text.
 func (l *followedLetter) said() string {
 	switch {
 	case l.gone && !l.Send.Stage.Over():
-		return "waits no longer"
+		return "no longer waiting"
 	case l.Send.Why != "":
 		return widget.Plain(string(l.Send.Stage)) + ": " + widget.Plain(l.Send.Why)
 	}
 	return widget.Plain(string(l.Send.Stage))
 }
 
-// tellStages puts into the status line how far the letters have come that it follows, unless it tells of something
-// newer.
+// tellStages shows the state of the followed texts in the status line, unless it shows something newer.
 func tellStages(m *model) {
 	var all []*followedLetter
 	var each []string
@@ -152,7 +151,7 @@ func tellStages(m *model) {
 	}
 }
 
-// stagesText says how far texts have come: each of one, how many of several.
+// stagesText describes the states of texts: the state of one, counts of several.
 func stagesText(all []*followedLetter) string {
 	if len(all) == 1 {
 		return widget.Plain(all[0].Agent) + ": " + all[0].said()

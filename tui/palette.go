@@ -10,10 +10,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// maxHistory bounds the lines of the palette that are kept.
+// maxHistory bounds the stored lines of the palette.
 const maxHistory = 200
 
-// remember keeps a line that was run in the palette, once.
+// rememberLine stores a line of the palette, without duplicates.
 func rememberLine(m *model, line string) {
 	if line == "" {
 		return
@@ -25,7 +25,7 @@ func rememberLine(m *model, line string) {
 	m.history = m.history[max(0, len(m.history)-maxHistory):]
 }
 
-// setHistory takes back the lines of an earlier visit, oldest first.
+// setHistory restores the lines of an earlier visit, oldest first.
 func setHistory(m *model, lines []string) {
 	m.history = nil
 	for _, line := range lines {
@@ -33,7 +33,7 @@ func setHistory(m *model, lines []string) {
 	}
 }
 
-// palettes offers what may follow a verb that is typed in full.
+// palettes offers what may follow a complete verb.
 func palettes(m *model, text string) ([]item, bool) {
 	c, args, part := parse(text)
 	if c == nil {
@@ -43,9 +43,9 @@ func palettes(m *model, text string) ([]item, bool) {
 		return []item{textItem(m, c, strings.TrimSpace(text))}, true
 	}
 	words, far := matching(c.args(m, args), part)
-	// what stands there may be all
+	// the line may be complete
 	if part == "" && len(args) > 0 && (len(words) == 0 || strings.HasSuffix(c.usage, "…")) {
-		words = slices.Insert(words, 0, word{note: "as it stands"})
+		words = slices.Insert(words, 0, word{note: "as typed"})
 	}
 	var found []item
 	for _, a := range words {
@@ -68,7 +68,7 @@ func palettes(m *model, text string) ([]item, bool) {
 	return found, true
 }
 
-// textItem offers a line that ends with a text, as it stands.
+// textItem offers to run a line as typed.
 func textItem(m *model, c *verb, line string) item {
 	title := line
 	if rest(line, c.text) == "" {
@@ -84,15 +84,15 @@ func textItem(m *model, c *verb, line string) item {
 		}}
 }
 
-// openPaletteAt opens the palette with a text that goes on.
+// openPaletteAt opens the palette with the beginning of a line.
 func openPaletteAt(m *model, text string) []feed.Effect {
 	openFinder(m, true)
 	m.dialogs.finder().Type(text)
 	return nil
 }
 
-// parse reads a line of the palette: the verb, the words behind it, and the part of a word that is being typed; the
-// verb is nil unless something follows it.
+// parse splits a line of the palette into the verb, complete words, and the word being typed. The verb is nil
+// unless something follows it.
 func parse(text string) (c *verb, args []string, part string) {
 	words := strings.Fields(text)
 	if len(words) == 0 || len(words) == 1 && !strings.HasSuffix(text, " ") {
@@ -108,14 +108,14 @@ func parse(text string) (c *verb, args []string, part string) {
 	return c, args, part
 }
 
-// takesMore reports whether words may follow a line.
+// takesMore reports whether more words may follow a line.
 func takesMore(m *model, text string) bool {
 	c, args, _ := parse(text + " ")
 	return c != nil && len(c.args(m, args)) > 0
 }
 
-// matching are the words that fit a part: that very word, those that begin with it, then those that have it, else,
-// far from it, by its letters.
+// matching returns the words that match: equal ones, then those with the prefix, then those that contain it, then
+// fuzzy matches.
 func matching(all []word, part string) (found []word, far bool) {
 	var begin, within []word
 	low := strings.ToLower(part)

@@ -69,17 +69,17 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 
 func TestPaletteSaysWhyNot(t *testing.T) {
 	for line, why := range map[string]string{
-		"restrat worker-2":        `there is no verb "restrat", did you mean "restart"?`,
+		"restrat worker-2":        `unknown verb "restrat", did you mean "restart"?`,
 		"restart qqqqq":           `no agent is called "qqqqq"`,
-		"drain scout":             "scout is quarantined: there is nothing to finish",
-		"undrain idle":            "idle is running: there is no drain to take back",
-		"release idle":            "idle is running: nothing holds it back",
+		"drain scout":             "scout is quarantined: there is nothing to drain",
+		"undrain idle":            "idle is running: it is not draining",
+		"release idle":            "idle is running: there is nothing to release",
 		"resume idle":             "idle is not suspended",
-		"suspend shop/tester":     "shop/tester is suspended already",
+		"suspend shop/tester":     "shop/tester is already suspended",
 		"scale worker 99":         "at most 5",
 		"fire wisp-compact":       "wisp-compact is broken",
-		"attach scout":            "there is no terminal to attach to",
-		"undo":                    "no verb of the last 10s",
+		"attach scout":            "it has no terminal to attach to",
+		"undo":                    "no verb in the last 10s",
 		"scale qqqqq 3":           `no pool is called "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `no agent, pool, automation or watchdog is called`,
 	} {
@@ -176,12 +176,12 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 	for _, keys := range [][]string{{":", "up", "enter"}, {":", "up", "up", "enter"}} {
 		s.press(keys...)
 		s.wants()
-		s.shows("is called", "goes to what is like it")
+		s.shows("is called", "selects the closest match")
 		s.press("esc")
 	}
 	for line, why := range map[string]string{
 		"fire release": `no automation is called "release"`, "fire ": "fire needs AUTOMATION", "resume shop/test": `no agent or pool is called "shop/test"`,
-		"release sct": `no agent is called "sct"`, "goto wrk2": "is called", "empty": `there is no verb "empty"`, "filw": `there is no verb "filw"`,
+		"release sct": `no agent is called "sct"`, "goto wrk2": "is called", "empty": `unknown verb "empty"`, "filw": `unknown verb "filw"`,
 	} {
 		s.line(line, "enter")
 		s.wants()
@@ -206,7 +206,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 	s.press("?")
 	s.typeIn("empty")
 	s.press("enter")
-	s.shows(`nothing is called "empty"`, "down goes to what is like it")
+	s.shows(`nothing is called "empty"`, "down selects the closest match")
 	s.press("esc", "?")
 	s.typeIn("quit")
 	s.press("enter")
@@ -220,7 +220,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(withPools)
 	s.press("?")
-	s.hides("restart the agent", "kill or stop", "read the configuration now", "undo or release")
+	s.hides("restart the agent", "kill or stop", "reload the configuration now", "undo or release")
 	s.shows("go to Agents")
 	s.press("esc", ":")
 	s.hides("restart the agent", "restart AGENT")

@@ -112,7 +112,7 @@ func TestAttention(t *testing.T) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "batch" || p.Name == "triage" })
 	})
 	s.press("!")
-	s.shows("No pool needs attention.", "! shows all 3 again.")
+	s.shows("No pool needs attention.", "! shows all 3.")
 }
 
 // What nobody is told of again needs attention by lasting: a pool that stays small, an agent that waits, a drain that
@@ -212,7 +212,7 @@ func TestLastWordsStay(t *testing.T) {
 	if w := s.m.watched; w.Session != "builder-1" || w.Running {
 		t.Errorf("an ended session is watched anew: %+v", w)
 	}
-	s.shows("last words", "compiling", "exit 1 after 1m")
+	s.shows("last output", "compiling", "exit 1 after 1m")
 	s.agent("builder", func(a *city.Agent) {
 		a.State, a.Running, a.Session = city.Running, true, &city.Session{ID: "builder-2"}
 	})
@@ -268,7 +268,7 @@ func TestZoomThenAttach(t *testing.T) {
 	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Error("attached to an agent without a terminal")
 	}
-	s.shows("there is no terminal to attach to")
+	s.shows("it has no terminal to attach to")
 }
 
 func TestTheListStaysWithThePane(t *testing.T) {
@@ -348,7 +348,7 @@ func TestLastExit(t *testing.T) {
 		{city.Exit{Code: 3, Uptime: 812 * time.Millisecond}, "exit 3 after 0.8s"},
 		{city.Exit{Code: 1, Uptime: 9990 * time.Millisecond}, "exit 1 after 9.9s"},
 		{city.Exit{Code: 1, Uptime: 12 * time.Second}, "exit 1 after 12s"},
-		{city.Exit{Code: 1, Uptime: 30 * time.Millisecond}, "exit 1 at once"},
+		{city.Exit{Code: 1, Uptime: 30 * time.Millisecond}, "exit 1 immediately"},
 		{city.Exit{Code: 1}, "exit 1"},
 		{city.Exit{Code: -1, Signal: "killed", Uptime: 3 * time.Minute}, "killed after 3m"},
 		{city.Exit{Code: -1, Uptime: time.Second}, "exit unknown after 1.0s"},
@@ -374,5 +374,5 @@ func TestLastWordsNameTheirFile(t *testing.T) {
 	s.press("0", "g")
 	s.shows("word 00", "kept in")
 	s.press("pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
-	s.shows("word 99", "last words")
+	s.shows("word 99", "last output")
 }

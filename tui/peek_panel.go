@@ -11,7 +11,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// peekPanel draws the pane.
 func peekPanel(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.Version, Rows: m.Agents.Version,
 		UI: m.ui}
@@ -50,7 +49,7 @@ func drawPeek(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// paneRow is a row of a terminal, or a rule across the pane.
+// paneRow draws a row of a terminal, or a rule across the pane.
 func paneRow(m *model, l terminal.PaneLine, w int, cropped func(string) string) string {
 	if l.Rule == "" {
 		return cropped(l.Text)
@@ -63,7 +62,7 @@ func paneRow(m *model, l terminal.PaneLine, w int, cropped func(string) string) 
 	return widget.Crop(out.String(), w)
 }
 
-// paneRoom is how much of the pane is terminal: columns and rows; as much as the screen where it is hidden.
+// paneRoom returns the columns and rows for the terminal in the pane; those of the screen if the pane is hidden.
 func paneRoom(m *model) (w, h int) {
 	p := m.plan()
 	for _, stack := range []struct {
@@ -79,8 +78,8 @@ func paneRoom(m *model) (w, h int) {
 	return max(1, m.w-1), max(1, m.h)
 }
 
-// peekRows is how much of the terminal a pane of h lines shows: an ended one leaves a line to the file that has all of
-// its last words.
+// peekRows returns how many rows of the terminal a pane of h lines shows. An ended agent needs a line for the file
+// with its output.
 func peekRows(m *model, h int) int {
 	if r := selected(m); r != nil && r.Keeps() && h > 4 && !showsRun(m) {
 		return h - 2
@@ -88,7 +87,7 @@ func peekRows(m *model, h int) int {
 	return max(1, h-1)
 }
 
-// keptLine says where an ended agent's output is kept.
+// keptLine names the file with an ended agent's output.
 func keptLine(m *model, r *panel.AgentRow, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Add(themes.Dim, widget.Cut(" kept in "+widget.Plain(r.Exit.File), w, m.look.Glyphs.More))
@@ -99,14 +98,14 @@ func keptLine(m *model, r *panel.AgentRow, w int) string {
 func nothingSeen(m *model, r *panel.AgentRow) string {
 	switch {
 	case m.peek.News.Problem != "" && r.Running:
-		return "Nothing to see: " + widget.Plain(m.peek.News.Problem)
+		return "Nothing to show: " + widget.Plain(m.peek.News.Problem)
 	case !r.Running:
 		return fmt.Sprintf("%s is %s and has left no output.", r.Shown, panel.InState(r.State))
 	}
 	return "Nothing yet."
 }
 
-// peekTab is the pane's title: whose terminal it is, and what of it.
+// peekTab returns the pane's title: the agent and the kind of view.
 func peekTab(m *model) widget.Tab {
 	if showsRun(m) {
 		return runTab(m)
@@ -130,7 +129,7 @@ func peekTab(m *model) widget.Tab {
 	case m.peek.Frozen():
 		extra = append(extra, behindPane(m))
 	case !row.Running && (n.Screen != nil || len(n.Text) > 0):
-		extra = append(extra, "last words")
+		extra = append(extra, "last output")
 	case n.Screen != nil:
 		extra = append(extra, "following")
 	}
@@ -139,7 +138,7 @@ func peekTab(m *model) widget.Tab {
 	return t
 }
 
-// soughtInPane adds what is searched for to the pane's title, and which of the places found one is at.
+// soughtInPane adds the search and the current match to the pane's title.
 func soughtInPane(m *model, t *widget.Tab, extra []string) []string {
 	if s := &m.peek.Seek; s.Re != nil {
 		t.Search = "/" + widget.Cut(s.Text, 24, m.look.Glyphs.More)
@@ -157,7 +156,7 @@ func soughtInPane(m *model, t *widget.Tab, extra []string) []string {
 	return extra
 }
 
-// viewOfPane adds to what the title says how the pane is looked at.
+// viewOfPane adds the mode of the view to the title.
 func viewOfPane(m *model, extra []string) []string {
 	switch {
 	case m.peek.Fit:
@@ -174,7 +173,7 @@ func viewOfPane(m *model, extra []string) []string {
 	return extra
 }
 
-// behindPane says how much came in since the pane was frozen.
+// behindPane says how much output came in since the pane was frozen.
 func behindPane(m *model) string {
 	if m.peek.Past.Full {
 		return m.env().Behind(0)
@@ -207,7 +206,7 @@ func peekNote(m *model) string {
 	return strings.Join(parts, " "+m.look.Glyphs.Dot+" ")
 }
 
-// watching is what the pane should show now.
+// watching returns what the pane should show.
 func watching(m *model) feed.Watch {
 	if w, ok := watchingRun(m); ok {
 		return w
@@ -222,7 +221,7 @@ func watching(m *model) feed.Watch {
 	case row.Session != nil:
 		w.Session = row.Session.ID
 	case m.watched.Agent == row.Name:
-		w.Session = m.watched.Session // what it last said stays
+		w.Session = m.watched.Session // the last output stays
 	}
 	return w
 }

@@ -78,7 +78,7 @@ func TestSearchInThePane(t *testing.T) {
 	s.press("esc")
 	s.shows("following", "line 204")
 	s.press("n")
-	s.shows("nothing is searched for; / searches")
+	s.shows("no search is active; / searches")
 }
 
 func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {

@@ -16,16 +16,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// AutoTheme is dark or light as the terminal is, and the theme of the Options while that is not known.
+// AutoTheme is dark or light like the terminal, or the theme of the Options while that is unknown.
 const AutoTheme = "auto"
 
-// surroundings are what the room knows of its terminal before it knows whose it is.
+// surroundings is what the room knows about its terminal without preferences.
 type surroundings struct {
 	theme   themes.Theme
 	ascii   bool
 	calm    bool
 	noColor bool
-	below   bool // the pane usually is
+	below   bool // the usual place of the pane
 	ground  ground
 }
 
@@ -43,7 +43,7 @@ const (
 	groundLight
 )
 
-// groundOf reads COLORFGBG, which some terminals set: "15;0", the last number is the background.
+// groundOf reads COLORFGBG, which some terminals set: "15;0"; the last number is the background.
 func groundOf(environ []string) ground {
 	value := ""
 	for _, e := range environ {
@@ -61,7 +61,7 @@ func groundOf(environ []string) ground {
 	return groundDark
 }
 
-// takePerson lets what a person prefers count from now on.
+// takePerson applies preferences.
 func takePerson(m *model, p feed.Person) {
 	if p.Themes == nil {
 		p.Themes = m.person.Themes
@@ -73,7 +73,7 @@ func takePerson(m *model, p feed.Person) {
 	m.keys = newRegistry(m.Panels)
 	m.keys.Include(themeActions(p.Themes))
 	m.unbound = m.keys.Rebind(p.Keys)
-	for _, id := range []string{"agent.attach"} { // what it does names the key
+	for _, id := range []string{"agent.attach"} { // its description names the key
 		a := m.keys.ByID(id)
 		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Usual,
 			p.Detach.String()))
@@ -82,7 +82,7 @@ func takePerson(m *model, p feed.Person) {
 	relook(m)
 }
 
-// reread is takePerson while the room is open, and says so.
+// reread applies changed preferences and says so.
 func reread(m *model, p feed.Person) {
 	m.ui++
 	takePerson(m, p)
@@ -90,14 +90,14 @@ func reread(m *model, p feed.Person) {
 		m.relist()
 	}
 	if n := len(p.Problems) + len(m.unbound); n > 0 {
-		complain(m, fmt.Sprintf("the preferences were read anew, with %s; %s shows all",
+		complain(m, fmt.Sprintf("the preferences were reloaded, with %s; %s shows all",
 			widget.Count(n, "mistake"), m.keys.KeyOf("city.details")))
 		return
 	}
-	say(m, "the preferences were read anew")
+	say(m, "the preferences were reloaded")
 }
 
-// mistakes are what is wrong with the preferences, for the problems of the header.
+// mistakesOf returns the problems of the preferences, for the header.
 func mistakesOf(m *model) []string {
 	var all []string
 	for _, p := range append(m.person.Problems[:len(m.person.Problems):len(m.person.Problems)],
@@ -105,13 +105,13 @@ func mistakesOf(m *model) []string {
 		all = append(all, "preferences: "+widget.PlainText(p))
 	}
 	if name := cityTheme(m); name != "" && themeCalled(m, name) == nil && name != AutoTheme {
-		all = append(all, fmt.Sprintf("city.toml asks for the theme %q, which is not here",
+		all = append(all, fmt.Sprintf("city.toml asks for the unknown theme %q",
 			widget.Plain(name)))
 	}
 	return all
 }
 
-// relook paints everything as the theme that is wanted now asks for it.
+// relook applies the wanted theme.
 func relook(m *model) {
 	ascii := m.around.ascii
 	if m.person.ASCII != nil {
@@ -136,13 +136,13 @@ func relook(m *model) {
 	m.forgetDrawn()
 }
 
-// themeNames are the themes that somebody wants, who counts most first, "" = none: what the palette shows just now,
-// what was chosen there, the person's own, the city's.
+// themeNames returns the wanted themes by priority: previewed or chosen in the palette, the user's, the city's; ""
+// = none.
 func themeNames(m *model) [4]string {
 	return [4]string{m.preview, m.tried, m.person.Theme, cityTheme(m)}
 }
 
-// wantedTheme is the first of them that there is.
+// wantedTheme returns the first of them that exists.
 func wantedTheme(m *model) themes.Theme {
 	if m.around.noColor {
 		return themes.Colourless()
@@ -174,7 +174,7 @@ func themeCalled(m *model, name string) *themes.Theme {
 	return nil
 }
 
-// lit takes the terminal's answer to how bright it is.
+// lit takes the terminal's answer about its background.
 func lit(m *model, msg tea.BackgroundColorMsg) {
 	m.around.ground = groundLight
 	if msg.Color == nil || msg.IsDark() {
@@ -185,14 +185,14 @@ func lit(m *model, msg tea.BackgroundColorMsg) {
 
 const themeID = "theme."
 
-// themeActions choose a theme. Over one of them the finder shows it at once.
+// themeActions returns the actions that choose a theme. The finder previews the one under the cursor.
 func themeActions(all []themes.Theme) []action {
 	choose := func(name, does string) action {
 		return action{ID: themeID + name, Key: keymap.Bind(does),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needColours,
 			Run: func(m *model) []feed.Effect { tryTheme(m, name); return nil }}
 	}
-	actions := []action{choose(AutoTheme, "theme: dark or light, as the terminal is")}
+	actions := []action{choose(AutoTheme, "theme: dark or light, like the terminal")}
 	for i := range all {
 		does := "theme: " + widget.Plain(all[i].Name)
 		if d := widget.Plain(all[i].Description); d != "" {
@@ -205,24 +205,24 @@ func themeActions(all []themes.Theme) []action {
 
 func needColours(m *model) string {
 	if m.around.noColor {
-		return "NO_COLOR is set, so there is only bold and faint"
+		return "NO_COLOR is set, so there are no colours"
 	}
 	return ""
 }
 
-// tryTheme takes a theme until the room is left, and says what makes it stay.
+// tryTheme applies a theme until the user leaves, and says how to keep it.
 func tryTheme(m *model, name string) {
 	m.tried = name
 	relook(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.person.File != "" { // the file first: narrow screens cut the end
-		said = fmt.Sprintf("theme = %q in %s keeps it; else it is so until you leave",
+	if m.person.File != "" { // the file first, because narrow screens cut the end
+		said = fmt.Sprintf("theme = %q in %s keeps it; otherwise it lasts until you leave",
 			widget.Plain(name), widget.Plain(m.person.File))
 	}
 	say(m, said)
 }
 
-// previewTheme shows the theme under the cursor of the finder, and takes it back when the cursor leaves it.
+// previewTheme shows the theme under the cursor of the finder until the cursor moves on.
 func previewTheme(m *model) {
 	want := ""
 	if name, ok := strings.CutPrefix(underFinder(m), themeID); ok && !m.around.noColor {
@@ -234,7 +234,7 @@ func previewTheme(m *model) {
 	}
 }
 
-// underFinder is what the line under the finder's cursor would type, of an action its id, "" = none.
+// underFinder returns the line of the row under the finder's cursor, for an action its id; "" = none.
 func underFinder(m *model) string {
 	if f := m.dialogs.finder(); f != nil && f.Current() != nil {
 		return f.Current().Line

@@ -38,7 +38,7 @@ func TestWhoseTheme(t *testing.T) {
 		if got := s.m.theme.Name; got != c.want {
 			t.Errorf("person %q, city %q: %s, want %s", c.person, c.city, got, c.want)
 		}
-		if unknown := c.city == "of-somebody"; unknown != strings.Contains(s.text(), `asks for the theme "of-somebody", which is not here`) {
+		if unknown := c.city == "of-somebody"; unknown != strings.Contains(s.text(), `asks for the unknown theme "of-somebody"`) {
 			t.Errorf("city %q: an unknown theme is told: %v", c.city, !unknown)
 		}
 	}
@@ -122,14 +122,14 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 	if s.m.theme.Name != "light" || !s.m.ascii {
 		t.Errorf("theme %s, ascii %v", s.m.theme.Name, s.m.ascii)
 	}
-	s.shows("R restart", "Y Pools", "the preferences were read anew")
+	s.shows("R restart", "Y Pools", "the preferences were reloaded")
 	s.hides("r restart", "a attach", "●")
 	s.press("R")
 	if s.m.dialogs.choice() == nil {
 		t.Error("R does not restart")
 	}
 	s.press("esc", "?")
-	s.press(strings.Split("terminal, ", "")...)
+	s.press(strings.Split("terminal; ", "")...)
 	s.shows("ctrl+] leaves it")
 	s.hear(feed.News{Person: &feed.Person{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"},
 		Keys: []keymap.Binding{{Action: "agent.restrat", Keys: []string{"R"},

@@ -11,10 +11,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// changeOrder is how urgent it is to have seen a change: whoever ends comes first.
+// changeOrder orders changes by severity: agents that stop come first.
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
-// idle reports whether nothing becomes of an agent by the plan.
+// idle reports whether a plan does not change an agent.
 func idle(c *feed.Change) bool { return c.What == "none" }
 
 func changeToken(what string) themes.Token {
@@ -29,7 +29,7 @@ func changeToken(what string) themes.Token {
 	return themes.Dim
 }
 
-// sortedChanges is the plan's changes, the most urgent first.
+// sortedChanges returns the plan's changes, the most severe first.
 func sortedChanges(p *feed.Plan) []feed.Change {
 	all := slices.Clone(p.Changes)
 	slices.SortStableFunc(all, func(a, b feed.Change) int {
@@ -48,7 +48,7 @@ type planRow struct {
 	members int // 0 = it is one agent
 }
 
-// planRows puts together what becomes of members of a pool for the same reason, as long as there are some.
+// planRows groups members of a pool that change for the same reason, if there are several.
 func planRows(p *feed.Plan) []planRow {
 	const several = 3
 	all := sortedChanges(p)
@@ -67,14 +67,13 @@ func planRows(p *feed.Plan) []planRow {
 			rows = append(rows, planRow{Change: all[i]})
 		case members > 0:
 			rows = append(rows, planRow{Change: kind, members: members})
-			n[kind] = -1 // told
+			n[kind] = -1 // listed
 		}
 	}
 	return rows
 }
 
-// planLines is a plan for whoever has to say yes to it: what it changes, and how many it leaves alone; with all of
-// it, each agent by itself.
+// planLines shows a plan: what it changes, and how many agents it does not change; with all, each agent by itself.
 func planLines(m *model, p *feed.Plan, all bool) []string {
 	rows, still := planRows(p), 0
 	if all {
@@ -99,12 +98,12 @@ func planLines(m *model, p *feed.Plan, all bool) []string {
 		}
 	}
 	switch {
-	case len(p.Changes) == 0 && len(p.Notes) > 0: // perhaps it cannot be told
+	case len(p.Changes) == 0 && len(p.Notes) > 0: // perhaps it is unknown
 	case still == len(p.Changes):
 		lines = append(lines, "It changes no agent.")
 	case still > 0 && !all:
 		lines = append(lines, m.look.Paint(themes.Dim,
-			widget.Count(still, "agent")+" besides: nothing"))
+			widget.Count(still, "agent")+" unchanged"))
 	}
 	for _, note := range p.Notes {
 		for _, part := range widget.PlainLines(note) {
@@ -131,18 +130,18 @@ func planLine(m *model, r *planRow, room int) string {
 	return text
 }
 
-// askEnforce asks whether an edit is to come into force, with what it would change.
+// askEnforce asks whether to apply an edit, and shows its plan.
 func askEnforce(m *model, e feed.Edited, again, drop answer) {
-	yes := answer{Key: "y", Title: "yes, put it into force", Do: func(m *model) []feed.Effect {
+	yes := answer{Key: "y", Title: "yes, apply it", Do: func(m *model) []feed.Effect {
 		m.draft = nil
-		return []feed.Effect{feed.ApplyDraft{ID: begin(m, "putting the configuration into force "+
+		return []feed.Effect{feed.ApplyDraft{ID: begin(m, "applying the configuration "+
 			m.look.Glyphs.More), Draft: e.Draft, Data: e.Data}}
 	}}
 	answers := []answer{yes, again, drop}
 	if len(e.Plan.Changes) > 0 {
-		read := answer{Key: "d", Title: "read what becomes of each agent", Safe: true,
+		read := answer{Key: "d", Title: "show what happens to each agent", Safe: true,
 			Do: func(m *model) []feed.Effect {
-				m.judged = &e // it is asked again behind the text
+				m.judged = &e // the question is open again after the text
 				m.read(&reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
 						return widget.WrapAll(planLines(m, &e.Plan, true), w)
@@ -151,6 +150,6 @@ func askEnforce(m *model, e feed.Edited, again, drop answer) {
 			}}
 		answers = []answer{yes, read, again, drop}
 	}
-	m.dialogs.Open(&choice{Title: "Put the edited " + draftName(e.Draft) + " into force?",
+	m.dialogs.Open(&choice{Title: "Apply the edited " + draftName(e.Draft) + " into force?",
 		Body: planLines(m, &e.Plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
 }

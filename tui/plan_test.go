@@ -29,7 +29,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 		"restart  worker (4 members): env MODEL added; held back while a user is attached",
 		"start    herald: not running",
 		"wait     scout: quarantined: crashed 6× in 4m0s, until 11:38",
-		"1 agent besides: nothing",
+		"1 agent unchanged",
 		"! formulas/automations/prune/automation.toml:4:1: both formula and exec",
 	}
 	if !slices.Equal(said, want) {
@@ -40,7 +40,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	s.shows("restart  worker-4", "-        chatty: runs as configured")
 	s.wants()
 	s.press("esc")
-	s.shows("yes, put it into force", "worker (4 members)")
+	s.shows("yes, apply it", "worker (4 members)")
 	s.wait(keymap.Guard)
 	s.press("y")
 	if e, ok := effectOf[feed.ApplyDraft](s); !ok || string(e.Data) != "new" || s.m.draft != nil {
@@ -53,8 +53,8 @@ func TestPlanThatCannotBeTold(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Notes: []string{"What it would change cannot be told: nobody knows"}}})
-	s.shows("! What it would change cannot be told: nobody knows", "yes, put it into force")
+	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Notes: []string{"The plan is unknown: nobody knows"}}})
+	s.shows("! The plan is unknown: nobody knows", "yes, apply it")
 	s.hides("It changes no agent.")
 	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", What: "none"}}}})
 	s.shows("It changes no agent.")

@@ -50,11 +50,11 @@ func TestPoolsSayHowTheyAreAndWhy(t *testing.T) {
 	s.press("2")
 	s.shows(
 		"2 Pools 5 (1 failing)",
-		"growing    batch         3/4      0-8  set by hand to 4; check said 2, 8s ago",
-		"steady     merge         1/1      0-1  counts open work: 5; at most 1",
+		"growing    batch         3/4      0-8  set by hand to 4; check returned 2, 8s ago",
+		"steady     merge         1/1      0-1  open work: 5; max is 1",
 		"suspended  shop/tester   0/0      0-4  by rig shop",
-		"failing    triage        1/1      1-3  check failed 8s ago: exit 3; it last said 1, 11m ago; asking for 3s",
-		"shrinking  worker        2/2      1-5  check said 2, 8s ago · worker-3 draining")
+		"failing    triage        1/1      1-3  check failed 8s ago: exit 3; last result 1, 11m ago; running for 3s",
+		"shrinking  worker        2/2      1-5  check returned 2, 8s ago · worker-3 draining")
 }
 
 func TestPoolCheckTexts(t *testing.T) {
@@ -66,15 +66,15 @@ func TestPoolCheckTexts(t *testing.T) {
 	}{
 		{city.Pool{Check: city.Check{Command: "x"}, Reason: "minimum until the first check"}, "minimum until the first check"},
 		{city.Pool{Check: city.Check{Command: "x"}}, "not checked yet"},
-		{city.Pool{Check: city.Check{Command: "x", Running: at(time.Second)}}, "first check under way for 1s"},
-		{city.Pool{}, "counts open work; not counted yet"},
-		{city.Pool{Max: 9, Check: city.Check{Good: at(time.Hour), Value: 4}}, "counts open work: 4"},
-		{city.Pool{Min: 2, Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 0}}, "check said 0, 0s ago; at least 2"},
-		{city.Pool{Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "check said 9, 0s ago; at most 3"},
-		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "set by hand to 2; check said 9, 0s ago"},
+		{city.Pool{Check: city.Check{Command: "x", Running: at(time.Second)}}, "first check running for 1s"},
+		{city.Pool{}, "uses open work; not counted yet"},
+		{city.Pool{Max: 9, Check: city.Check{Good: at(time.Hour), Value: 4}}, "open work: 4"},
+		{city.Pool{Min: 2, Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 0}}, "check returned 0, 0s ago; min is 2"},
+		{city.Pool{Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "check returned 9, 0s ago; max is 3"},
+		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "set by hand to 2; check returned 9, 0s ago"},
 		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x"}}, "set by hand to 2"},
 		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Problem: "timeout", At: at(0)}},
-			"set by hand to 2; check failed 0s ago: timeout; no good one yet"},
+			"set by hand to 2; check failed 0s ago: timeout; no good result yet"},
 		{city.Pool{Suspended: true, Override: &two, Check: city.Check{Problem: "timeout"}}, "suspended"},
 	} {
 		r := panel.NewPoolRow(&c.pool)
@@ -90,7 +90,7 @@ func TestTheStripIsAboutThePool(t *testing.T) {
 	s.pick("triage")
 	s.shows("─ pool triage ─", "✗ failing · 1 of 1 wanted · 1-3", "it printed: queue.sh: giving up")
 	s.pick("worker")
-	s.shows("─ pool worker ─", "draining: worker-3", "checked again", "last decision: scale, check said 2: worker-3 drains")
+	s.shows("─ pool worker ─", "draining: worker-3", "checked again", "last decision: scale, check returned 2: worker-3 drains")
 	s.press("1")
 	s.hides("pool worker")
 }
@@ -102,7 +102,7 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Draining = 1, nil })
 	s.shows("growing    worker")
 	s.wait(panel.Long - time.Second)
-	s.pool("worker", func(p *city.Pool) { p.Reason = "check said 2 again" })
+	s.pool("worker", func(p *city.Pool) { p.Reason = "check returned 2 again" })
 	s.shows("growing    worker")
 	s.wait(time.Second)
 	s.shows("! short      worker", "1 failing, 2 short") // batch is too

@@ -25,10 +25,10 @@ func TestTerminalAttachUnanswered(t *testing.T) {
 	c.sees("0 builder")
 	for _, key := range []string{"\x03", "\x11"} {
 		c.keys("a")
-		c.sees("attaching to builder; ctrl+c gives up")
+		c.sees("attaching to builder; ctrl+c cancels")
 		c.signal(syscall.SIGINT) // as ctrl+c is that comes before the terminal is in our hands
 		c.keys("lost" + key)
-		c.sees("gave up attaching to builder")
+		c.sees("canceled attaching to builder")
 		c.keys("j") // the room is itself again
 		c.sees("0 chatty")
 		c.keys("k")

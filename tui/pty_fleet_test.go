@@ -115,7 +115,7 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	first := 0
 	for i := range 6 {
 		to := []string{"beta", "alpha"}[i%2]
-		c.coax("@", "all cities, side by side")
+		c.coax("@", "all cities in one list")
 		c.keys(to)
 		c.sees("1 of 1")
 		c.keys("\r")
@@ -135,7 +135,7 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	if a, b := strings.Count(c.did("alpha"), "worker"), strings.Count(c.did("beta"), "worker"); a < 3 || b < 3 || strings.Contains(c.did("alpha")+c.did("beta"), "scout") {
 		t.Errorf("alpha: %q, beta: %q", c.did("alpha"), c.did("beta"))
 	}
-	c.coax("@", "all cities, side by side")
+	c.coax("@", "all cities in one list")
 	c.keys("beta")
 	c.sees("1 of 1")
 	c.keys("\r")
@@ -149,7 +149,7 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "hosting", 120, 40)
 	c.sees("this is the worker of alpha")
-	c.coax("@", "all cities, side by side")
+	c.coax("@", "all cities in one list")
 	c.keys("beta")
 	c.sees("1 of 1")
 	c.keys("\r")
@@ -165,7 +165,7 @@ func TestTerminalAttachElsewhere(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "joined", 80, 24)
 	c.sees("worker of alpha")
-	c.coax("@", "all cities, side by side")
+	c.coax("@", "all cities in one list")
 	c.keys("beta")
 	c.sees("1 of 1")
 	c.keys("\r")
@@ -173,7 +173,7 @@ func TestTerminalAttachElsewhere(t *testing.T) {
 	c.coax("a", "ctrl+q leaves it running")
 	c.sees("worker of beta")
 	c.keys("\x11")
-	c.sees("left worker; it goes on")
+	c.sees("left worker; it keeps running")
 	c.signal(syscall.SIGTERM)
 	c.ends("terminated")
 }

@@ -75,7 +75,7 @@ func TestTerminalPagerThatIsNone(t *testing.T) {
 	c.keys("jjjjjj0")
 	c.sees("compiling")
 	c.keys("|")
-	c.sees(`the pager "no-such-pager-anywhere" is not there; PAGER names it`)
+	c.sees(`the pager "no-such-pager-anywhere" does not exist; PAGER names it`)
 	c.signal(syscall.SIGHUP)
 	c.ends("hangup")
 }

@@ -13,7 +13,7 @@ func TestTerminalPoolsAreScaled(t *testing.T) {
 	c := open(t, "hosting pools", 100, 30)
 	c.sees("prober")
 	c.keys("2")
-	c.sees("1-5  check said 2")
+	c.sees("1-5  check returned 2")
 	c.keys("jjjjS9\r")
 	c.sees("at most 5")
 	c.keys("\x7f4\r")

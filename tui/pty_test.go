@@ -265,7 +265,7 @@ func TestTerminalResizeStorm(t *testing.T) {
 	c.keys("\x0c")
 	c.sees("loop ok")
 	c.keys("q")
-	c.sees("hand over: everything goes on")
+	c.sees("keep the city running in the background")
 	c.answer("s")
 	c.sees("type 6")
 	c.answer("6")
@@ -307,7 +307,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 		} else {
 			c.keys("\x11")
 		}
-		c.sees("left builder; it goes on")
+		c.sees("left builder; it keeps running")
 		c.sees("0 builder following")
 		switch n := c.descriptors(); {
 		case i == 1:

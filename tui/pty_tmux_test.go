@@ -74,7 +74,7 @@ func TestTerminalInTmux(t *testing.T) {
 	m.do("send-keys", "-t", "room", "C-q")
 	m.sees("0 builder following")
 	m.do("send-keys", "-t", "room", "q")
-	m.sees("hand over: everything goes on")
+	m.sees("keep the city running in the background")
 	again, late := time.NewTicker(keymap.Guard/2), time.After(patience)
 	defer again.Stop()
 	for ended := false; !ended; { // a question ignores its first keys

@@ -20,7 +20,7 @@ func showEvent(m *model) []feed.Effect {
 	return nil
 }
 
-// showDetails is about what verbs act on, or the agent that it stands for.
+// showDetails shows details of what verbs act on, or of the agent that it stands for.
 func showDetails(m *model) []feed.Effect {
 	if id := m.worked().About().Details; id != "" {
 		return m.keys.ByID(id).Run(m)
@@ -44,7 +44,7 @@ func showCity(m *model) []feed.Effect {
 	return nil
 }
 
-// cityDetails is what is known of the city as a whole, its problems first.
+// cityDetails returns what is known about the whole city, its problems first.
 func cityDetails(m *model) []string {
 	var lines []string
 	all := problems(m)
@@ -67,7 +67,7 @@ func cityDetails(m *model) []string {
 		m.look.Field("version", widget.Plain(s.Version)),
 		m.look.Field("controller", fmt.Sprintf("pid %d, %s, up %s", s.PID, widget.Plain(s.Mode),
 			widget.Age(m.now.Sub(s.Started)))),
-		m.look.Field("config", fmt.Sprintf("revision %s, in force since %s",
+		m.look.Field("config", fmt.Sprintf("revision %s, active since %s",
 			widget.Plain(s.Config.Revision), widget.Clock(s.Config.Loaded, m.now))),
 		m.look.Field("patrol", fmt.Sprintf("every %s, the last %s ago", s.Patrol.Interval,
 			widget.Age(s.Patrol.Age(m.now)))),

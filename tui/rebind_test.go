@@ -35,9 +35,9 @@ func TestTextsNameTheKeysThereAre(t *testing.T) {
 		{Action: "agent.suspend", Keys: []string{"ctrl+g"}, Place: "5"}, {Action: "quit", Keys: []string{"Q"}, Place: "6"},
 	}}})
 	s.press("3")
-	s.shows("ü release", "broken; ö shows them")
+	s.shows("ü release", "broken (press ö)")
 	s.press("ö")
-	s.shows("only by hand, with T")
+	s.shows("manual, press T")
 	s.size(200, 60)
 	s.press("5", "k")
 	s.shows("frozen, E follows")
@@ -94,13 +94,13 @@ func TestRebind(t *testing.T) {
 		{"twice", []string{"agent.restart", "D", "agent.restart", "x", "agent.drain", ""}, map[string]string{"agent.restart": "D"}, []string{"is there already"}},
 		{"elsewhere it may mean another thing", []string{"pool.more", "d"}, nil, []string{"both want d"}},
 		{"in another panel", []string{"view.event", "X"}, map[string]string{"view.event": "X"}, nil},
-		{"without quit", []string{"quit", ""}, map[string]string{"quit": "q ctrl+c"}, []string{"it cannot be without a key", "It keeps q ctrl+c"}},
+		{"without quit", []string{"quit", ""}, map[string]string{"quit": "q ctrl+c"}, []string{"it needs a key", "it keeps q ctrl+c"}},
 		{"another quit", []string{"quit", "Q"}, map[string]string{"quit": "Q"}, nil},
 		{"half of quit", []string{"agent.restart", "q"}, map[string]string{"agent.restart": "q", "quit": "ctrl+c"}, []string{"quit keeps ctrl+c"}},
 		{"all of help", []string{"agent.restart", "? x"}, map[string]string{"agent.restart": "x", "view.help": "?"},
 			[]string{"agent.restart cannot have ?: it is the last key of view.help"}},
 		{"without a way out of dialogs", []string{"choice.cancel", "", "prompt.cancel", "x"}, map[string]string{"choice.cancel": "esc ctrl+c", "prompt.cancel": "esc ctrl+c"},
-			[]string{"cannot be without a key", "x types a character there"}},
+			[]string{"it needs a key", "x types a character there"}},
 		{"function keys only", []string{"agent.restart", "f5"}, map[string]string{"agent.restart": "r"}, []string{"f1 to f24"}},
 		{"a function key too", []string{"agent.restart", "f5 r"}, map[string]string{"agent.restart": "f5 r"}, nil},
 		{"what terminals keep", []string{"agent.restart", "ctrl+s", "agent.drain", "shift+enter ctrl+b"}, map[string]string{"agent.restart": "r", "agent.drain": "D"},
@@ -171,13 +171,13 @@ func TestHintsNameThePersonsKeys(t *testing.T) {
 	s.agent("builder", withTexts)
 	s.choose("builder")
 	s.press("d")
-	s.shows("ctrl+y takes texts back")
+	s.shows("ctrl+y takes waiting texts back")
 	s.press("esc", "i")
 	s.shows("ctrl+o sends  ctrl+t new line  ctrl+g leaves")
 	s.press("x", "ctrl+t", "y", "ctrl+o")
 	s.wants(city.Nudge{Agent: "builder", Text: "x\ny"})
 	s.press("2", "S")
-	s.shows("ctrl+o sets  ctrl+g leaves")
+	s.shows("ctrl+o sets  ctrl+g cancels")
 	s.press("ctrl+g", "r")
 	s.shows("press A for the agents")
 	s.press("esc", "x")

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// relist makes the lists anew from the snapshot.
+// relist rebuilds the lists from the snapshot.
 func (m *model) relist() {
 	e := m.env()
 	for _, p := range m.Panels {
@@ -24,14 +24,14 @@ func (m *model) relist() {
 	m.keepUp()
 }
 
-// refill applies the filters anew, for the user has changed them.
+// refill applies the filters again after the user has changed them.
 func (m *model) refill() { m.fill(func(panel.Panel) func(string) bool { return nil }) }
 
-// keepUp applies the filters to what is heard: what is worked with stays until the cursor leaves it.
+// keepUp applies the filters to new data; rows in use stay until the cursor leaves them.
 func (m *model) keepUp() { m.fill(m.holding) }
 
-// holding says which rows of a list stay that its filter leaves out by now: the one under the cursor, and, while
-// the user works in the lists, all. A list that shows a part of another one holds them only while it has the focus.
+// holding says which rows stay although the filter no longer matches: the one under the cursor, and all while the
+// user works in the lists. A list that shows a part of another one holds rows only while it has the focus.
 func (m *model) holding(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Part || m.focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.handsOn()) }
@@ -47,8 +47,7 @@ func (m *model) fill(holding func(panel.Panel) func(id string) bool) {
 	m.followSubject()
 }
 
-// chooseVisible selects the agent under the cursor where the selected one is gone, or no longer in the list that is
-// worked in.
+// chooseVisible selects the agent under the cursor if the selected one is gone or no longer listed.
 func (m *model) chooseVisible() {
 	r := m.Agents.At(list(m))
 	if r == nil {
@@ -60,8 +59,7 @@ func (m *model) chooseVisible() {
 	}
 }
 
-// followSubject selects the agent that the row under the cursor stands for, where the panel that has the focus wants
-// that: the pane is about it.
+// followSubject selects the agent of the row under the cursor if the focused panel wants that for the pane.
 func (m *model) followSubject() {
 	p := m.focused()
 	if name := p.Agent(); p.About().Follows && m.focus == p.About().ID && name != m.Agents.Chosen &&
@@ -80,10 +78,10 @@ func (m *model) visible(name string) bool {
 	return false
 }
 
-// handsOn reports whether the user is at work in the lists, so that nothing may move there.
+// handsOn reports whether the user is working in the lists, so that rows must not move.
 func (m *model) handsOn() bool { return m.now.Sub(m.keyed) < still }
 
-// settledOrder reports whether the lists are in the order they should be in, and show what they should.
+// settledOrder reports whether the lists are sorted and filtered as they should be.
 func (m *model) settledOrder() bool {
 	if m.handsOn() {
 		return true
@@ -96,7 +94,7 @@ func (m *model) settledOrder() bool {
 	return true
 }
 
-// resort puts the lists into their orders now: the user asked for it.
+// resort sorts the lists now, because the user asked for it.
 func (m *model) resort() {
 	for _, p := range m.Panels {
 		p.Sort(m.now)
@@ -104,7 +102,7 @@ func (m *model) resort() {
 	m.keepUp()
 }
 
-// orders are those of all lists by the names of their panels, as they are kept from one visit to the next.
+// orders returns the orders of all lists by panel name, for storage.
 func (m *model) orders() map[string]string {
 	all := map[string]string{}
 	for _, p := range m.Panels {
@@ -115,7 +113,7 @@ func (m *model) orders() map[string]string {
 	return all
 }
 
-// setOrders takes back what orders gave; what is not understood leaves an order as it is.
+// setOrders restores stored orders; unknown ones are ignored.
 func (m *model) setOrders(kept map[string]string) {
 	for _, p := range m.Panels {
 		o, ways := p.Sorting(m.now)

@@ -14,7 +14,7 @@ type action = keymap.Action[*model, feed.Effect]
 // registry is the list of the control room's actions.
 type registry = keymap.Registry[*model, feed.Effect]
 
-// CheckKeys says what is wrong with a person's keys, as the control room would.
+// CheckKeys returns the problems of a user's key bindings.
 func CheckKeys(p feed.Person) []string {
 	r := newRegistry(panel.NewLists().Panels)
 	r.Include(themeActions(p.Themes))

@@ -7,17 +7,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// room lets Bubble Tea turn the model: it stamps messages with the time and hands effects to the runner.
+// room is the Bubble Tea program: it stamps messages with the time and hands effects to the runner.
 type room struct {
 	m    *model
 	r    *feed.Runner
-	keep string // file that keeps how the room was left
+	keep string // file that stores the state of the room
 	tour *tour  // nil = there is one city
 	post func(*feed.Runner)
-	next feed.Effect // attach, page, edit or finish: why the program was told to quit
+	next feed.Effect // the effect for which the program quits: attach, show text, edit or quit
 
-	wheel   wheel // turned since it was last told of
-	turning bool  // somebody waits for it to end
+	wheel   wheel // turns since the last message
+	turning bool  // a timer waits for the end of turning
 }
 
 func (r *room) Init() tea.Cmd { return nil }
@@ -35,7 +35,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Heard.Store(true)
-		if r.tour != nil && d.Of != r.tour.here.r { // it was on its way when that room was left
+		if r.tour != nil && d.Of != r.tour.here.r { // it was sent before that room was left
 			d.Of.Missed = append(d.Of.Missed, &feed.Delivery{Of: d.Of, At: d.At, News: d.News})
 			return r, nil
 		}
@@ -112,7 +112,7 @@ func (r *room) View() (v tea.View) {
 		}
 	}()
 	s := r.m.draw()
-	for i, l := range s.lines { // what a line does not reach is blank, and costs nothing then
+	for i, l := range s.lines { // trailing blanks cost time and are not needed
 		s.lines[i] = strings.TrimRight(l, " ")
 	}
 	v = tea.NewView(strings.Join(s.lines, "\n"))

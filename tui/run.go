@@ -15,19 +15,19 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// Run shows the control room until the person leaves, ctx ends or the terminal is gone. Options.In and Out must be a
-// terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and leaves the terminal as it
-// found it; where that takes no bytes any more, only its modes, and a goroutine is left behind that waits for it.
-// With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller handles it.
+// Run shows the control room until the user leaves, ctx ends or the terminal is gone. Options.In and Out must be a
+// terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and restores the terminal.
+// If the terminal accepts no more bytes, only its modes are restored, and one goroutine that waits for it is left
+// behind. With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller
+// handles it.
 func Run(ctx context.Context, o Options) (feed.Exit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return feed.Ended, err
 	}
 	if !term.IsTerminal(o.In.Fd()) || !term.IsTerminal(o.Out.Fd()) {
-		return feed.Ended, errors.New("the control room needs a terminal for input and " +
-			"output; gcity " +
-			"--headless runs the city without one")
+		return feed.Ended, errors.New("the control room needs a terminal for input and output; " +
+			"run `gcity --headless` to run the city without one")
 	}
 	return run(ctx, o, terminal.NewScreen)
 }
@@ -51,14 +51,14 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 
 	before, err := term.GetState(o.In.Fd())
 	if err != nil {
-		return feed.Ended, fmt.Errorf("cannot tell how the terminal is set: %w", err)
+		return feed.Ended, fmt.Errorf("cannot read the modes of the terminal: %w", err)
 	}
 	type outcome struct {
 		exit feed.Exit
 		err  error
 	}
 	left := make(chan outcome, 1)
-	// whoever writes to the terminal; it is left behind if that takes nothing any more
+	// the goroutine that writes to the terminal; it is left behind if the terminal accepts no bytes
 	var room sync.WaitGroup
 	room.Go(func() {
 		var end outcome
@@ -81,18 +81,19 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		return end.exit, end.err
 	case <-time.After(frozenGrace):
 	}
-	r.Log.Error("the terminal takes no bytes; ending without it")
+	r.Log.Error("the terminal accepts no bytes; ending without it")
 	if err := term.Restore(o.In.Fd(), before); err != nil {
 		r.Log.Error("the terminal's modes could not be restored", "error", err)
 	}
 	return r.WhatEnded()
 }
 
-// frozenGrace is how long a terminal may take to show the last of a room that ends: longer than quitGrace, after
-// which the screen's program is killed, and than programs have that the terminal was given to.
+// frozenGrace is how long a terminal may take to show the last output of a room: longer than quitGrace, after which
+// the program is killed, and longer than programs have that borrow the terminal.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
-// stretches runs the program, and between two runs of it whoever is given the terminal, until the room ends.
+// stretches runs the program, and between two runs the agent, pager or editor that borrows the terminal, until the
+// room ends.
 func stretches(ctx context.Context, r *feed.Runner, t *tour) (feed.Exit, error) {
 	defer func() {
 		for _, e := range keepMemory(t.here.m, true) {
@@ -125,8 +126,8 @@ func stretches(ctx context.Context, r *feed.Runner, t *tour) (feed.Exit, error) 
 	return r.WhatEnded()
 }
 
-// stretch runs the program once, up to the next attach or the end. Every stretch is a program of its own, so that the
-// terminal is wholly given back in between.
+// stretch runs the program once, up to the next attach or the end. Each stretch is a program of its own, so that
+// the terminal is fully restored in between.
 func stretch(ctx context.Context, r *feed.Runner, t *tour) (feed.Effect, error) {
 	o := t.o
 	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, tour: t}
@@ -154,7 +155,8 @@ func stretch(ctx context.Context, r *feed.Runner, t *tour) (feed.Effect, error) 
 	return screen.next, err
 }
 
-// endWith asks the program to quit when ctx ends: told by its context it would close its input under its own reader.
+// endWith asks the program to quit when ctx ends. With the context itself the program would close its input while
+// it is being read.
 func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	select {
 	case <-over:
@@ -170,7 +172,7 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	}
 }
 
-// visit attaches, and says in the control room how it was.
+// visitAgent attaches, and shows the result in the control room.
 func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, agent string) {
 	defer r.Guard("attach")
 	begun := staying(m, agent)
@@ -185,7 +187,7 @@ func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, 
 	}
 }
 
-// readText gives the terminal to a pager, and says in the control room if that failed.
+// readText runs a pager in the terminal, and shows in the control room if that failed.
 func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, text string) {
 	defer r.Guard("pager")
 	err := feed.PageThrough(ctx, o, text)
@@ -197,15 +199,14 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, te
 	}
 }
 
-// editText gives the terminal to an editor. What came of it is looked at when the room is back, which it tells of: a
-// plan may take long.
+// editText runs an editor in the terminal. The result is checked in the background, because a plan may take long.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, what feed.Edit) {
 	defer r.Guard("editor")
 	d, err := r.EditDraft(ctx, o, what)
 	m.now = r.Now()
 	m.ui++
 	m.judging = true
-	say(m, "looking at what was edited "+m.look.Glyphs.More)
+	say(m, "checking the edit "+m.look.Glyphs.More)
 	r.Spawn("editor", func(ctx context.Context) {
 		e := feed.Edited{Err: err}
 		if d != nil {

@@ -10,19 +10,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// showsRun reports whether the pane is about the automation under the cursor, not about the selected agent: from
-// the time Automations gets the focus until a panel gets it that is neither Automations nor the pane.
+// showsRun reports whether the pane is about the automation under the cursor instead of the selected agent: from
+// the time Automations gets the focus until another panel than the pane gets it.
 func showsRun(m *model) bool { return m.onRuns && m.Automations.Current() != nil }
 
-// turnPane notes what the pane is about after a message.
+// turnPane updates what the pane is about after a message.
 func turnPane(m *model) {
 	if m.focus != panel.IDPeek {
 		m.onRuns = m.focus == panel.IDAutomations
 	}
 }
 
-// watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if
-// agents are.
+// watchingRun returns the run whose output is visible in the pane or in the details of an automation; false if
+// there is none.
 func watchingRun(m *model) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
@@ -39,7 +39,7 @@ func watchingRun(m *model) (w feed.Watch, ok bool) {
 	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
 }
 
-// printed is what is known of a run's output, in lines: all that was heard of it, else what the record keeps.
+// printed returns the known output of a run, in lines: all that was received, else what the record has.
 func printed(m *model, run *city.Run) []string {
 	if m.peek.News.Run == run.ID && len(m.peek.News.Text) > 0 {
 		return m.peek.News.Text
@@ -53,7 +53,7 @@ func printed(m *model, run *city.Run) []string {
 	return lines
 }
 
-// drawRun draws the pane of an automation: what its newest run prints.
+// drawRun draws the output of an automation's newest run.
 func drawRun(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 	r := m.Automations.Current()
 	end := ""
@@ -82,16 +82,16 @@ func drawRun(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// nothingPrinted says why there is nothing in the pane of an automation.
+// nothingPrinted says why the pane of an automation is empty.
 func nothingPrinted(m *model, r *panel.AutomationRow) string {
 	heard := r.Last != nil && m.peek.News.Run == r.Last.ID
 	switch {
 	case r.State == panel.AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
 	case r.Last == nil:
-		return r.Shown + " never ran. What its newest run prints appears here."
+		return r.Shown + " never ran. The output of its newest run appears here."
 	case heard && m.peek.News.Problem != "":
-		return "Nothing to see: " + widget.Plain(m.peek.News.Problem)
+		return "Nothing to show: " + widget.Plain(m.peek.News.Problem)
 	case r.Last.Ended == nil:
 		return "Nothing printed yet."
 	case r.Last.Made != "":
@@ -100,7 +100,7 @@ func nothingPrinted(m *model, r *panel.AutomationRow) string {
 	return "It printed nothing."
 }
 
-// runTab is the pane's title: whose run it is, and how it goes.
+// runTab returns the pane's title: the automation and the state of its run.
 func runTab(m *model) widget.Tab {
 	r := m.Automations.Current()
 	dot := m.look.Glyphs.Dot
@@ -121,7 +121,7 @@ func runTab(m *model) widget.Tab {
 	return t
 }
 
-// amongRuns is why an agent's verb is not done while the pane is about an automation.
+// amongRuns returns why a verb of agents is refused while the pane is about an automation.
 func amongRuns(m *model) string {
 	if m.focus == panel.IDAutomations {
 		return "press " + m.keys.KeyOf("focus.agents") + " for the agents"

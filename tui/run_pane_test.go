@@ -51,7 +51,7 @@ func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s.automation("db-health", func(a *city.Automation) { a.Rig = "shop" })
 	s.point("db-health")
 	s.press("0", "y")
-	s.shows("Copy from db-health", "what its gate says")
+	s.shows("Copy from db-health", "state of its gate")
 	s.press("esc", "x")
 	s.shows("Verbs for db-health", "automation now")
 	s.press("esc")
@@ -108,12 +108,12 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.point("digest")
 	s.shows("Nothing printed yet.")
 	s.hear(feed.News{Pane: &terminal.News{Run: "gc-215", Problem: "the line is cut"}})
-	s.shows("Nothing to see: the line is cut")
+	s.shows("Nothing to show: the line is cut")
 	s.point("nightly")
 	s.shows("It printed nothing.")
 	s.hides("the line is cut")
 	s.point("release")
-	s.shows("─ 0 release · never ran", "release never ran. What its newest run prints appears here.")
+	s.shows("─ 0 release · never ran", "release never ran. The output of its newest run appears here.")
 	if s.m.watched != (feed.Watch{}) {
 		t.Errorf("it watches %+v", s.m.watched)
 	}

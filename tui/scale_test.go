@@ -18,7 +18,7 @@ func TestScaleByHand(t *testing.T) {
 	s.pick("batch")
 	s.press("S", "A", "u", "t", "o", "enter")
 	s.wants() // two members leave for it
-	s.shows("Give batch back to its check?", "batch-3, batch-4", "They are told to finish, and end when they have, or after 5m.")
+	s.shows("Return batch to its check?", "batch-3, batch-4", "They are asked to finish and stop when they report done, or after 5m.")
 	s.press("y")
 	s.wants(city.Scale{Pool: "batch", Auto: true})
 	s.press("S", "esc")
@@ -36,7 +36,7 @@ func TestSizesOutOfBoundsAreRefusedWhereTheyAreTyped(t *testing.T) {
 		s := pooled(t, w, 24)
 		s.pick("worker")
 		for text, why := range map[string]string{
-			"9": "at most 5 (city.toml:200:1)", "0": "at least 1 (city.toml:200:1)", "-": `"-" is no size`, "x": `"x" is no size`,
+			"9": "at most 5 (city.toml:200:1)", "0": "at least 1 (city.toml:200:1)", "-": `invalid size "-"`, "x": `invalid size "x"`,
 		} {
 			s.press("S", text, "enter")
 			s.wants()
@@ -91,7 +91,7 @@ func TestMoreAddsUp(t *testing.T) {
 	s.wants(city.Scale{Pool: "worker", Size: 3}, city.Scale{Pool: "worker", Size: 4}, city.Scale{Pool: "worker", Size: 5})
 	s.press(">")
 	s.wants()
-	s.shows("worker is as large as it may be: 5 (city.toml:200:1)")
+	s.shows("worker is at its maximum: 5 (city.toml:200:1)")
 	s.wait(fade) // the city has not followed: what it says counts
 	s.press("esc", ">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
@@ -109,13 +109,13 @@ func TestLessAndMoreKnowTheBounds(t *testing.T) {
 	s.hides("< less")
 	s.press("<")
 	s.wants()
-	s.shows("triage is as small as it may be: 1 (city.toml:180:1)")
+	s.shows("triage is at its minimum: 1 (city.toml:180:1)")
 	s.press("esc")
 	s.pick("merge")
 	s.hides("> more")
 	s.press(">")
 	s.wants()
-	s.shows("merge is as large as it may be: 1 (city.toml:140:1)")
+	s.shows("merge is at its maximum: 1 (city.toml:140:1)")
 	s.press("esc")
 	s.pick("shop/tester")
 	s.pool("shop/tester", func(p *city.Pool) { p.Min = 2 })

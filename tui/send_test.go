@@ -22,7 +22,7 @@ func TestSendLeavesOutWhoCannotHear(t *testing.T) {
 		s.press("space")
 	}
 	s.press("i")
-	s.shows("send to 2 agents: builder, idle", "left out: scout, nobody there to hear it")
+	s.shows("send to 2 agents: builder, idle", "left out because they cannot receive text: scout")
 	s.typeIn("hello")
 	s.press("enter")
 	s.wants(city.Nudge{Agent: "builder", Text: "hello"}, city.Nudge{Agent: "idle", Text: "hello"})
@@ -125,7 +125,7 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	}
 	s.choose("builder")
 	s.press("d")
-	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: somebody's draft is on its line", "(4 lines, 130 B)", "U takes texts back   I sends the next one now")
+	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: somebody's draft is on its line", "(4 lines, 130 B)", "U takes waiting texts back   I sends the next text now")
 }
 
 func TestUnsendTakesBackWhatWaits(t *testing.T) {
@@ -146,7 +146,7 @@ func TestUnsendTakesBackWhatWaits(t *testing.T) {
 	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
 	s.press("d")
 	s.agent("builder", func(a *city.Agent) { a.Sends = nil })
-	s.hides("takes texts back")
+	s.hides("takes waiting texts back")
 	s.press("U")
 	s.wants()
 	s.shows("no text waits to be typed into builder")
@@ -236,8 +236,8 @@ func TestPaletteSends(t *testing.T) {
 	}
 	for line, why := range map[string]string{
 		"send ":         "send needs TEXT…",
-		"nudge idle ":   "a text is missing behind the name",
-		"nudge scout x": "nobody there to hear it",
+		"nudge idle ":   "a text is missing after the name",
+		"nudge scout x": "cannot receive text",
 		"nudge qqqq x":  `no agent is called "qqqq"`,
 		"unsend idle":   "no text waits to be typed into it",
 	} {

@@ -17,12 +17,12 @@ func needTaker(m *model) string {
 		return why
 	}
 	if all := addressees(m); len(all) != 1 {
-		return "work is handed to one, and " + widget.Count(len(all), "row") + " are marked"
+		return "work goes to one recipient, and " + widget.Count(len(all), "row") + " are marked"
 	}
 	return ""
 }
 
-// askSling offers the work that is ready, for the agent or the pool.
+// askSling offers ready work for the agent or the pool.
 func askSling(m *model) []feed.Effect {
 	all := addressees(m)
 	if len(all) == 0 {
@@ -38,16 +38,16 @@ func askSling(m *model) []feed.Effect {
 	return nil
 }
 
-// readyList is work that is offered to be handed out.
+// readyList is ready work that is offered to be handed out.
 type readyList struct {
-	takes string // the agent or pool that gets it
+	takes string // the recipient
 	asked int    // the question under way, 0 = none
 }
 
-// takeReady takes in what work there is to hand out.
+// takeReady takes in the list of ready work.
 func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
 	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("work.show")+
-		" shows all of it, and adds some."
+		" shows all work, and adds some."
 	if a.Problem != "" {
 		f.None = "The work cannot be read: " + widget.Plain(a.Problem)
 	}
@@ -61,8 +61,7 @@ func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
 	f.Search()
 }
 
-// readyWork puts work into the order in which it should be handed out: what nobody has first, the most urgent of it
-// before.
+// readyWork sorts work for handing out: unassigned first, then by urgency.
 func readyWork(all []beads.Bead) []beads.Bead {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b beads.Bead) int {
@@ -77,7 +76,7 @@ func readyWork(all []beads.Bead) []beads.Bead {
 	return all
 }
 
-// whose says who has a bead, or which pool it is for.
+// whose returns the assignee or the pool of a bead.
 func whose(b *beads.Bead) string {
 	if b.Assignee != "" {
 		return widget.Plain(b.Assignee) + " has it"
@@ -88,7 +87,7 @@ func whose(b *beads.Bead) string {
 	return ""
 }
 
-// askTaker offers whom the work under the cursor may be handed to.
+// askTaker offers recipients for the work under the cursor.
 func askTaker(m *model) []feed.Effect {
 	under := m.dialogs.work().under()
 	if under == nil {
@@ -96,7 +95,7 @@ func askTaker(m *model) []feed.Effect {
 	}
 	b := under.Clone()
 	f := &finder{Title: "Hand " + widget.Plain(b.ID) + " to",
-		None: "No agent and no pool is called that.", Verb: "takes it"}
+		None: "No agent and no pool has this name.", Verb: "takes it"}
 	for _, w := range takers(m) {
 		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
 			Tail: widget.Plain(w.note), Run: func(m *model) []feed.Effect {
@@ -107,7 +106,7 @@ func askTaker(m *model) []feed.Effect {
 	return nil
 }
 
-// takers are whom work may be handed to: pools, the agents that run, all others.
+// takers returns the possible recipients of work: pools, running agents, other agents.
 func takers(m *model) []word {
 	var all, rest []word
 	for _, w := range poolNames(m) {
@@ -123,7 +122,7 @@ func takers(m *model) []word {
 	return append(all, rest...)
 }
 
-// sling hands work out and tells whoever gets it; what somebody has is taken away only after a yes.
+// slingTo hands work over and notifies the recipient. It asks before it takes work away from an assignee.
 func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
@@ -136,13 +135,13 @@ func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 	}
 	r.Force = true
 	q.verb, q.body = "take it away", append(q.body,
-		fmt.Sprintf("%s has it, %s.", widget.Plain(b.Assignee),
+		fmt.Sprintf("It is assigned to %s (%s).", widget.Plain(b.Assignee),
 			strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
 	ask(m, q)
 	return nil
 }
 
-// slingLine hands over what is named.
+// slingLine hands over the named work.
 func slingLine(m *model, args []string) ([]feed.Effect, string) {
 	if m.snap == nil {
 		return nil, needCity(m)

@@ -10,18 +10,18 @@ import (
 	"gcity/tui/widget"
 )
 
-// status is the line that tells how the last action ended.
+// status is the line that shows the result of the last action.
 type status struct {
-	id      int // of the action that is waited for
+	id      int // of the awaited action
 	text    string
 	token   themes.Token
 	failed  bool // stays until dismissed
 	pending bool
 	since   time.Time
-	while   func(m *model) bool // as long as it is true, nil = always
+	while   func(m *model) bool // shown while it is true, nil = always
 }
 
-// fade is when a good outcome has been read.
+// fade is how long a success is shown.
 const fade = 20 * time.Second
 
 func say(m *model, text string) {
@@ -34,7 +34,7 @@ func complain(m *model, text string) {
 	record(m, message{text: m.status.text, token: themes.Bad})
 }
 
-// show puts a text into the status line; a failure stays there until it is dismissed.
+// show sets the status line; a failure stays until it is dismissed.
 func show(m *model, text string, failed bool) {
 	m.status = status{text: widget.Lead(text), token: themes.Good, failed: failed, since: m.now}
 	if failed {
@@ -42,7 +42,7 @@ func show(m *model, text string, failed bool) {
 	}
 }
 
-// begin tells that an action is under way and returns the id its result will carry.
+// begin shows that an action is in progress and returns the id of its result.
 func begin(m *model, text string) int {
 	m.actions++
 	m.status = status{id: m.actions, text: widget.Plain(text), token: themes.Busy, pending: true,
@@ -51,14 +51,14 @@ func begin(m *model, text string) int {
 	return m.actions
 }
 
-// ended takes a result in. An older action's failure is shown too, its success is not.
+// ended takes a result in. For an older action it shows failures only.
 func ended(m *model, r feed.Result) {
 	if r.ID == m.fired.id && len(r.Failures) > 0 {
 		m.fired = firing{}
 	}
 	defer firedEnded(m)
 	undelivered(m, &r)
-	if m.dialogs.work() != nil { // whatever it was, the work may be another
+	if m.dialogs.work() != nil { // any action may change work
 		m.dialogs.work().stale = true
 		workChanged(m)
 	}
@@ -92,7 +92,7 @@ func ended(m *model, r feed.Result) {
 	}
 }
 
-// outcomeText is how it ended, in a line.
+// outcomeText describes a result in one line.
 func outcomeText(r *feed.Result) string {
 	switch {
 	case len(r.Failures) == 0 && r.Total == 1:
@@ -109,8 +109,7 @@ func outcomeText(r *feed.Result) string {
 
 func dismisses(m *model) string { return "  " + m.keys.KeyOf("view.back") + " dismisses" }
 
-// statusRows are the rows above the footer: one, and more for a failure that one does not hold, as far as that leaves
-// the panels most of the screen.
+// statusRows returns the rows above the footer: one, or more for a long failure if there is enough room.
 func statusRows(m *model, w int) []string {
 	parts := failureParts(m, w)
 	if len(parts) <= 1 {
@@ -134,7 +133,7 @@ func statusRows(m *model, w int) []string {
 	return rows
 }
 
-// failureParts is a failure broken into the rows it takes, nil if there is none to be shown.
+// failureParts wraps a failure into rows, or returns nil.
 func failureParts(m *model, w int) []string {
 	if !m.status.failed || m.typing() || w < 40 {
 		return nil
@@ -150,7 +149,6 @@ func failureParts(m *model, w int) []string {
 	return parts
 }
 
-// statusLine is the row above the footer.
 func statusLine(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	s := &m.status
@@ -169,7 +167,8 @@ func statusLine(m *model, w int) string {
 	switch {
 	case s.failed:
 		sign, tail = m.look.Glyphs.Failed, dismisses(m)
-	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4: // a time that it tells has run on
+	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4:
+		// a time in the text is no longer right
 		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
 	}
 	switch {
@@ -196,7 +195,7 @@ func statusLine(m *model, w int) string {
 	return l.Fill(w)
 }
 
-// send runs errands; doing and what say in the status line that they are under way.
+// send runs tasks; the status line shows doing and what meanwhile.
 func send(m *model, doing, what string, errands ...feed.Task) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	m.undo = undo{}

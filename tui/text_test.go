@@ -46,7 +46,7 @@ func TestReasonsReadWell(t *testing.T) {
 	s.agent("chatty", func(a *city.Agent) {
 		a.Description, a.Reason = "", "adopted: it ran already when this controller began"
 	})
-	s.shows("by its own setting")
+	s.shows("suspended in city.toml")
 	s.hides("by agent", "adopted")
 	s.choose("flaky")
 	s.press("a")
@@ -54,7 +54,7 @@ func TestReasonsReadWell(t *testing.T) {
 	narrow := demo(t, 40, 10)
 	narrow.change(withPools)
 	narrow.press("2")
-	narrow.shows("work: 5", "1/1 failed", "by hand")
+	narrow.shows("open wor", "1/1 failed", "by hand")
 }
 
 // The file that keeps a theme is named first: narrow screens cut the end.
@@ -71,9 +71,9 @@ func TestRestartOfWhatDoesNotRun(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	s.press("r")
-	s.shows("There is no session to end")
+	s.shows("No session is running")
 	s.press("esc")
 	s.choose("builder")
 	s.press("r")
-	s.shows("The session ends and a new one begins.")
+	s.shows("The session ends and a new one starts.")
 }

@@ -28,7 +28,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.press("d")
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
 	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
-	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p reads all of it") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
+	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p shows all of it") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
 		t.Errorf("the details have\n%s", all)
 	}
 	s.press("p")
@@ -39,10 +39,10 @@ func TestPromptOfAnAgent(t *testing.T) {
 	bare := builderTold()
 	bare.Prompt = ""
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, About: bare}}})
-	s.shows("It is told nothing at its start.")
+	s.shows("It gets no prompt at its start.")
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "ffffffffffff" })
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, Problem: "the city did not say"}}})
-	s.shows("Its prompt cannot be had: the city did not say")
+	s.shows("The prompt is not available: the city did not say")
 	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[1:] })
 	s.shows("This agent is no longer part of the city.")
 }
@@ -58,12 +58,12 @@ func TestOutfitOfAnAgent(t *testing.T) {
 			in.Spec.Program, in.Spec.Found, in.PromptMode = "claude", true, "arg"
 			in.PromptFile = "/srv/bright-lights/prompts/scout.md.tmpl"
 			in.Spec.Overlay, in.Spec.Hooks = "/srv/bright-lights/overlays/scout", []string{"claude", "gemini"}
-		}, []string{"program     claude, the first that was found on this host", "prompt      prompts/scout.md.tmpl, as the last argument",
-			"overlay     the files of overlays/scout, put into its folder", "hooks       files for claude, gemini, put into its folder"}},
+		}, []string{"program     claude, the first one found on this host", "prompt      prompts/scout.md.tmpl, as the last argument",
+			"overlay     the files of overlays/scout, copied into its folder", "hooks       files for claude, gemini, copied into its folder"}},
 		{func(in *city.Inspection) {
 			in.Spec.Program, in.PromptFile, in.PromptMode, in.PromptFlag = "codex", "/opt/prompts/scout.md", "flag", "--say"
 		}, []string{"program     codex", "prompt      /opt/prompts/scout.md, as the argument of the flag --say"}},
-		{func(in *city.Inspection) { in.PromptFile, in.PromptMode = "/opt/p.md", "none" }, []string{"prompt      /opt/p.md, not at all: it can ask with `gc prime`"}},
+		{func(in *city.Inspection) { in.PromptFile, in.PromptMode = "/opt/p.md", "none" }, []string{"prompt      /opt/p.md, not passed: the agent can ask with `gc prime`"}},
 	} {
 		s := demo(t, 80, 24)
 		s.choose("scout")

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// Mode says what the person in front of the screen may do, and what leaving means.
+// Mode says what the user may do, and what leaving means.
 type Mode int
 
 const (
@@ -22,39 +22,38 @@ const (
 // String is the mode as the header shows it.
 func (m Mode) String() string { return [...]string{"hosting", "joined", "read-only"}[m] }
 
-// Options say what to show and where.
+// Options configure the control room.
 type Options struct {
 	City   city.Control
 	Mode   Mode
-	Folder string          // of the city, absolute, no links in it; "" = not known
-	Config feed.ConfigFile // nil = it cannot be edited from here
-	// where neither the person nor the city asks for another; the zero value is themes.Default
+	Folder string          // of the city, absolute, without symbolic links; "" = unknown
+	Config feed.ConfigFile // nil = it cannot be edited here
+	// used if neither the user nor the city sets one; the zero value is themes.Default
 	Theme themes.Theme
 
-	NoColor bool // weight only, whatever the theme
-	ASCII   bool // no sign beyond ASCII of our own
-	// nothing moves that does not have to: clocks by the minute where they can
+	NoColor bool // no colours, only bold and faint
+	ASCII   bool // no own characters beyond ASCII
+	// less motion: clocks change by the minute where possible
 	ReducedMotion bool
-	OverSSH       bool               // fewer frames, the pane below, full width
-	Person        feed.Person        // who sits in front of it
-	Changes       <-chan feed.Person // the same anew, when it has changed; nil = it never does
-	// file that keeps how the room was left, "" = nothing is kept; its folder is made
+	OverSSH       bool               // fewer frames; the pane is below, at full width
+	Person        feed.Person        // the user's preferences
+	Changes       <-chan feed.Person // brings changed preferences; nil = they never change
+	// file that stores the state of the room, "" = it is not stored; its folder is created
 	Memory string
 
-	// Cities lists the cities that can be looked at from here, nil = there is no list. With a list and no City the
-	// room shows all of them first; the Mode is then that of each.
+	// Cities lists the cities that can be opened here, nil = there is no list. With a list and no City the room
+	// shows all of them first; Mode is then the mode of each.
 	Cities city.Directory
-	// of a city of the list, nil = cannot be edited
+	// for a city of the list, nil = it cannot be edited
 	ConfigOf func(folder string, c city.Control) feed.ConfigFile
-	// the same as Memory, of a city of the list; nil = nothing is kept
+	// Memory for a city of the list; nil = it is not stored
 	MemoryOf func(folder string) string
 
-	// most frames a second, which is how soon a key is answered; 0 = 60, over SSH 30. What comes in is paced apart
-	// from it
+	// most frames a second, which bounds the delay of a key; 0 = 60, over SSH 30. News is paced separately
 	FPS int
 
-	// Interrupts brings SIGINT to a room whose process means something else by it; nil = the room listens itself.
-	// One that was typed while the terminal was somebody else's is swallowed, any other ends the room.
+	// Interrupts brings SIGINT to a room whose process handles it itself; nil = the room handles it. A SIGINT that
+	// was typed while another program had the terminal is ignored, any other ends the room.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // the terminal; nil = os.Stdin
@@ -62,12 +61,12 @@ type Options struct {
 	Environ []string     // nil = os.Environ()
 	Logger  *slog.Logger // a file, never the screen; nil = nothing is logged
 
-	// Clock gives what the room takes for the time; nil = time.Now. Called from several goroutines. How often it
-	// draws and asks does not follow it.
+	// Clock gives the time that the room shows; nil = time.Now. It is called from several goroutines. Drawing and
+	// polling do not follow it.
 	Clock func() time.Time
 }
 
-// withDefaults fills in what the zero value leaves out.
+// withDefaults fills in default values.
 func (o Options) withDefaults() (Options, error) {
 	if o.Theme.Name == "" {
 		t, err := themes.Load(themes.Default)

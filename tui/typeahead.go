@@ -6,14 +6,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// breath is the longest pause between two letters of one text. Who is refused to write often types on before that
-// is read.
+// breath is the longest pause between two keys of one text. A user whose text is refused often keeps typing before
+// noticing.
 const breath = 500 * time.Millisecond
 
-// writes reports whether a text is typed when the action is not refused.
+// writes reports whether the user types a text after an action.
 func writes(a *action) bool { return a.ID == "agent.send" || a.ID == mailID }
 
-// blurted reports whether a key belongs to a text that nobody takes: it means nothing then, least of all a verb.
+// blurted reports whether a key belongs to a text that was refused. Such a key is ignored, so that it does not run
+// a verb.
 func blurted(m *model, k tea.KeyPressMsg) bool {
 	went := m.refusedText
 	m.refusedText = time.Time{}

@@ -10,19 +10,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// undoFor is how long the reverse of a verb is offered.
+// undoFor is how long undo is offered.
 const undoFor = 10 * time.Second
 
-// undo is how the last verb is taken back. The zero value offers nothing.
+// undo is how the last verb is undone. The zero value offers nothing.
 type undo struct {
 	id       int    // of the action
 	what     string // "suspending worker-2"
 	commands []city.Command
-	restore  func(m *model) // of what was changed here alone
+	restore  func(m *model) // for changes in this room only
 	until    time.Time
 }
 
-// reversal are the commands that take others back, in the same order; nil if one of them cannot be.
+// reversal returns the commands that undo others, in the same order; nil if one cannot be undone.
 func reversal(m *model, commands []city.Command) []city.Command {
 	back := make([]city.Command, len(commands))
 	for i, c := range commands {
@@ -33,7 +33,7 @@ func reversal(m *model, commands []city.Command) []city.Command {
 	return back
 }
 
-// reverse is the command that takes another one back as the city is now; nil = there is none.
+// reverse returns the command that undoes another one in the current state; nil = there is none.
 func reverse(m *model, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -63,7 +63,7 @@ func reverse(m *model, c city.Command) city.Command {
 	return nil
 }
 
-// offer keeps how an action that has just begun is taken back; whatever was offered before is not offered any longer.
+// offer stores how to undo the action that has just begun, instead of the previous one.
 func offer(m *model, what string, commands []city.Command) {
 	m.undo = undo{}
 	if back := reversal(m, commands); len(back) > 0 {
@@ -71,7 +71,7 @@ func offer(m *model, what string, commands []city.Command) {
 	}
 }
 
-// offerAnew gives an action that has ended its time again; what failed is not taken back.
+// offerAnew restarts the time for undo after an action has ended; failed commands are not undone.
 func offerAnew(m *model, r *feed.Result) {
 	u := &m.undo
 	if u.id != r.ID || len(u.commands) == 0 {
@@ -90,7 +90,7 @@ func offerAnew(m *model, r *feed.Result) {
 	u.commands, u.until = kept, m.now.Add(undoFor)
 }
 
-// possible are the commands that can still do it: whom a pool has come to want no longer is not told to go on.
+// possible returns the commands that can still undo: a member that its pool no longer wants stays draining.
 func (u *undo) possible(m *model) []city.Command {
 	var all []city.Command
 	for _, c := range u.commands {
@@ -104,7 +104,7 @@ func (u *undo) possible(m *model) []city.Command {
 	return all
 }
 
-// undoable reports whether u takes the last verb back. In Quarantine it releases who is there, as the rows say.
+// undoable reports whether u undoes the last verb. In Quarantine it releases the agent of the row instead.
 func undoable(m *model) bool {
 	if m.undo.restore == nil && len(m.undo.possible(m)) == 0 || !m.now.Before(m.undo.until) ||
 		m.mode == ReadOnly {
@@ -113,7 +113,7 @@ func undoable(m *model) bool {
 	return m.focus != panel.IDQuarantine || len(heldBack(m)) == 0
 }
 
-// undoHint says for how long the last verb can be taken back, "" if it cannot.
+// undoHint says how long the last verb can be undone, or "".
 func undoHint(m *model) string {
 	k := m.keys.KeyNow(releaseID)
 	if k == "" || !undoable(m) {
@@ -130,7 +130,7 @@ func needUndo(m *model) string {
 	case m.mode == ReadOnly:
 		return needWritable(m)
 	case !undoable(m):
-		return "there is no verb of the last " + widget.Duration(undoFor) + " that could be undone"
+		return "no verb in the last " + widget.Duration(undoFor) + " can be undone"
 	}
 	return ""
 }
@@ -144,7 +144,8 @@ func needUndoOrHeld(m *model) string {
 	case why == "" || m.mode == ReadOnly:
 		return why
 	case len(m.aim) == 0 && m.subject().Kind == panel.KindAutomation:
-		return why + "; to release one press " + m.keys.KeyOf("focus.agents") + " for the agents"
+		return why + "; to release an agent press " + m.keys.KeyOf("focus.agents") +
+			" for the agents"
 	}
 	return needHeld(m)
 }
@@ -159,7 +160,7 @@ func undoOrRelease(m *model) []feed.Effect {
 	return release(m)
 }
 
-// takeBack undoes the last verb. That is not undone in its turn: a key struck twice must not do the verb again.
+// takeBack undoes the last verb. Undo itself cannot be undone: a key pressed twice must not repeat the verb.
 func takeBack(m *model) []feed.Effect {
 	u := m.undo
 	m.undo = undo{}
@@ -173,7 +174,7 @@ func takeBack(m *model) []feed.Effect {
 	return todo
 }
 
-// unmarkAll clears the marks of a list; for a while they can be had again.
+// unmarkAll clears the marks of a list; undo restores them for a while.
 func unmarkAll(m *model, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
 	*k.Marks = map[string]bool{}

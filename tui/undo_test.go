@@ -58,7 +58,7 @@ func TestUndoAfterTheEnd(t *testing.T) {
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"refused"}, Refused: []int{0}}}})
 	s.press("u")
 	s.wants()
-	s.shows("nothing is held back")
+	s.shows("nothing to release")
 }
 
 func TestWhatCanBeUndone(t *testing.T) {
@@ -81,7 +81,7 @@ func TestWhatCanBeUndone(t *testing.T) {
 		}
 	}
 	s.choose("builder")
-	s.press("s", "y", "r", "y") // the last verb is the one that counts, and a restart is none that can be undone
+	s.press("s", "y", "r", "y") // the last verb is the one counteds, and a restart is none that can be undone
 	s.hides("undoes")
 }
 
@@ -114,7 +114,7 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4", "u")
 	s.wants()
-	s.shows("there is no verb of the last 10s that could be undone; to release one press 1 for the agents")
+	s.shows("no verb in the last 10s can be undone; to release an agent press 1 for the agents")
 }
 
 // That a verb can be undone is said beside that verb alone; a message that is no longer true goes, and an old one says so.
@@ -139,9 +139,9 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s.choose("builder")
 	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith("one\r\ntwo\r\n")}})
 	s.press("0", "F", "m")
-	s.shows("marked below what is frozen here")
+	s.shows("marked below the frozen view")
 	s.press("F")
-	s.hides("marked below what is frozen here")
+	s.hides("marked below the frozen view")
 }
 
 func TestClearedMarksComeBack(t *testing.T) {
@@ -182,14 +182,14 @@ func TestBulkVerbsOfPoolsAndAutomations(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("triage")
 	s.press("space", "space", "s")
-	s.shows("Suspend 2 pools?", "4 sessions end")
+	s.shows("Suspend 2 pools?", "4 sessions stop")
 	s.press("y")
 	s.wants(city.Suspend{Agent: "triage"}, city.Suspend{Agent: "worker"})
 	s.hides("marked")
 	s.change(withAutomations)
 	s.point("db-health")
 	s.press("space", "space", "t")
-	s.shows("Fire 2 automations now?", "db-health, digest", "the gate is closed")
+	s.shows("Fire 2 automations now?", "db-health, digest", "gate closed")
 	s.press("y")
 	s.wants(city.Fire{Automation: "db-health", By: "operator"}, city.Fire{Automation: "digest", By: "operator"})
 	s.press("*", "t")
@@ -265,7 +265,7 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })
 	s.pick("worker")
 	s.press("s")
-	s.shows("Suspend pool worker?", "7 sessions end", "type 7")
+	s.shows("Suspend pool worker?", "7 sessions stop", "type 7")
 	s.press("y", "enter")
 	s.wants()
 }

@@ -14,54 +14,54 @@ import (
 	"gcity/tui/widget"
 )
 
-// verb is something to do to what is named, as the command line has it.
+// verb is a command of the palette.
 type verb struct {
 	name  string
-	usage string // what stands behind it
+	usage string // its arguments
 	does  string
-	id    string // of the action that does it by hand, for its keys
+	id    string // of the action with the same effect, for its keys
 	looks bool   // it changes nothing
-	// which word is a text that goes on to the end of the line, counted from 1; 0 = none
+	// which argument is a text up to the end of the line, counted from 1; 0 = none
 	text int
 	args func(m *model, before []string) []word
 	run  func(m *model, args []string) (todo []feed.Effect, why string)
 }
 
-// word is something that may be typed next.
+// word is a completion.
 type word struct{ word, note string }
 
-// verbs are the palette's commands. Without a name, where that can be, they are about what is selected.
+// verbs returns the palette's commands. Where the name is optional they act on the selection.
 func verbs() []verb {
 	return []verb{
 		{name: "goto", usage: "NAME", does: "go to an agent, a pool, an automation or a watchdog",
 			looks: true, args: anyNames, run: goTo},
 		{name: "attach", usage: "AGENT", does: "work in an agent's terminal", id: "agent.attach",
 			args: one(agentNames), run: there("agent.attach")},
-		{name: "details", usage: "NAME", does: "show one in detail", id: "agent.details",
+		{name: "details", usage: "NAME", does: "show details", id: "agent.details",
 			looks: true, args: one(anyNames), run: there("agent.details")},
 		{name: "restart", usage: "AGENT…", does: "restart agents", id: "agent.restart",
 			args: agentNames, run: onAgents("agent.restart", nil)},
-		{name: "drain", usage: "AGENT…", does: "tell agents to finish", id: "agent.drain",
+		{name: "drain", usage: "AGENT…", does: "drain agents: let them finish", id: "agent.drain",
 			args: agentNames, run: onAgents("agent.drain", cannotDrain)},
-		{name: "undrain", usage: "AGENT…", does: "take a drain back", id: "agent.drain",
+		{name: "undrain", usage: "AGENT…", does: "cancel a drain", id: "agent.drain",
 			args: agentNames, run: onAgents("agent.drain", cannotUndrain)},
 		{name: "release", usage: "AGENT…", does: "release from quarantine or backoff",
 			id: releaseID, args: agentNames, run: onAgents("", cannotRelease)},
-		{name: "kill", usage: "AGENT…", does: "end agents at once; they start again",
+		{name: "kill", usage: "AGENT…", does: "stop agents at once; they restart",
 			id: "agent.end", args: agentNames, run: onAgents("agent.end", nil)},
-		{name: "suspend", usage: "AGENT|POOL", does: "keep an agent or a pool ended", id: suspendID,
+		{name: "suspend", usage: "AGENT|POOL", does: "suspend an agent or a pool", id: suspendID,
 			args: one(flaggedNames), run: flagging(true)},
-		{name: "resume", usage: "AGENT|POOL", does: "let an agent or a pool run again",
+		{name: "resume", usage: "AGENT|POOL", does: "resume an agent or a pool",
 			id: suspendID, args: one(flaggedNames), run: flagging(false)},
-		{name: "scale", usage: "POOL SIZE|auto", does: "set a pool's size, or give it back " +
+		{name: "scale", usage: "POOL SIZE|auto", does: "set a pool's size, or return it " +
 			"to its check", id: "pool.scale", args: scaleWords, run: scaleLine},
 		{name: "fire", usage: "AUTOMATION", does: "fire an automation now", id: "automation.fire",
 			args: one(automationNames), run: fireLine},
-		{name: "stop", usage: "AUTOMATION", does: "end an automation's run under way",
+		{name: "stop", usage: "AUTOMATION", does: "stop an automation's current run",
 			id: "automation.stop", args: one(automationNames), run: stopLine},
-		{name: "beat", usage: "WATCHDOG", does: "have a watchdog look now", id: "watchdog.beat",
+		{name: "beat", usage: "WATCHDOG", does: "run a watchdog now", id: "watchdog.beat",
 			args: one(watchdogNames), run: beatLine},
-		{name: "acknowledge", usage: "WATCHDOG", does: "answer a watchdog that calls",
+		{name: "acknowledge", usage: "WATCHDOG", does: "acknowledge a watchdog's call",
 			id: releaseID, args: one(watchdogNames), run: heardLine},
 		{name: "send", usage: "TEXT…", does: "send a text to the selected or marked agents",
 			id: "agent.send", text: 1, args: noWords, run: sendLine},
@@ -70,14 +70,15 @@ func verbs() []verb {
 		{name: "mail", usage: "WHO SUBJECT…", does: "write mail to an agent, a pool or a person",
 			id: mailID, text: 2, args: one(mailNames), run: writeLine},
 		{name: "sling", usage: "AGENT|POOL ID", does: "hand work to an agent or a pool, " +
-			"and tell it", id: slingID, args: one(flaggedNames), run: slingLine},
-		{name: "unsend", usage: "AGENT…", does: "take back the texts that wait for agents",
+			"and notify it", id: slingID, args: one(flaggedNames), run: slingLine},
+		{name: "unsend", usage: "AGENT…", does: "take back texts that wait for agents",
 			id: unsendID, args: agentNames, run: onAgents(unsendID, cannotUnsend)},
-		{name: "city", usage: "NAME", does: "go to another city", id: "city.switch", looks: true,
-			args: one(cityNames), run: cityLine},
-		{name: "messages", does: "what the status line has said", id: "view.messages", looks: true,
+		{name: "city", usage: "NAME", does: "switch to another city", id: "city.switch",
+			looks: true,
+			args:  one(cityNames), run: cityLine},
+		{name: "messages", does: "show past status lines", id: "view.messages", looks: true,
 			run: byHand("view.messages")},
-		{name: "undo", does: "take the last verb back", id: releaseID, run: byHand("verb.undo")},
+		{name: "undo", does: "undo the last verb", id: releaseID, run: byHand("verb.undo")},
 	}
 }
 
@@ -89,7 +90,7 @@ func verbCalled(name string) *verb {
 	return nil
 }
 
-// commandItems are the verbs as the palette lists them, to be completed.
+// commandItems lists the verbs in the palette, to be completed.
 func commandItems(m *model) []item {
 	var items []item
 	for _, v := range verbs() {
@@ -103,7 +104,7 @@ func commandItems(m *model) []item {
 	return items
 }
 
-// runLine does what a line of the palette says, or says why not.
+// runLine runs a line of the palette, or says why not.
 func runLine(m *model, line string) (todo []feed.Effect, why string) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -116,7 +117,7 @@ func runLine(m *model, line string) (todo []feed.Effect, why string) {
 		for i := range all {
 			names[i] = all[i].name
 		}
-		return nil, fmt.Sprintf("there is no verb %q", words[0]) + meant(words[0], names)
+		return nil, fmt.Sprintf("unknown verb %q", words[0]) + meant(words[0], names)
 	}
 	if !v.looks && m.mode == ReadOnly {
 		return nil, needWritable(m)
@@ -130,7 +131,7 @@ func runLine(m *model, line string) (todo []feed.Effect, why string) {
 	return v.run(m, words[1:])
 }
 
-// rest is a line behind its first n words, as it stands there.
+// rest returns a line after its first n words, unchanged.
 func rest(line string, n int) string {
 	for range n {
 		line = strings.TrimLeftFunc(line, unicode.IsSpace)
@@ -139,7 +140,7 @@ func rest(line string, n int) string {
 	return strings.TrimSpace(line)
 }
 
-// meant asks whether another word was meant, "" if none is near.
+// meant suggests a similar word, or "".
 func meant(text string, names []string) string {
 	if near := suggest.Nearest(text, names); near != "" {
 		return fmt.Sprintf(", did you mean %q?", near)
@@ -147,7 +148,7 @@ func meant(text string, names []string) string {
 	return ""
 }
 
-// one offers words only as long as there is none.
+// one offers words only for the first argument.
 func one(words func(*model, []string) []word) func(*model, []string) []word {
 	return func(m *model, before []string) []word {
 		if len(before) > 0 {
@@ -157,7 +158,7 @@ func one(words func(*model, []string) []word) func(*model, []string) []word {
 	}
 }
 
-// agentNames are the agents, the selected one first, without those named before.
+// agentNames returns the agents, the selected one first, without those already named.
 func agentNames(m *model, before []string) []word {
 	var all []word
 	for i := range m.Agents.Rows {
@@ -210,7 +211,7 @@ func anyNames(m *model, before []string) []word {
 	return slices.Concat(flaggedNames(m, nil), automationNames(m, nil), watchdogNames(m, nil))
 }
 
-// scaleWords are the pools, then the sizes that one may have.
+// scaleWords returns the pools, then valid sizes.
 func scaleWords(m *model, before []string) []word {
 	const most = 100
 	switch len(before) {
@@ -230,7 +231,7 @@ func scaleWords(m *model, before []string) []word {
 	return nil
 }
 
-// unknown says that nothing has a name.
+// unknown says that a name does not exist.
 func unknown(what, name string, known []word) string {
 	names := make([]string, len(known))
 	for i := range known {
@@ -239,7 +240,7 @@ func unknown(what, name string, known []word) string {
 	return fmt.Sprintf("no %s is called %q", what, widget.Plain(name)) + meant(name, names)
 }
 
-// aimed does something with agents as the targets of verbs, whatever is marked, selected or in the focus.
+// aimed runs a verb with named agents as its targets, independent of marks, selection and focus.
 func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect, string) {
 	for _, name := range names {
 		if m.Agents.Find(name) == nil {
@@ -251,7 +252,7 @@ func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.
 	return do()
 }
 
-// onAgents runs an action on the agents that are named, unless against says why not. Without an id they are released.
+// onAgents runs an action on the named agents, unless against returns a reason. Without an id it releases them.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
 	[]string) ([]feed.Effect,
 	string) {
@@ -278,7 +279,7 @@ func cannotDrain(r *panel.AgentRow) string {
 	if r.Drainable() {
 		return ""
 	}
-	return "there is nothing to finish"
+	return "there is nothing to drain"
 }
 
 func cannotUndrain(r *panel.AgentRow) string {
@@ -286,9 +287,9 @@ func cannotUndrain(r *panel.AgentRow) string {
 	case r.Undrainable():
 		return ""
 	case r.Surplus():
-		return "its pool wants fewer; scale " + widget.Plain(r.Pool) + " up to keep it"
+		return "its pool is scaling down; scale " + widget.Plain(r.Pool) + " up to keep it"
 	}
-	return "there is no drain to take back"
+	return "it is not draining"
 }
 
 func cannotRelease(r *panel.AgentRow) string {
@@ -298,7 +299,7 @@ func cannotRelease(r *panel.AgentRow) string {
 	case r.Surplus():
 		return cannotUndrain(r)
 	}
-	return "nothing holds it back"
+	return "there is nothing to release"
 }
 
 // flagging suspends or resumes an agent or a pool.
@@ -322,11 +323,11 @@ func flagging(off bool) func(*model, []string) ([]feed.Effect, string) {
 	}
 }
 
-// flaggedAlready says that nothing is to be done.
+// flaggedAlready says that there is nothing to do.
 func flaggedAlready(shown string, is, wanted bool) string {
 	switch {
 	case is && wanted:
-		return shown + " is suspended already"
+		return shown + " is already suspended"
 	case !is && !wanted:
 		return shown + " is not suspended"
 	}
@@ -339,7 +340,7 @@ func scaleLine(m *model, args []string) ([]feed.Effect, string) {
 		return nil, unknown("pool", args[0], poolNames(m))
 	}
 	if len(args) != 2 {
-		return nil, fmt.Sprintf("a size is missing: %s, or auto", p.Bounds())
+		return nil, fmt.Sprintf("the size is missing: %s, or auto", p.Bounds())
 	}
 	size, auto, why := p.SizeOf(args[1])
 	switch {
@@ -375,7 +376,7 @@ func stopLine(m *model, args []string) ([]feed.Effect, string) {
 	return endRuns(m, rows), ""
 }
 
-// goTo puts focus and cursor on what is named; what hides it there goes.
+// goTo moves focus and cursor to what is named, and clears a filter that hides it.
 func goTo(m *model, args []string) ([]feed.Effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {
@@ -396,7 +397,7 @@ func goTo(m *model, args []string) ([]feed.Effect, string) {
 	return nil, unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
 }
 
-// there goes to what is named and does something with it there.
+// there goes to what is named and runs an action there.
 func there(id string) func(*model, []string) ([]feed.Effect, string) {
 	return func(m *model, args []string) ([]feed.Effect, string) {
 		if _, why := goTo(m, args); why != "" {
@@ -406,7 +407,7 @@ func there(id string) func(*model, []string) ([]feed.Effect, string) {
 	}
 }
 
-// byHand does what a key would.
+// byHand runs the action of a key.
 func byHand(id string) func(*model, []string) ([]feed.Effect, string) {
 	return func(m *model, _ []string) ([]feed.Effect, string) {
 		a := m.keys.ByID(id)

@@ -13,13 +13,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// screenful is a drawn screen: exactly h lines of exactly w columns, and where the cursor is (-1: hidden).
+// screenful is a drawn screen: exactly h lines of exactly w columns, and the position of the cursor (-1: hidden).
 type screenful struct {
 	lines []string
 	x, y  int
 }
 
-// draw is the whole screen as it follows from the state.
+// draw draws the whole screen from the state.
 func (m *model) draw() screenful {
 	p := m.plan()
 	s := screenful{x: -1, y: -1}
@@ -52,7 +52,7 @@ func (m *model) draw() screenful {
 	return s
 }
 
-// asHeard is the body as it was when the city was heard last: no age goes on of what nobody knows any more.
+// asHeard draws the body as it was at the last answer of the city: ages do not grow while the state is unknown.
 func (m *model) asHeard(p *plan) []string {
 	if m.gone != "" {
 		defer func(now time.Time) { m.now = now }(m.now)
@@ -61,7 +61,7 @@ func (m *model) asHeard(p *plan) []string {
 	return m.body(p)
 }
 
-// tiny is a screen with room for a line: what is typed, else how the city is.
+// tiny draws a screen with room for one line: what is typed, else the state of the city.
 func (m *model) tiny(s screenful) screenful {
 	first := summary(m, m.w)
 	switch {
@@ -89,7 +89,7 @@ func (m *model) tiny(s screenful) screenful {
 	return s
 }
 
-// body joins the stacks, with a bar between them whose signs meet the rules on both sides.
+// body joins the stacks, with a bar between them that joins the rules on both sides.
 func (m *model) body(p *plan) []string {
 	leftLines, leftRules := m.stack(p.left, p.leftWidth)
 	lines := leftLines
@@ -125,7 +125,7 @@ func (m *model) closingRule(p *plan) string {
 		strings.Repeat(thin, m.w-p.leftWidth-1)
 }
 
-// footed is a rule that a bar above it meets at column x, unless a title is there.
+// footed draws a rule that joins a bar above it at column x, unless a title is there.
 func (m *model) footed(rule string, x, kind int) string {
 	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != m.look.Glyphs.Thin &&
 		sign != m.look.Glyphs.Heavy {
@@ -167,7 +167,7 @@ func (m *model) panel(at place, w int, focus bool) []string {
 		Tabs: m.tabsFor(at, w)})
 }
 
-// detailStrip is what verbs act on in a few lines, else the selected agent.
+// detailStrip shows a few lines about what verbs act on, else about the selected agent.
 func (m *model) detailStrip(w, h int) []string {
 	e := m.env()
 	lines := m.worked().Strip(e, w)
@@ -182,7 +182,7 @@ func (m *model) detailStrip(w, h int) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// tabsFor are the titles in the rule of a panel of w columns.
+// tabsFor returns the titles in the rule of a panel of w columns.
 func (m *model) tabsFor(at place, w int) []widget.Tab {
 	e := m.env()
 	own := m.tabFor(e, at, w)
@@ -209,7 +209,7 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 	return m.shortTabs(all, m.w)
 }
 
-// tabFor is the title of the panel of a place.
+// tabFor returns the title of the panel at a place.
 func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
 	var own widget.Tab
 	if at.panel == panel.IDPeek {
@@ -230,13 +230,13 @@ func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
 	return own
 }
 
-// present reports whether a panel is there to be seen: some are only while they list something, or have the focus.
+// present reports whether a panel is visible: some are only while they list something or have the focus.
 func (m *model) present(p panel.Panel) bool {
 	_, _, _, n := p.Cursor()
 	return !p.About().Optional || n > 0 || m.focus == p.About().ID
 }
 
-// roomy is the width from which on a rule has room at its end for what is searched for; below it stands in the title.
+// roomy is the width from which on a rule shows the search at its end; on narrower screens it is in the title.
 func (m *model) roomy() int {
 	w := 120
 	for _, p := range m.Panels {
@@ -247,9 +247,9 @@ func (m *model) roomy() int {
 	return w
 }
 
-// shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the
-// right, the names of panels that are not seen, for which their keys stand alone; then what is searched for is cut,
-// and at last the keys go. What is said of hidden rows takes the place of a name, but of nothing else.
+// shortTabs shortens the titles of panels that share one place to w columns. First the notes go, then, from the
+// right, the names of hidden panels, whose keys stay; then the search is cut, and last the keys go. The number of
+// hidden rows may replace a name, but nothing else.
 func (m *model) shortTabs(all []widget.Tab, w int) []widget.Tab {
 	all = slices.Clone(all)
 	over := func() int { return widget.TabsWidth(all) - w }
@@ -267,7 +267,7 @@ func (m *model) shortTabs(all []widget.Tab, w int) []widget.Tab {
 	if over() > 0 {
 		all = widget.WithoutHidden(all)
 	}
-	const beginning = 6 // of what is searched for
+	const beginning = 6 // of the search
 	for i := range all {
 		if text := all[i].Search; text != "" && over() > 0 {
 			all[i].Search = widget.Cut(text, max(beginning, widget.Width(text)-over()),

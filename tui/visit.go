@@ -6,15 +6,15 @@ import (
 	"gcity/tui/panel"
 )
 
-// stay is a visit to an agent's terminal that is over. The city looks at its sessions only now and then, and may count
-// the person as a viewer for as long as until after.
+// stay is a visit to an agent's terminal that is over. The city checks its sessions only periodically, and may
+// count the user as a viewer until then.
 type stay struct {
 	agent, session string
-	others         int // viewers besides the person
+	others         int // viewers except the user
 	until          time.Time
 }
 
-// staying is the visit to an agent that begins now.
+// staying returns the visit to an agent that begins now.
 func staying(m *model, agent string) stay {
 	s := stay{agent: agent}
 	if r := m.Agents.Find(agent); r != nil && r.Session != nil {
@@ -23,7 +23,7 @@ func staying(m *model, agent string) stay {
 	return s
 }
 
-// left ends a visit: from now on the person is no viewer, whatever the city still says.
+// left ends a visit: from now on the user is not counted as a viewer.
 func left(m *model, now time.Time, s stay) {
 	m.now = now
 	m.ui++
@@ -35,7 +35,7 @@ func left(m *model, now time.Time, s stay) {
 	m.relist()
 }
 
-// discount takes a visit that is over out of the list of agents.
+// discount removes a past visit from the list of agents.
 func discount(m *model) {
 	r := m.Agents.Find(m.stayed.agent)
 	if r == nil || r.Session == nil || r.Session.ID != m.stayed.session ||

@@ -31,12 +31,12 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")
 	s.press("r")
-	s.shows("the agent that is watched is not there")
+	s.shows("the watched agent does not exist")
 	if len(s.commands()) > 0 || s.m.dialogs.choice() != nil {
 		t.Errorf("r is about somebody else: %+v", s.commands())
 	}
 	s.press("esc", ".")
-	s.shows("gone is not there")
+	s.shows("gone does not exist")
 }
 
 func TestWatchdogVerbs(t *testing.T) {
@@ -49,14 +49,14 @@ func TestWatchdogVerbs(t *testing.T) {
 	}
 	s.pointWatchdog("chain")
 	s.press("t")
-	if s.shows("cannot have the watchdog look now: boot judges for"); len(s.commands()) > 0 {
+	if s.shows("cannot run the watchdog now: boot judges for"); len(s.commands()) > 0 {
 		t.Errorf("t does %+v", s.commands())
 	}
 	s.press("esc", "u")
 	if got := s.commands(); !slices.Equal(got, []city.Command{city.Acknowledge{Watchdog: "chain", By: "operator"}}) {
 		t.Errorf("u does %+v", got)
 	}
-	s.shows("! 1 calling", "watchdog chain calls overseer (6 shows it, u there answers): builder is no better after 3 wakes")
+	s.shows("! 1 calling", "watchdog chain calls overseer (6 shows it, u there acknowledges it): builder is no better after 3 wakes")
 	s.watchdog("chain", func(w *city.Watchdog) {
 		seen := *w.Escalated
 		seen.Seen, seen.By, w.Escalated = true, "operator", &seen
@@ -81,7 +81,7 @@ func TestWatchdogLines(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"beat chan": `no watchdog is called "chan", did you mean "chain"?`, "acknowledge calm": "calm calls for nobody",
+		"beat chan": `no watchdog is called "chan", did you mean "chain"?`, "acknowledge calm": "calm does not call for attention",
 		"goto lat": `no agent, pool, automation or watchdog is called "lat", did you mean "late"?`,
 	} {
 		if todo, why := runLine(s.m, line); len(todo) > 0 || why != want {
@@ -107,7 +107,7 @@ func TestWatchdogOfNothing(t *testing.T) {
 	})
 	s.pointWatchdog("calm")
 	s.press("enter")
-	s.shows("None but nothing, which is not kept.")
+	s.shows("No decisions yet. (\"do nothing\" is not recorded)")
 	s.hides("None yet.")
 	s.watchdog("calm", func(w *city.Watchdog) { w.Last = nil })
 	s.shows("None yet.")
@@ -151,7 +151,7 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 		t.Error("tab stops at no watchdogs")
 	}
 	s.press("6")
-	s.shows("6 Watchdogs 0", "No watchdogs: nobody looks", "[[watchdogs]]")
+	s.shows("6 Watchdogs 0", "No watchdogs: no agent's heartbeat", "[[watchdogs]]")
 	guarded(s)
 	if seen := ring(s); !slices.Equal(seen, []panel.ID{panel.IDPools, panel.IDQuarantine, panel.IDAutomations, panel.IDEvents, panel.IDWatchdogs, panel.IDPeek, panel.IDAgents}) {
 		t.Errorf("tab goes through %v", seen)

@@ -16,15 +16,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// workRow is a line of the list of work: the title of a group, or a piece of work in it.
+// workRow is a line of the list of work: the title of a group, or a bead in it.
 type workRow struct {
 	head  string // of a group, "" = it is a bead
 	bead  beads.Bead
-	gate  string // that it awaits, "" = none
-	depth int    // 0 = it is part of nothing that is shown
+	gate  string // that it waits for, "" = none
+	depth int    // 0 = it is not part of a visible bead
 }
 
-// work is the sheet that lists what is to be done: open and begun, by pool and by who has it.
+// work is the dialog that lists open beads by pool and assignee.
 type work struct {
 	rows    []workRow
 	beads   int
@@ -34,13 +34,13 @@ type work struct {
 	problem string // why it could not be read, "" = it could
 	known   bool   // there was an answer
 	asked   int    // the question under way, 0 = none
-	counts  [2]int // of the city when it was asked: open, in progress
+	counts  [2]int // the city's counts when it was asked: open, in progress
 	stale   bool   // something has changed since it was asked
 
 	dialog.List[task]
 }
 
-// workLimit bounds the list. Only the newest can be asked for: below this, none is left out that is more urgent.
+// workLimit bounds the list. The city returns the newest first; below this limit no urgent work is left out.
 const workLimit = 5000
 
 func (k *work) title() string {
@@ -54,7 +54,7 @@ func (k *work) title() string {
 	return text
 }
 
-// askWork asks for the work that is not done, and for the gates that block it; runs of automations are no work.
+// askWork asks for all work that is not done, and for the gates that block it; runs of automations are not work.
 func askWork(m *model) {
 	k := m.dialogs.work()
 	k.stale, k.counts = false, workCounts(m)
@@ -73,7 +73,7 @@ func workCounts(m *model) [2]int {
 	return [2]int{m.snap.Work.Open, m.snap.Work.InProgress}
 }
 
-// workChanged asks anew when the list that is open is no longer what the city has.
+// workChanged asks again if the open list is outdated.
 func workChanged(m *model) {
 	if k := m.dialogs.work(); k != nil && k.asked == 0 && (k.stale || k.counts != workCounts(m)) {
 		askWork(m)
@@ -84,7 +84,7 @@ func workChanged(m *model) {
 func (k *work) take(f feed.FoundBeads) {
 	k.asked, k.known, k.problem = 0, true, widget.Plain(f.Problem)
 	if f.Problem != "" {
-		return // what was known stays
+		return // keep the previous list
 	}
 	gates := city.GatesIn(f.Beads)
 	all := slices.DeleteFunc(slices.Clone(f.Beads), func(b beads.Bead) bool {
@@ -106,8 +106,8 @@ func (k *work) take(f feed.FoundBeads) {
 	k.settle(1)
 }
 
-// grouped puts beads into the groups of their pools, those of none last, and parts below what they are a part of; in a
-// group those that somebody has come first.
+// grouped sorts beads into groups by pool, those without a pool last, and parts below their parent. In a group
+// assigned beads come first.
 func grouped(all []beads.Bead) []workRow {
 	byID := make(map[string]*beads.Bead, len(all))
 	for i := range all {
@@ -132,8 +132,8 @@ func grouped(all []beads.Bead) []workRow {
 	return rows
 }
 
-// isPart reports whether a bead stands below another one: that is there, is for the same pool, and is, however many
-// parts of parts there are between, at last a part of nothing.
+// isPart reports whether a bead is listed below another one: its parent is listed, is for the same pool, and has a
+// top-level ancestor.
 func isPart(b *beads.Bead, byID map[string]*beads.Bead) bool {
 	const deepest = 8
 	part := false
@@ -163,7 +163,7 @@ func inOrder(rows []workRow, group []beads.Bead, parts map[string][]beads.Bead,
 	return rows
 }
 
-// comparePools orders names of pools, none last.
+// comparePools orders pools by name, no pool last.
 func comparePools(a, b string) int {
 	if (a == "") != (b == "") {
 		return cmp.Compare(b, a)
@@ -171,7 +171,7 @@ func comparePools(a, b string) int {
 	return city.CompareNames(a, b)
 }
 
-// poolOf is the pool a bead is for, "" = none.
+// poolOf returns the pool of a bead, or "".
 func poolOf(b beads.Bead) string {
 	for _, l := range b.Labels {
 		if name, ok := strings.CutPrefix(l, city.PoolLabel); ok {
@@ -202,7 +202,7 @@ func groupHead(pool string, group []beads.Bead, parts int) string {
 	return text
 }
 
-// partsBelow is how much stands below the bead under the cursor.
+// partsBelow returns how many parts the bead under the cursor has.
 func (k *work) partsBelow() int {
 	n := 0
 	for i := k.at + 1; i < len(k.rows) && k.rows[i].head == "" &&
@@ -212,7 +212,7 @@ func (k *work) partsBelow() int {
 	return n
 }
 
-// move puts the cursor n rows on, never onto the title of a group.
+// move moves the cursor by n rows, never to the title of a group.
 func (k *work) move(n int) {
 	k.at = max(0, min(k.at+n, len(k.rows)-1))
 	step := 1
@@ -222,7 +222,7 @@ func (k *work) move(n int) {
 	k.settle(step)
 }
 
-// settle leaves the title of a group in a direction, or in the other one where nothing follows.
+// settle moves the cursor off the title of a group, in a direction if possible.
 func (k *work) settle(step int) {
 	for _, by := range []int{step, -step} {
 		for i := k.at; i >= 0 && i < len(k.rows); i += by {
@@ -235,7 +235,7 @@ func (k *work) settle(step int) {
 	k.chosen = ""
 }
 
-// under is the bead under the cursor, nil if there is none.
+// under returns the bead under the cursor, or nil.
 func (k *work) under() *beads.Bead {
 	if k.at < len(k.rows) && k.rows[k.at].head == "" {
 		return &k.rows[k.at].bead
@@ -243,13 +243,12 @@ func (k *work) under() *beads.Bead {
 	return nil
 }
 
-// workSheet draws the list.
 func workSheet(m *model, w int) []string {
 	k := m.dialogs.work()
-	none := "No open work. Automations that cook a formula and agents add theirs."
+	none := "No open work. Automations that cook a formula, and agents, create it."
 	if m.mode != ReadOnly {
 		none = "No open work. " + m.keys.KeyOf("work.create") + " adds some; automations that " +
-			"cook a formula and agents add theirs."
+			"cook a formula, and agents, create it too."
 	}
 	return listSheet(m, w, listing{problem: k.problem, known: k.known, none: none,
 		rows: len(k.rows),
@@ -259,13 +258,13 @@ func workSheet(m *model, w int) []string {
 		}, keys: workKeys(m)})
 }
 
-// workKeys say what the keys do here, now.
+// workKeys returns the keys that currently work.
 func workKeys(m *model) []string {
 	switch {
 	case m.mode == ReadOnly && m.dialogs.work().under() == nil:
-		return m.keys.Hints("work.refresh", "look anew", "work.close", "closes")
+		return m.keys.Hints("work.refresh", "refresh", "work.close", "closes")
 	case m.mode == ReadOnly:
-		return m.keys.Hints("work.details", "all of it", "work.refresh", "look anew", "work.close",
+		return m.keys.Hints("work.details", "all of it", "work.refresh", "refresh", "work.close",
 			"closes")
 	case m.dialogs.work().under() == nil:
 		return m.keys.Hints("work.create", "add", "work.close", "closes")
@@ -312,14 +311,14 @@ func workLine(m *model, r *workRow, here bool, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// beadDetails is everything a piece of work says, and the gate that it awaits.
+// beadDetails shows all of a bead, and the gate that it waits for.
 func beadDetails(m *model, b *beads.Bead, gate string) []string {
 	lines := []string{
 		m.look.Field("title", widget.Plain(b.Title)),
 		m.look.Field("status", widget.Plain(strings.ReplaceAll(string(b.Status), "_", " "))),
 		m.look.Field("type", widget.Plain(b.Type)),
 		m.look.Field("priority", b.Priority.String()),
-		m.look.Field("who", widget.Plain(b.Assignee)),
+		m.look.Field("assignee", widget.Plain(b.Assignee)),
 		m.look.Field("created", widget.Clock(b.CreatedAt, m.now)),
 		m.look.Field("changed", widget.Clock(b.UpdatedAt, m.now)),
 	}

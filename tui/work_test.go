@@ -126,17 +126,17 @@ func TestWorkIsAdded(t *testing.T) {
 func TestWorkIsClosed(t *testing.T) {
 	s := worked(t)
 	s.press("X")
-	s.shows("Close gc-218?", "1 part of it is not closed, and stays so.")
+	s.shows("Close gc-218?", "1 part of it is not closed and stays open.")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // as was agreed to
 	s = worked(t)
 	s.m.confirm = confirmNever
 	s.press("X")
-	s.shows("Close gc-218?", "stays so.")
+	s.shows("Close gc-218?", "stays open.")
 	s.m.confirm = confirmNormal
 	s.press("esc", "j", "j", "X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
-	s.hides("stays so")
+	s.hides("stays open")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()})
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "closing", Total: 1, Failures: []string{"gc-216 is gone"}}}})

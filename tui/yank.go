@@ -17,7 +17,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// maxClip bounds what a terminal is given for its clipboard, in bytes: what xterm takes, which the others do too.
+// maxClip bounds the text for a terminal's clipboard, in bytes: the limit of xterm, which other terminals accept
+// too.
 const maxClip = 74994
 
 func needCopies(m *model) string {
@@ -27,7 +28,7 @@ func needCopies(m *model) string {
 	return ""
 }
 
-// copies are what may be copied from what is selected; what is not known is left out.
+// copies returns what can be copied from the selection; unknown values are left out.
 func copies(m *model) []panel.Copied {
 	var all []panel.Copied
 	switch p := m.worked(); {
@@ -47,8 +48,7 @@ func copies(m *model) []panel.Copied {
 	return known
 }
 
-// clean leaves escape sequences and what may not be typed out of a text: what is pasted is read by a terminal too
-// (L12).
+// clean removes escape sequences and control characters from a text, because a paste goes to a terminal too (L12).
 func clean(text string) string {
 	return strings.TrimRight(strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || widget.Printable(r) {
@@ -65,7 +65,7 @@ func agentCopies(m *model) []panel.Copied {
 		for i, r := range rows {
 			each[i] = r.Name
 		}
-		return []panel.Copied{{What: "names, one a line", Text: strings.Join(each, "\n")}}
+		return []panel.Copied{{What: "names, one per line", Text: strings.Join(each, "\n")}}
 	}
 	if len(rows) == 0 {
 		return nil
@@ -86,12 +86,12 @@ func agentCopies(m *model) []panel.Copied {
 		Text: fmt.Sprintf("gcity attach %s --city %s", shell.Quote(r.Name),
 			shell.Quote(m.snap.Path))},
 		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
-		panel.Copied{What: "state and why", Text: string(a.State) + ": " + a.Reason})
+		panel.Copied{What: "state and reason", Text: string(a.State) + ": " + a.Reason})
 	if a.Exit != nil {
 		all = append(all, panel.Copied{What: "last exit",
 			Text: details.Exit(m.details(), a.Exit)})
 		if a.Exit.File != "" {
-			all = append(all, panel.Copied{What: "file with its last words",
+			all = append(all, panel.Copied{What: "file with its last output",
 				Text: filepath.Join(m.snap.Path, a.Exit.File)})
 		}
 	}
@@ -100,23 +100,23 @@ func agentCopies(m *model) []panel.Copied {
 
 func beadCopies(b *beads.Bead) []panel.Copied {
 	all := []panel.Copied{{What: "id", Text: b.ID}, {What: "title", Text: b.Title},
-		{What: "description", Text: b.Description}, {What: "who has it", Text: b.Assignee}}
+		{What: "description", Text: b.Description}, {What: "assignee", Text: b.Assignee}}
 	if raw, err := json.Marshal(b); err == nil {
 		all = append(all, panel.Copied{What: "bead as JSON", Text: string(raw)})
 	}
 	return all
 }
 
-// showCopies lists what can be copied from what is selected, and what it is.
+// showCopies lists what can be copied from the selection, with its text.
 func showCopies(m *model) []feed.Effect {
-	f := &finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here is called that.",
+	f := &finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here has this name.",
 		Copies: true, Verb: "copies it"}
 	for _, c := range copies(m) {
 		f.All = append(f.All, item{Title: c.What, Tail: widget.Lead(c.Text),
 			Run: func(m *model) []feed.Effect { return m.copy(c, false) }})
 	}
 	if last := m.copiedLast; last.Text != "" {
-		f.All = append(f.All, item{Title: "once more the " + last.What + ", by a clipboard program",
+		f.All = append(f.All, item{Title: "copy again: " + last.What + ", with a clipboard program",
 			Tail: "wl-copy, xclip or pbcopy",
 			Why:  func() string { return noProgram(m) }, Run: func(m *model) []feed.Effect {
 				return m.copy(last, true)
@@ -126,15 +126,15 @@ func showCopies(m *model) []feed.Effect {
 	return nil
 }
 
-// noProgram says why a clipboard program would be no help, "" if it may be one.
+// noProgram returns why a clipboard program would not help, or "".
 func noProgram(m *model) string {
 	if m.remote {
-		return "it would fill the clipboard of the machine that runs gcity, not of yours"
+		return "it would fill the clipboard of the machine that runs gcity, not yours"
 	}
 	return ""
 }
 
-// copy gives a text to the terminal for its clipboard, which never answers; or to a program that was asked for.
+// copy sends a text to the terminal's clipboard, which never confirms; or to a clipboard program if requested.
 func (m *model) copy(c panel.Copied, program bool) []feed.Effect {
 	m.copiedLast = c
 	if program {
@@ -147,7 +147,7 @@ func (m *model) copy(c panel.Copied, program bool) []feed.Effect {
 			c.What, len(c.Text)>>10, maxClip>>10))
 		return nil
 	}
-	show(m, "gave the "+c.What+" to the terminal's clipboard: "+widget.Lead(c.Text), false)
+	show(m, "copied: "+widget.Lead(c.Text), false)
 	record(m, message{text: m.status.text, token: themes.Good})
 	return []feed.Effect{feed.Copy{What: c.What, Text: c.Text}}
 }

@@ -42,7 +42,7 @@ func TestCopyFromAnAgent(t *testing.T) {
 			t.Errorf("%q copies %q, want %q", search, got, want)
 		}
 	}
-	s.shows("gave the")
+	s.shows("copied: ")
 	s.press("space", "space")
 	if got := s.copied(""); got != "builder\nchatty" {
 		t.Errorf("of several agents the names are copied, got %q", got)
@@ -53,7 +53,7 @@ func TestCopyFromOtherThings(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(withAutomations)
 	s.pick("triage")
-	if got := s.copied("printed"); !strings.Contains(got, "giving up\n") && !strings.HasSuffix(got, "giving up") {
+	if got := s.copied("output"); !strings.Contains(got, "giving up\n") && !strings.HasSuffix(got, "giving up") {
 		t.Errorf("of a pool's check %q", got)
 	}
 	s.point("prune-branches")
@@ -97,7 +97,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	}
 	s.shows("too long for a terminal's clipboard: 73 KB of at most 73")
 	s.press("y")
-	s.typeIn("once more")
+	s.typeIn("copy again")
 	s.press("enter")
 	if e, ok := effectOf[feed.Copy](s); !ok || !e.Program || len(e.Text) != maxClip+1 {
 		t.Error("a program takes what a terminal does not")
@@ -111,8 +111,8 @@ func TestNoProgramOverSSH(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.copied("")
 	s.press("y")
-	s.typeIn("once more")
-	s.shows("not of yours")
+	s.typeIn("copy again")
+	s.shows("not yours")
 	s.press("enter")
 	if _, ok := effectOf[feed.Copy](s); ok {
 		t.Error("the program runs")
@@ -175,10 +175,10 @@ func TestVerbsMenu(t *testing.T) {
 	s.change(withAutomations)
 	s.choose("scout")
 	s.press("x")
-	s.shows("Verbs for scout", "restart the agent", "asks first", "kill or stop", "copy from what is selected")
+	s.shows("Verbs for scout", "restart the agent", "asks first", "kill or stop", "copy from the selection")
 	s.hides("mark the row", "go to Agents", "fire the automation")
-	s.typeIn("drain the")
-	s.shows("scout is quarantined: there is nothing to finish")
+	s.typeIn("drain:")
+	s.shows("scout is quarantined: there is nothing to drain")
 	s.press("esc", "x")
 	s.typeIn("restart")
 	s.press("enter")

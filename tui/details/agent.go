@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agent is everything known of an agent, the reasons first.
+// Agent returns everything known about an agent, the reasons first.
 func Agent(src *Source, name string, w int) []string {
 	r := src.Agents.Find(name)
 	a, ok := src.Snap.Agent(name)
@@ -23,7 +23,7 @@ func Agent(src *Source, name string, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := stateFields(src, r, a)
 	if s := a.Stuck; s != nil {
-		lines = append(lines, src.Look.Field("stuck", "its screen is as it was since "+
+		lines = append(lines, src.Look.Field("stuck", "no change on its screen since "+
 			widget.Clock(s.Since, src.Now)+", with "+widget.Plain(s.Task)+"; "+
 			src.KeyOf("agent.attach")+" attaches"))
 	}
@@ -64,7 +64,7 @@ func Agent(src *Source, name string, w int) []string {
 	return append(append(lines, lifeFields(src, a, w)...), panel.Decisions(src.Env, a.Decisions)...)
 }
 
-// lifeFields say what an agent runs, its session, and how its lives have ended.
+// lifeFields returns what an agent runs, its session, and how earlier sessions ended.
 func lifeFields(src *Source, a *city.Agent, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := []string{
@@ -78,7 +78,7 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 			src.Look.Paint(themes.Dim, "  output of the last 10 minutes")))
 	}
 	if u := a.Usage; u != nil {
-		lines = append(lines, src.Look.Field("takes", widget.CPU(u)+" of a processor, "+
+		lines = append(lines, src.Look.Field("takes", widget.CPU(u)+" of a CPU, "+
 			widget.Memory(u)+" in "+describe.Processes(u.Procs)))
 	}
 	lines = append(lines,
@@ -92,19 +92,19 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 	return lines
 }
 
-// restartsText says how often an agent was restarted, and how many crashes are counted against it.
+// restartsText returns the number of restarts and of counted crashes.
 func restartsText(a *city.Agent, dot string) string {
 	text := "none"
 	if a.Restarts > 0 {
 		text = widget.Number(a.Restarts)
 	}
 	if a.Crashes > 0 {
-		text += dot + "crashes that count: " + widget.Number(a.Crashes)
+		text += dot + "counted crashes: " + widget.Number(a.Crashes)
 	}
 	return text
 }
 
-// stateFields say how an agent is, why, and what happens next.
+// stateFields returns an agent's state, the reason, and what happens next.
 func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	sign, token := panel.ConditionOf(src.Look, r)
 	dot := " " + src.Look.Glyphs.Dot + " "
@@ -122,7 +122,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	}
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", panel.SuspendedBy(widget.Plain(a.Reason)))}
-	// in the line of the state
+	// already in the line of the state
 	told := r.Ends(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, src.Now); next != "" && !told {
@@ -137,25 +137,25 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told
-// already.
+// drainText says what asked an agent to finish, when, and whether it has answered. until is an end time that is
+// already shown.
 func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
 		" ago"
 	switch {
 	case d.Acked:
-		return text + "; it has answered"
+		return text + "; it has reported done"
 	case d.Deadline == nil:
-		return text + "; it has not answered, and is waited for without end"
+		return text + "; it has not reported done, and there is no deadline"
 	}
-	text += "; it has not answered"
+	text += "; it has not reported done"
 	if d.Deadline.Equal(until) {
 		return text
 	}
-	return text + ", and has until " + widget.Clock(*d.Deadline, src.Now)
+	return text + ", the deadline is " + widget.Clock(*d.Deadline, src.Now)
 }
 
-// rigText is a rig by its name, and how it is as far as it is known.
+// rigText returns the name of a rig, with its state if known.
 func rigText(src *Source, name string) string {
 	for i := range src.Snap.Rigs {
 		if r := &src.Snap.Rigs[i]; r.Name == name {
@@ -165,7 +165,7 @@ func rigText(src *Source, name string) string {
 	return widget.Plain(name)
 }
 
-// needsText says how that is on which an agent depends.
+// needsText returns the states of an agent's dependencies.
 func needsText(src *Source, names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
@@ -179,7 +179,7 @@ func needsText(src *Source, names []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// idleText says after how long without activity an agent is restarted, and how long there was none.
+// idleText returns the idle timeout of an agent, and how long it has been idle.
 func idleText(src *Source, a *city.Agent) string {
 	text := describe.Idle(a.IdleTimeout)
 	switch {
@@ -187,7 +187,7 @@ func idleText(src *Source, a *city.Agent) string {
 	case a.Session.Attached:
 		text += describe.NotWhileAttached
 	case a.Session.LastActivity != nil:
-		text += "; quiet for " + widget.Age(src.Now.Sub(*a.Session.LastActivity))
+		text += "; idle for " + widget.Age(src.Now.Sub(*a.Session.LastActivity))
 	}
 	return text
 }
@@ -209,7 +209,7 @@ func sessionText(src *Source, a *city.Agent) string {
 	return s + ", id " + widget.Plain(a.Session.ID+a.Session.DetailText())
 }
 
-// keptIn names a file of the city so that it can be copied: in full where that fits into one line.
+// keptIn returns the name of a file for copying: the full path if it fits into one line.
 func keptIn(src *Source, file string, w int) string {
 	if full := widget.Plain(filepath.Join(src.Snap.Path, file)); widget.Width(full) <= w {
 		return full
@@ -224,7 +224,7 @@ func Exit(src *Source, e *city.Exit) string {
 	return panel.LastExit(e) + ", " + widget.Age(src.Now.Sub(e.At)) + " ago"
 }
 
-// sendFields are the texts on their way into an agent, as far as they have come.
+// sendFields returns the texts on their way to an agent, with their stages.
 func sendFields(src *Source, sends []city.Send) []string {
 	var lines []string
 	label := "texts"
@@ -255,7 +255,7 @@ func sendFields(src *Source, sends []city.Send) []string {
 	return lines
 }
 
-// Rig is a project folder, and how those that work in it are.
+// Rig describes a project folder and its agents.
 func Rig(src *Source, r *city.Rig) string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	text := widget.Plain(r.Name) + dot +
@@ -270,11 +270,11 @@ func Rig(src *Source, r *city.Rig) string {
 	return text
 }
 
-// mailField says how much mail an agent has not read, nil = none.
+// mailField returns the number of unread messages of an agent, if any.
 func mailField(src *Source, a *city.Agent) []string {
 	if a.Mail <= 0 {
 		return nil
 	}
 	return []string{src.Look.Field("mail", src.Look.Paint(themes.Accent,
-		widget.Count(a.Mail, "message")+" that it has not read"))}
+		widget.Count(a.Mail, "message")+", unread by the agent"))}
 }

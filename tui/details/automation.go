@@ -11,21 +11,21 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunHistory is the runs of an automation that is looked at.
+// RunHistory has the runs of an automation whose details are open.
 type RunHistory struct {
 	Name    string
 	Runs    []city.Run // newest first
 	Problem string     // why they could not be read, "" = they could
-	Newest  string     // what the city had as the newest one when it was asked
+	Newest  string     // the city's newest run at the time of the question
 	Asked   int        // the question under way, 0 = none
-	Known   bool       // there was an answer
+	Known   bool       // an answer was received
 
-	End   int  // line of the text with which the newest run and its output end
-	live  bool // that run went while it was looked at
-	moved bool // somebody has scrolled
+	End   int  // the line of the text after the newest run and its output
+	live  bool // the run was in progress while the details were open
+	moved bool // the user has scrolled
 }
 
-// Automation is everything known of an automation but its earlier runs: when it runs, what it does, how it went.
+// Automation returns everything known about an automation except earlier runs.
 func Automation(src *Source, h *RunHistory) []string {
 	r := src.Automations.Find(h.Name)
 	a, ok := src.Snap.Automation(h.Name)
@@ -43,7 +43,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.Opens())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, fieldLines(src, "it says", a.Reason)...)
-	} else if says := r.Says(); says != "" { // else the time that is left says it
+	} else if says := r.Says(); says != "" { // otherwise the countdown says it
 		lines = append(lines, src.Look.Field("it says", says))
 	}
 	if r.Failures > 0 {
@@ -79,7 +79,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	return append(lines, lastRun(src, a.Last)...)
 }
 
-// lastRun is the newest run with the end of what it printed.
+// lastRun returns the newest run with the end of its output.
 func lastRun(src *Source, run *city.Run) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Last run")}
 	if run == nil {
@@ -106,7 +106,7 @@ func lastRun(src *Source, run *city.Run) []string {
 	return append(lines, outputFields(src, run)...)
 }
 
-// Runs are the runs, newest first.
+// Runs returns the runs, newest first.
 func Runs(src *Source, h *RunHistory) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Runs")}
 	if h.Problem != "" {
@@ -116,7 +116,7 @@ func Runs(src *Source, h *RunHistory) []string {
 	case !h.Known:
 		return append(lines, src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More))
 	case len(h.Runs) == 0 && h.Problem == "":
-		return append(lines, src.Look.Paint(themes.Dim, "None is recorded."))
+		return append(lines, src.Look.Paint(themes.Dim, "No runs are recorded."))
 	}
 	for i := range h.Runs {
 		run := &h.Runs[i]
@@ -140,7 +140,7 @@ func Runs(src *Source, h *RunHistory) []string {
 // shownOutput is how many lines of an output the details show.
 const shownOutput = 100
 
-// outputFields are what a run printed, as rows of a detail view.
+// outputFields returns the output of a run as rows of a detail view.
 func outputFields(src *Source, run *city.Run) []string {
 	var lines []string
 	label := "output"
@@ -155,7 +155,7 @@ func outputFields(src *Source, run *city.Run) []string {
 	return lines
 }
 
-// ScrollTo scrolls a detail view to the end of what a run prints, as long as nobody has scrolled it.
+// ScrollTo scrolls a detail view to the end of a run's output until the user scrolls.
 func (h *RunHistory) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset

@@ -8,10 +8,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// lastSaid is how many of a crash's last lines are shown.
+// lastSaid is how many lines of output are shown for a crash.
 const lastSaid = 12
 
-// Crashes are why an agent is held back, until when, and each of its crashes with what it said last.
+// Crashes returns why an agent is held back, until when, and its crashes with their last output.
 func Crashes(src *Source, d *Inspection, w int) []string {
 	r := src.Agents.Find(d.Name)
 	a, ok := src.Snap.Agent(d.Name)
@@ -20,7 +20,7 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 	}
 	lines := stateFields(src, r, a)
 	if r.Crashes > 0 {
-		lines = append(lines, src.Look.Field("crashes", fmt.Sprintf("%d that count", r.Crashes)))
+		lines = append(lines, src.Look.Field("crashes", fmt.Sprintf("%d counted", r.Crashes)))
 	}
 	if d.About != nil && d.About.Spec != nil {
 		for _, text := range describe.RestartLines(d.About.Spec)[1:] {
@@ -34,8 +34,8 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 	case d.About == nil:
 		lines = append(lines, "", src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More))
 	case len(d.About.Crashes) == 0:
-		lines = append(lines, "", src.Look.Paint(themes.Dim, "The event log knows of no crash of "+
-			"it in the last seven days."))
+		lines = append(lines, "", src.Look.Paint(themes.Dim,
+			"The event log has no crash of this agent in the last seven days."))
 	}
 	if d.About == nil {
 		return lines
@@ -55,10 +55,10 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 			lines = append(lines, "  "+text)
 		}
 		if len(said) == 0 && !c.NoStart {
-			lines = append(lines, src.Look.Paint(themes.Dim, "  it said nothing"))
+			lines = append(lines, src.Look.Paint(themes.Dim, "  it printed nothing"))
 		}
 		if c.File != "" {
-			lines = append(lines, src.Look.Paint(themes.Dim, "  all that is kept: "+
+			lines = append(lines, src.Look.Paint(themes.Dim, "  stored output: "+
 				keptIn(src, c.File, w-20)))
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Payload show what an event carries: an object's fields by name, anything else as it is.
+// Payload returns the payload of an event: the fields of an object by name, anything else unchanged.
 func Payload(src *Source, raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func Payload(src *Source, raw json.RawMessage) []string {
 	return lines
 }
 
-// Event is all there is to know of one event.
+// Event returns everything known about an event.
 func Event(src *Source, r *panel.EventRow) []string {
 	e := &r.Event
 	lines := []string{

@@ -12,16 +12,17 @@ import (
 	"gcity/tui/widget"
 )
 
-// Rest are what is known of an agent beyond the snapshot: what differs, how it crashed, how it is started.
+// Rest returns what is known about an agent beyond the snapshot: drift, crashes, and how it starts.
 func Rest(src *Source, d *Inspection, w int) []string {
 	var lines []string
 	if d.Problem != "" {
-		lines = append(lines, "", src.Look.Paint(themes.Bad, "The rest cannot be had: "+d.Problem))
+		lines = append(lines, "", src.Look.Paint(themes.Bad,
+			"Further details are not available: "+d.Problem))
 	}
 	if d.About == nil {
 		if d.Problem == "" {
 			lines = append(lines, "", src.Look.Paint(themes.Dim,
-				"asking for the rest "+src.Look.Glyphs.More))
+				"loading further details "+src.Look.Glyphs.More))
 		}
 		return lines
 	}
@@ -39,12 +40,12 @@ func heading(src *Source, text string) []string {
 	return []string{"", src.Look.Paint(themes.Title, text)}
 }
 
-// driftLines say, field by field, what runs and what is wanted.
+// driftLines lists the fields whose running value differs from the configuration.
 func driftLines(src *Source, all []city.Difference) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	lines := heading(src, "Not as configured")
+	lines := heading(src, "Differs from the configuration")
 	for _, d := range all {
 		lines = append(lines, src.Look.Paint(themes.Warn, widget.Plain(d.Field))+" "+
 			widget.Plain(d.What))
@@ -66,7 +67,7 @@ func driftLines(src *Source, all []city.Difference) []string {
 	return lines
 }
 
-// fieldLines are a field whose text may have several lines.
+// fieldLines returns a field whose text may have several lines.
 func fieldLines(src *Source, label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
@@ -79,7 +80,7 @@ func fieldLines(src *Source, label, text string) []string {
 	return lines
 }
 
-// crashSummary is a line for each crash, the newest first.
+// crashSummary returns one line per crash, the newest first.
 func crashSummary(src *Source, all []city.Crash) []string {
 	if len(all) == 0 {
 		return nil
@@ -102,7 +103,7 @@ func crashSummary(src *Source, all []city.Crash) []string {
 	return lines
 }
 
-// crashText says how a life ended, or that it did not begin.
+// crashText describes how a session ended, or that it did not start.
 func crashText(c *city.Crash) string {
 	if c.NoStart {
 		return describe.NotStarted(widget.Plain(c.Why))
@@ -110,12 +111,12 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-// specLines are how an agent is started, and started again, as far as its details do not say so already.
+// specLines returns how an agent starts and restarts, as far as its details do not say so already.
 func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
 		return append(heading(src, "Start"), src.Look.Paint(themes.Dim,
-			"The configuration in force declares no such agent."))
+			"The active configuration does not declare this agent."))
 	}
 	lines := append(heading(src, "Start"),
 		src.Look.Field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows,
@@ -130,11 +131,11 @@ func specLines(src *Source, in *city.Inspection) []string {
 	lines = append(lines, src.Look.Field("prompt", givenText(src, in)))
 	if s.Overlay != "" {
 		lines = append(lines, src.Look.Field("overlay", "the files of "+inCity(src, s.Overlay)+
-			", put into its folder"))
+			", copied into its folder"))
 	}
 	if len(s.Hooks) > 0 {
 		lines = append(lines, src.Look.Field("hooks",
-			"files for "+widget.Plain(strings.Join(s.Hooks, ", "))+", put into its folder"))
+			"files for "+widget.Plain(strings.Join(s.Hooks, ", "))+", copied into its folder"))
 	}
 	label := "before it"
 	for _, line := range s.PreStart {
@@ -151,8 +152,8 @@ func specLines(src *Source, in *city.Inspection) []string {
 	if s.Nudge != "" {
 		lines = append(lines, src.Look.Field("is told", widget.Plain(s.Nudge)))
 	}
-	if s.IdleTimeout <= 0 { // else it stands above, with how long it has been quiet
-		lines = append(lines, src.Look.Field("idle", "never restarted for its silence"))
+	if s.IdleTimeout <= 0 { // otherwise shown above with the idle time
+		lines = append(lines, src.Look.Field("idle", "no restart when idle"))
 	}
 	for i, text := range describe.RestartLines(s) {
 		label := ""
@@ -164,16 +165,16 @@ func specLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// programText names the program that an agent is, and says where nothing in the configuration does.
+// programText names the agent's program, and says if it is not configured.
 func programText(s *city.Spec) string {
 	if s.Found {
 		return widget.Plain(s.Program) +
-			", the first that was found on this host: nothing names one"
+			", the first one found on this host; the configuration names none"
 	}
 	return widget.Plain(s.Program)
 }
 
-// inCity is a path, below the city's folder relative to it.
+// inCity returns a path, relative to the city's folder if it is below.
 func inCity(src *Source, path string) string {
 	if rel, err := filepath.Rel(src.Snap.Path, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
@@ -198,7 +199,7 @@ func readyText(s *city.Spec) string {
 	return describe.Ready(&c)
 }
 
-// envLines are an environment: what the configuration names, what the city sets, what is inherited.
+// envLines returns an environment in groups: configured, set by the city, inherited.
 func envLines(src *Source, env []city.Variable) []string {
 	var lines []string
 	for _, group := range describe.Environment(env) {
@@ -214,11 +215,11 @@ func envLines(src *Source, env []city.Variable) []string {
 	return lines
 }
 
-// Inspection is what has been heard of an agent that is looked at.
+// Inspection is what is known about an agent whose details are open.
 type Inspection struct {
 	Name    string
 	About   *city.Inspection // nil = nothing yet
-	Problem string           // why the newest could not be had, "" = it could
+	Problem string           // why the last question failed, "" = it did not
 	Asked   int              // the question under way, 0 = none
-	Sign    string           // how the agent was when it was asked about
+	Sign    string           // the state of the agent when it was asked about
 }

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Pool is everything known of a pool: where its size comes from, what its check said, who is in it.
+// Pool returns everything known about a pool: its size, its check, its members.
 func Pool(src *Source, name string) []string {
 	r := src.Pools.Find(name)
 	p, ok := src.Snap.Pool(name)
@@ -29,7 +29,7 @@ func Pool(src *Source, name string) []string {
 	}
 	if r.Override != nil {
 		lines = append(lines, src.Look.Field("by hand",
-			fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check",
+			fmt.Sprintf("%d, instead of the check's result; %s, then auto, returns it to the check",
 				*r.Override, src.KeyOf("pool.scale"))))
 	}
 	if next := panel.NextText(p.Next, src.Now); next != "" {
@@ -38,9 +38,9 @@ func Pool(src *Source, name string) []string {
 	lines = append(lines, checkFields(src, r)...)
 	wait := describe.WaitedFor
 	if r.Timeout > 0 {
-		wait = "it is ended after " + widget.Duration(r.Timeout)
+		wait = "killed after " + widget.Duration(r.Timeout)
 	}
-	lines = append(lines, src.Look.Field("drain", "a member that has to go is told "+
+	lines = append(lines, src.Look.Field("drain", "a member that must leave is asked "+
 		"to finish; "+wait))
 	if p.Description != "" {
 		lines = append(lines, src.Look.Field("about", widget.Plain(p.Description)))
@@ -54,12 +54,12 @@ func Pool(src *Source, name string) []string {
 	return append(lines, panel.Decisions(src.Env, p.Decisions)...)
 }
 
-// checkFields are the check, what came of it, and the end of what it printed.
+// checkFields returns the check, its result, and the end of its output.
 func checkFields(src *Source, r *panel.PoolRow) []string {
 	c := &r.Check
 	command := widget.Plain(c.Command)
 	if command == "" {
-		command = "none: the pool's open work is counted"
+		command = "none: open work is counted"
 	}
 	result := r.CheckText(src.Now)
 	if c.At != nil && c.Took > 0 {
@@ -79,7 +79,7 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	return lines
 }
 
-// Members are a pool's agents, as a person counts them.
+// Members returns a pool's agents in natural order.
 func Members(src *Source, name string) []*panel.AgentRow {
 	var all []*panel.AgentRow
 	for i := range src.Agents.Rows {
@@ -93,7 +93,7 @@ func Members(src *Source, name string) []*panel.AgentRow {
 	return all
 }
 
-// memberLines are a pool's members with their states.
+// memberLines lists a pool's members with their states.
 func memberLines(src *Source, name string) []string {
 	members := Members(src, name)
 	if len(members) == 0 {

@@ -8,20 +8,20 @@ import (
 	"gcity/tui/widget"
 )
 
-// toldShown is how many lines of a prompt stand in an agent's details.
+// toldShown is how many lines of a prompt an agent's details show.
 const toldShown = 8
 
-// Prompt is a prompt, all of it.
+// Prompt returns the whole prompt.
 func Prompt(src *Source, d *Inspection) []string {
 	switch {
 	case src.Agents.Find(d.Name) == nil:
 		return []string{"This agent is no longer part of the city."}
 	case d.Problem != "":
-		return []string{src.Look.Paint(themes.Bad, "Its prompt cannot be had: "+d.Problem)}
+		return []string{src.Look.Paint(themes.Bad, "The prompt is not available: "+d.Problem)}
 	case d.About == nil:
 		return []string{src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More)}
 	case d.About.Prompt == "":
-		return []string{src.Look.Paint(themes.Dim, "It is told nothing at its start.")}
+		return []string{src.Look.Paint(themes.Dim, "It gets no prompt at its start.")}
 	}
 	lines := toldFields(src, d.About)
 	if len(lines) > 0 {
@@ -30,7 +30,7 @@ func Prompt(src *Source, d *Inspection) []string {
 	return append(lines, promptText(d.About.Prompt)...)
 }
 
-// toldLines are how a prompt begins, in an agent's details.
+// toldLines returns the beginning of a prompt for an agent's details.
 func toldLines(src *Source, in *city.Inspection) []string {
 	if in.Prompt == "" {
 		return nil
@@ -41,7 +41,7 @@ func toldLines(src *Source, in *city.Inspection) []string {
 		text = text[:toldShown]
 		more = src.Look.Paint(themes.Dim, src.Look.Glyphs.More+" "+widget.Count(n, "more line")+
 			"; "+
-			src.KeyOf("reader.told")+" reads all of it")
+			src.KeyOf("reader.told")+" shows all of it")
 	}
 	lines := append(heading(src, "Prompt"), text...)
 	if more != "" {
@@ -50,7 +50,7 @@ func toldLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// toldFields say where a prompt is from and how it goes in.
+// toldFields returns where a prompt comes from and how it is passed.
 func toldFields(src *Source, in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
@@ -62,7 +62,7 @@ func toldFields(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// givenText says in one line from where an agent's prompt is and how it goes in.
+// givenText describes in one line where a prompt comes from and how it is passed.
 func givenText(src *Source, in *city.Inspection) string {
 	way := toldWay(in)
 	switch {
@@ -74,7 +74,7 @@ func givenText(src *Source, in *city.Inspection) string {
 	return inCity(src, in.PromptFile) + ", " + way
 }
 
-// toldWay says how a prompt goes in, "" = there is none.
+// toldWay describes how a prompt is passed, or returns "".
 func toldWay(in *city.Inspection) string {
 	switch in.PromptMode {
 	case "arg":
@@ -84,7 +84,7 @@ func toldWay(in *city.Inspection) string {
 	case "typed":
 		return "typed once it is ready"
 	case "none":
-		return "not at all: it can ask with `gc prime`"
+		return "not passed: the agent can ask with `gc prime`"
 	}
 	return widget.Plain(in.PromptMode)
 }

@@ -12,6 +12,6 @@ type Source struct {
 
 	// Declared describes where something is declared and changed
 	Declared func(source string, patched []string) string
-	// Printed is the output of a run as far as it is known
+	// Printed returns the output of a run as far as it is known
 	Printed func(*city.Run) []string
 }

@@ -210,7 +210,7 @@ func (c *Composer[T]) Paste(text string) {
 		text = c.mark(len(c.pastes) - 1)
 		if c.area.Length()+len(text) > MaxWritten {
 			c.pastes = c.pastes[:len(c.pastes)-1]
-			c.Problem = "there is no room left for another paste"
+			c.Problem = "the text is too long for another paste"
 			return
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/keymap"
 )
 
-// List is the dialog of a list whose keys are all actions of its zone. Its owner embeds it and keeps the rows.
+// List is the dialog of a list. All its keys are actions of its zone. The owner embeds it and has the rows.
 type List[T any] struct {
 	In    keymap.Zone
 	Title func() string
@@ -16,7 +16,7 @@ type List[T any] struct {
 	Move  func(n int)          // moves the cursor
 }
 
-// Zone returns the zone whose actions the list hears.
+// Zone returns the zone whose actions apply to the list.
 func (l *List[T]) Zone() keymap.Zone { return l.In }
 
 // Ready reports that the list takes keys at once.

@@ -24,35 +24,36 @@ import (
 
 const (
 	dialDeadline = 10 * time.Second
-	// heldFor is how long the beginning of an escape sequence may be a key of its own.
+	// heldFor is how long the terminal waits for the rest of an escape sequence before its beginning counts as a
+	// key.
 	heldFor = 50 * time.Millisecond
-	// maxTypedAhead bounds what is kept for an agent that does not read; more is dropped.
+	// maxTypedAhead bounds the input kept for an agent that does not read; more is dropped.
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
 )
 
-// Terminal is the terminal that is handed over for a while.
+// Terminal is a terminal that is lent to an agent or a program.
 type Terminal struct {
 	In, Out *os.File
 	Environ []string
 	Leave   detach.Key // leaves an agent
 }
 
-// visit is one stay in an agent's terminal: raw bytes both ways, with nothing but the leaving key taken out.
+// visit is an attach to an agent: raw bytes both ways, except the key that leaves.
 type visit struct {
 	in, out *os.File
 	agent   string
-	term    city.Terminal // nil while it is dialled
+	term    city.Terminal // nil until the city has answered
 	ahead   typedAhead
 	scan    detach.Scanner
-	hold    *time.Timer // until the beginning of an escape sequence is a key of its own
+	hold    *time.Timer // until the beginning of an escape sequence counts as a key
 	typed   chan []byte // closed when the terminal is gone
 	cols    int
 	rows    int
 }
 
-// AttachTo hands the terminal to an agent until the person leaves, the session ends or ctx does. It returns what to
-// say about it; the terminal's modes are as before in any case.
+// AttachTo hands the terminal to an agent until the user leaves, the session ends or ctx does. It returns the text
+// for the status line. The terminal's modes are restored in any case.
 func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -62,7 +63,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said s
 		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
 			agent, err)
 	}
-	// before the dial, which takes a while: ctrl+c is a key from now on
+	// before the request, which takes a while: from now on ctrl+c is a key
 	state, err := term.MakeRaw(o.In.Fd())
 	if err != nil {
 		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
@@ -71,7 +72,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said s
 	v.hold = time.NewTimer(time.Hour)
 	defer v.hold.Stop()
 	_, _ = io.WriteString(o.Out, keepModes+ansi.SetModeAltScreenSaveCursor)
-	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c gives up")
+	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c cancels")
 	defer func() {
 		_, _ = io.WriteString(o.Out, leaveModes)
 		err = errors.Join(err, term.Restore(o.In.Fd(), state))
@@ -79,7 +80,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said s
 	return v.stay(ctx, r)
 }
 
-// stay dials and copies until it is over.
+// stay opens the agent's terminal and copies until the visit ends.
 func (v *visit) stay(ctx context.Context, r *Runner) (string, error) {
 	keys, err := cancelreader.NewReader(v.in)
 	if err != nil {
@@ -115,23 +116,23 @@ func (v *visit) stay(ctx context.Context, r *Runner) (string, error) {
 	cancel()
 	keys.Cancel()
 	if v.term != nil {
-		_ = v.term.Close() // over either way
+		_ = v.term.Close() // the visit ends in any case
 	}
 	wg.Wait()
 	_ = keys.Close()
 	return said, err
 }
 
-// answered is the outcome of a dial.
+// answered is the answer to the request for a terminal.
 type answered struct {
 	term city.Terminal
 	err  error
 }
 
-// dial fills in the terminal, or says why there is none. What is typed meanwhile is kept for the agent, but for the
-// keys that give up.
+// dial fills in the terminal, or returns why there is none. Input is kept for the agent meanwhile, except the keys
+// that cancel.
 func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
-	// of the opening only, as city.Control says
+	// of the request only, as city.Control says
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
 	defer cancel()
 	answer := make(chan answered)
@@ -163,7 +164,7 @@ func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 			}
 			out, leave := v.scan.Feed(p)
 			if leave || bytes.IndexByte(out, ctrlC) >= 0 {
-				return "gave up attaching to " + v.agent, nil
+				return "canceled attaching to " + v.agent, nil
 			}
 			v.ahead.add(out)
 			v.hold.Reset(heldFor)
@@ -173,12 +174,12 @@ func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 	}
 }
 
-// turn waits for what comes and passes it on.
+// turn passes on input and sizes until the visit ends.
 func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	v.fit() // it may have changed during the dial
+	v.fit() // it may have changed during the request
 	for {
 		select {
 		case <-ctx.Done():
@@ -196,7 +197,7 @@ func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string
 			out, leave := v.scan.Feed(p)
 			v.ahead.add(out)
 			if leave {
-				return "left " + v.agent + "; it goes on", nil
+				return "left " + v.agent + "; it keeps running", nil
 			}
 			v.hold.Reset(heldFor)
 		case <-v.hold.C:
@@ -207,7 +208,7 @@ func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string
 	}
 }
 
-// fit gives the agent's terminal the size of ours.
+// fit sets the agent's terminal to the size of this one.
 func (v *visit) fit() {
 	cols, rows, err := term.GetSize(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {
@@ -216,7 +217,7 @@ func (v *visit) fit() {
 	}
 }
 
-// read passes on what is typed; the channel is closed when the terminal is gone.
+// read passes on input; the channel is closed when the terminal is gone.
 func (v *visit) read(ctx context.Context, keys io.Reader) {
 	buf := make([]byte, 4096)
 	for {
@@ -236,7 +237,7 @@ func (v *visit) read(ctx context.Context, keys io.Reader) {
 	}
 }
 
-// write passes on to the agent. An agent that does not read holds up only this.
+// write sends input to the agent. An agent that does not read blocks only this goroutine.
 func (v *visit) write(ctx context.Context) {
 	for {
 		select {
@@ -250,7 +251,7 @@ func (v *visit) write(ctx context.Context) {
 	}
 }
 
-// typedAhead is what was typed and not yet taken by the agent.
+// typedAhead is input that the agent has not read yet.
 type typedAhead struct {
 	mu   sync.Mutex
 	buf  []byte
@@ -280,14 +281,14 @@ func (t *typedAhead) Take() []byte {
 	return p
 }
 
-// announce clears the screen, which is one of its own, for a line.
+// announce shows a line on an empty screen.
 func (v *visit) announce(text string) {
 	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+"\x1b[7m"+
 		widget.Fit(" "+text, v.cols, "")+"\x1b[m\r\n")
 }
 
-// keepModes has the terminal remember, where it can, what it is set to by whoever owns it and no default is right for:
-// whether the cursor blinks, and whether the wheel moves the cursor on the alternate screen.
+// keepModes saves two modes of the terminal that have no right default: whether the cursor blinks, and whether the
+// wheel moves the cursor on the alternate screen.
 const keepModes = "\x1b[?12s\x1b[?1007s"
 
 // leaveModes undoes whatever a program may have done to the terminal: it ends an open string, a VT52, another

@@ -11,13 +11,14 @@ import (
 // backlog is how many events from before the start are shown.
 const backlog = 500
 
-// again waits before a broken stream is read anew, longer each time up to a limit; it reports whether to go on. A city
-// that comes back (its controller was restarted) is found again; the person sees meanwhile that it is gone.
+// again waits before a broken stream is opened again, longer each time up to a limit. It returns false if ctx ends.
+// The stream works again after a restart of the controller; until then the room shows that the city does not
+// answer.
 func again(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
 
-// Snapshots carries the city's snapshots into the mailbox until ctx ends.
+// Snapshots puts the city's snapshots into the mailbox until ctx ends.
 func (r *Runner) Snapshots(ctx context.Context) {
 	for tries := 0; ; tries++ {
 		var cause error
@@ -42,7 +43,7 @@ func (r *Runner) Snapshots(ctx context.Context) {
 	}
 }
 
-// whyGone says in a person's words why nothing is heard of the city.
+// whyGone returns why the city does not answer, for the user.
 func whyGone(err error) string {
 	var e *city.Error
 	switch {
@@ -54,7 +55,7 @@ func whyGone(err error) string {
 	return err.Error()
 }
 
-// Events carries the city's events into the mailbox until ctx ends, from the newest backlog on, none twice.
+// Events puts the city's events into the mailbox until ctx ends, from the backlog on, each once.
 func (r *Runner) Events(ctx context.Context) {
 	after := r.Box.last()
 	known := after > 0
@@ -84,7 +85,7 @@ func (r *Runner) Events(ctx context.Context) {
 	}
 }
 
-// Persons hands changed preferences to take until ctx ends, or there are no more.
+// Persons calls take with changed preferences until ctx ends, or changes is closed.
 func (r *Runner) Persons(ctx context.Context, changes <-chan Person,
 	take func(Person)) {
 	for {
@@ -100,7 +101,8 @@ func (r *Runner) Persons(ctx context.Context, changes <-chan Person,
 	}
 }
 
-// pulse asks for the snapshot now and then: the loop's age is fresh in an answer, not in the stream.
+// pulse asks for the snapshot periodically: the time of the last patrol is current in an answer, but not in the
+// stream.
 func (r *Runner) pulse(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -119,8 +121,8 @@ func (r *Runner) pulse(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Pump sends what is in the mailbox, at most once per gap, and the time at every full second. It ends with ctx; send
-// must return once the program has ended.
+// Pump sends the content of the mailbox, at most once per gap, and the time at every full second. It ends with ctx;
+// send must return once the program has ended.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

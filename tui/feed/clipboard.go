@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// ClipSequence asks a terminal to take a text into its clipboard (OSC 52). Within tmux it is sent twice: tmux takes the
-// one, where its set-clipboard is on, and hands the other through, where its allow-passthrough is.
+// ClipSequence asks a terminal to set its clipboard (OSC 52). Within tmux it is sent twice: tmux uses one if
+// set-clipboard is on, and passes the other through if allow-passthrough is.
 func ClipSequence(text string, tmux bool) string {
 	s := ansi.SetSystemClipboard(text)
 	if tmux {
@@ -16,10 +16,10 @@ func ClipSequence(text string, tmux bool) string {
 	return s
 }
 
-// clipDeadline bounds a clipboard program. Those that stay to serve the clipboard go to the background by themselves.
+// clipDeadline bounds a clipboard program. Programs that serve the clipboard go to the background themselves.
 const clipDeadline = 3 * time.Second
 
-// clipProgram is the program that fills the clipboard of the screen that a process is on.
+// clipProgram returns the clipboard program of the display that a process uses.
 func clipProgram(getenv func(string) string) []string {
 	switch {
 	case getenv("WAYLAND_DISPLAY") != "":

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Delivery is what the pump brings.
+// Delivery is a message of the pump.
 type Delivery struct {
 	Of    *Runner // the runner of its room
 	At    time.Time
@@ -17,43 +17,43 @@ type Delivery struct {
 	Heard atomic.Bool
 }
 
-// Sender remembers what he has brought to one program: a program that ends, for a visit to an agent say, has not read
-// the newest of it.
+// Sender records the deliveries to one program: a program that ends, to attach for example, has not read the newest
+// ones.
 type Sender struct {
 	of     *Runner
 	recent []*Delivery
 }
 
-// Send brings news; it returns when the program has taken them, or has ended.
+// Send sends news; it returns when the program has received it, or has ended.
 func (p *Sender) Send(to *tea.Program, at time.Time, n News) {
 	d := &Delivery{Of: p.of, At: at, News: n}
 	p.recent = append(p.Missed(), d)
 	to.Send(d)
 }
 
-// Missed is what the program has not heard of yet, oldest first.
+// Missed returns the deliveries that the program has not processed, oldest first.
 func (p *Sender) Missed() []*Delivery {
 	return slices.DeleteFunc(p.recent, func(d *Delivery) bool { return d.Heard.Load() })
 }
 
-// Deliveries are the senders of one program, one for each room that is shown in it. They belong to the goroutine that
-// turns the model, and to whoever waits for that one.
+// Deliveries are the senders of one program, one for each room shown in it. They belong to the goroutine of the
+// model, and to the one that waits for it.
 type Deliveries struct {
 	Ctx  context.Context
 	Gap  time.Duration
 	To   *tea.Program
-	stop context.CancelFunc // of the newest, nil = there is none
+	stop context.CancelFunc // of the newest sender, or nil
 	all  []round
 }
 
-// round is one postman on his way.
+// round is one sender at work.
 type round struct {
 	r     *Runner
 	post  *Sender
 	ended chan struct{}
 }
 
-// Begin has news of a room brought, and no more of the room before. It does not wait.
+// Begin starts to send news of a room and stops those of the previous one. It does not wait.
 func (p *Deliveries) Begin(r *Runner) {
 	if p.stop != nil {
 		p.stop()
@@ -73,7 +73,7 @@ func (p *Deliveries) Begin(r *Runner) {
 	})
 }
 
-// End waits for all of them, once the program has ended, and keeps for each room what it has not heard of.
+// End waits for all senders after the program has ended, and stores for each room what it has missed.
 func (p *Deliveries) End() {
 	if p.stop != nil {
 		p.stop()

@@ -14,19 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreground is a program that the terminal is given to.
+// foreground is a program that the terminal is lent to.
 type foreground struct {
 	Cmd  *exec.Cmd
 	what string // "editor", "pager"
-	line string // its command, as a person has it
-	by   string // the variable that names it, "" = none does
+	line string // its command as the user has set it
+	by   string // the variable that sets it, "" = none
 }
 
-// Failed says how it ended, if that is no way to leave it; nil if it is.
+// Failed returns how the program failed, or nil if it ended normally.
 func (l *foreground) Failed(ran error) error {
 	exit, ok := errors.AsType[*exec.ExitError](ran)
 	if !ok {
-		return fmt.Errorf("the %s %q cannot be started: %w", l.what, l.line, ran)
+		return fmt.Errorf("cannot start the %s %q: %w", l.what, l.line, ran)
 	}
 	ws, _ := exit.Sys().(syscall.WaitStatus)
 	status, sig := ws.ExitStatus(), syscall.Signal(0)
@@ -34,7 +34,7 @@ func (l *foreground) Failed(ran error) error {
 	case ws.Signaled():
 		sig = ws.Signal()
 	case status > 128 && unix.SignalName(syscall.Signal(status-128)) != "":
-		// as a shell says it of what it has waited for
+		// as a shell reports it
 		sig = syscall.Signal(status - 128)
 	}
 	named := ""
@@ -42,20 +42,20 @@ func (l *foreground) Failed(ran error) error {
 		named = "; " + l.by + " names it"
 	}
 	switch {
-	case sig == syscall.SIGINT: // ctrl+c is a way to leave it
+	case sig == syscall.SIGINT: // ctrl+c is a normal way to leave
 		return nil
 	case sig != 0:
-		return fmt.Errorf("the %s %q was ended by %s", l.what, l.line, unix.SignalName(sig))
+		return fmt.Errorf("the %s %q was killed by %s", l.what, l.line, unix.SignalName(sig))
 	case status == 127:
-		return fmt.Errorf("the %s %q is not there%s", l.what, l.line, named)
+		return fmt.Errorf("the %s %q does not exist%s", l.what, l.line, named)
 	case status == 126:
-		return fmt.Errorf("the %s %q cannot be run%s", l.what, l.line, named)
+		return fmt.Errorf("cannot run the %s %q%s", l.what, l.line, named)
 	}
 	return fmt.Errorf("the %s %q failed with exit status %d", l.what, l.line, status)
 }
 
-// Editor is the command of $VISUAL or $EDITOR, else one that is installed. Those that are known to take "+N" begin
-// at the draft's line.
+// Editor returns the command of $VISUAL or $EDITOR, else an installed editor. Known editors that take "+N" start at
+// the draft's line.
 func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {
@@ -74,8 +74,7 @@ func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error)
 		}
 	}
 	if line == "" {
-		return foreground{}, errors.New("there is no editor: neither vim, vi nor nano is " +
-			"installed; " +
+		return foreground{}, errors.New("no editor found: neither vim, vi nor nano is installed; " +
 			"set EDITOR to one")
 	}
 	args := []string{"-c", line + ` "$@"`, "editor"}

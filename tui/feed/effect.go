@@ -6,52 +6,52 @@ import (
 	"gcity/events"
 )
 
-// Effect is something the model wants done. The set is closed; the runner carries them out.
+// Effect is something that the model wants done. The set is closed; the runner carries effects out.
 type Effect interface{ effect() }
 
 type (
-	// Perform carries commands out, several at a time, and answers with one result.
+	// Perform sends commands, several at a time, and answers with one Result.
 	Perform struct {
 		ID       int // of the status line that waits for it
 		Title    string
 		Commands []city.Command
-		First    []city.Command // what has to succeed before each of them is tried, nil = nothing
+		First    []city.Command // what has to succeed before each command is tried, nil = nothing
 	}
-	// QueryBeads asks the city for beads and answers with one found.
+	// QueryBeads asks the city for beads and answers with FoundBeads.
 	QueryBeads struct {
 		ID    int
 		Query beads.Query
 	}
-	// Watch points the pane at an agent's session or at a run's output; without either at nothing. A session of
-	// another id is another terminal.
+	// Watch points the pane at an agent's session or at a run's output, or at nothing. A session with another id is
+	// another terminal.
 	Watch struct {
 		Agent, Session string
 		Run            string // the id of its record
 		Running        bool
 		Focused        bool
-		Deep           bool // all that is kept of its output, not only the newest
+		Deep           bool // all stored output, not only the newest
 	}
-	// ShowText hands the terminal over to a pager with a text.
+	// ShowText shows a text in a pager.
 	ShowText struct{ Text string }
-	// Save writes a text into a file that is not there yet.
+	// Save writes a text to a new file.
 	Save struct {
 		ID         int // of the status line that waits for it
 		Path, Text string
 		Lines      int
 	}
-	// Attach hands the terminal over to an agent.
+	// Attach attaches the terminal to an agent.
 	Attach struct{ Agent string }
 	// Quit ends the control room.
 	Quit struct{ Exit Exit }
-	// Copy gives a text to a clipboard: the terminal's, or the machine's by a program that was asked for. The latter
-	// answers with a result.
+	// Copy copies a text to the clipboard of the terminal, or of the machine with a program, which answers with a
+	// Result.
 	Copy struct {
 		ID      int // of the status line that waits for it
 		What    string
 		Text    string
 		Program bool
 	}
-	// Redraw paints everything anew.
+	// Redraw draws the whole screen again.
 	Redraw struct{}
 )
 
@@ -65,43 +65,43 @@ func (Quit) effect()       {}
 func (Redraw) effect()     {}
 func (Copy) effect()       {}
 
-// Result is how a perform ended.
+// Result is the result of an action.
 type Result struct {
 	ID       int
 	Title    string
 	Total    int
-	Receipts []string // what the city said, in the order of the commands
+	Receipts []string // the city's answers, in the order of the commands
 	Failures []string
 	Refused  []int // which of the commands failed
 	Letters  []Letter
-	Quiet    bool // only a failure is news
+	Quiet    bool // report only failures
 }
 
-// FoundBeads is what a seek came to.
+// FoundBeads is the answer to QueryBeads.
 type FoundBeads struct {
 	ID      int
 	Beads   []beads.Bead
-	Problem string // why there is no answer, "" = there is
+	Problem string // why it failed, "" = it did not
 }
 
-// SwitchCity leaves for another city's room, for that of all cities, or for that of the city that this program runs.
+// SwitchCity switches to another city's room, to that of all cities, or to that of the city that this program runs.
 type SwitchCity struct {
 	ID         int
 	Name, Path string // of the city; "" = all cities
-	Home       bool   // the city that the room was opened for
-	Agent      string // to be selected there, "" = whoever is
-	Leaving    bool   // to ask there how to leave
+	Home       bool   // the city that the program was started for
+	Agent      string // to be selected there, "" = keep the selection
+	Leaving    bool   // ask there how to leave
 }
 
 func (SwitchCity) effect() {}
 
 type (
-	// Edit hands the terminal to an editor, with a draft or, nil, a new one of a place.
+	// Edit runs an editor on a draft, or on a new one for a position.
 	Edit struct {
 		Draft *Draft
 		At    FileLine
 	}
-	// ApplyDraft puts a draft into force, and answers with a result.
+	// ApplyDraft applies a draft, and answers with a Result.
 	ApplyDraft struct {
 		ID    int
 		Draft *Draft
@@ -112,9 +112,9 @@ type (
 func (Edit) effect()       {}
 func (ApplyDraft) effect() {}
 
-// Edited is how an edit ended.
+// Edited is the result of an edit.
 type Edited struct {
-	Draft    *Draft // nil = nothing is left of it
+	Draft    *Draft // nil = the draft is gone
 	Data     []byte
 	Problems []string
 	Line     int
@@ -127,7 +127,7 @@ type DiscardDraft struct{ Path string }
 
 func (DiscardDraft) effect() {}
 
-// LoadHistory asks for events older than one and answers with one dug.
+// LoadHistory asks for events older than one and answers with LoadedHistory.
 type LoadHistory struct {
 	ID     int
 	Before uint64
@@ -135,22 +135,22 @@ type LoadHistory struct {
 
 func (LoadHistory) effect() {}
 
-// LoadedHistory is what a dig came to.
+// LoadedHistory is a page of older events.
 type LoadedHistory struct {
 	ID      int
 	Events  []events.Event // oldest first
-	Begins  bool           // there is none before them
-	Problem string         // why there is no answer, "" = there is
+	Begins  bool           // it has the oldest event of all
+	Problem string         // why it failed, "" = it did not
 }
 
-// CityOrder is a command for a city of the list. It goes to the one that was looked at, or to none: another one may
-// have got the name meanwhile.
+// CityOrder is a command for a city of the list. It is sent only if the name still belongs to the folder.
 type CityOrder struct {
 	Name, Path string
 	Command    city.Command
 }
 
-// steer carries an order out; enroll and dismiss change the list. Each answers with a result.
+// CommandCity sends a command to a city; RegisterCity and UnregisterCity change the list. Each answers with a
+// Result.
 type (
 	CommandCity struct {
 		ID    int // of the status line that waits for it
@@ -171,7 +171,7 @@ func (CommandCity) effect()    {}
 func (RegisterCity) effect()   {}
 func (UnregisterCity) effect() {}
 
-// Inspect asks what is known of an agent beyond the snapshot, and answers with one inspected.
+// Inspect asks for details of an agent beyond the snapshot, and answers with Inspected.
 type Inspect struct {
 	ID    int
 	Agent string
@@ -179,19 +179,19 @@ type Inspect struct {
 
 func (Inspect) effect() {}
 
-// Inspected is what an inspect came to.
+// Inspected is the answer to Inspect.
 type Inspected struct {
 	ID      int
 	About   *city.Inspection
-	Problem string // why there is no answer, "" = there is
+	Problem string // why it failed, "" = it did not
 }
 
-// Remember writes down how the room stands.
+// Remember stores the state of the room.
 type Remember struct{ Body []byte }
 
 func (Remember) effect() {}
 
-// AskBackground asks how bright the terminal is. Nobody waits for the answer: it may never come.
+// AskBackground asks for the terminal's background. The answer may never come.
 type AskBackground struct{}
 
 func (AskBackground) effect() {}
@@ -199,6 +199,6 @@ func (AskBackground) effect() {}
 // Letter is a text that was sent to one agent.
 type Letter struct {
 	Agent string
-	Text  string // all of it: a city tells only the beginning
+	Text  string // the full text: a snapshot has only the beginning
 	Send  city.Send
 }

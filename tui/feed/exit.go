@@ -1,24 +1,24 @@
 package feed
 
-// Exit is what the person chose, or what ended the control room without being asked.
+// Exit is what the user chose, or what ended the control room otherwise.
 type Exit int
 
 const (
-	// Ended: the context ended, or Run failed; nobody chose anything.
+	// Ended: the context ended, or Run failed; the user did not choose.
 	Ended Exit = iota
 	// Leave: joined, and everything keeps running.
 	Leave
-	// HandOver: keep the agents and go on headless.
+	// HandOver: keep the agents and continue headless.
 	HandOver
 	// KeepAgents: stop the controller, leave the agents running.
 	KeepAgents
 	// StopCity: stop the agents and the controller.
 	StopCity
-	// Hangup: the terminal is gone (SIGHUP, end of input); the caller goes on headless.
+	// Hangup: the terminal is gone (SIGHUP, end of input); the caller continues headless.
 	Hangup
-	// Terminated: SIGTERM came.
+	// Terminated: SIGTERM was received.
 	Terminated
-	// Interrupted: SIGINT came, and it was meant for this process.
+	// Interrupted: SIGINT was received for this process.
 	Interrupted
 )
 

@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// LookGap is the least time between two snapshots of a city that is not on the screen, and between two lists of
-	// them.
+	// LookGap is the least time between two snapshots of a city that is not shown, and between two lists.
 	LookGap = time.Second
-	// LookPulse is how often a city is asked whether it answers: streams of a city where nothing happens are silent.
+	// LookPulse is how often a city is asked whether it answers: the stream of an idle city is silent.
 	LookPulse = 5 * time.Second
-	// LookDeadline is how long its answer may take.
+	// LookDeadline bounds the answer.
 	LookDeadline = 2 * time.Second
 )
 
-// FleetWatcher keeps the list of the cities, with what is known of each. A city has goroutines of its own there, and a
-// stream of its own: one that hangs slows nobody.
+// FleetWatcher keeps the list of the cities with the state of each. Each city has its own goroutines and stream, so
+// one that hangs does not delay others.
 type FleetWatcher struct {
 	r      *Runner
 	cities Directory
@@ -33,9 +32,9 @@ type FleetWatcher struct {
 	Watched map[string]*CityWatch // by name
 	Infos   []city.Info
 	gone    string
-	Heard   bool // of the directory
-	listed  bool // it has given a list
-	nobody  bool // keeps it now
+	Heard   bool // the directory has answered
+	listed  bool // it has returned a list
+	nobody  bool // no process keeps it now
 	To      *Mailbox
 	Last    *fleet.List
 	wake    chan struct{}
@@ -44,7 +43,7 @@ type FleetWatcher struct {
 // CityWatch is the watch over one city.
 type CityWatch struct {
 	path   string
-	cancel context.CancelFunc // nil = nobody asks it anything
+	cancel context.CancelFunc // nil = it is not asked
 	known  bool
 	brief  fleet.Brief
 	mute   string
@@ -56,7 +55,7 @@ func NewFleetWatcher(r *Runner) *FleetWatcher {
 		wake: make(chan struct{}, 1)}
 }
 
-// Tell has the list told to another mailbox from now on, at once.
+// Tell sends the list to another mailbox, now and from now on.
 func (l *FleetWatcher) Tell(to *Mailbox) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -69,7 +68,7 @@ func (l *FleetWatcher) Tell(to *Mailbox) {
 // Run reads the directory until ctx ends.
 func (l *FleetWatcher) Run(ctx context.Context) {
 	l.r.Spawn("fleet", l.publish)
-	logged := "" // why it cannot be read, which may be so for a night
+	logged := "" // the last logged reason, which may last for hours
 	for tries := 0; ; tries++ {
 		var cause error
 		for infos, err := range l.cities.Dir.Watch(ctx) {
@@ -105,11 +104,11 @@ func (l *FleetWatcher) change(edit func()) {
 	}
 }
 
-// enlist takes a list of the directory: who runs is watched, who does not is left alone.
+// enlist takes a list of the directory: running cities are watched, others are not.
 func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
-		// nobody else can run it, and says so
+		// the supervisor cannot run it and reports that
 		if in := &infos[i]; l.cities.Own != nil && in.Path == l.cities.OwnAt {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}
@@ -156,7 +155,7 @@ func (b *CityWatch) End() {
 	}
 }
 
-// owned is the city if this program runs it, else nil.
+// owned returns the city if this program runs it, else nil.
 func (l *FleetWatcher) owned(b *CityWatch) city.Control {
 	if l.cities.Own != nil && b.path == l.cities.OwnAt {
 		return l.cities.Own
@@ -164,7 +163,7 @@ func (l *FleetWatcher) owned(b *CityWatch) city.Control {
 	return nil
 }
 
-// follow reads a city's snapshots until ctx ends, some seconds apart.
+// follow reads a city's snapshots until ctx ends, with a pause between them.
 func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	c := l.owned(b)
 	for tries := 0; ; tries++ {
@@ -194,7 +193,7 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// feel asks a city now and then whether it still answers, and how old its loop is.
+// feel asks a city periodically whether it still answers, and for the time of its last patrol.
 func (l *FleetWatcher) feel(ctx context.Context, name string, b *CityWatch) {
 	c := l.owned(b)
 	for {
@@ -224,8 +223,8 @@ func (l *FleetWatcher) feel(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take takes a snapshot in. How old the loop is one learns only from an answer: what a stream brings may be old,
-// and true.
+// Take takes a snapshot in. Only an answer has the current time of the last patrol; a snapshot of the stream may be
+// old.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, answer bool) {
 	now := l.r.Now()
 	fresh := fleet.BriefOf(s, now)
@@ -247,8 +246,7 @@ func (l *FleetWatcher) silence(ctx context.Context, b *CityWatch, why string) {
 	})
 }
 
-// publish tells what has changed, once a second at most; as long as some city has still to be heard for the first time,
-// more often.
+// publish sends the changed list at most once a second, or more often until every running city has answered once.
 func (l *FleetWatcher) publish(ctx context.Context) {
 	for {
 		select {
@@ -266,7 +264,7 @@ func (l *FleetWatcher) publish(ctx context.Context) {
 	}
 }
 
-// TellNews tells the list if it has changed, and reports whether a city that runs has not been heard yet.
+// TellNews sends the list if it has changed, and reports whether a running city has not answered yet.
 func (l *FleetWatcher) TellNews() (early bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -286,7 +284,7 @@ func (l *FleetWatcher) TellNews() (early bool) {
 	return early
 }
 
-// list is what is known now; l.mu is held.
+// list returns the current list; l.mu is held.
 func (l *FleetWatcher) list() *fleet.List {
 	f := &fleet.List{Gone: l.gone, None: l.nobody && !l.listed,
 		Rows: make([]fleet.City, len(l.Infos))}

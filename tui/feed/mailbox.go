@@ -11,20 +11,20 @@ import (
 	"gcity/tui/terminal"
 )
 
-// News is everything that came in since the model last heard, in one message.
+// News is everything received since the last message to the model.
 type News struct {
 	Snap *city.Snapshot // nil = nothing new
-	// why the city cannot be heard, "" = it is heard again; nil = nothing new
+	// why the city does not answer, "" = it answers again; nil = nothing new
 	Gone    *string
 	Events  []events.Event // oldest first
 	Results []Result
 	Found   []FoundBeads
 	Pane    *terminal.News
 
-	Person    *Person // preferences, when they have changed
+	Person    *Person // changed preferences
 	Inspected []Inspected
 	Dug       []LoadedHistory
-	Edited    *Edited     // how an edit ended; nil = nothing new
+	Edited    *Edited     // the result of an edit; nil = nothing new
 	Fleet     *fleet.List // the cities; nil = nothing new
 	Arrival   *Arrival
 }
@@ -35,17 +35,17 @@ func (n *News) Empty() bool {
 		len(n.Dug) == 0 && n.Edited == nil && n.Fleet == nil && n.Arrival == nil
 }
 
-// MaxPending bounds the events kept while the model does not listen (up to twice as many for a moment). Older ones are
-// dropped: the panel keeps no more either, and the log has them all.
+// MaxPending bounds the events kept while the model does not read (up to twice as many for a moment). Older ones
+// are dropped: the panel keeps no more, and the log has all of them.
 const MaxPending = panel.Kept
 
-// Mailbox keeps the newest of everything until the pump takes it. Putting something in never waits.
+// Mailbox keeps the newest of everything until the pump takes it. Adding never waits.
 type Mailbox struct {
 	mu      sync.Mutex
 	pending News
-	newest  uint64        // seq of the newest event that was put in
-	paneGap time.Duration // least time between two looks at the pane
-	paneAt  time.Time     // of the last look
+	newest  uint64        // seq of the newest event added
+	paneGap time.Duration // least time between two updates of the pane
+	paneAt  time.Time     // of the last update
 	wake    chan struct{}
 }
 
@@ -67,7 +67,7 @@ func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 		ok := ""
 		n.Gone = &ok
 		if n.Snap == nil || s.Rev > n.Snap.Rev || !s.Started.Equal(n.Snap.Started) ||
-			// what a stream brings may be older than an answer
+			// a stream may be behind an answer
 			s.Rev == n.Snap.Rev && !s.Patrol.Last.Before(n.Snap.Patrol.Last) {
 			n.Snap = s
 		}
@@ -79,7 +79,7 @@ func (b *Mailbox) putGone(why string) { b.Put(func(n *News) { n.Gone = &why }) }
 func (b *Mailbox) PutEvent(e events.Event) {
 	b.Put(func(n *News) {
 		if e.Seq <= b.newest && e.Seq > 0 {
-			return // a stream that was left brings it once more
+			return // a reopened stream repeats it
 		}
 		b.newest = e.Seq
 		n.Events = append(n.Events, e)
@@ -89,7 +89,7 @@ func (b *Mailbox) PutEvent(e events.Event) {
 	})
 }
 
-// last is the seq of the newest event that was put in, 0 = none was.
+// last returns the seq of the newest event added; 0 = none.
 func (b *Mailbox) last() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,15 +104,15 @@ func (b *Mailbox) PutPerson(p Person) { b.Put(func(n *News) { n.Person = &p }) }
 
 func (b *Mailbox) PutPane(p terminal.News) { b.Put(func(n *News) { n.Pane = &p }) }
 
-// Pace sets the least time between two looks at the pane.
+// Pace sets the least time between two updates of the pane.
 func (b *Mailbox) Pace(gap time.Duration) {
 	b.mu.Lock()
 	b.paneGap = gap
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. A pane that was looked at too recently stays in it; next says when it is due, the zero time
-// if nothing waits.
+// Take empties the mailbox. An update of the pane that comes too early stays in it; next is when it is due, or
+// zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,13 +130,13 @@ func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 
 func (b *Mailbox) PutArrival(a *Arrival) {
 	b.Put(func(n *News) {
-		if n.Arrival == nil || n.Arrival.ID < a.ID { // one that was given up may be late
+		if n.Arrival == nil || n.Arrival.ID < a.ID { // a canceled one may be late
 			n.Arrival = a
 		}
 	})
 }
 
-// Drop forgets what a room's mailbox holds that was true when the room was left, and is no longer.
+// Drop removes what is outdated when a room is shown again.
 func (b *Mailbox) Drop(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,8 +146,7 @@ func (b *Mailbox) Drop(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether more has happened than is shown of the past anyway since the room was left; then it is
-// forgotten.
+// Behind reports whether so much has happened since the room was left that its events must be loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

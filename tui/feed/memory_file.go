@@ -11,38 +11,38 @@ import (
 	"path/filepath"
 )
 
-// Memory is what a room remembers of how it was left: one file for each city. Fields may be added; what an older file
-// lacks is as usual, and of what a newer one has besides nothing is known.
+// Memory is the stored state of a room, one file for each city. Fields may be added; missing fields have defaults,
+// and unknown ones are ignored.
 type Memory struct {
 	Version int    `json:"version"`
 	Focus   string `json:"focus,omitempty"`
 	Zoomed  bool   `json:"zoomed,omitempty"`
 	Hidden  bool   `json:"pane_hidden,omitempty"`
-	// it is not where it usually is: beside, over SSH below
+	// the pane is not at its usual place: at the side, over SSH below
 	Moved     bool              `json:"pane_moved,omitempty"`
 	Attention bool              `json:"attention,omitempty"`
-	Filters   map[string]string `json:"filters,omitempty"` // by the names of panels
-	Orders    map[string]string `json:"orders,omitempty"`  // by the names of panels
+	Filters   map[string]string `json:"filters,omitempty"` // by panel name
+	Orders    map[string]string `json:"orders,omitempty"`  // by panel name
 	History   []string          `json:"history,omitempty"` // of the palette, oldest first
 	// texts that went to agents, oldest first
 	Sent []string `json:"sent,omitempty"`
 }
 
-// MemoryVersion grows when a file means something else than before; one of a later version is not read.
+// MemoryVersion changes when the meaning of the file changes; other versions are not read.
 const MemoryVersion = 1
 
-// MaxMemory bounds a file that is read.
+// MaxMemory bounds the file size.
 const MaxMemory = 1 << 20
 
 func (s Memory) Text() []byte {
 	text, err := json.MarshalIndent(s, "", "  ")
-	if err != nil { // strings and flags always can be written
+	if err != nil { // strings and flags can always be encoded
 		panic(err)
 	}
 	return append(text, '\n')
 }
 
-// ReadMemory reads a file. None at all is nothing to remember; the error says why one does not count.
+// ReadMemory reads a file. A missing file is empty; the error says why a file is ignored.
 func ReadMemory(path string) (Memory, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -51,7 +51,7 @@ func ReadMemory(path string) (Memory, error) {
 	case err != nil:
 		return Memory{}, err
 	case !info.Mode().IsRegular() || info.Size() > MaxMemory:
-		return Memory{}, fmt.Errorf("%s is no file that gcity has written", path)
+		return Memory{}, fmt.Errorf("%s was not written by gcity", path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -62,13 +62,14 @@ func ReadMemory(path string) (Memory, error) {
 		return Memory{}, fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if m.Version != MemoryVersion {
-		return Memory{}, fmt.Errorf("%s has the version %d, this gcity knows %d", path, m.Version,
+		return Memory{}, fmt.Errorf("%s has version %d, but this gcity reads version %d", path,
+			m.Version,
 			MemoryVersion)
 	}
 	return m, nil
 }
 
-// Remember writes a memory down. Where that fails nothing is lost but the convenience.
+// Remember stores the state of the room. A failure only loses convenience, so it is logged.
 func (r *Runner) Remember(path string, e Remember) {
 	if path == "" {
 		return
@@ -79,7 +80,7 @@ func (r *Runner) Remember(path string, e Remember) {
 			err = disk.Replace(path, e.Body, 0o600)
 		}
 		if err != nil {
-			r.Log.Warn("how the control room stands cannot be kept", "error", err)
+			r.Log.Warn("the state of the control room cannot be stored", "error", err)
 		}
 	})
 }

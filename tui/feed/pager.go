@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It is a process group of its
-// own, so that ctrl+c in it does not end the city; ctrl+z does nothing, and a program that stops itself for that key is
-// woken up at once: there is no shell that could do it. The terminal's modes are as before in any case.
+// PageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It has its own process
+// group, so that ctrl+c does not end the city. ctrl+z is disabled, and a program that stops itself is continued at
+// once, because there is no shell to do it. The terminal's modes are restored in any case.
 func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
@@ -26,7 +26,7 @@ func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
 	return lend(ctx, o, p)
 }
 
-// lend gives the terminal to a program until it ends or ctx does, as pageThrough says.
+// lend gives the terminal to a program until it ends or ctx does, as PageThrough describes.
 func lend(ctx context.Context, o Terminal, p foreground) error {
 	cmd := p.Cmd
 	fd := int(o.In.Fd())
@@ -58,15 +58,15 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("cannot take the terminal back: %w", err)
 	}
-	_, _ = io.WriteString(o.Out, leaveModes) // a terminal that is gone is noticed by the next read
+	_, _ = io.WriteString(o.Out, leaveModes) // if the terminal is gone, the next read reports it
 	if ran != nil && ctx.Err() == nil {
 		return errors.Join(err, p.Failed(ran))
 	}
 	return err
 }
 
-// keepAwake wakes a process group whenever its leader, a child of ours, stops. It returns when the leader has
-// ended, and leaves it to be waited for.
+// keepAwake continues a process group whenever its leader, a child of this process, stops. It returns when the
+// leader has ended, without reaping it.
 func keepAwake(leader int) {
 	for {
 		var info unix.Siginfo
@@ -77,7 +77,7 @@ func keepAwake(leader int) {
 		case err != nil || info.Code != stoppedChild:
 			return
 		}
-		_ = unix.Kill(-leader, unix.SIGCONT) // one that has ended meanwhile is seen above
+		_ = unix.Kill(-leader, unix.SIGCONT) // the end is noticed in the next round
 		time.Sleep(awakePause)
 	}
 }
@@ -85,11 +85,11 @@ func keepAwake(leader int) {
 const (
 	// stoppedChild is CLD_STOPPED of siginfo_t: a child has stopped.
 	stoppedChild = 5
-	// awakePause keeps a program that stops again and again from taking a whole processor.
+	// awakePause limits the rate for a program that stops repeatedly.
 	awakePause = 20 * time.Millisecond
 )
 
-// pager is the command of $PAGER, else less or more.
+// pager returns the command of $PAGER, else less or more.
 func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {
@@ -109,12 +109,11 @@ func pager(ctx context.Context, environ []string) (foreground, error) {
 		}
 	}
 	if line == "" {
-		return foreground{}, errors.New("there is no pager: neither less nor more is " +
-			"installed; set " +
+		return foreground{}, errors.New("no pager found: neither less nor more is installed; set " +
 			"PAGER to one")
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	// colours, and short texts stay
+	// colours, and short texts stay on the screen
 	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second

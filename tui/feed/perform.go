@@ -15,7 +15,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Clip gives a text to the machine's clipboard by the first program for it that is there.
+// Clip copies a text with a clipboard program.
 func (r *Runner) Clip(e Copy) {
 	r.Spawn("clipboard", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, clipDeadline)
@@ -24,8 +24,8 @@ func (r *Runner) Clip(e Copy) {
 		said, err := r.copyBy(ctx, e.Text)
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("the %s is perhaps not copied: the clipboard "+
-				"program did not end within %s", e.What, clipDeadline)}
+			res.Failures = []string{fmt.Sprintf("the %s may not be copied: the clipboard program "+
+				"did not end within %s", e.What, clipDeadline)}
 		case err != nil:
 			res.Failures = []string{"cannot copy the " + e.What + ": " + err.Error()}
 		default:
@@ -35,7 +35,7 @@ func (r *Runner) Clip(e Copy) {
 	})
 }
 
-// copyBy runs the program for the screen that this one is on, and names it.
+// copyBy runs the clipboard program of the display, and returns its name.
 func (r *Runner) copyBy(ctx context.Context, text string) (string, error) {
 	argv := clipProgram(r.Getenv)
 	path, err := exec.LookPath(argv[0])
@@ -47,7 +47,7 @@ func (r *Runner) copyBy(ctx context.Context, text string) (string, error) {
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	cmd.WaitDelay = time.Second
-	// it serves the clipboard from the background
+	// it serves the clipboard in the background
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		if why := strings.TrimSpace(complaint.String()); why != "" {
 			return "", fmt.Errorf("%s: %s", argv[0], why)
@@ -66,14 +66,14 @@ func (r *Runner) Dig(q LoadHistory) {
 		found, err := r.City.History(ctx, events.Query{Before: q.Before, Limit: DigPage})
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			d.Problem = fmt.Sprintf("the city did not say within %s", digDeadline)
+			d.Problem = fmt.Sprintf("no answer from the city within %s", digDeadline)
 		case err != nil:
 			d.Problem = err.Error()
 		}
 		if err != nil {
-			r.Log.Warn("looking for older events", "error", err)
+			r.Log.Warn("loading older events", "error", err)
 		}
-		for i := len(found) - 1; i >= 0; i-- { // the newest came first
+		for i := len(found) - 1; i >= 0; i-- { // the newest is first
 			d.Events = append(d.Events, found[i])
 		}
 		d.Begins = err == nil && len(found) < DigPage
@@ -90,18 +90,18 @@ func (r *Runner) Inspect(q Inspect) {
 		in := Inspected{ID: q.ID, About: about}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			in.Problem = fmt.Sprintf("the city did not say within %s", inspectDeadline)
+			in.Problem = fmt.Sprintf("no answer from the city within %s", inspectDeadline)
 		case err != nil:
 			in.Problem = err.Error()
 		}
 		if err != nil {
-			r.Log.Warn("looking at an agent", "agent", q.Agent, "error", err)
+			r.Log.Warn("inspecting an agent", "agent", q.Agent, "error", err)
 		}
 		r.Box.Put(func(n *News) { n.Inspected = append(n.Inspected, in) })
 	})
 }
 
-// Save writes a text into a file and puts the outcome into the mailbox. What is there already is never touched.
+// Save writes a text to a new file and puts the result into the mailbox. Existing files are never overwritten.
 func (r *Runner) Save(s Save) {
 	r.Spawn("save", func(context.Context) {
 		res := Result{ID: s.ID, Title: "saving", Total: 1}
@@ -117,7 +117,7 @@ func (r *Runner) Save(s Save) {
 	})
 }
 
-// Steer carries an order out, unless the name is another city's by now.
+// Steer sends a command to a city, unless its name now belongs to another city.
 func (r *Runner) Steer(e CommandCity) {
 	r.toDirectory(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
 		if err := r.same(ctx, d, e.Order.Name, e.Order.Path); err != nil {
@@ -157,7 +157,7 @@ func (r *Runner) Dismiss(e UnregisterCity) {
 	})
 }
 
-// same is an error where a name is not that of the city in a folder any more.
+// same returns an error if a name no longer belongs to the city in a folder.
 func (r *Runner) same(ctx context.Context, d city.Directory, name, path string) error {
 	all, err := d.Cities(ctx)
 	if err != nil {
@@ -168,10 +168,10 @@ func (r *Runner) same(ctx context.Context, d city.Directory, name, path string) 
 			return nil
 		}
 	}
-	return fmt.Errorf("nothing is done: %s is not the city in %s any more", name, path)
+	return fmt.Errorf("%s is no longer the city in %s", name, path)
 }
 
-// toDirectory does something with the list of the cities, and puts how it ended into the mailbox.
+// toDirectory runs an operation on the list of the cities, and puts the result into the mailbox.
 func (r *Runner) toDirectory(id int, title string,
 	do func(ctx context.Context, d city.Directory) (string, error)) {
 	r.Spawn("fleet", func(ctx context.Context) {
@@ -193,7 +193,7 @@ func (r *Runner) toDirectory(id int, title string,
 	})
 }
 
-// Dispatch runs errands and puts their outcome into the mailbox.
+// Dispatch runs tasks and puts their result into the mailbox.
 func (r *Runner) Dispatch(d RunTasks) {
 	r.Spawn("errand", func(ctx context.Context) {
 		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Errands), Quiet: d.Quiet}
@@ -209,7 +209,7 @@ func (r *Runner) Dispatch(d RunTasks) {
 	})
 }
 
-// errand runs one, and says why it failed, "" = it did not.
+// errand runs one task, and returns why it failed, or "".
 func (r *Runner) errand(ctx context.Context, e Task) (message, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
@@ -219,7 +219,7 @@ func (r *Runner) errand(ctx context.Context, e Task) (message, failed string) {
 		return "", fmt.Sprintf("%s: no answer within %s; it may still happen, see the events",
 			e.what(), commandDeadline)
 	case err != nil:
-		r.Log.Warn("an errand failed", "what", e.what(), "error", err)
+		r.Log.Warn("a task failed", "what", e.what(), "error", err)
 		return "", err.Error()
 	case receipt.Message == "":
 		return e.what() + ": done", ""
@@ -232,5 +232,5 @@ const (
 	digDeadline = 20 * time.Second
 )
 
-// inspectDeadline bounds one look at an agent.
+// inspectDeadline bounds the inspection of an agent.
 const inspectDeadline = 10 * time.Second

@@ -11,10 +11,10 @@ import (
 	"gcity/events"
 )
 
-// listAnswers is how long the list of the cities has to say who is who, before somebody is on the way to one.
+// listAnswers bounds the answer of the directory before a switch to a city.
 const listAnswers = 5 * time.Second
 
-// pinned is a city of the list that nothing is done to, and that is not shown, once its name is another city's.
+// pinned is a city of the list. It stops working once its name belongs to another city.
 type pinned struct {
 	city.Control
 	r          *Runner
@@ -22,7 +22,7 @@ type pinned struct {
 	name, path string
 }
 
-// pin is the city of a name, as long as it is the one in a folder.
+// pin returns the city of a name, if it is the one in a folder.
 func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, listAnswers)
@@ -43,7 +43,7 @@ func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (
 
 func (p pinned) same(ctx context.Context) error { return p.r.same(ctx, p.dir, p.name, p.path) }
 
-// seen is an error where a snapshot is another city's.
+// seen returns an error if a snapshot belongs to another city.
 func (p pinned) seen(ctx context.Context, s *city.Snapshot) error {
 	if s.Path == p.path {
 		return nil

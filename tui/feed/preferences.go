@@ -6,18 +6,18 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Person is what belongs to whoever sits in front of the screen. It may change while the room is open; nothing in it is
-// changed by the room. The zero value asks for nothing.
+// Person holds the preferences of the user. They may change while the room is open; the room never changes them.
+// The zero value has no preferences.
 type Person struct {
-	// one of Themes by name, AutoTheme, or "" = the city's, else that of the Options
+	// a name of Themes, AutoTheme, or "" = the city's, else that of the Options
 	Theme         string
-	Themes        []themes.Theme   // that can be chosen; nil = those that come with gcity
-	ASCII         *bool            // nil = as the Options say
-	ReducedMotion bool             // besides what the Options say
-	Columns       []string         // of agents, see ColumnNames; nil = the usual ones
+	Themes        []themes.Theme   // the available ones; nil = those built into gcity
+	ASCII         *bool            // nil = as in the Options
+	ReducedMotion bool             // in addition to the Options
+	Columns       []string         // of agents, see ColumnNames; nil = the default ones
 	Confirm       string           // "normal", "always" or "never"; "" = normal
 	Detach        detach.Key       // leaves an attached terminal
-	Keys          []keymap.Binding // in the order in which they were written
-	File          string           // where all of this is written, "" = nowhere; for texts
-	Problems      []string         // what could not be read of it, each with its place
+	Keys          []keymap.Binding // in the order of the file
+	File          string           // the file of the preferences, "" = none; for texts
+	Problems      []string         // what could not be read, with positions
 }

@@ -6,7 +6,8 @@ import (
 	"gcity/tui/terminal"
 )
 
-// viewRun shows what a run prints until ctx ends. A stream that breaks while the run goes is opened anew.
+// viewRun shows the output of a run until ctx ends. A stream that breaks while the run is in progress is opened
+// again.
 func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	n := terminal.News{Run: t.Run}
 	for tries := 0; ; tries++ {
@@ -26,7 +27,7 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	}
 }
 
-// hear reads a run's output once, from what is kept of it on. The lines in the mailbox never change.
+// hear reads a run's output once, including what is already stored. Lines in the mailbox never change.
 func (v *Viewer) hear(ctx context.Context, n *terminal.News, tries *int) error {
 	var text terminal.Paper
 	for piece, err := range v.city.RunOutput(ctx, n.Run) {

@@ -15,13 +15,13 @@ import (
 	"gcity/city"
 )
 
-// commandDeadline bounds one command: a stop with its grace, and some more.
+// commandDeadline bounds one command: longer than a stop with its grace period.
 const commandDeadline = 60 * time.Second
 
 // atOnce bounds the commands in flight for one action on many agents.
 const atOnce = 8
 
-// Runner owns every goroutine of the control room but Bubble Tea's.
+// Runner owns all goroutines of the control room except Bubble Tea's.
 type Runner struct {
 	Ctx        context.Context
 	City       city.Control
@@ -30,24 +30,24 @@ type Runner struct {
 	Viewer     *Viewer
 	Getenv     func(string) string
 	Clock      func() time.Time // nil = time.Now
-	Tmux       bool             // the control room's terminal is one of tmux
+	Tmux       bool             // the control room runs inside tmux
 	Config     ConfigFile       // nil = it cannot be edited
 	Goroutines sync.WaitGroup
-	root       *Runner     // that owns the goroutines and the terminal, nil = this one does
-	Cities     Directory   // of the root
-	Missed     []*Delivery // what its room has not heard of yet
+	root       *Runner     // the owner of the goroutines and the terminal, nil = this runner
+	Cities     Directory   // set in the root runner
+	Missed     []*Delivery // what its room has not processed yet
 
 	dropped atomic.Bool // the terminal is gone
-	Handed  atomic.Bool // the terminal is somebody else's, or about to be
-	asked   atomic.Bool // SIGTERM came
-	broken  atomic.Bool // SIGINT came, and was not for whom the terminal was given to
+	Handed  atomic.Bool // another program has the terminal, or is about to
+	asked   atomic.Bool // SIGTERM was received
+	broken  atomic.Bool // SIGINT was received for this process
 
 	mu    sync.Mutex
 	panic error
 	Fail  context.CancelFunc // ends the whole control room
 }
 
-// Now is the time for the model.
+// Now returns the time for the model.
 func (r *Runner) Now() time.Time {
 	if r.Clock == nil {
 		return time.Now()
@@ -55,10 +55,10 @@ func (r *Runner) Now() time.Time {
 	return r.Clock()
 }
 
-// Spawn starts an owned goroutine; a panic in it ends the control room with the terminal restored, not the process.
+// Spawn starts an owned goroutine. A panic in it ends the control room with the terminal restored, not the process.
 func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.Ctx, name, f) }
 
-// spawnIn is spawn with a context of its own.
+// spawnIn is Spawn with another context.
 func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Context)) {
 	r.Top().Goroutines.Go(func() {
 		defer func() {
@@ -70,7 +70,7 @@ func (r *Runner) spawnIn(ctx context.Context, name string, f func(ctx context.Co
 	})
 }
 
-// Top is the runner that owns the goroutines and the terminal.
+// Top returns the runner that owns the goroutines and the terminal.
 func (r *Runner) Top() *Runner {
 	if r.root != nil {
 		return r.root
@@ -78,7 +78,7 @@ func (r *Runner) Top() *Runner {
 	return r
 }
 
-// Guard is to be deferred by what Run itself does between two stretches: a panic in it ends the room like any other.
+// Guard is deferred by code that Run executes between two stretches: a panic in it ends the room like any other.
 func (r *Runner) Guard(where string) {
 	if p := recover(); p != nil {
 		r.Crashed(where, p)
@@ -91,8 +91,8 @@ func (r *Runner) Crashed(where string, p any) {
 		string(debug.Stack()))
 	r.mu.Lock()
 	if r.panic == nil {
-		r.panic = fmt.Errorf("the control room failed in its %s: %v; the city is not touched by "+
-			"it, the log has the details", where, p)
+		r.panic = fmt.Errorf("the control room failed in its %s: %v; the city is not affected, "+
+			"the log has the details", where, p)
 	}
 	r.mu.Unlock()
 	r.Fail()
@@ -104,7 +104,7 @@ func (r *Runner) Failure() error {
 	return r.panic
 }
 
-// Perform runs commands and puts their outcome into the mailbox.
+// Perform sends commands and puts their result into the mailbox.
 func (r *Runner) Perform(p Perform) {
 	r.Spawn("command", func(ctx context.Context) {
 		receipts := make([]city.Receipt, len(p.Commands))
@@ -127,7 +127,7 @@ func (r *Runner) Perform(p Perform) {
 				return nil
 			})
 		}
-		_ = g.Wait() // the functions report by index
+		_ = g.Wait() // results are stored by index
 		res := Result{ID: p.ID, Title: p.Title, Total: len(p.Commands)}
 		for i, c := range p.Commands {
 			if failed[i] != "" {
@@ -145,7 +145,7 @@ func (r *Runner) Perform(p Perform) {
 	})
 }
 
-// do carries one command out, and says why it failed, "" = it did not. A receipt has a message.
+// do sends one command, and returns why it failed, or "". A receipt always has a message.
 func (r *Runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
@@ -163,7 +163,7 @@ func (r *Runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, 
 	return receipt, ""
 }
 
-// seekDeadline bounds one look at the beads.
+// seekDeadline bounds a query of beads.
 const seekDeadline = 10 * time.Second
 
 // Seek asks for beads and puts the answer into the mailbox.
@@ -174,26 +174,26 @@ func (r *Runner) Seek(q QueryBeads) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
-		if err == nil && q.Query.Ready { // the steps of what somebody has go with that
+		if err == nil && q.Query.Ready { // steps of assigned molecules are not ready for others
 			f.Beads, err = city.Loose(ctx, r.City.Beads, f.Beads)
 		}
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			f.Problem = fmt.Sprintf("the city did not say within %s", seekDeadline)
+			f.Problem = fmt.Sprintf("no answer from the city within %s", seekDeadline)
 		case err != nil:
 			f.Problem = err.Error()
 		}
 		if err != nil {
-			r.Log.Warn("looking at the beads", "error", err)
+			r.Log.Warn("querying beads", "error", err)
 		}
 		r.Box.putFound(f)
 	})
 }
 
-// QuitGrace bounds the wait for commands that do not mind their context.
+// QuitGrace bounds the wait for calls that ignore their context.
 const QuitGrace = 3 * time.Second
 
-// Wait returns when every goroutine has ended, or says so in the log when one does not.
+// Wait returns when every goroutine has ended. If one does not end in time, it logs that.
 func (r *Runner) Wait() {
 	done := make(chan struct{})
 	var waiting sync.WaitGroup
@@ -204,6 +204,6 @@ func (r *Runner) Wait() {
 	select {
 	case <-done:
 	case <-time.After(QuitGrace):
-		r.Log.Error("a call into the city does not mind its context; leaving it behind")
+		r.Log.Error("a call into the city ignores its context; leaving it behind")
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// writeNew makes a file that only its owner may read: an agent's output may hold secrets. It returns the whole path.
+// writeNew creates a file that only its owner may read, because an agent's output may contain secrets. It returns
+// the absolute path.
 func writeNew(path, text string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()
@@ -25,9 +26,10 @@ func writeNew(path, text string) (string, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return "", fmt.Errorf("cannot save to %s: it exists already; choose another name", path)
+		return "", fmt.Errorf("cannot save to %s: the file exists; choose another name", path)
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("cannot save to %s: there is no folder %s", path, filepath.Dir(path))
+		return "", fmt.Errorf("cannot save to %s: folder %s does not exist", path,
+			filepath.Dir(path))
 	case err != nil:
 		return "", fmt.Errorf("cannot save: %w", err)
 	}

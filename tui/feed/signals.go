@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// WhatEnded is the exit of a room that nobody has left.
+// WhatEnded returns the exit of a room that the user has not left.
 func (r *Runner) WhatEnded() (Exit, error) {
 	switch err := r.Failure(); {
 	case r.dropped.Load():
@@ -25,7 +25,7 @@ func (r *Runner) WhatEnded() (Exit, error) {
 	return Ended, nil
 }
 
-// Environment looks a name up in a list of name=value.
+// Environment looks up a name in a list of name=value.
 func Environment(list []string) func(string) string {
 	return func(name string) string {
 		for i := len(list) - 1; i >= 0; i-- {
@@ -37,8 +37,8 @@ func Environment(list []string) func(string) string {
 	}
 }
 
-// Signals ends the control room when the terminal is gone or somebody asks the process to end. After a hangup SIGHUP
-// stays caught: the kernel and the shell each send one, and the second must not end a city that goes on headless.
+// Signals ends the control room when the terminal is gone or on a signal. After a hangup SIGHUP stays caught: the
+// kernel and the shell each send one, and the second must not end a city that continues headless.
 func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -57,12 +57,13 @@ func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 			r.Log.Info("the terminal hung up")
 			r.LineDropped()
 		case <-end:
-			r.Log.Info("asked to end")
+			r.Log.Info("received SIGTERM")
 			r.asked.Store(true)
 			r.Fail()
 		case <-interrupts:
 			if r.Handed.Load() {
-				// ctrl+c between the room and whom the terminal was given to: it was not meant for the city
+				// ctrl+c was pressed while another program was about to get the terminal: it is not meant for the
+				// city
 				continue
 			}
 			r.Log.Info("interrupted")
@@ -81,19 +82,19 @@ func (r *Runner) LineDropped() {
 	r.Fail()
 }
 
-// Watch points the pane.
+// Watch points the viewer at a session or a run.
 func (r *Runner) Watch(w Watch) {
 	gap := 500 * time.Millisecond
 	if w.Focused {
 		gap = 0
 	}
 	r.Box.Pace(gap)
-	if r.Viewer != nil { // in the room of all cities there is nothing to be seen
+	if r.Viewer != nil { // the room of all cities has no viewer
 		r.Viewer.Look(w)
 	}
 }
 
-// WatchedInput notices the end of the terminal, which Bubble Tea takes for silence.
+// WatchedInput notices the end of the terminal, which Bubble Tea ignores.
 type WatchedInput struct {
 	*os.File
 	Gone func()

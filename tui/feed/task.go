@@ -7,7 +7,7 @@ import (
 	"gcity/mail"
 )
 
-// Task is something done to the city that is more than one command of it.
+// Task is an operation on the city of more than one command.
 type Task interface {
 	Run(ctx context.Context, c city.Control) (city.Receipt, error)
 	what() string // "mail to builder"
@@ -16,11 +16,11 @@ type Task interface {
 type (
 	// SendMail sends a message.
 	SendMail struct{ Message mail.Message }
-	// ArchiveMail puts a message away.
+	// ArchiveMail archives a message.
 	ArchiveMail struct{ ID string }
 	// ReadMail marks a message as read.
 	ReadMail struct{ ID string }
-	// Sling hands work to somebody.
+	// Sling hands work to an agent or a pool.
 	Sling struct{ Request city.SlingRequest }
 )
 
@@ -48,12 +48,12 @@ func (e Sling) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
 	return city.Sling(ctx, c, e.Request)
 }
 
-// RunTasks runs errands one after the other and answers with one result.
+// RunTasks runs tasks one after the other and answers with one Result.
 type RunTasks struct {
 	ID      int // of the status line that waits for it
 	Title   string
 	Errands []Task
-	Quiet   bool // only a failure is news
+	Quiet   bool // report only failures
 }
 
 func (RunTasks) effect() {}

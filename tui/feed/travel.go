@@ -14,8 +14,8 @@ type Directory struct {
 	OwnAt string         // its folder
 }
 
-// city is a city of the list. The one that this program runs is reached without the supervisor, who cannot run it
-// as well.
+// city returns a city of the list. The city that this program runs is reached directly, because the supervisor
+// cannot run it too.
 func (d *Directory) city(name, path string) (city.Control, error) {
 	if d.Own != nil && path == d.OwnAt {
 		return d.Own, nil
@@ -23,23 +23,23 @@ func (d *Directory) city(name, path string) (city.Control, error) {
 	return d.Dir.City(name)
 }
 
-// Arrival is what a switch to another city has come to.
+// Arrival is the result of a switch to another city.
 type Arrival struct {
 	SwitchCity
-	City    city.Control // nil = its room is there already
+	City    city.Control // nil = its room exists already
 	Memory  Memory
-	Snap    *city.Snapshot // nil = it has not answered yet
+	Snap    *city.Snapshot // nil = no answer yet
 	Silent  string         // why not
-	Problem string         // why there is no way, "" = there is
+	Problem string         // why the switch is not possible, "" = it is
 }
 
-// greet is how long a city has to say how it is before its room is shown without.
+// greet is how long a switch waits for the city's snapshot before it shows the room.
 const greet = 300 * time.Millisecond
 
-// NotYet is why nothing is heard of a city that is only slow, as far as is known.
+// NotYet is the reason shown for a city that has not answered so far.
 const NotYet = "it has not answered yet"
 
-// Beside is a runner for another city in the same room.
+// Beside returns a runner for another city in the same program.
 func (r *Runner) Beside(c city.Control, config ConfigFile) *Runner {
 	root := r.Top()
 	return &Runner{Ctx: root.Ctx, root: root, City: c, Box: NewMailbox(), Log: root.Log,
@@ -47,7 +47,7 @@ func (r *Runner) Beside(c city.Control, config ConfigFile) *Runner {
 		Config: config, Fail: root.Fail}
 }
 
-// Listen begins to read the city, until ctx ends.
+// Listen starts reading the city, until ctx ends.
 func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse time.Duration) {
 	r.Viewer = NewViewer(r.City, r.Box, fresh)
 	viewer := r.Viewer
@@ -57,8 +57,8 @@ func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse t
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
 }
 
-// Travel finds the way to another room, beside the model, and puts it into the mailbox of the one that is shown. known
-// is the city if its room is there already, keep the file that keeps how its room was left, "" = none does.
+// Travel finds the way to another city in the background, and puts the Arrival into the mailbox of the current
+// room. known is the city if its room exists; keep is the file with the state of its room, "" = none.
 func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 	a := &Arrival{SwitchCity: e}
 	dir := r.Top().Cities.Dir
@@ -79,7 +79,7 @@ func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 			a.City = c
 			if keep != "" {
 				if a.Memory, err = ReadMemory(keep); err != nil {
-					r.Log.Warn("how the room was left is not known", "error", err)
+					r.Log.Warn("the stored state of the room cannot be read", "error", err)
 				}
 			}
 		}

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// Settle keeps the pane from opening a stream for every row the cursor runs over.
+	// Settle is the delay that keeps the pane from opening a stream for every row that the cursor passes.
 	Settle = 80 * time.Millisecond
-	// piece bounds what is interpreted in one go, so that a reader of the screen does not wait for long.
+	// piece bounds what is interpreted at once, so that readers of the screen do not wait long.
 	piece = 8 << 10
 )
 
@@ -36,8 +36,8 @@ func NewViewer(c city.Control, b *Mailbox, fresh func(cols, rows,
 	return &Viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
-// Look points the viewer at another session. The same one again is only told whether it still runs: what an ended one
-// last said stays.
+// Look points the viewer at another session. For the same session it only updates whether it is running: the output
+// of an ended one stays.
 func (v *Viewer) Look(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -56,7 +56,7 @@ func (v *Viewer) Look(t Watch) {
 	}
 }
 
-// Run watches whatever look pointed at last, until ctx ends.
+// Run watches the current target until ctx ends.
 func (v *Viewer) Run(ctx context.Context) {
 	for {
 		select {
@@ -84,7 +84,7 @@ func (v *Viewer) Run(ctx context.Context) {
 	}
 }
 
-// settled waits a moment and reports whether the target moved on meanwhile.
+// settled waits a moment and reports whether the target changed meanwhile.
 func (v *Viewer) settled(ctx context.Context) bool {
 	t := time.NewTimer(Settle)
 	defer t.Stop()
@@ -98,7 +98,7 @@ func (v *Viewer) settled(ctx context.Context) bool {
 	}
 }
 
-// view shows one session until ctx ends. A stream that breaks while the agent runs is opened anew.
+// view shows one session until ctx ends. A stream that breaks while the agent is running is opened again.
 func (v *Viewer) view(ctx context.Context, t Watch) {
 	p := terminal.News{Agent: t.Agent, Session: t.Session, Keeps: terminal.Scrollback}
 	if t.Deep {
@@ -153,8 +153,7 @@ func (v *Viewer) stream(ctx context.Context, p *terminal.News, tries *int) error
 	return nil
 }
 
-// A flood is looked at a third of the time at most: a reader that is slow gets the newest of it, and nothing else
-// of the room becomes slow.
+// A flood of output is interpreted a third of the time at most, so that the rest of the room stays fast.
 const (
 	costly  = 5 * time.Millisecond
 	longest = 250 * time.Millisecond
@@ -193,7 +192,7 @@ func (v *Viewer) feed(p *terminal.News, f city.Frame) {
 	}
 }
 
-// lastWords asks for what an agent said before it ended.
+// lastWords asks for the last output of an ended agent.
 func (v *Viewer) lastWords(ctx context.Context, p *terminal.News) {
 	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -13,11 +13,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// List is what is known of the cities of a machine. It is never changed once it is handed out.
+// List is what is known about the cities of a machine. It never changes after it is published.
 type List struct {
-	Rows []City // in the order of their names
-	Gone string // why the list of them cannot be read, "" = it can
-	None bool   // nobody keeps one, and nobody has since the room was opened
+	Rows []City // sorted by name
+	Gone string // why the list cannot be read, "" = it can
+	None bool   // no supervisor keeps one, and none has since the room was opened
 }
 
 // City is a registered city, as far as it is known.
@@ -25,28 +25,28 @@ type City struct {
 	Info  city.Info
 	Shown string
 	Brief Brief
-	// of the newest answer, where there is none now; zero = it answers, or never has
+	// time of the last answer if it does not answer now; zero = it answers, or never has
 	Heard time.Time
 	Known bool   // it has answered once
-	Mute  string // why it does not answer though it runs, "" = it does
+	Mute  string // why it does not answer although it is running, "" = it does
 }
 
-// Brief is what of a city is worth knowing while one is not in it.
+// Brief is a summary of a city for other rooms.
 type Brief struct {
 	Agents, Running int
-	failed, Held    int // agents that cannot be started, agents in quarantine
+	failed, Held    int // agents that cannot start, agents in quarantine
 	Open, Begun     int // work
 	Unread          int // mail for people
 	Suspended       bool
 	Colour          string        // the city's own, "" = it has none
-	Late            time.Duration // the loop's age, where that is too high; 0 = it turns
+	Late            time.Duration // the age of the last patrol if it is overdue; 0 = in time
 	Problems        []string
 	Needs           []Need
 }
 
-// Need is an agent that waits for a person.
+// Need is an agent that needs attention.
 type Need struct {
-	Agent string // as the city knows it
+	Agent string // the city's name for it
 	Shown string
 	State city.State
 	Why   string
@@ -55,10 +55,10 @@ type Need struct {
 	Until time.Time // zero = none
 }
 
-// maxNeeds bounds the agents of one city that are listed, and its problems.
+// maxNeeds bounds the listed agents and problems of one city.
 const maxNeeds = 50
 
-// BriefOf reads a snapshot that was heard at a time.
+// BriefOf summarizes a snapshot received at a time.
 func BriefOf(s *city.Snapshot, now time.Time) Brief {
 	b := Brief{Agents: len(s.Agents), Open: s.Work.Open, Begun: s.Work.InProgress,
 		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended}
@@ -93,7 +93,7 @@ func BriefOf(s *city.Snapshot, now time.Time) Brief {
 	return b
 }
 
-// needOf reports whether an agent waits for a person, and why: not who will be tried again by itself soon.
+// needOf reports whether an agent needs attention, and why. An agent that restarts soon does not.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
 	r := panel.NewAgentRow(a)
 	for i := range watched {
@@ -107,7 +107,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 	case r.Called:
 		return n, true
 	case a.Stuck != nil:
-		n.Why, n.Since = "its output has stood still, with work: "+widget.Plain(a.Stuck.Task),
+		n.Why, n.Since = "no output although it has work: "+widget.Plain(a.Stuck.Task),
 			a.Stuck.Since
 		return n, true
 	case r.State == city.Backoff || r.Drifted && !r.Frozen && r.State == city.Running:
@@ -140,7 +140,7 @@ func TextOf(s *city.Snapshot, left int) themes.Token {
 	return themes.Warn
 }
 
-// Troubles are what is wrong with a city as a whole, the worst first, each a safe line.
+// Troubles returns the problems of a whole city, the most severe first, each a clean line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
 	if s.ShutDown {
@@ -179,7 +179,7 @@ func Troubles(s *city.Snapshot) []string {
 
 func (c *City) Key() string { return c.Info.Name }
 
-// health is how a city is, in a word: its sign, its token, and how urgent it is, 0 the most.
+// health is the health of a city in one word: its sign, its colour, and its urgency, 0 = most urgent.
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -215,31 +215,31 @@ func HealthOf(l *widget.Styles, c *City) health {
 	return health{"running", g.Running, themes.Good, 7}
 }
 
-// Why says what is wrong with a city, or why it does not run; "" = nothing is.
+// Why returns what is wrong with a city, or why it is not running, or "".
 func (c *City) Why(now time.Time) string {
 	b := &c.Brief
 	switch {
 	case c.Info.Error != "" && !c.Info.Running:
 		text := strings.Join(widget.PlainLines(c.Info.Error), " ")
 		if u := c.Info.Until; u != nil && u.After(now) {
-			text = "again in " + widget.Remaining(u.Sub(now)) + ": " + text
+			text = "retries in " + widget.Remaining(u.Sub(now)) + ": " + text
 		}
 		return text
 	case !c.Info.Running && c.Info.Status == city.CityStopped:
-		return "nobody runs it"
+		return "not running"
 	case c.Mute != "" && c.Known:
 		return "last heard " + widget.Age(now.Sub(c.Heard)) + " ago: " + widget.Plain(c.Mute)
 	case c.Mute != "":
 		return widget.Plain(c.Mute)
 	case b.Late > 0:
-		return "its loop has not turned for " + widget.Age(b.Late)
+		return "no patrol by its controller for " + widget.Age(b.Late)
 	}
 	var parts []string
 	for _, n := range []struct {
 		n    int
 		what string
 	}{{b.failed, "failed"}, {b.Held, "quarantined"},
-		{len(b.Needs) - b.failed - b.Held, "more to look at"}} {
+		{len(b.Needs) - b.failed - b.Held, "more need attention"}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}
@@ -250,7 +250,7 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(append(parts, b.Problems...), "; ")
 }
 
-// Wants is how much in a city waits for a person.
+// Wants returns how many things in a city need attention.
 func (c *City) Wants() int {
 	n := 0
 	switch {
@@ -264,7 +264,7 @@ func (c *City) Wants() int {
 	return n + len(c.Brief.Needs)
 }
 
-// Find is the row of a city by its name, nil if there is none.
+// Find returns the row of a city by its name, or nil.
 func (f *List) Find(name string) *City {
 	if f == nil {
 		return nil
@@ -277,7 +277,7 @@ func (f *List) Find(name string) *City {
 	return nil
 }
 
-// Within is the name of the city in a folder, "" = none that is registered.
+// Within returns the name of the registered city in a folder, or "".
 func (f *List) Within(path string) string {
 	if f == nil || path == "" {
 		return ""
@@ -290,7 +290,7 @@ func (f *List) Within(path string) string {
 	return ""
 }
 
-// Elsewhere counts what waits for a person in other cities than one.
+// Elsewhere returns how many things in other cities need attention.
 func (f *List) Elsewhere(name string) int {
 	if f == nil {
 		return 0
@@ -304,7 +304,7 @@ func (f *List) Elsewhere(name string) int {
 	return n
 }
 
-// Passes reports whether a city's row passes a filter: state: and name: are about the city.
+// Passes reports whether a city's row matches a filter; state: and name: apply to the city.
 func (c *City) Passes(f *widget.Filter, h health, why string) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
@@ -320,12 +320,12 @@ func (c *City) Passes(f *widget.Filter, h health, why string) bool {
 	})
 }
 
-// Removes says what makes a configuration wait.
+// Removes describes why a configuration is held.
 func Removes(h *city.Held) string {
 	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
 }
 
-// Counts are a city's numbers, in a few words; what is wrong stands beside them.
+// Counts summarizes a city's numbers, without its problems.
 func (c *City) Counts() string {
 	if !c.Known || !c.Info.Running {
 		return ""

@@ -1,4 +1,4 @@
-// Package fleet holds what the control room knows of all cities: how each one is, its numbers, and what in it needs
+// Package fleet has what the control room knows about all cities: the health of each, its numbers, and what needs
 // attention.
 //
 // The package is pure. Package tui fills the list and draws it.

@@ -95,7 +95,7 @@ type Registry[H, E any] struct {
 	heard   map[Zone][]*Action[H, E]
 }
 
-// Find returns the action of a key in the first zone that binds it, nil if there is none.
+// Find returns the action of a key in the first zone that binds it, or nil.
 func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	for _, c := range in {
 		for _, a := range r.heard[c] {

@@ -60,7 +60,7 @@ func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	return problems
 }
 
-// ByID returns the action with an ID, nil if there is none.
+// ByID returns the action with an ID, or nil.
 func (r *Registry[H, E]) ByID(id string) *Action[H, E] {
 	for i := range r.Actions {
 		if r.Actions[i].ID == id {
@@ -115,7 +115,7 @@ func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	case len(keys) == 0 && a.Essential():
 		return nil,
 			[]string{fmt.Sprintf(
-				"it cannot be without a key, or nobody would find the way. It keeps %s", usual)}
+				"it needs a key because it is the way out or to help; it keeps %s", usual)}
 	}
 	return keys, wrong
 }

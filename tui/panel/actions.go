@@ -5,26 +5,26 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Action is what only one panel can do. It acts on the row under the cursor.
+// Action is an action that only one panel has. It acts on the row under the cursor.
 type Action struct {
 	Action Key
 	Writes bool // it changes the city
 }
 
-// Key is the key of a panelAction, and what it does.
+// Key is the key of an Action and its description.
 type Key = keymap.Action[*Env, Request]
 
-// Request is what a panel asks of the room: to show a text, to carry commands out, or to visit an agent.
+// Request is what a panel asks of the room: to show a text, to send commands, or to select an agent.
 type Request struct {
 	Title string // of the text
 	Lines func(e *Env, w int) []string
 
-	Ask, Verb   string // the question before the commands, where one is asked, and its answer
-	Doing, What string // says in the status line what is under way
+	Ask, Verb   string // the question before the commands, if one is needed, and its answer
+	Doing, What string // the progress text for the status line
 	Commands    []city.Command
 
 	Visit string // an agent
 }
 
-// Copied is something that may be copied from what is selected.
+// Copied is a text that can be copied from the selection.
 type Copied struct{ What, Text string }

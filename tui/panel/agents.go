@@ -11,16 +11,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// AgentRow is an agent made ready to be shown: every text cleaned, once.
+// AgentRow is an agent ready to be drawn; all texts are cleaned once.
 type AgentRow struct {
-	Name     string // as the city knows it
+	Name     string // the city's name for it
 	Shown    string
 	State    city.State
 	Why      string
 	Pool     string
 	Rig      string
 	Provider string
-	Task     string // what it works on, "" = nothing that is known
+	Task     string // what it works on, "" = unknown
 	Since    time.Time
 	Until    time.Time // zero = none
 	Restarts int
@@ -32,13 +32,13 @@ type AgentRow struct {
 	drain    *city.DrainInfo
 	Waiting  []city.Send // texts that wait to be typed, the next one first
 	next     *city.Next
-	idle     time.Duration // it is restarted after so long without activity, 0 = never
+	idle     time.Duration // it restarts after so long without activity, 0 = never
 	Frozen   bool
 	Drifted  bool
 	Running  bool
 	mail     int // unread messages to it
 	Stuck    *city.Stuck
-	Called   bool // a watchdog calls for a person because of it
+	Called   bool // a watchdog calls for attention to it
 }
 
 func NewAgentRow(a *city.Agent) AgentRow {
@@ -56,9 +56,9 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	}
 	switch {
 	case r.Frozen:
-		r.Why = "frozen: a signal has stopped it, nothing goes on until it is continued"
+		r.Why = "stopped by a signal; it does nothing until it is continued"
 	case r.Stuck != nil:
-		r.Why = "its screen is as it was, with " + widget.Plain(a.Stuck.Task)
+		r.Why = "no change on its screen, with " + widget.Plain(a.Stuck.Task)
 	case a.AwaitsGate != "" && r.State == city.Running:
 		r.Why = city.AwaitingGate + " " + widget.Plain(a.AwaitsGate)
 	case len(r.Waiting) > 0 && r.State == city.Running:
@@ -76,13 +76,12 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	return r
 }
 
-// reason is why an agent is in its state; that it is declared somewhere, or was adopted and runs, goes without
-// saying in a list.
+// reason returns why an agent is in its state. Reasons that are obvious in a list are left out.
 func reason(a *city.Agent) string {
 	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
 		return ""
 	}
-	// every agent that outlived a controller
+	// true for every agent that outlives a controller
 	if a.State == city.Running && strings.HasPrefix(a.Reason, "adopted:") {
 		return ""
 	}
@@ -96,30 +95,29 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// SuspendedBy says who is suspended when not its rig or the city is, but it alone.
+// SuspendedBy returns what suspends an agent.
 func SuspendedBy(reason string) string {
 	if reason == "by agent" {
-		return "by its own setting"
+		return "suspended in city.toml"
 	}
 	return reason
 }
 
-// Surplus reports whether it finishes because its pool wants fewer members: only a larger pool takes that back.
+// Surplus reports whether it drains because its pool wants fewer members. Only a larger pool cancels that.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
 }
 
-// Undrainable reports whether its drain can be taken back.
+// Undrainable reports whether its drain can be canceled.
 func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Surplus() }
 
-// attached reports whether somebody works in its terminal.
+// attached reports whether a user is attached to its terminal.
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
-// Patient is how long an agent may wait for another one, or drain without a deadline, before somebody should look
-// at it.
+// Patient is how long an agent may wait for another one, or drain without a deadline, before it needs attention.
 const Patient = 10 * time.Minute
 
-// Attention reports whether a person should look at it.
+// Attention reports whether it needs attention.
 func (r *AgentRow) Attention(now time.Time) bool {
 	switch r.State {
 	case city.Failed, city.Quarantined, city.Unknown, city.Backoff:
@@ -132,7 +130,7 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	return r.Frozen || r.Drifted || r.Stuck != nil || r.Called || r.State.Urgency() == 0
 }
 
-// rank orders rows: what needs a person first, in each state who is stuck, then by name as a person counts.
+// rank orders rows: those that need attention first, in each state stuck ones first, then by name in natural order.
 func rank(a, b *AgentRow) int {
 	if d := a.State.Urgency() - b.State.Urgency(); d != 0 {
 		return d
@@ -148,8 +146,7 @@ func rank(a, b *AgentRow) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentWays are the orders of agents: what needs a person first; by name; what changed last first; the busiest, the
-// largest, the most often restarted first.
+// agentWays returns the orders of agents: need, name, last change, CPU, memory, restarts.
 func agentWays() []widget.Way[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
@@ -172,7 +169,7 @@ func agentWays() []widget.Way[AgentRow] {
 	}
 }
 
-// InState is a state behind "is".
+// InState formats a state for use after "is".
 func InState(s city.State) string {
 	if s == city.Backoff {
 		return "in backoff"
@@ -180,7 +177,7 @@ func InState(s city.State) string {
 	return string(s)
 }
 
-// Held reports whether something keeps an agent back that a person may lift.
+// Held reports whether an agent is held back by something that a user can lift.
 func (r *AgentRow) Held() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed:
@@ -189,12 +186,12 @@ func (r *AgentRow) Held() bool {
 	return r.Undrainable()
 }
 
-// Drainable reports whether an agent can be told to finish.
+// Drainable reports whether an agent can be drained.
 func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// Hears reports whether a text for it would be typed, now or once it runs again by itself.
+// Hears reports whether a text for it would be typed, now or after it restarts.
 func (r *AgentRow) Hears() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting
@@ -209,5 +206,5 @@ func (r *AgentRow) HeldBack() bool {
 	return false
 }
 
-// Keeps reports whether an agent has ended and left a file.
+// Keeps reports whether an agent has ended and its output is in a file.
 func (r *AgentRow) Keeps() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }

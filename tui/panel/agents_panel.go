@@ -12,13 +12,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents is the panel of the city's Agents in the order of the lists. The order is kept still while the user works
-// in it; Agents keep their place, new ones come in where they belong.
+// Agents is the panel of the city's agents. While the user works in it, rows keep their order, and new ones are
+// inserted where they belong.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // some agent's use is known
+	measured bool // the usage of some agent is known
 	Pulses   widget.Sparklines
-	Wanted   []choosable // columns, nil = the usual ones
+	Wanted   []choosable // columns, nil = the default ones
 }
 
 func newAgents() *Agents {
@@ -39,7 +39,7 @@ func newAgents() *Agents {
 	return a
 }
 
-// newQuarantine is the panel of those agents that are in quarantine.
+// newQuarantine returns the panel of the agents in quarantine.
 func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	q := &Table[AgentRow, *AgentRow]{}
 	*q = NewTable(Definition[AgentRow, *AgentRow]{
@@ -65,7 +65,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	return q
 }
 
-// made are the rows of a snapshot.
+// made returns the rows of a snapshot.
 func (a *Agents) made(e *Env) []AgentRow {
 	a.measured = false
 	rows := make([]AgentRow, len(e.Snap.Agents))
@@ -77,7 +77,7 @@ func (a *Agents) made(e *Env) []AgentRow {
 	return rows
 }
 
-// rigOf returns the rig of an agent, "" if it has none or is not there.
+// rigOf returns the rig of an agent, or "".
 func (a *Agents) rigOf(name string) string {
 	if r := a.Find(name); r != nil {
 		return r.Rig
@@ -85,7 +85,7 @@ func (a *Agents) rigOf(name string) string {
 	return ""
 }
 
-// AgentSign is the glyph and the token of a state; the word stands beside it.
+// AgentSign returns the glyph and the colour of a state.
 func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	switch s {
 	case city.Running:
@@ -108,13 +108,13 @@ func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	return l.Glyphs.Failed, themes.Bad
 }
 
-// ConditionOf is the glyph, the word and the token of how an agent is: its state, unless it runs and is stuck.
+// ConditionOf returns the condition of an agent as text with its glyph and colour: its state, or stuck.
 func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
 	sign, word, token := AgentCondition(k, r.State, r.Stuck != nil)
 	return sign + " " + word, token
 }
 
-// AgentCondition is the same of any agent.
+// AgentCondition is ConditionOf for an agent without a row.
 func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word string,
 	token themes.Token) {
 	if stuck && s == city.Running {
@@ -126,7 +126,7 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // "quarantined"
 
-// Columns are those of the Agents panel that fit into w.
+// Columns returns the columns of the Agents panel that fit into w.
 func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	if own := a.fitColumns(rows, w); own != nil {
 		return ownColumns(e, own)
@@ -162,7 +162,7 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	})...)
 }
 
-// Longest is what the rows that are shown need.
+// Longest returns the widths that the visible rows need.
 func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 	n := Needs{Usage: a.measured}
 	names := make([]int, 0, len(rows))
@@ -175,7 +175,7 @@ func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 	return n
 }
 
-// tail is what stands behind a reason: what will happen by itself, or who works there.
+// tail returns the text after the reason: what happens next, or that a user is attached.
 func (r *AgentRow) tail(e *Env) widget.Phrase {
 	if r.Stuck != nil {
 		return widget.Same("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))
@@ -189,7 +189,7 @@ func (r *AgentRow) tail(e *Env) widget.Phrase {
 	return widget.Same("attached")
 }
 
-// whyCell shows why an agent is in its state, and what will happen by itself.
+// whyCell shows why an agent is in its state, and what happens next.
 func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	b := widget.Reason{Text: r.Why, Token: themes.Text, Tail: r.tail(e)}
 	if r.State == city.Suspended || r.State == city.Exited {
@@ -205,7 +205,7 @@ func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	e.Look.Reason(l, b, w)
 }
 
-// nobody says why the list is empty and what would fill it.
+// nobody says why the list is empty and how to fill it.
 func (a *Agents) nobody(e *Env, w int) []string {
 	note := func(texts ...string) []string {
 		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)
@@ -216,17 +216,17 @@ func (a *Agents) nobody(e *Env, w int) []string {
 		return note("Waiting for the city.")
 	case n > 0 && e.Attention && !a.Filter.Active():
 		return note("Nothing needs attention.",
-			fmt.Sprintf("%s shows all %d agents again.", e.KeyOf("view.attention"), n))
+			fmt.Sprintf("%s shows all %d agents.", e.KeyOf("view.attention"), n))
 	case n > 0:
 		return note(fmt.Sprintf("None of %d agents matches %q.", n, a.Filter.Text), e.Clears())
 	}
 	return note("This city has no agents yet. Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:",
 		"",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
-		"It starts as soon as the file is saved.")
+		"It starts when the file is saved.")
 }
 
-// Passes reports whether an agent's row passes.
+// Passes reports whether a row matches the filter.
 func (r *AgentRow) Passes(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {

@@ -12,37 +12,37 @@ import (
 	"gcity/tui/widget"
 )
 
-// AutomationState is how an automation is, in a word.
+// AutomationState is the state of an automation in one word.
 type AutomationState string
 
 const (
-	AutomationBroken  AutomationState = "broken"               // its file cannot be used
+	AutomationBroken  AutomationState = "broken"               // its file is invalid
 	AutomationFailing AutomationState = city.AutomationFailing // its newest run failed
 	AutomationRunning AutomationState = "running"
 	AutomationDue     AutomationState = "due"
 	AutomationIdle    AutomationState = "idle"
-	// idle, and nothing but a hand starts it
+	// idle; only a user fires it
 	AutomationManual AutomationState = city.AutomationManual
 	AutomationOff    AutomationState = "off"
 )
 
-// AutomationRow is an automation made ready to be shown: every text cleaned, once.
+// AutomationRow is an automation ready to be drawn; all texts are cleaned once.
 type AutomationRow struct {
-	Name     string // as the city knows it
+	Name     string // the city's name for it
 	Shown    string
 	Rig      string
 	pool     string
 	Source   string
 	gate     string
-	when     string // the gate's own word
+	when     string // the kind of gate
 	Reason   string
 	State    AutomationState
 	Next     time.Time // zero = unknown
-	since    time.Time // of the run that goes, or of being due
+	since    time.Time // start of the current run, or since when it is due
 	Failures int
 	Last     *city.Run
 	hand     string // the key that fires it
-	Always   bool   // suspension does not stop it
+	Always   bool   // it fires during suspension too
 }
 
 func NewAutomationRow(a *city.Automation) AutomationRow {
@@ -63,24 +63,24 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 	return r
 }
 
-// fails reports whether its newest finished run failed, also while the next one goes.
+// fails reports whether its last finished run failed, even while another one is running.
 func (r *AutomationRow) fails() bool {
 	return r.State == AutomationFailing || r.Failures > 0 && r.State != AutomationOff &&
 		r.State != AutomationBroken
 }
 
-// Attention reports whether a person should look at it.
+// Attention reports whether it needs attention.
 func (r *AutomationRow) Attention() bool { return r.fails() || r.State == AutomationBroken }
 
-// Opens is the gate in words: "cooldown 5m", "cron 0 3 * * *".
+// Opens describes the gate: "cooldown 5m", "cron 0 3 * * *".
 func (r *AutomationRow) Opens() string { return strings.TrimSpace(r.gate + " " + r.when) }
 
-// Says is what the gate says now, without what stands beside it anyway: its own name, and times that run down.
+// Says returns the state of the gate, without its name and without times that count down.
 func (r *AutomationRow) Says() string {
 	text, _ := strings.CutPrefix(r.Reason, r.gate+": ")
 	switch {
 	case r.State == AutomationManual:
-		return "only by hand, with " + r.hand
+		return "manual, press " + r.hand
 	case text == r.gate:
 		return ""
 	case r.State == AutomationRunning && strings.HasPrefix(text, "running for "):
@@ -90,7 +90,7 @@ func (r *AutomationRow) Says() string {
 	case !r.Next.IsZero() && strings.HasPrefix(text, "retry "):
 		text, _, _ = strings.Cut(text, " in ")
 	}
-	if day, ok := strings.CutPrefix(text, "next "); ok { // as the room writes a day
+	if day, ok := strings.CutPrefix(text, "next "); ok { // in the room's date format
 		if at, err := time.Parse("2006-01-02 15:04", day); err == nil {
 			text = "next " + at.Format("Jan 02 15:04")
 		}
@@ -98,7 +98,7 @@ func (r *AutomationRow) Says() string {
 	return text
 }
 
-// Why is the gate and what it says, with a dot between them; of one that fails, how; of a broken one, what is wrong.
+// Why returns the gate and its state, separated by a dot; for a failing or broken automation the reason.
 func (r *AutomationRow) Why(dot string) string {
 	parts := []string{r.Opens()}
 	switch {
@@ -114,8 +114,7 @@ func (r *AutomationRow) Why(dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fault is what is wrong with its file, which a row need not name in full: "automation.toml:4:1: both formula and
-// exec".
+// fault returns the problem of its file without the full path: "automation.toml:4:1: both formula and exec".
 func (r *AutomationRow) fault() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
 		return path.Base(r.Source) + at
@@ -123,7 +122,7 @@ func (r *AutomationRow) fault() string {
 	return r.Reason
 }
 
-// failure says how its newest run failed: "last exit 128: not a git repository".
+// failure describes the failure of its last run: "last exit 128: not a git repository".
 func (r *AutomationRow) failure() string {
 	if r.Last == nil || r.Last.Outcome == "" || r.Last.Outcome == Ran {
 		return ""
@@ -131,10 +130,10 @@ func (r *AutomationRow) failure() string {
 	return "last " + RunFailure(r.Last)
 }
 
-// Ran is the outcome of a run that did what it should.
+// Ran is the outcome of a successful run.
 const Ran = "ok"
 
-// RunFailure says why a run failed, with the last line it printed.
+// RunFailure returns why a run failed, with the last line of its output.
 func RunFailure(run *city.Run) string {
 	text := widget.Plain(run.Outcome)
 	switch {
@@ -149,7 +148,7 @@ func RunFailure(run *city.Run) string {
 	return text
 }
 
-// Soon says when it will be due by itself, or how long its run goes.
+// Soon returns when it will be due, or how long its run has lasted.
 func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():
@@ -166,16 +165,16 @@ func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	in := "in " + widget.Remaining(r.Next.Sub(now))
 	switch {
 	case r.State == AutomationFailing:
-		return widget.Phrase{Full: "again " + in, Brief: in}
+		return widget.Phrase{Full: "retries " + in, Brief: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: in}
-	case strings.HasPrefix(r.Says(), "next "): // it stands there with its date
+	case strings.HasPrefix(r.Says(), "next "): // shown there with its date
 		return widget.Same(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: in}
 }
 
-// Ago is the last run and its outcome, or how long it goes: "ok 2m ago (1.2s)".
+// Ago describes the last run, or the current one: "ok 2m ago (1.2s)".
 func (r *AutomationRow) Ago(now time.Time) string {
 	run := r.Last
 	switch {
@@ -198,7 +197,7 @@ func (r *AutomationRow) Ago(now time.Time) string {
 
 func (r *AutomationRow) Key() string { return r.Name }
 
-// counts are the automations that wait for a place, that fail, and whose file cannot be used.
+// counts returns the numbers of due, failing and broken automations.
 func (a *Automations) counts() (due, failing, broken int) {
 	for i := range a.Rows {
 		switch r := &a.Rows[i]; {
@@ -213,7 +212,7 @@ func (a *Automations) counts() (due, failing, broken int) {
 	return due, failing, broken
 }
 
-// ills is what the title says of them: "1 due, 1 failing".
+// ills returns the summary for the title: "1 due, 1 failing".
 func (a *Automations) ills() (text string, alert bool) {
 	due, failing, broken := a.counts()
 	var parts []string
@@ -228,26 +227,25 @@ func (a *Automations) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// Problem is what the header says of them and which key shows them, "" if all is well.
+// Problem returns the summary for the header with the key of the panel, or "".
 func (a *Automations) Problem(key string) string {
 	_, failing, broken := a.counts()
 	switch {
 	case failing == 0 && broken == 0:
 		return ""
 	case failing == 0:
-		return widget.Count(broken, "automation") + " broken; " + key + " shows them"
+		return widget.Count(broken, "automation") + " broken (press " + key + ")"
 	case broken == 0:
-		return widget.Count(failing, "automation") + " failing; " + key + " shows them"
+		return widget.Count(failing, "automation") + " failing (press " + key + ")"
 	}
-	return fmt.Sprintf("%s failing, %d broken; %s shows them", widget.Count(failing, "automation"),
+	return fmt.Sprintf("%s failing, %d broken (press %s)", widget.Count(failing, "automation"),
 		broken, key)
 }
 
-// automationWays are the orders of automations: what needs a person first; by name; what is due next, or ran last
-// first.
+// automationWays returns the orders of automations: need, name, next run, last run.
 func automationWays() []widget.Way[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
-		if a.Next.IsZero() != b.Next.IsZero() { // what nobody knows comes last
+		if a.Next.IsZero() != b.Next.IsZero() { // unknown times come last
 			return b.Next.Compare(a.Next)
 		}
 		return a.Next.Compare(b.Next)
@@ -270,8 +268,8 @@ func automationWays() []widget.Way[AutomationRow] {
 	}
 }
 
-// urgency orders automations: 0 needs a person most. What waits, runs and rests comes and goes all the time, and is
-// one: a list that people read stays as it is meanwhile.
+// urgency orders automations; 0 is the most urgent. Due, running and idle ones are equal, so that rows do not move
+// all the time.
 func (r *AutomationRow) urgency() int {
 	switch {
 	case r.State == AutomationBroken:
@@ -284,7 +282,7 @@ func (r *AutomationRow) urgency() int {
 	return 2
 }
 
-// Goes reports whether a run of it goes.
+// Goes reports whether it is running.
 func (r *AutomationRow) Goes() bool {
 	return r.State == AutomationRunning || r.Last != nil && r.Last.Ended == nil && !r.Last.Ending()
 }

@@ -9,10 +9,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// Automations is the panel of the city's Automations.
+// Automations is the panel of the city's automations.
 type Automations struct {
 	Table[AutomationRow, *AutomationRow]
-	been bool // a hand has put the cursor somewhere
+	been bool // the user has moved the cursor
 }
 
 func newAutomations() *Automations {
@@ -47,20 +47,20 @@ func newAutomations() *Automations {
 	return a
 }
 
-// Move puts the cursor n rows on. From then on it stays where the user has put it.
+// Move moves the cursor by n rows. From then on it stays where the user has put it.
 func (a *Automations) Move(n int) {
 	a.been = true
 	a.Table.Move(n)
 }
 
-// Select puts the cursor on an automation, as Move does.
+// Select moves the cursor to an automation, as Move does.
 func (a *Automations) Select(id string) bool {
 	a.been = true
 	return a.Table.Select(id)
 }
 
-// Entered puts the cursor on the first automation that needs attention, unless the user has put it elsewhere: the
-// header has sent the user here.
+// Entered moves the cursor to the first automation that needs attention, unless the user has moved it: the header
+// points the user here.
 func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
 		if a.Rows[i].Attention() && !a.been {
@@ -71,7 +71,7 @@ func (a *Automations) Entered() {
 	}
 }
 
-// AutomationSign is the glyph and the token of an automation's state; the word stands beside it.
+// AutomationSign returns the glyph and the colour of an automation's state.
 func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) {
 	switch s {
 	case AutomationBroken:
@@ -92,11 +92,11 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 
 const automationStateWidth = 7 // "running", "failing"
 
-// automationColumns are the widths of the Automations panel; 0 = dropped.
+// automationColumns are the widths of the Automations panel; 0 = hidden.
 type automationColumns struct{ state, name, why, last, gap int }
 
 func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
-	const enough, most = 32, 26 // for why before last is shown; for last
+	const enough, most = 32, 26 // the least width of why while last is shown; the most for last
 	c := automationColumns{state: automationStateWidth + 2, name: 6, gap: 2}
 	for _, r := range rows {
 		c.name, c.last = max(c.name, widget.Width(r.Shown)), max(c.last, widget.Width(r.Ago(e.Now)))
@@ -116,7 +116,7 @@ func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
 	return c
 }
 
-// automationColumnsOf are the columns of the Automations panel that fit into w.
+// automationColumnsOf returns the columns of the Automations panel that fit into w.
 func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
 	c, more := automationWidths(e, rows, w), e.Look.Glyphs.More
 	columns := []Column[*AutomationRow]{
@@ -132,7 +132,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 		{Head: "gate", W: c.why, Gap: c.gap, Cell: func(l *widget.Line, r *AutomationRow,
 			_ widget.RowState) {
 			b := r.because(e)
-			if r.State == AutomationRunning && c.last > 0 { // it stands there
+			if r.State == AutomationRunning && c.last > 0 { // shown in that column
 				b.Tail = widget.Phrase{}
 			}
 			e.Look.Reason(l, b, c.why)
@@ -151,7 +151,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 		}})
 }
 
-// because is the gate and what it says, and when it opens.
+// because returns the gate, its state, and when it opens.
 func (r *AutomationRow) because(e *Env) widget.Reason {
 	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Tail: r.Soon(e.Now),
 		TailToken: themes.Dim}
@@ -164,17 +164,17 @@ func (r *AutomationRow) because(e *Env) widget.Reason {
 	return b
 }
 
-// automationHelp says what would fill the list.
+// automationHelp says how to add an automation.
 func automationHelp(e *Env, w int) []string {
-	return e.Look.Notes(w, "No automations. Each is a file of its "+
+	return e.Look.Notes(w, "No automations. Each has a file of its "+
 		"own, below "+widget.Plain(e.Snap.Path)+":",
-		".gc/formulas/automations/NAME/automation.toml, or below what [formulas] dir names.", "",
+		".gc/formulas/automations/NAME/automation.toml, or below [formulas] dir.", "",
 		"    [automation]", `    gate = "cooldown"    # or cron, condition, event, manual`,
 		`    interval = "5m"`,
 		`    exec = "df -h ."     # or formula = "NAME"`)
 }
 
-// Passes reports whether an automation's row passes.
+// Passes reports whether a row matches the filter.
 func (r *AutomationRow) Passes(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
@@ -193,7 +193,7 @@ func (r *AutomationRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// automationStrip is an automation in a few lines, beside the lists.
+// automationStrip describes an automation in a few lines.
 func automationStrip(e *Env, r *AutomationRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false,
@@ -223,7 +223,7 @@ func automationStrip(e *Env, r *AutomationRow, w int) []string {
 		}
 	}
 	row(themes.Text, action)
-	if r.State != AutomationRunning { // else it stands above
+	if r.State != AutomationRunning { // otherwise it is shown above
 		row(themes.Dim, r.Ago(e.Now))
 	}
 	if a.Last != nil {
@@ -235,10 +235,10 @@ func automationStrip(e *Env, r *AutomationRow, w int) []string {
 }
 
 func automationCopies(r *AutomationRow) []Copied {
-	all := []Copied{{"name", r.Name}, {"file", r.Source}, {"what its gate says", r.Reason}}
+	all := []Copied{{"name", r.Name}, {"file", r.Source}, {"state of its gate", r.Reason}}
 	if r.Last != nil {
 		all = append(all, Copied{"last run's id", r.Last.ID},
-			Copied{"what the last run printed", r.Last.Output})
+			Copied{"output of the last run", r.Last.Output})
 	}
 	return all
 }

@@ -7,21 +7,22 @@ import (
 	"gcity/tui/widget"
 )
 
-// choosable is a column that the list of agents may have, if somebody asks for it.
+// choosable is a column of the list of agents that a user can choose.
 type choosable struct {
 	name  string
 	head  string
-	right bool // numbers stand at the right
-	// it is dropped rather than narrower; 0 = as wide as wide says
+	right bool // right-aligned
+	// the width below which it is hidden; 0 = always the width that wide returns
 	least int
-	// what it takes, 0 = there is nothing to be shown
+	// the width it needs, 0 = nothing to show
 	wide func(a *Agents, rows []*AgentRow) int
-	cell func(e *Env, r *AgentRow) (string, token) // nil = the reasons, which fill what is left
+	// nil = the reasons, which fill the remaining width
+	cell func(e *Env, r *AgentRow) (string, token)
 }
 
 type token = themes.Token
 
-// ColumnNames are the columns that Person.Columns may name.
+// ColumnNames returns the columns that Person.Columns may name.
 func ColumnNames() []string {
 	var names []string
 	for _, c := range agentColumnKinds() {
@@ -91,7 +92,7 @@ func agentColumnKinds() []choosable {
 	}
 }
 
-// ChosenColumns are the columns of some names, nil if there are none: the usual ones then.
+// ChosenColumns returns the columns of some names; nil if there are none, for the default ones.
 func ChosenColumns(names []string) []choosable {
 	var out []choosable
 	for _, name := range names {
@@ -110,8 +111,8 @@ type fitted struct {
 	w int
 }
 
-// fitColumns gives the chosen columns their widths. Where there is no room the last of them goes first, but never
-// the name.
+// fitColumns computes the widths of the chosen columns. If there is not enough room, the last ones are hidden
+// first, but never the name.
 func (a *Agents) fitColumns(rows []*AgentRow, w int) []fitted {
 	const gap, lead = 2, 4
 	var all []fitted
@@ -149,7 +150,7 @@ func (a *Agents) fitColumns(rows []*AgentRow, w int) []fitted {
 	return all
 }
 
-// ownColumns are columns that a user has asked for, ready to be drawn.
+// ownColumns returns the columns that a user has chosen, ready to be drawn.
 func ownColumns(e *Env, own []fitted) []Column[*AgentRow] {
 	more := e.Look.Glyphs.More
 	all := make([]Column[*AgentRow], len(own))

@@ -4,19 +4,19 @@ import (
 	"slices"
 )
 
-// Columns are the widths of the Agents panel; 0 = dropped.
+// Columns are the widths of the Agents panel; 0 = hidden.
 type Columns struct {
 	state, Name, Why, Age, CPU, Mem, Restarts, PID, gap int
 }
 
-// Needs is what the rows to be shown would take: the widest name, and the widest reason with what belongs to it.
+// Needs is what the visible rows need: the widest name, and the widest reason with its tail.
 type Needs struct {
 	Name, Why int
-	Names     int  // what all names but a few take
-	Usage     bool // some agent has been measured
+	Names     int  // enough for all names but a few
+	Usage     bool // the usage of some agent is known
 }
 
-// Usual is the greatest of widths without those that few have: one long name takes no room from all other rows.
+// Usual returns the greatest width without rare exceptions, so that one long name does not take room from all rows.
 func Usual(widths []int) int {
 	slices.Sort(widths)
 	if few := len(widths) / 8; len(widths) >= 4 {
@@ -28,10 +28,10 @@ func Usual(widths []int) int {
 	return widths[len(widths)-1]
 }
 
-// Lone is what a name gets that is longer than those of all others.
+// Lone is the width for a name that is longer than all others.
 const Lone = 24
 
-// AgentColumns drops columns from the right until the reasons have room: the longest, or most of it.
+// AgentColumns hides columns from the right until the reasons have enough room.
 func AgentColumns(w int, n Needs) Columns {
 	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
 		max(8, min(28, w/4, max(n.Names, Lone)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8, PID: 7,
@@ -64,7 +64,7 @@ func AgentColumns(w int, n Needs) Columns {
 	if rest() < 12 {
 		c.Age = 0
 	}
-	const reason = 24 // more of it is worth less than a name in full
+	const reason = 24 // beyond it a full name is more important
 	if w >= 50 {
 		c.Name += max(0, min(n.Names-c.Name, rest()-min(n.Why, reason)))
 	}

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// StripOf is an agent in a few lines, beside the lists.
+// StripOf describes an agent in a few lines.
 func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 	known, ok := e.Snap.Agent(r.Name)
 	if !ok {
@@ -75,7 +75,7 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	return s
 }
 
-// stateLine is how an agent is, since when, and what happens next.
+// stateLine draws the state of an agent, since when, and what happens next.
 func stateLine(e *Env, r *AgentRow, l *widget.Line) {
 	sign, token := ConditionOf(e.Look, r)
 	l.Add(token, sign)
@@ -97,7 +97,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line) {
 	}
 }
 
-// Decisions are the last ones, the newest first, with the day where it is not today.
+// Decisions lists decisions, the newest first, with the date unless it is today.
 func Decisions(e *Env, all []city.Decision) []string {
 	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
 	if len(all) == 0 {

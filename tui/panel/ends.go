@@ -7,10 +7,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// near is how close the end of an idle agent is when its row says so.
+// near is how soon an idle agent must restart for its row to say so.
 const near = time.Minute
 
-// Ends says what will happen to an agent by itself.
+// Ends returns what will happen to an agent without a user's action.
 func (r *AgentRow) Ends(e *Env) widget.Phrase {
 	if r.State == city.Draining {
 		return r.drains(e.Now)
@@ -19,15 +19,15 @@ func (r *AgentRow) Ends(e *Env) widget.Phrase {
 		in := widget.Remaining(r.Until.Sub(e.Now))
 		switch r.State {
 		case city.Quarantined:
-			return widget.Same("free in " + in)
+			return widget.Same("retries in " + in)
 		case city.Backoff, city.Failed:
-			return widget.Same("again in " + in)
+			return widget.Same("restarts in " + in)
 		case city.Stopping:
-			return widget.Same("killed in " + in)
+			return widget.Same("kill in " + in)
 		case city.Starting:
 			return widget.Same("ready within " + in)
 		}
-		return widget.Same("until then " + in)
+		return widget.Same("for another " + in)
 	}
 	if text := r.idles(e); text != "" {
 		return widget.Same(text)
@@ -38,20 +38,20 @@ func (r *AgentRow) Ends(e *Env) widget.Phrase {
 	return widget.Same(NextText(r.next, e.Now))
 }
 
-// drains says how long an agent that has been told to finish has.
+// drains returns how long a draining agent has.
 func (r *AgentRow) drains(now time.Time) widget.Phrase {
 	switch {
 	case r.drain != nil && r.drain.Acked:
-		return widget.Phrase{Full: "has finished, its session ends", Brief: "has finished"}
+		return widget.Phrase{Full: "has finished, its session is ending", Brief: "has finished"}
 	case r.Until.IsZero():
-		return widget.Same("waits without end")
+		return widget.Same("no deadline")
 	}
-	in := "killed in " + widget.Remaining(r.Until.Sub(now))
-	return widget.Phrase{Full: in + " if it does not answer", Brief: in}
+	in := "kill in " + widget.Remaining(r.Until.Sub(now))
+	return widget.Phrase{Full: in + " if still running", Brief: in}
 }
 
-// idles says when an agent is restarted because nothing goes on in it, once that is near. What the city last saw of it
-// may be as old as a patrol: an agent that has been quiet for no longer than that may have spoken since.
+// idles returns when an idle agent restarts, if that is soon. The last activity that the city knows may be as old
+// as a patrol, so an agent quiet for less than that is not reported.
 func (r *AgentRow) idles(e *Env) string {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {
@@ -62,10 +62,10 @@ func (r *AgentRow) idles(e *Env) string {
 	if rest > near || quiet <= e.Snap.Patrol.Interval+Slack {
 		return ""
 	}
-	return "idle: restarted in " + widget.Remaining(rest)
+	return "idle; restarts in " + widget.Remaining(rest)
 }
 
-// NextText says what happens next, and when where that is known; "" if nothing does.
+// NextText returns what happens next, with its time if known, or "".
 func NextText(n *city.Next, now time.Time) string {
 	switch {
 	case n == nil || n.What == "":
@@ -76,5 +76,5 @@ func NextText(n *city.Next, now time.Time) string {
 	return "in " + widget.Remaining(n.At.Sub(now)) + ": " + widget.Plain(n.What)
 }
 
-// Slack is what a look at the sessions may take beyond the patrol's interval.
+// Slack is how long a check of the sessions may take beyond the patrol's interval.
 const Slack = 5 * time.Second

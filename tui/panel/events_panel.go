@@ -13,19 +13,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// kept bounds the events in the panel, digMost those in it while somebody looks at older ones.
+// kept bounds the events in the panel, digMost those while the user looks at older ones.
 const (
 	Kept    = 2000
 	DigMost = 10_000
 )
 
-// EventRow is an event made ready to be shown.
+// EventRow is an event ready to be drawn.
 type EventRow struct {
 	id      string // of the sequence number
 	Event   events.Event
 	Kind    string
 	Subject string
-	message string // safe lines
+	message string // cleaned lines
 }
 
 func NewEventRow(e events.Event) EventRow {
@@ -39,21 +39,21 @@ func NewEventRow(e events.Event) EventRow {
 
 func (r *EventRow) Key() string { return r.id }
 
-// Events is the Events panel: newest at the bottom, following until the person scrolls.
+// Events is the Events panel: newest at the bottom, following until the user scrolls.
 type Events struct {
 	Table[EventRow, *EventRow]
-	agents *Agents // that the events are about
+	agents *Agents // for names in events
 
 	Frozen bool
-	fresh  int // came in while frozen
+	fresh  int // received while frozen
 
-	Seen eye // what the cursor is on while it follows
+	Seen eye // what the cursor is on while following
 
-	now    time.Time // when the filter was applied last
-	Only   bool      // the selected agent's only
+	now    time.Time // when the filter was last applied
+	Only   bool      // only events of the selected agent
 	who    string    // its name, "" = all
-	Asked  int       // the question for older ones under way, 0 = none
-	Begins bool      // there is none before the first
+	Asked  int       // the current question for older events, 0 = none
+	Begins bool      // the oldest event is loaded
 }
 
 func NewEvents(all *Agents) *Events {
@@ -63,7 +63,7 @@ func NewEvents(all *Agents) *Events {
 			Zone: keymap.InEvents, Kind: KindEvent,
 			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, Plain: true,
 			Unmarked: true, Always: true,
-			Proxy: "the event under the cursor is about no agent that is there"},
+			Proxy: "the event under the cursor is not about a current agent"},
 		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
 			return r.Passes(f, now)
 		},
@@ -91,7 +91,7 @@ func (t *Events) Reset() {
 	t.Filter = old.Filter
 }
 
-// Refill applies what the timeline leaves out; a frozen cursor stays on its event.
+// Refill applies the filter; a frozen cursor stays on its event.
 func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	seq := t.CursorSeq()
 	t.Aim(e.Now)
@@ -99,7 +99,7 @@ func (t *Events) Refill(e *Env, _ func(id string) bool) {
 	t.refill(seq)
 }
 
-// Aim tells the timeline what its filters are about: which agent, and what time it is.
+// Aim updates what the filter refers to: the selected agent and the time.
 func (t *Events) Aim(now time.Time) {
 	t.now, t.who = now, ""
 	if t.Only {
@@ -107,13 +107,13 @@ func (t *Events) Aim(now time.Time) {
 	}
 }
 
-// Has reports that no event is called by a name.
+// Has returns false, because events have no names.
 func (t *Events) Has(string) bool { return false }
 
-// Hidden returns nothing: most of the timeline always is hidden.
+// Hidden returns nothing: most of the timeline is always hidden.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
-// countFresh counts what came in since the timeline was frozen.
+// countFresh counts the events received since the timeline was frozen.
 func (t *Events) countFresh(*Env) string {
 	if t.Frozen && t.fresh > 0 {
 		return "+" + widget.Number(t.fresh)
@@ -123,20 +123,20 @@ func (t *Events) countFresh(*Env) string {
 
 // nothing says why the list is empty.
 func (t *Events) nothing(e *Env, w int) []string {
-	text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
+	text := "No events yet. Starts, ends, crashes and changes are listed here."
 	switch {
 	case t.Filter.Active():
 		text = fmt.Sprintf("No event matches %q. %s", t.Filter.Text, e.Clears())
 	case t.who != "":
-		text = "Nothing is known to have happened to " + widget.Plain(t.who) + ". " +
-			e.KeyOf("event.only") + " shows the events of all."
+		text = "No events are known for " + widget.Plain(t.who) + ". " +
+			e.KeyOf("event.only") + " shows the events of all agents."
 	case e.Snap == nil:
 		text = "Waiting for the city."
 	}
 	return []string{e.Look.Note(text, w)}
 }
 
-// searched is what makes the timeline show only a part, "" if it shows all.
+// searched describes what limits the timeline, or "".
 func (t *Events) searched() string {
 	var parts []string
 	if t.who != "" {
@@ -154,7 +154,7 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 		note = text + "  " + found
 	}
 	if t.Asked != 0 {
-		note = strings.TrimLeft(note+"  asking for older", " ")
+		note = strings.TrimLeft(note+"  loading older events", " ")
 	}
 	if t.Frozen {
 		if note != "" {
@@ -165,7 +165,7 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// Behind says how much came in since a view was frozen, and how to see it.
+// Behind says how much came in since a view was frozen, and which key shows it.
 func (e *Env) Behind(n uint64) string {
 	follows := e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -174,7 +174,7 @@ func (e *Env) Behind(n uint64) string {
 	return fmt.Sprintf("+%d new, %s", n, follows)
 }
 
-// Add takes new events in, oldest first; those known already are skipped.
+// Add adds new events, oldest first; known ones are skipped.
 func (t *Events) Add(es []events.Event) {
 	t.Version++
 	var newest uint64
@@ -203,7 +203,7 @@ func (t *Events) Add(es []events.Event) {
 	t.refill(seq)
 }
 
-// Older takes events in from before those that are known, oldest first.
+// Older adds older events, oldest first.
 func (t *Events) Older(es []events.Event) {
 	if len(t.Rows) == 0 {
 		return
@@ -251,15 +251,15 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// eye is which event somebody has seen under a cursor that follows the newest: one that came in a moment ago is not
-// what a key means that was on its way then.
+// eye remembers which event was visible under a cursor that follows the newest. A key that was pressed just before
+// a new event arrived is meant for the previous one.
 type eye struct {
 	seq   uint64 // under the cursor
 	since time.Time
-	seen  uint64 // the last one that stood there long enough to be seen
+	seen  uint64 // the last one that was there long enough to be seen
 }
 
-// Look takes in what is under the cursor now.
+// Look records the event under the cursor.
 func (e *eye) Look(seq uint64, now time.Time) {
 	if now.Sub(e.since) >= keymap.Guard {
 		e.seen = e.seq
@@ -269,11 +269,11 @@ func (e *eye) Look(seq uint64, now time.Time) {
 	}
 }
 
-// put puts the cursor on an event by hand: that is seen.
+// put records an event that the user has selected.
 func (e *eye) put(seq uint64) { e.seq, e.seen = seq, seq }
 
-// meant is where the event is that keys are about, an index into shown: the one under the cursor, or, while the
-// newest come in, the one that stood there when it could be seen last.
+// meant returns the index of the event that keys apply to: the one under the cursor, or, while new events arrive,
+// the last one that was visible long enough.
 func (t *Events) meant() int {
 	if t.Frozen || t.Seen.seen == 0 {
 		return t.List.Cursor
@@ -289,7 +289,7 @@ func (t *Events) meant() int {
 	return t.List.Cursor
 }
 
-// Move puts the cursor n rows on; moving freezes, reaching the end follows again.
+// Move moves the cursor by n rows. Moving freezes the view, reaching the end follows again.
 func (t *Events) Move(n int) {
 	defer func() { t.Seen.put(t.CursorSeq()) }()
 	t.List.Cursor = t.meant()
@@ -300,7 +300,7 @@ func (t *Events) Move(n int) {
 	}
 }
 
-// Selected is the event that keys are about, nil if there is none.
+// Selected returns the event that keys apply to, or nil.
 func (t *Events) Selected() *EventRow {
 	if at := t.meant(); at < len(t.List.Shown) {
 		return &t.Rows[t.List.Shown[at]]
@@ -308,7 +308,7 @@ func (t *Events) Selected() *EventRow {
 	return nil
 }
 
-// Tone is how much an event matters.
+// Tone returns the colour of an event by its severity.
 func Tone(kind string) themes.Token {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
@@ -331,7 +331,7 @@ func Tone(kind string) themes.Token {
 	return themes.Text
 }
 
-// Columns are those of the Events panel: when, what, about whom, and what it says.
+// Columns returns the columns of the Events panel: time, type, subject, message.
 func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	more, kinds, subject := e.Look.Glyphs.More, 26, min(20, max(8, w/6))
 	if w < 100 {
@@ -340,7 +340,7 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	return []Column[*EventRow]{
 		{W: 8, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
 			at := widget.Clock(r.Event.TS, e.Now)
-			if len(at) > 8 { // another day: the day matters more than the second
+			if len(at) > 8 { // on another day the date is more important than the seconds
 				at = r.Event.TS.In(e.Now.Location()).Format("Jan 02")
 			}
 			l.Add(themes.Dim, widget.Fit(at, 8, ""))
@@ -361,9 +361,8 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	}
 }
 
-// Passes reports whether an event's row passes: "type:" and "subject:" by their beginning or that of a part behind
-// a dot or a slash, "by:" who caused it, "since:10m" how long ago at most; what is no duration yet leaves nothing
-// out.
+// Passes reports whether an event matches the filter: "type:" and "subject:" match a prefix of it or of a part
+// after a dot or a slash, "by:" the actor, "since:10m" the age. An incomplete duration matches everything.
 func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
@@ -389,8 +388,8 @@ func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
 }
 
 func eventCopies(r *EventRow) []Copied {
-	all := []Copied{{"message", r.Event.Message}, {"who it is about", r.Event.Subject}}
-	// a payload that is no JSON cannot be in an event's
+	all := []Copied{{"message", r.Event.Message}, {"its subject", r.Event.Subject}}
+	// the payload is always valid JSON
 	if raw, err := json.Marshal(r.Event); err == nil {
 		all = append(all, Copied{"event as JSON", string(raw)})
 	}

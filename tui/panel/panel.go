@@ -9,10 +9,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// ID names a place that can have the focus. The name is also that of its settings in the memory of a room.
+// ID names a place that can have the focus. It is also the name of its stored settings.
 type ID string
 
-// The panels that the layout has a place of its own for.
+// The panels that have a fixed place in the layout.
 const (
 	IDAgents      ID = "agents"
 	IDPools       ID = "pools"
@@ -20,7 +20,7 @@ const (
 	IDAutomations ID = "automations"
 	IDEvents      ID = "events"
 	IDWatchdogs   ID = "watchdogs"
-	IDPeek        ID = "peek"   // no Panel: it shows a terminal
+	IDPeek        ID = "peek"   // not a Panel: it shows a terminal
 	IDDetail      ID = "detail" // never has the focus
 )
 
@@ -38,7 +38,7 @@ const (
 	KindMessage    Kind = "mail"
 )
 
-// Ref is a thing of a city. Its name is empty if there is no such thing to act on.
+// Ref names a thing of a city. The name is empty if there is nothing to act on.
 type Ref struct {
 	Kind Kind
 	Name string
@@ -46,26 +46,26 @@ type Ref struct {
 
 // Panel is one of the lists of the control room. It does no I/O; the room calls it from one goroutine.
 type Panel interface {
-	// About returns what never changes about the panel.
+	// About returns the constant properties of the panel.
 	About() *About
-	// Update makes the rows anew from the snapshot of the city.
+	// Update rebuilds the rows from the snapshot of the city.
 	Update(e *Env)
-	// Refill applies the filter to the rows. A row for which holds is true stays although it does not pass.
+	// Refill applies the filter. A row for which holds returns true stays even if it does not match.
 	Refill(e *Env, holds func(id string) bool)
 	// Subject returns what verbs act on: the thing under the cursor.
 	Subject() Ref
-	// Actions returns what only this panel can do.
+	// Actions returns the actions that only this panel has.
 	Actions() []Action
 	// Draw returns h lines of w columns.
 	Draw(e *Env, at Box) []string
-	// Entered tells the panel that it got the focus.
+	// Entered is called when the panel gets the focus.
 	Entered()
 
 	lister
 	teller
 }
 
-// lister is the part of a Panel that is about its list: cursor, filter, order and marks.
+// lister is the list of a Panel: cursor, filter, order and marks.
 type lister interface {
 	Move(n int)
 	Select(id string) bool
@@ -83,7 +83,7 @@ type lister interface {
 	Forget()
 }
 
-// teller is the part of a Panel that says things about the row under the cursor, and about all rows.
+// teller describes the row under the cursor, and all rows.
 type teller interface {
 	Title(e *Env) widget.Tab
 	Search(e *Env) (text, found string)
@@ -95,50 +95,50 @@ type teller interface {
 	Strip(e *Env, w int) []string
 }
 
-// About is what never changes about a panel.
+// About has the constant properties of a panel.
 type About struct {
 	ID       ID
 	Title    string
-	Hotkey   string      // that goes to it
-	Noun     string      // one of the things that it lists
-	Zone     keymap.Zone // where its keys work
+	Hotkey   string      // focuses it
+	Noun     string      // a name for one of its things
+	Zone     keymap.Zone // the zone of its keys
 	Kind     Kind
-	Opens    string   // the id of the action of a double click
-	Details  string   // the id of the action that shows the thing in detail
-	Nouns    []string // the first words of the ids of the actions that are about the thing
-	Optional bool     // it is not shown while it is empty and has no focus
-	// it shows some rows of another panel, with the filter, order and marks of that one
+	Opens    string   // the action of a double click
+	Details  string   // the action that shows details
+	Nouns    []string // prefixes of the ids of actions about its things
+	Optional bool     // hidden while it is empty and not focused
+	// it shows some rows of another panel, with that panel's filter, order and marks
 	Part     bool
-	Shared   bool // another panel shows the same rows: the room chooses among them
-	Plain    bool // no heads above its columns
+	Shared   bool // another panel shows the same rows: the room selects among them
+	Plain    bool // no column headings
 	Exact    bool // its columns are never wider than it
 	Unmarked bool // its rows cannot be marked
 	Always   bool // the attention filter does not apply
-	Follows  bool // the selected agent is the one that the row stands for
-	// why there is no agent that the row stands for, "" = rows do not stand for agents
+	Follows  bool // the agent of the row becomes the selected one
+	// why the row stands for no agent; "" = rows do not stand for agents
 	Proxy string
-	// the part of a column of panels that it gets on a wide screen: 1/share, 0 = what is left
+	// the part of the height that it gets on a wide screen: 1/Share, 0 = the rest
 	Share    int
-	Least    int  // the rows that it gets there at least
-	Explains bool // while it is empty it takes the rows that its help needs
+	Least    int  // its least height there
+	Explains bool // while empty it takes the rows that its help needs
 }
 
-// Env is what panels know about the room around them.
+// Env is what panels know about the room.
 type Env struct {
 	Look      *widget.Styles
 	KeyOf     func(id string) string // the keys of an action
-	Key       func(id string) string // its usual key, "" = it has none
+	Key       func(id string) string // its default key, "" = none
 	Now       time.Time
-	Snap      *city.Snapshot // nil = nothing has been heard yet
+	Snap      *city.Snapshot // nil = not received yet
 	H         int            // of the screen
 	Single    bool           // the screen has room for one panel
 	ReadOnly  bool
 	Attention bool   // only what needs attention is shown
-	Still     bool   // the user is at work in the lists: rows keep their order
-	UI        uint64 // grows with everything that may change what is shown besides data
+	Still     bool   // the user works in the lists: rows keep their order
+	UI        uint64 // grows with every change of the view that is not data
 }
 
-// Box is the place that a panel is drawn into.
+// Box is the place of a panel on the screen.
 type Box struct {
 	W, H  int
 	Focus bool

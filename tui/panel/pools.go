@@ -12,36 +12,36 @@ import (
 	"gcity/tui/widget"
 )
 
-// poolState is how a pool is, in a word.
+// poolState is the state of a pool in one word.
 type poolState string
 
 const (
-	poolFailing   poolState = "failing"   // its newest check does not count
-	poolShort     poolState = "short"     // it has had too few members for long
-	poolGrowing   poolState = "growing"   // it has too few yet
-	poolShrinking poolState = "shrinking" // members finish
+	poolFailing   poolState = "failing"   // its last check failed
+	poolShort     poolState = "short"     // too few members for a long time
+	poolGrowing   poolState = "growing"   // too few members yet
+	poolShrinking poolState = "shrinking" // members are draining
 	poolSteady    poolState = "steady"
 	poolSuspended poolState = "suspended"
 )
 
-// Long is how long a pool may have too few members before somebody should look at it.
+// Long is how long a pool may have too few members before it needs attention.
 const Long = time.Minute
 
-// PoolRow is a pool made ready to be shown: every text cleaned, once.
+// PoolRow is a pool ready to be drawn; all texts are cleaned once.
 type PoolRow struct {
-	Name      string // as the city knows it
+	Name      string // the city's name for it
 	Shown     string
 	Rig       string
-	Size      int // members that live
+	Size      int // running members
 	Desired   int
 	Min, Max  int
-	Reason    string // of desired
+	Reason    string // for the wanted size
 	Since     time.Time
 	Override  *int
 	Draining  []string
 	Suspended string // why, "" = it is not
 	Check     city.Check
-	Timeout   time.Duration // of a drain, 0 = it is waited for without end
+	Timeout   time.Duration // of a drain, 0 = no deadline
 	Source    string
 	lacking   time.Time // since when it is known to have too few members, zero = it has enough
 }
@@ -63,7 +63,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 	return r
 }
 
-// lacks reports whether it has too few members, for whatever reason but suspension.
+// lacks reports whether it has too few members for a reason other than suspension.
 func (r *PoolRow) lacks() bool { return r.Suspended == "" && r.Size < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
@@ -82,8 +82,8 @@ func (r *PoolRow) State(now time.Time) poolState {
 	return poolSteady
 }
 
-// Attention reports whether a person should look at it: its check fails, it has had too few members for long, or
-// somebody has set its size and may have forgotten.
+// Attention reports whether it needs attention: its check fails, it has had too few members for long, or its size
+// was set by hand and may be forgotten.
 func (r *PoolRow) Attention(now time.Time) bool {
 	switch r.State(now) {
 	case poolFailing, poolShort:
@@ -96,7 +96,7 @@ func (r *PoolRow) Attention(now time.Time) bool {
 
 func (r *PoolRow) Key() string { return r.Name }
 
-// ills counts what the Pools title says: pools whose check fails, and pools short of members.
+// ills returns the summary for the title: failing checks, and pools short of members.
 func (p *Pools) ills(now time.Time) string {
 	failing, short := 0, 0
 	for i := range p.Rows {
@@ -117,7 +117,7 @@ func (p *Pools) ills(now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// poolWays are the orders of pools, by name where nobody asked for another.
+// poolWays returns the orders of pools, by name by default.
 func poolWays(now time.Time) []widget.Way[PoolRow] {
 	return []widget.Way[PoolRow]{
 		{Name: "name", Rank: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
@@ -129,13 +129,13 @@ func poolWays(now time.Time) []widget.Way[PoolRow] {
 	}
 }
 
-// urgency orders the states of pools: 0 needs a person most.
+// urgency orders the states of pools; 0 is the most urgent.
 func (s poolState) urgency() int {
 	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolShrinking, poolSteady,
 		poolSuspended}, s)
 }
 
-// CheckSays is what the check wants, in a few words.
+// CheckSays summarizes the result of the check.
 func (r *PoolRow) CheckSays() string {
 	switch {
 	case r.Check.Problem != "":
@@ -148,7 +148,7 @@ func (r *PoolRow) CheckSays() string {
 	return fmt.Sprintf("the check says %d", r.Check.Value)
 }
 
-// SizeOf reads a size, or why it is none for this pool. Nothing at all is no mistake.
+// SizeOf parses a size, or returns why it is invalid for this pool. Empty text is not an error.
 func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" || text == "auto" {
@@ -157,7 +157,8 @@ func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
 	size, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
-		return 0, false, fmt.Sprintf("%q is no size: a number from %d to %d, or auto", text, r.Min,
+		return 0, false, fmt.Sprintf("invalid size %q: use a number from %d to %d, or auto", text,
+			r.Min,
 			r.Max)
 	case size < r.Min:
 		return 0, false, fmt.Sprintf("at least %d (%s)", r.Min, r.Source)

@@ -11,10 +11,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// Pools is the panel of the city's Pools.
+// Pools is the panel of the city's pools.
 type Pools struct {
 	Table[PoolRow, *PoolRow]
-	agents *Agents // the members are among them
+	agents *Agents // has the members
 }
 
 func newPools(all *Agents) *Pools {
@@ -35,7 +35,7 @@ func newPools(all *Agents) *Pools {
 		Called:  func(r *PoolRow) string { return "pool " + r.Shown },
 		Copies: func(r *PoolRow) []Copied {
 			return []Copied{{"name", r.Name}, {"check", r.Check.Command},
-				{"what the check printed", r.Check.Output},
+				{"output of the check", r.Check.Output},
 				{"where it is declared", r.Source}}
 		},
 		Strip: poolStrip,
@@ -43,7 +43,7 @@ func newPools(all *Agents) *Pools {
 	return p
 }
 
-// made are the rows of a snapshot. A pool that has had too few members keeps the time since when.
+// made returns the rows of a snapshot. A pool keeps the time since when it has had too few members.
 func (p *Pools) made(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {
@@ -59,7 +59,7 @@ func (p *Pools) made(e *Env) []PoolRow {
 	return rows
 }
 
-// PoolSign is the glyph and the token of a pool's state; the word stands beside it.
+// PoolSign returns the glyph and the colour of a pool's state.
 func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 	switch s {
 	case poolFailing:
@@ -78,7 +78,7 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 
 const poolStateWidth = 9 // "suspended"
 
-// poolColumns are the widths of the Pools panel; 0 = dropped.
+// poolColumns are the widths of the Pools panel; 0 = hidden.
 type poolColumns struct{ state, name, size, bounds, why, gap int }
 
 func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
@@ -98,7 +98,7 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 	if w < 50 {
 		c.gap, c.name = 1, min(c.name, 9)
 	}
-	said := 20 // "check said 2, 8s ago"; more of it is worth less than a name in full
+	said := 20 // "check returned 2, 8s ago"; beyond it a full name is more important
 	if w < 70 {
 		said = 14
 	}
@@ -118,7 +118,7 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 	return c
 }
 
-// poolColumnsOf are the columns of the Pools panel that fit into w.
+// poolColumnsOf returns the columns of the Pools panel that fit into w.
 func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 	c, more := poolWidths(e, rows, w), e.Look.Glyphs.More
 	columns := []Column[*PoolRow]{
@@ -154,11 +154,11 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 		}})
 }
 
-// because is where a pool's size comes from, and who leaves, for a cell of w columns.
+// because returns the reason of a pool's size, and which members leave, for a cell of w columns.
 func (r *PoolRow) because(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Tail: r.leaving(), TailToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
-	if w < 16 { // the number is what counts
+	if w < 16 { // only the number matters here
 		for _, known := range []string{"check ", "counts open ", "set "} {
 			b.Text = strings.TrimPrefix(b.Text, known)
 		}
@@ -166,12 +166,12 @@ func (r *PoolRow) because(now time.Time, w int) widget.Reason {
 	return b
 }
 
-// sizeText is how many members live, of how many.
+// sizeText returns the number of running and wanted members.
 func (r *PoolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.Size, r.Desired) }
 
 func (r *PoolRow) Bounds() string { return fmt.Sprintf("%d-%d", r.Min, r.Max) }
 
-// leaving says which members finish.
+// leaving names the members that drain.
 func (r *PoolRow) leaving() widget.Phrase {
 	switch len(r.Draining) {
 	case 0:
@@ -182,7 +182,7 @@ func (r *PoolRow) leaving() widget.Phrase {
 	return widget.Same(strconv.Itoa(len(r.Draining)) + " draining")
 }
 
-// Why says where a pool's size comes from: who set it, what its check said and when, or why that does not count.
+// Why returns the reason of a pool's size: set by hand, or the result and age of its check, or its failure.
 func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	text := r.CheckText(now)
 	switch {
@@ -200,18 +200,18 @@ func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	return text, themes.Text
 }
 
-// CheckText is what the check said, and when.
+// CheckText describes the result of the check and its age.
 func (r *PoolRow) CheckText(now time.Time) string {
 	c := &r.Check
 	asking := ""
 	if c.Running != nil && now.Sub(*c.Running) >= 2*time.Second {
-		asking = "; asking for " + widget.Age(now.Sub(*c.Running))
+		asking = "; running for " + widget.Age(now.Sub(*c.Running))
 	}
 	switch {
 	case c.Problem != "":
-		kept := "; no good one yet"
+		kept := "; no good result yet"
 		if c.Good != nil {
-			kept = fmt.Sprintf("; it last said %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good)))
+			kept = fmt.Sprintf("; last result %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good)))
 		}
 		when := ""
 		if c.At != nil {
@@ -219,44 +219,44 @@ func (r *PoolRow) CheckText(now time.Time) string {
 		}
 		return "check failed" + when + ": " + c.Problem + kept + asking
 	case c.Good != nil && c.Command == "":
-		return fmt.Sprintf("counts open work: %d", c.Value) + r.bound() + asking
+		return fmt.Sprintf("open work: %d", c.Value) + r.bound() + asking
 	case c.Good != nil:
-		return fmt.Sprintf("check said %d, %s ago", c.Value,
+		return fmt.Sprintf("check returned %d, %s ago", c.Value,
 			widget.Age(now.Sub(*c.Good))) + r.bound() + asking
 	case c.Command == "":
-		return "counts open work; not counted yet" + asking
+		return "uses open work; not counted yet" + asking
 	case c.Running != nil:
-		return "first check under way for " + widget.Age(now.Sub(*c.Running))
+		return "first check running for " + widget.Age(now.Sub(*c.Running))
 	case r.Reason != "":
 		return r.Reason
 	}
 	return "not checked yet"
 }
 
-// bound says which bound keeps the pool from what its check said, "" if none does.
+// bound names the limit that overrides the check's result, or "".
 func (r *PoolRow) bound() string {
 	switch {
 	case r.Override != nil:
 		return ""
 	case r.Check.Value > r.Max:
-		return fmt.Sprintf("; at most %d", r.Max)
+		return fmt.Sprintf("; max is %d", r.Max)
 	case r.Check.Value < r.Min:
-		return fmt.Sprintf("; at least %d", r.Min)
+		return fmt.Sprintf("; min is %d", r.Min)
 	}
 	return ""
 }
 
-// poolHelp says what would fill the list.
+// poolHelp says how to add a pool.
 func poolHelp(e *Env, w int) []string {
-	return e.Look.Notes(w, "No pools. An agent with an [agents.pool] table is one.",
-		"A check says how many members run. In "+
+	return e.Look.Notes(w, "No pools. An agent with an [agents.pool] table is a pool.",
+		"A check returns how many members to run. In "+
 			widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
 		"    [agents.pool]", "    min = 1", "    max = 3",
 		`    check = "cat wanted"    # prints how many are needed`)
 }
 
-// Passes reports whether a pool's row passes.
+// Passes reports whether a row matches the filter.
 func (r *PoolRow) Passes(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
@@ -277,7 +277,7 @@ func (r *PoolRow) Passes(f *widget.Filter, now time.Time) bool {
 	})
 }
 
-// poolStrip is a pool in a few lines, beside the lists.
+// poolStrip describes a pool in a few lines.
 func poolStrip(e *Env, r *PoolRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},
@@ -314,7 +314,7 @@ func poolStrip(e *Env, r *PoolRow, w int) []string {
 	return lines
 }
 
-// lastLine is the last line of a text that says anything.
+// lastLine returns the last line that is not empty.
 func lastLine(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -325,5 +325,5 @@ func lastLine(text string) string {
 	return ""
 }
 
-// Sizes says how many members live, and how many are wanted.
+// Sizes returns the number of running and wanted members.
 func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d of %d wanted", r.Size, r.Desired) }

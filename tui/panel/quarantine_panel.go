@@ -15,11 +15,12 @@ func nobodyHeld(e *Env, w int) []string {
 		return []string{e.Look.Note("Waiting for the city.", w)}
 	}
 	return []string{
-		e.Look.Note("Nobody. An agent that crashes too often in a short time waits here.", w),
+		e.Look.Note("No agent is in quarantine. Agents that crash too often in a short time "+
+			"are held here.", w),
 	}
 }
 
-// quarantineColumns are name, why, last exit, until when, and the key; the last ones go first when it is narrow.
+// quarantineColumns returns name, why, last exit, end of quarantine, and key; the last ones are hidden first.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8
@@ -31,7 +32,7 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	return []Column[*AgentRow]{
 		{W: name, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 			token := themes.Bad
-			if r.State != city.Quarantined { // it is shown only because the cursor is on it
+			if r.State != city.Quarantined { // it is listed only because the cursor is on it
 				token = themes.Off
 			}
 			l.Add(token, widget.FitName(r.Shown, name, more))
@@ -61,18 +62,18 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	}
 }
 
-// freed says until when an agent is in quarantine.
+// freed returns when an agent leaves quarantine.
 func freed(r *AgentRow, now time.Time) string {
 	switch {
 	case r.State != city.Quarantined:
 		return string(r.State)
 	case r.Until.After(now):
-		return "free in " + widget.Remaining(r.Until.Sub(now))
+		return "retries in " + widget.Remaining(r.Until.Sub(now))
 	}
 	return "until released"
 }
 
-// LastExit says how a life ended: "exit 3 after 12s".
+// LastExit describes how a session ended: "exit 3 after 12s".
 func LastExit(e *city.Exit) string {
 	if e == nil {
 		return ""
@@ -85,10 +86,10 @@ func LastExit(e *city.Exit) string {
 		how = "exit unknown"
 	}
 	switch {
-	case e.Uptime <= 0: // nobody saw it begin
+	case e.Uptime <= 0: // the start was not observed
 		return how
 	case e.Uptime < widget.Tenth:
-		return how + " at once"
+		return how + " immediately"
 	}
 	return how + " after " + widget.Elapsed(e.Uptime)
 }

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// waitingIn are the texts that wait for an agent, the next one first.
+// waitingIn returns the texts that wait for an agent, the next one first.
 func waitingIn(sends []city.Send) []city.Send {
 	var all []city.Send
 	for _, s := range sends {
@@ -21,7 +21,7 @@ func waitingIn(sends []city.Send) []city.Send {
 // onDraft is what cities say of an agent whose line somebody is typing on.
 const onDraft = "somebody's draft is on its line"
 
-// waits says how many texts wait, and for what the first of them does; "" = none.
+// waits says how many texts wait, and why the first one does, or "".
 func (r *AgentRow) waits() string {
 	if len(r.Waiting) == 0 {
 		return ""
@@ -30,18 +30,18 @@ func (r *AgentRow) waits() string {
 	if n := len(r.Waiting); n > 1 {
 		text = fmt.Sprintf("%d texts wait", n)
 	}
-	if r.State != city.Running { // it is said already
+	if r.State != city.Running { // redundant here
 		return text
 	}
 	if why := widget.Plain(r.Waiting[0].Why); why == onDraft {
-		text += ": draft on its line" // a row is short
+		text += ": draft on its line" // short for a row
 	} else if why != "" {
 		text += ": " + why
 	}
 	return text
 }
 
-// Quoted is the beginning of a text, with how much there is of it where that is more.
+// Quoted returns the beginning of a text, with its size if it is longer.
 func Quoted(s *city.Send) string {
 	text := fmt.Sprintf("%q", widget.Plain(s.Text))
 	if s.Lines > 1 || s.Bytes > len(s.Text) {

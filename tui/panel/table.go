@@ -12,41 +12,41 @@ import (
 	"gcity/tui/widget"
 )
 
-// named is a row by a pointer to it; its key is its name, which no other row has.
+// named is a pointer to a row; its key is its unique name.
 type named[R any] interface {
 	*R
 	Key() string
 }
 
-// Definition is what makes a panel out of a table. Functions that are nil leave their part out.
+// Definition makes a panel out of a table. Parts whose function is nil are left out.
 type Definition[R any, P named[R]] struct {
 	About
-	Rows    func(e *Env) []R                                // makes the rows of a snapshot
-	Orders  func(now time.Time) []widget.Way[R]             // the usual one first
-	Matches func(f *widget.Filter, r P, now time.Time) bool // it passes the filter
+	Rows    func(e *Env) []R                                // builds the rows of a snapshot
+	Orders  func(now time.Time) []widget.Way[R]             // the default one first
+	Matches func(f *widget.Filter, r P, now time.Time) bool // it matches the filter
 	Needs   func(r P, now time.Time) bool                   // it needs attention
-	Belongs func(r P) bool                                  // of a part: it is in the list
-	Columns func(e *Env, rows []P, w int) []Column[P]       // that fit into w
-	Cursor  func(at int, r P, focus bool) bool              // nil = the row is the chosen one
-	Current func() P                                        // the row that keys are about
-	Count   func(e *Env) string                             // what the title counts, nil = all rows
-	Ills    func(e *Env) (note string, alert bool)          // what the title says besides
-	// what fills the list, while there is nothing
+	Belongs func(r P) bool                                  // for a part of a list: it is included
+	Columns func(e *Env, rows []P, w int) []Column[P]       // those that fit into w
+	Cursor  func(at int, r P, focus bool) bool              // nil = the selected row
+	Current func() P                                        // the row that keys apply to
+	// the number in the title, nil = all rows
+	Count func(e *Env) string
+	Ills  func(e *Env) (note string, alert bool) // a further text of the title
+	// how to fill the list, if it is empty
 	Help    func(e *Env, w int) []string
 	Brief   func(e *Env) string                    // the same in a line
-	Empty   func(e *Env, w int) []string           // says all of why the list is empty
-	Search  func(e *Env) string                    // what the filter leaves, nil = the usual text
-	Note    func(e *Env, tabs []widget.Tab) string // the end of the rule, nil = the usual text
+	Empty   func(e *Env, w int) []string           // the full explanation of an empty list
+	Search  func(e *Env) string                    // what the filter leaves, nil = the default text
+	Note    func(e *Env, tabs []widget.Tab) string // the end of the rule, nil = the default text
 	Agent   func(r P) string                       // the agent that the row stands for
-	Rig     func(r P) string                       // the rig that it belongs to
-	Called  func(r P) string                       // how a title names it, nil = its key
-	Copies  func(r P) []Copied                     // what may be copied from it
-	Strip   func(e *Env, r P, w int) []string      // it in a few lines
-	Actions func() []Action                        // what only this panel can do
+	Rig     func(r P) string                       // its rig
+	Called  func(r P) string                       // its name in a title, nil = its key
+	Copies  func(r P) []Copied                     // what can be copied from it
+	Strip   func(e *Env, r P, w int) []string      // a description in a few lines
+	Actions func() []Action                        // the actions that only this panel has
 }
 
-// Table is a panel: records, the list that shows a part of them, and the definition that says how. The
-// cursor stays on its row.
+// Table is a panel: records, the list of visible ones, and a Definition. The cursor stays on its row.
 type Table[R any, P named[R]] struct {
 	widget.Table[R, P]
 	Def   Definition[R, P]
@@ -59,7 +59,7 @@ func NewTable[R any, P named[R]](def Definition[R, P]) Table[R, P] {
 
 func (t *Table[R, P]) About() *About { return &t.Def.About }
 
-// Update takes the rows of a snapshot. While the user is at work the known rows keep their order.
+// Update takes the rows of a snapshot. While the user works, known rows keep their order.
 func (t *Table[R, P]) Update(e *Env) {
 	if t.Def.Part || t.Def.Rows == nil {
 		return
@@ -84,13 +84,13 @@ func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
 	t.Choose()
 }
 
-// Move puts the cursor n rows on.
+// Move moves the cursor by n rows.
 func (t *Table[R, P]) Move(n int) {
 	t.List.Move(n)
 	t.Choose()
 }
 
-// Choose has the row under the cursor chosen. Where another panel shows the same rows, the room chooses.
+// Choose selects the row under the cursor. If another panel shows the same rows, the room selects.
 func (t *Table[R, P]) Choose() {
 	if !t.Def.Shared {
 		t.Table.Choose()
@@ -106,17 +106,17 @@ func (t *Table[R, P]) Passes(e *Env, r P) bool {
 		(!e.Attention || t.Def.Needs == nil || t.Def.Needs(r, e.Now))
 }
 
-// Select puts the cursor on a row; it reports whether the list shows it.
+// Select moves the cursor to a row; it reports whether the row is visible.
 func (t *Table[R, P]) Select(id string) bool {
 	ok := t.List.Select(t, id)
 	t.Choose()
 	return ok
 }
 
-// Has reports whether there is a row of that key.
+// Has reports whether a row with that key exists.
 func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
 
-// Targets are the rows that a verb acts on: the marked ones, else the one under the cursor.
+// Targets returns the rows that a verb acts on: the marked ones, else the one under the cursor.
 func (t *Table[R, P]) Targets() []P {
 	if r := t.Pointed(); r != nil && len(t.Marks) == 0 {
 		return []P{r}
@@ -130,27 +130,28 @@ func (t *Table[R, P]) Targets() []P {
 	return rows
 }
 
-// Cursor returns where the cursor is among the shown rows, the first visible one, how many are shown, and
-// how many there are.
+// Cursor returns the index of the cursor among the visible rows, the first row on the screen, and the numbers of
+// visible and of all rows.
 func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
-// Settled reports whether all that is shown passes the filter or is held.
+// Settled reports whether all visible rows match the filter or are held.
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.Settled(holds) }
 
-// Key returns the key that the cursor stays on.
+// Key returns the key of the cursor's row.
 func (t *Table[R, P]) Key() string { return t.Chosen }
 
-// Query returns the filter of the list, to be changed.
+// Query returns the filter of the list, which can be changed.
 func (t *Table[R, P]) Query() *widget.Filter { return &t.Filter }
 
-// Marking returns the marks of the list, to be changed.
+// Marking returns the marks of the list, which can be changed.
 func (t *Table[R, P]) Marking() Marking {
 	return Marking{&t.Marks, &t.Anchor, t, &t.List}
 }
 
-// Sorting returns how the list is sorted, to be changed, and the names of all its orders; nil if there is one.
+// Sorting returns the order of the list, which can be changed, and the names of all orders; nil if there is only
+// one.
 func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 	if t.Def.Orders == nil {
 		return nil, nil
@@ -161,25 +162,25 @@ func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 	return &t.Order, ways
 }
 
-// Sort puts the rows into their order now.
+// Sort sorts the rows now.
 func (t *Table[R, P]) Sort(now time.Time) {
 	if t.Def.Orders != nil {
 		widget.Sort(t.Rows, t.rank(now))
 	}
 }
 
-// Sorted reports whether the rows are in their order.
+// Sorted reports whether the rows are sorted.
 func (t *Table[R, P]) Sorted(now time.Time) bool {
 	return t.Def.Orders == nil || widget.InOrder(t.Rows, t.rank(now))
 }
 
-// Forget has everything drawn anew.
+// Forget makes the panel redraw.
 func (t *Table[R, P]) Forget() { t.lines = widget.Cache{} }
 
-// Entered does nothing: the cursor stays where it was.
+// Entered does nothing; the cursor does not move.
 func (t *Table[R, P]) Entered() {}
 
-// Pointed is the row that keys are about, nil if there is none.
+// Pointed returns the row that keys apply to, or nil.
 func (t *Table[R, P]) Pointed() P {
 	if t.Def.Current != nil {
 		return t.Def.Current()
@@ -196,10 +197,10 @@ func (t *Table[R, P]) Subject() Ref {
 	return ref
 }
 
-// Agent returns the agent that the row under the cursor stands for, "" if there is none.
+// Agent returns the agent that the row under the cursor stands for, or "".
 func (t *Table[R, P]) Agent() string { return told(t.Def.Agent, t.Pointed()) }
 
-// Rig returns the rig of the row under the cursor, "" if there is none.
+// Rig returns the rig of the row under the cursor, or "".
 func (t *Table[R, P]) Rig() string { return told(t.Def.Rig, t.Pointed()) }
 
 func told[P comparable](tell func(P) string, r P) string {
@@ -210,7 +211,7 @@ func told[P comparable](tell func(P) string, r P) string {
 	return tell(r)
 }
 
-// Called names what verbs act on, "" if there is nothing: "worker", "3 pools".
+// Called names what verbs act on: "worker", "3 pools", or "".
 func (t *Table[R, P]) Called() string {
 	rows := t.Targets()
 	switch {
@@ -224,7 +225,7 @@ func (t *Table[R, P]) Called() string {
 	return widget.Plain(rows[0].Key())
 }
 
-// Copies returns what may be copied from the row under the cursor.
+// Copies returns what can be copied from the row under the cursor.
 func (t *Table[R, P]) Copies() []Copied {
 	r := t.Pointed()
 	if r == nil || t.Def.Copies == nil {
@@ -233,7 +234,7 @@ func (t *Table[R, P]) Copies() []Copied {
 	return t.Def.Copies(r)
 }
 
-// Strip returns the row under the cursor in a few lines, nil if there is none.
+// Strip describes the row under the cursor in a few lines, or returns nil.
 func (t *Table[R, P]) Strip(e *Env, w int) []string {
 	r := t.Pointed()
 	if r == nil || t.Def.Strip == nil {
@@ -242,7 +243,7 @@ func (t *Table[R, P]) Strip(e *Env, w int) []string {
 	return t.Def.Strip(e, r, w)
 }
 
-// Actions returns what only this panel can do.
+// Actions returns the actions that only this panel has.
 func (t *Table[R, P]) Actions() []Action {
 	if t.Def.Actions == nil {
 		return nil
@@ -250,7 +251,7 @@ func (t *Table[R, P]) Actions() []Action {
 	return t.Def.Actions()
 }
 
-// Title returns the title of the panel with how many rows it has, and what is wrong with them.
+// Title returns the title of the panel with the number of rows and their problems.
 func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	out := widget.Tab{
 		ID:    string(t.Def.ID),
@@ -260,7 +261,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	}
 	if t.Def.Count != nil {
 		out.Extra = t.Def.Count(e)
-	} else if e.Snap == nil { // that there is none would be said of what nobody knows
+	} else if e.Snap == nil { // an empty list is not known to be empty yet
 		out.Extra = ""
 	}
 	if t.Def.Ills != nil {
@@ -272,7 +273,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	return out
 }
 
-// Search returns what makes the list show only a part, "" if it shows all, and how much it shows.
+// Search describes what limits the list, or "", and how many rows are left.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Part:
@@ -288,7 +289,7 @@ func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	return text, fmt.Sprintf("%d of %d", len(t.List.Shown), len(t.Rows))
 }
 
-// SearchText is what a filter and the attention filter leave, "" if they leave all.
+// SearchText describes the filter and the attention filter, or returns "".
 func SearchText(e *Env, f *widget.Filter, always bool) string {
 	var parts []string
 	if e.Attention && !always {
@@ -300,7 +301,7 @@ func SearchText(e *Env, f *widget.Filter, always bool) string {
 	return strings.Join(parts, " ")
 }
 
-// Draw returns the panel: its rule, the heads of its columns, its rows.
+// Draw returns the panel: its rule, the column headings, its rows.
 func (t *Table[R, P]) Draw(e *Env, at Box) []string {
 	key := widget.CacheKey{
 		W:      at.W,
@@ -348,7 +349,7 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// Headed reports whether a list of that size has heads above its columns.
+// Headed reports whether a list of that size has column headings.
 func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
 	return !t.Def.Plain && h-1 >= 8 && w >= 60 && e.H >= 28
 }
@@ -362,7 +363,7 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	return t.List.Outside(room)
 }
 
-// ruleNote is the end of the rule: what is hidden, where the title does not say it, and the order of the rows.
+// ruleNote returns the end of the rule: hidden rows, if the title does not show them, and the order.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
 		return t.Def.Note(e, at.Tabs)
@@ -386,17 +387,17 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	return note + "  " + text
 }
 
-// nothing says why the list is empty and what would fill it, in h lines with the rule.
+// nothing explains an empty list in h lines with the rule.
 func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 	lines := t.Help(e, w)
 	if t.Def.Brief != nil && len(t.Rows) == 0 && e.Snap != nil &&
-		h-1 < len(lines) { // the beginning alone leads nowhere
+		h-1 < len(lines) { // a cut explanation would be useless
 		return e.Look.Notes(w, t.Def.Brief(e))
 	}
 	return lines
 }
 
-// Help says why the list is empty and what would fill it.
+// Help says why the list is empty and how to fill it.
 func (t *Table[R, P]) Help(e *Env, w int) []string {
 	n := len(t.Rows)
 	switch {
@@ -406,7 +407,7 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 		return e.Look.Notes(w, "Waiting for the city.")
 	case n > 0 && e.Attention && !t.Filter.Active():
 		return e.Look.Notes(w, "No "+t.Def.Noun+" needs attention.",
-			fmt.Sprintf("%s shows all %d again.", e.KeyOf("view.attention"), n))
+			fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n))
 	case n > 0:
 		return e.Look.Notes(
 			w,
@@ -419,7 +420,7 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 	return t.Def.Help(e, w)
 }
 
-// Clears says which key takes a filter away.
+// Clears names the key that clears the filter.
 func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
 
 // Column is a column of a table with its width.
@@ -427,7 +428,7 @@ type Column[P any] struct {
 	Head  string
 	W     int
 	Gap   int  // blanks before it
-	Right bool // its head is at its right
+	Right bool // the heading is right-aligned
 	Cell  func(l *widget.Line, r P, s widget.RowState)
 }
 
@@ -466,7 +467,7 @@ func shown[P any](columns []Column[P]) []Column[P] {
 	return slices.DeleteFunc(columns, func(c Column[P]) bool { return c.W <= 0 })
 }
 
-// Visible are the rows that the list shows, as far as the filter leaves them.
+// Visible returns the rows that match the filter.
 func (t *Table[R, P]) Visible() []P {
 	rows := make([]P, len(t.List.Shown))
 	for k, i := range t.List.Shown {
@@ -483,7 +484,7 @@ type Marking struct {
 	List   *widget.List
 }
 
-// Here is the id under the cursor, "" if the list is empty.
+// Here returns the id under the cursor, or "".
 func (k *Marking) Here() string {
 	if i := k.List.Current(k.Rows); i >= 0 {
 		return k.Rows.ID(i)
@@ -491,7 +492,7 @@ func (k *Marking) Here() string {
 	return ""
 }
 
-// Pruned are marks without those whose rows are gone.
+// Pruned returns the marks whose rows still exist.
 func Pruned(marks map[string]bool, known func(id string) bool) map[string]bool {
 	for id := range marks {
 		if !known(id) {

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// details is how a watchdog stands, whom it looks after, who judges, and what was decided last.
+// details describes a watchdog: its state, the watched agent, how it judges, and its last decisions.
 func (d *Watchdogs) details(e *Env, name string) []string {
 	r := d.Find(name)
 	if r == nil {
@@ -48,7 +48,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 		lines = append(lines, e.Look.Field("decided", "nothing yet"))
 	}
 	if w.Failed > 0 {
-		lines = append(lines, e.Look.Field("in vain", widget.Count(w.Failed, "wake")+" in a row"))
+		lines = append(lines, e.Look.Field("failed", widget.Count(w.Failed, "wake")+" in a row"))
 	}
 	lines = append(lines, e.Look.Field("judges", judgeText(e, w)))
 	if w.Every > 0 {
@@ -64,10 +64,10 @@ func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
 		text += " " + e.Look.Glyphs.Dot + " " + e.Look.Paint(token, sign) + " for " +
 			widget.Age(e.Now.Sub(r.Since))
 		if r.Frozen {
-			text += ", " + e.Look.Paint(themes.Warn, "frozen: a signal has stopped it")
+			text += ", " + e.Look.Paint(themes.Warn, "stopped by a signal")
 		}
 	} else {
-		text += ", which is not there"
+		text += ", which does not exist"
 	}
 	if w.Mail > 0 {
 		text += fmt.Sprintf(" %s %d unread", e.Look.Glyphs.Dot, w.Mail)
@@ -87,13 +87,14 @@ func heartText(e *Env, r *WatchdogRow) string {
 func judgeText(e *Env, w *city.Watchdog) string {
 	text := widget.Plain(describe.Judges(w))
 	if t := w.Triaged; w.Mode == city.ByTriage && t != nil {
-		text += "; at work for " + widget.Age(e.Now.Sub(t.Since)) + ", the ages decide in " +
+		text += "; running for " + widget.Age(e.Now.Sub(t.Since)) +
+			", falls back to the thresholds in " +
 			widget.Remaining(t.Until.Sub(e.Now))
 	}
 	return text
 }
 
-// safe returns a judgement whose texts may be shown.
+// safe returns a judgement with cleaned texts.
 func safe(j *city.Judgement) *city.Judgement {
 	c := *j
 	c.Decision, c.By = city.Remedy(widget.Plain(string(j.Decision))), widget.Plain(j.By)
@@ -101,7 +102,7 @@ func safe(j *city.Judgement) *city.Judgement {
 	return &c
 }
 
-// judgements are what was decided lately, the newest first.
+// judgements lists recent decisions, the newest first.
 func judgements(e *Env, w *city.Watchdog) []string {
 	all := make([]city.Decision, 0, len(w.Recent))
 	for i := range w.Recent {
@@ -110,7 +111,8 @@ func judgements(e *Env, w *city.Watchdog) []string {
 	}
 	lines := Decisions(e, all)
 	if len(all) == 0 && w.Last != nil {
-		lines[len(lines)-1] = e.Look.Paint(themes.Dim, "None but nothing, which is not kept.")
+		lines[len(lines)-1] = e.Look.Paint(themes.Dim, "No decisions yet. (\"do nothing\" is "+
+			"not recorded)")
 	}
 	return lines
 }

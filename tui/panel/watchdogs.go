@@ -10,14 +10,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// WatchdogRow is a watchdog made ready to be shown: every text cleaned, once.
+// WatchdogRow is a watchdog ready to be drawn; all texts are cleaned once.
 type WatchdogRow struct {
-	Name    string // as the city knows it
+	Name    string // the city's name for it
 	Shown   string
-	watches string // an agent, as the city knows it
-	Word    string // how it stands
+	watches string // the city's name of the watched agent
+	Word    string // its condition
 	Dog     *city.Watchdog
-	told    string // why it stands so, without times that run down
+	told    string // the reason, without times that count down
 }
 
 func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
@@ -45,7 +45,7 @@ func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 		}
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "has decided nothing yet")
+		parts = append(parts, "no decision yet")
 	}
 	r.told = strings.Join(parts, " "+dot+" ")
 	return r
@@ -53,7 +53,7 @@ func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 
 func (r *WatchdogRow) Key() string { return r.Name }
 
-// Why is why it stands so: the call, what is wrong, else what was decided last, and when.
+// Why returns the reason: the call, the problem, or the last decision with its age.
 func (r *WatchdogRow) Why(now time.Time) string {
 	j := r.Dog.Last
 	if j == nil || r.Dog.Calls() || r.Dog.Degraded != "" || r.Dog.Problem != "" {
@@ -63,10 +63,10 @@ func (r *WatchdogRow) Why(now time.Time) string {
 		strings.TrimPrefix(r.told, widget.Plain(string(j.Decision)))
 }
 
-// Attention reports whether a person should look at it.
+// Attention reports whether it needs attention.
 func (r *WatchdogRow) Attention() bool { return r.Dog.Ill() }
 
-// beats says when it looks next, or who judges now.
+// beats returns when it checks next, or what judges now.
 func (r *WatchdogRow) beats(now time.Time) widget.Phrase {
 	switch t, next := r.Dog.Triaged, r.Dog.Next; {
 	case t != nil:
@@ -86,7 +86,7 @@ func (r *WatchdogRow) beats(now time.Time) widget.Phrase {
 	}
 }
 
-// Heart says how old the heartbeat is and when that is worse.
+// Heart returns the age of the heartbeat and when it becomes stale.
 func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
 	w := r.Dog
 	if w.Heartbeat == nil {
@@ -106,7 +106,7 @@ func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
 	return widget.Same(text)
 }
 
-// watchdogRank orders watchdogs: who calls first, then who is ill, then by name.
+// watchdogRank orders watchdogs: those with a call first, then those with a problem, then by name.
 func watchdogRank(a, b *WatchdogRow) int {
 	need := func(r *WatchdogRow) int {
 		switch {
@@ -123,7 +123,7 @@ func watchdogRank(a, b *WatchdogRow) int {
 	return city.CompareNames(a.Name, b.Name)
 }
 
-// Calling are those that call for a person, and nobody has answered.
+// Calling returns the watchdogs with an unacknowledged call.
 func (d *Watchdogs) Calling() []*WatchdogRow {
 	var rows []*WatchdogRow
 	for i := range d.Rows {
@@ -134,7 +134,7 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 	return rows
 }
 
-// ills is what the title says of them: "1 calling, 1 ill".
+// ills returns the summary for the title: "1 calling, 1 ill".
 func (d *Watchdogs) ills() (text string, alert bool) {
 	calling, ill := len(d.Calling()), 0
 	for i := range d.Rows {
@@ -147,18 +147,18 @@ func (d *Watchdogs) ills() (text string, alert bool) {
 		parts = append(parts, fmt.Sprintf("%d calling", calling))
 	}
 	if ill > calling {
-		parts = append(parts, fmt.Sprintf("%d ill", ill-calling))
+		parts = append(parts, fmt.Sprintf("%d failing", ill-calling))
 	}
 	return strings.Join(parts, ", "), ill > 0
 }
 
-// Problems is what the header says of them: every call, and who is not judged as declared.
+// Problems returns lines for the header: every call, and watchdogs that are degraded.
 func (d *Watchdogs) Problems(e *Env) []string {
 	var lines []string
 	for _, r := range d.Calling() {
 		how := e.KeyOf("focus.watchdogs") + " shows it"
 		if !e.ReadOnly {
-			how += ", " + e.KeyOf("agent.release") + " there answers"
+			how += ", " + e.KeyOf("agent.release") + " there acknowledges it"
 		}
 		lines = append(lines, CallLine(r.Dog, " ("+how+")"))
 	}
@@ -170,20 +170,20 @@ func (d *Watchdogs) Problems(e *Env) []string {
 	return lines
 }
 
-// Heed has an agent's row say that a watchdog calls for a person because of it.
+// Heed makes the row of an agent say that a watchdog calls for attention to it.
 func (r *AgentRow) Heed(w *city.Watchdog) {
 	r.Called = true
 	r.Why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+
 		widget.Plain(w.Escalated.Message)+"; "+r.Why, "; ")
 }
 
-// CallLine is a watchdog's call in a line, with how it is answered.
+// CallLine describes a watchdog's call in one line, with how to acknowledge it.
 func CallLine(w *city.Watchdog, how string) string {
 	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) + how +
 		": " + widget.Plain(w.Escalated.Message)
 }
 
-// watchdogSign is the glyph and the token of how a watchdog stands; the word stands beside it.
+// watchdogSign returns the glyph and the colour of a watchdog's condition.
 func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	switch word {
 	case city.WatchdogCalls:
@@ -200,7 +200,7 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Off
 }
 
-// whoJudges is who decides its next beat, in a word or two.
+// whoJudges names what decides its next beat.
 func (r *WatchdogRow) whoJudges() string {
 	if r.Dog.Mode == city.ByTriage {
 		return strings.TrimSpace("triage " + widget.Plain(r.Dog.Triage))
@@ -208,7 +208,7 @@ func (r *WatchdogRow) whoJudges() string {
 	return widget.Plain(string(r.Dog.Mode))
 }
 
-// Over are the watchdogs of an agent.
+// Over returns the watchdogs of an agent.
 func (d *Watchdogs) Over(agent string) []*WatchdogRow {
 	var rows []*WatchdogRow
 	for i := range d.Rows {

@@ -10,10 +10,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// Watchdogs is the panel of the city's Watchdogs, those that need a person first.
+// Watchdogs is the panel of the city's watchdogs, those that need attention first.
 type Watchdogs struct {
 	Table[WatchdogRow, *WatchdogRow]
-	agents *Agents // that they look after
+	agents *Agents // for the watched agents
 }
 
 func newWatchdogs(all *Agents) *Watchdogs {
@@ -24,7 +24,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 			Opens: "watchdog.details", Details: "watchdog.details", Nouns: []string{"watchdog",
 				"agent"},
 			Optional: true, Unmarked: true, Explains: true, Share: 6, Least: 3,
-			Follows: true, Proxy: "the agent that is watched is not there"},
+			Follows: true, Proxy: "the watched agent does not exist"},
 		Rows: func(e *Env) []WatchdogRow {
 			rows := make([]WatchdogRow, len(e.Snap.Watchdogs))
 			for i := range rows {
@@ -43,8 +43,8 @@ func newWatchdogs(all *Agents) *Watchdogs {
 		Agent:   func(r *WatchdogRow) string { return r.watches },
 		Rig:     func(r *WatchdogRow) string { return d.agents.rigOf(r.watches) },
 		Copies: func(r *WatchdogRow) []Copied {
-			return []Copied{{"name", r.Name}, {"the agent that it watches", r.watches},
-				{"why it stands so", r.told},
+			return []Copied{{"name", r.Name}, {"the watched agent", r.watches},
+				{"reason of its state", r.told},
 				{"where it is declared", r.Dog.Source}}
 		},
 		Strip:   d.strip,
@@ -53,19 +53,20 @@ func newWatchdogs(all *Agents) *Watchdogs {
 	return d
 }
 
-// actions are about the watchdog under the cursor. Verbs of agents are about the agent that it watches.
+// actions returns the actions for the watchdog under the cursor. Verbs of agents act on the watched agent.
 func (d *Watchdogs) actions() []Action {
-	const details = "show the watchdog in detail: heartbeat, who judges, the last decisions and why"
+	const details = "show details of the watchdog: heartbeat, judge, the last decisions " +
+		"with reasons"
 	return []Action{
 		{Action: Key{ID: "watchdog.details", Key: keymap.Bind(details, "enter"),
 			Short: "details",
 			Run:   d.show}},
 		{Writes: true, Action: Key{ID: "watchdog.beat",
-			Key:   keymap.Bind("have the watchdog look now", "t"),
+			Key:   keymap.Bind("run the watchdog now", "t"),
 			Short: "beat",
 			Why:   func(e *Env) string { return d.Current().JudgedNow(e.Now) },
 			Run:   func(*Env) []Request { return []Request{LookNow(d.Current())} }}},
-		{Action: Key{ID: "watchdog.agent", Key: keymap.Bind("go to the agent that it watches",
+		{Action: Key{ID: "watchdog.agent", Key: keymap.Bind("go to the watched agent",
 			"."),
 			Short: "agent", Why: d.whyNoAgent,
 			Run: func(*Env) []Request { return []Request{{Visit: d.Current().watches}} }}},
@@ -74,12 +75,12 @@ func (d *Watchdogs) actions() []Action {
 
 func (d *Watchdogs) whyNoAgent(*Env) string {
 	if r := d.Current(); d.agents.Find(r.watches) == nil {
-		return widget.Plain(r.watches) + " is not there"
+		return widget.Plain(r.watches) + " does not exist"
 	}
 	return ""
 }
 
-// JudgedNow says that a beat is being judged, "" if none is.
+// JudgedNow says that a beat is being judged, or returns "".
 func (r *WatchdogRow) JudgedNow(now time.Time) string {
 	if r.Dog.Triaged != nil {
 		return r.beats(now).Full + " already"
@@ -87,14 +88,14 @@ func (r *WatchdogRow) JudgedNow(now time.Time) string {
 	return ""
 }
 
-// LookNow has a watchdog look now.
+// LookNow returns the request to run a watchdog.
 func LookNow(r *WatchdogRow) Request {
 	return Request{Ask: "Have " + r.Shown + " look now?", Verb: "beat", Doing: "beating",
 		What:     r.Shown,
 		Commands: []city.Command{city.Beat{Watchdog: r.Name}}}
 }
 
-// show is a watchdog in detail, with what was decided lately.
+// show opens the details of a watchdog.
 func (d *Watchdogs) show(*Env) []Request {
 	r := d.Current()
 	name := r.Name
@@ -107,11 +108,11 @@ func (d *Watchdogs) show(*Env) []Request {
 	}}}
 }
 
-// watchdogColumns are the widths of the Watchdogs panel; 0 = dropped.
+// watchdogColumns are the widths of the Watchdogs panel; 0 = hidden.
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
-	const state, enough = 10, 30 // "very stale"; what why must have before others are shown
+	const state, enough = 10, 30 // "very stale"; the least width of why while others are shown
 	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 4, gap: 2}
 	full := 0
 	for _, r := range rows {
@@ -144,7 +145,7 @@ func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
 	return c
 }
 
-// Columns are those of the Watchdogs panel that fit into w.
+// Columns returns the columns of the Watchdogs panel that fit into w.
 func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*WatchdogRow] {
 	c, more := watchdogWidths(e, rows, w), e.Look.Glyphs.More
 	return append([]Column[*WatchdogRow]{
@@ -185,7 +186,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 	})...)
 }
 
-// because is why a watchdog stands so, and when it looks next.
+// because returns the reason of a watchdog's condition, and when it checks next.
 func (r *WatchdogRow) because(now time.Time) widget.Reason {
 	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Tail: r.beats(now),
 		TailToken: themes.Dim}
@@ -203,15 +204,15 @@ func (r *WatchdogRow) because(now time.Time) widget.Reason {
 	return b
 }
 
-// help says what would fill the list.
+// help says how to add a watchdog.
 func (d *Watchdogs) help(e *Env, w int) []string {
-	return e.Look.Notes(w, "No watchdogs: nobody looks whether an agent is at work. "+
+	return e.Look.Notes(w, "No watchdogs: no agent's heartbeat is monitored. "+
 		"Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[watchdogs]]", `    name = "chain"`,
-		`    watches = "AGENT"      # which says so with: gc heartbeat`)
+		`    watches = "AGENT"      # which reports with: gc heartbeat`)
 }
 
-// strip is a watchdog in a few lines, beside the lists.
+// strip describes a watchdog in a few lines.
 func (d *Watchdogs) strip(e *Env, r *WatchdogRow, w int) []string {
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "watchdog " + r.Shown,
 		Active: true}}, widget.Plain(r.Dog.Source))}
@@ -225,7 +226,7 @@ func (d *Watchdogs) strip(e *Env, r *WatchdogRow, w int) []string {
 	return lines
 }
 
-// Passes reports whether a watchdog's row passes.
+// Passes reports whether a row matches the filter.
 func (r *WatchdogRow) Passes(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
@@ -241,7 +242,7 @@ func (r *WatchdogRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// Update takes the rows of a snapshot. The agents say for which of them a watchdog calls.
+// Update takes the rows of a snapshot. Rows of agents show the calls of watchdogs.
 func (d *Watchdogs) Update(e *Env) {
 	d.Table.Update(e)
 	for _, w := range d.Calling() {

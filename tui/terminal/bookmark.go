@@ -8,31 +8,31 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// bookmark is a place in an agent's output that a person has marked: behind what was there at that time. It is a
-// rule in the pane and goes up with the lines around it.
+// bookmark is a place in an agent's output that a user has marked. It is drawn as a rule and scrolls with the lines
+// around it.
 type bookmark struct {
 	agent, session string
 	rule           string
-	// in which it has its place; another one of the same session is searched for it
+	// the screen that has it; after another screen of the same session it is searched for
 	screen Screen
-	line   uint64   // the number of the line behind it, counted as a shot counts
-	above  []string // the lines before it, plain, by which it is found again
+	line   uint64   // the number of the next line, as a shot counts
+	above  []string // the lines before it without styles, by which it is found again
 }
 
 const (
 	maxBookmarks = 50
-	// remembered is how many lines before a bookmark tell its place.
+	// remembered is how many lines before a bookmark identify its place.
 	remembered = 6
 )
 
-// Bookmark sets a rule behind the newest line, or takes the one away that is there. It reports why it cannot.
+// Bookmark puts a rule after the newest line, or removes the one there. It returns why it cannot.
 func (p *Pane) Bookmark(rule string) string {
 	n := &p.News
 	switch {
 	case n.Screen == nil || n.Ended:
-		return "nothing comes after what is here"
+		return "no more output follows here"
 	case p.Full():
-		return "a full-screen program has no lines that one could tell from later ones"
+		return "a full-screen program has no lines to mark"
 	}
 	shot := n.Screen.Shot(remembered)
 	shown := shot.Lines[:used(shot.Lines, shot.Y)]
@@ -56,7 +56,7 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// place finds the bookmarks of the session again on a screen that is new: the lines before them are looked for.
+// place finds the bookmarks of the session on a new screen by the lines before them.
 func (p *Pane) place() {
 	n := &p.News
 	if n.Screen == nil {
@@ -86,7 +86,7 @@ func (p *Pane) place() {
 	}
 }
 
-// withBookmarks puts the rules between lines of which the first has a number.
+// withBookmarks inserts the rules between numbered lines.
 func (p *Pane) withBookmarks(lines []string, first uint64) []PaneLine {
 	out := make([]PaneLine, 0, len(lines))
 	next := func(from, to uint64) {

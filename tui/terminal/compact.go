@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// fitted is a full-screen program's screen, squeezed where that is wanted: rows and columns that are empty beside
-// others that are, and stretches of rules and bars, are left out as far as w and h ask for it.
+// fitted compacts the screen of a full-screen program if wanted: it removes empty rows and columns next to other
+// empty ones, and parts of rules and bars, until w and h are reached.
 func (p *Pane) fitted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
@@ -32,8 +32,8 @@ func (p *Pane) fitted(s Picture, w, h int) Picture {
 	return s
 }
 
-// squeezeRows leaves out blank rows until h are left, from the bottom: first those beside other blank ones, then
-// any. The cursor's stays.
+// squeezeRows removes blank rows from the bottom until h are left: first those next to other blank ones, then any.
+// The row of the cursor stays.
 func squeezeRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.Lines) - h
@@ -56,10 +56,10 @@ func squeezeRows(s Picture, h int) Picture {
 	return s
 }
 
-// idle are the characters of which a shorter run says the same.
+// idle has the characters that can be removed from a run without loss.
 const idle = " ─━═╌▔▁▀▄█-_="
 
-// idleColumns picks up to n columns in which every line has nothing but what is left of it too, from the right.
+// idleColumns selects up to n columns, from the right, that repeat the column on their left in every line.
 func idleColumns(lines []PaneLine, widest, n int) []bool {
 	busy := make([]bool, widest)
 	busy[0] = true
@@ -87,7 +87,7 @@ func idleColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// without is a line without some of its columns; these hold characters of one column only.
+// without returns a line without some of its columns, which hold only single-column characters.
 func without(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

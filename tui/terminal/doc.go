@@ -1,5 +1,5 @@
-// Package terminal holds the pane of the control room: an agent's terminal or what a run prints, as it is now or as it
-// was when scrolling began. It has the bookmarks in it, the search, and the compact form of a full-screen program.
+// Package terminal has the pane of the control room: an agent's terminal or a run's output, live or frozen when
+// scrolling began. It has the bookmarks, the search, and the compact form of full-screen programs.
 //
-// The package is pure. Package tui feeds it with News.
+// The package is pure. Package tui/feed fills it with News.
 package terminal

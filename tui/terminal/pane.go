@@ -10,26 +10,25 @@ import (
 	"gcity/tui/widget"
 )
 
-// Pane is the pane: an agent's terminal, or what a run prints, as it is now, or, once scrolled, as it was when
-// scrolling began.
+// Pane is the pane: an agent's terminal or a run's output, live or frozen when scrolling began.
 type Pane struct {
 	News    News
 	Version uint64
-	Logs    bool // all that is kept of the output, not only the newest
-	Wrap    bool // lines wider than the pane
-	Fit     bool // as much of the terminal as can be
+	Logs    bool // all stored output, not only the newest
+	Wrap    bool // wrap lines wider than the pane
+	Fit     bool // fit as much of the terminal as possible
 
-	older     []PaneLine // what the agent's earlier lives said while it was watched
-	fedOlder  uint64     // lines fed by them
+	older     []PaneLine // output of the agent's earlier sessions while it was watched
+	fedOlder  uint64     // their number of lines
 	bookmarks []bookmark
 
-	Past  *Picture // frozen: what there was; nil = following
-	Top   spot     // first visible row of past, where it is lines
-	FedAt uint64   // lines fed when it froze
+	Past  *Picture // frozen content; nil = following
+	Top   spot     // first visible row of Past, if it has lines
+	FedAt uint64   // number of lines when it was frozen
 
-	X      int  // columns left out on the left
-	Y      int  // rows of a full-screen program left out at the top
-	Pinned bool // y was chosen; else the cursor is followed
+	X      int  // columns hidden on the left
+	Y      int  // rows of a full-screen program hidden at the top
+	Pinned bool // Y was chosen by the user; otherwise it follows the cursor
 
 	Seek Lookup
 
@@ -37,7 +36,7 @@ type Pane struct {
 	Crops  widget.RowCache
 }
 
-// judged is what was said last of whether a screen is a full-screen program's: it is asked more often than it changes.
+// judged caches whether a screen belongs to a full-screen program, because it is asked more often than it changes.
 type judged struct {
 	screen  Screen
 	version uint64
@@ -47,27 +46,27 @@ type judged struct {
 // PaneLine is a line of a terminal, or a rule between two.
 type PaneLine struct {
 	Text string // text and SGR
-	Rule string // what a rule says, "" = it is a line
+	Rule string // the text of a rule, "" = it is a line
 }
 
 // Picture is what a terminal shows at one moment.
 type Picture struct {
 	Lines  []PaneLine // oldest first
-	Full   bool       // a full-screen program's: rows of a screen, no history
-	cursor int        // the row the cursor is in, -1 = it is not shown
+	Full   bool       // of a full-screen program: rows of a screen, no history
+	cursor int        // the row of the cursor, -1 = hidden
 }
 
-// spot is a row of lines that may be wrapped.
+// spot is a row of a line that may be wrapped.
 type spot struct{ line, row int }
 
-// Take looks at the terminal anew; born is what to say above a new life of the same agent.
+// Take takes in news of the terminal; born is the text of the rule above a new session of the same agent.
 func (p *Pane) Take(n News, born string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
 		p.Follow()
 		p.older, p.fedOlder, p.X = nil, 0, 0
 	case n.Session == old.Session || n.Session == "" || old.Session == "":
-		if n.Fed < old.Fed { // watched anew
+		if n.Fed < old.Fed { // watching has restarted
 			p.fedOlder += old.Fed
 		}
 	case n.Screen == nil:
@@ -82,21 +81,21 @@ func (p *Pane) Take(n News, born string) {
 	p.Version++
 }
 
-// Fed is how many lines have come since the agent is watched.
+// Fed returns how many lines were received since watching began.
 func (p *Pane) Fed() uint64 { return p.fedOlder + p.News.Fed }
 
 func (p *Pane) Frozen() bool { return p.Past != nil }
 
 func (p *Pane) Follow() { p.Past, p.Pinned, p.Seek.Hits = nil, false, nil }
 
-// Hold freezes what there is.
+// Hold freezes the current content.
 func (p *Pane) Hold(s Picture) {
 	p.Past, p.FedAt = &s, p.Fed()
 	p.Seek.Find(s.Lines)
 	p.Seek.Nearest(len(s.Lines))
 }
 
-// All is everything that can be scrolled through.
+// All returns everything that can be scrolled through.
 func (p *Pane) All() Picture {
 	if p.Past != nil {
 		return *p.Past
@@ -104,8 +103,8 @@ func (p *Pane) All() Picture {
 	return p.recent(widget.Far, false)
 }
 
-// recent is what there is now: of lines the last n, of a full-screen program its screen. The cursor is painted if asked
-// for.
+// recent returns the current content: the last n lines, or the screen of a full-screen program, with the cursor if
+// wanted.
 func (p *Pane) recent(n int, cursor bool) Picture {
 	if p.News.Screen == nil {
 		lines := make([]PaneLine, 0, len(p.News.Text))
@@ -139,19 +138,18 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// whole reports whether a screen is a program's that puts text wherever it likes: the alternate one; one where the
-// cursor stands high above most of what there is, while where lines come one after the other it stands below them;
-// and one without a cursor that is full though no line ever left it.
+// whole reports whether a screen belongs to a full-screen program: the alternate screen; a screen whose cursor is
+// far above most of the content; or a full screen without a cursor that never scrolled.
 func whole(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
 	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 &&
 		n == len(s.Lines)
 }
 
-// Inverse paints the cursor and what was found.
+// Inverse paints the cursor and matches.
 const Inverse = "\x1b[7m"
 
-// used is how many lines of a screen hold anything, the cursor's included.
+// used returns how many lines of a screen have content or the cursor.
 func used(lines []string, cursor int) int {
 	n := len(lines)
 	for n > 0 && n-1 > cursor && blankText(lines[n-1]) {
@@ -178,17 +176,17 @@ func (p *Pane) Full() bool {
 	return p.judged.full
 }
 
-// shot is the screen with n lines of its history, and a judgement of it.
+// shot returns the screen with n lines of its history, and updates the cached judgement.
 func (p *Pane) shot(n int) screen.Shot {
 	s := p.News.Screen
-	version := s.Version() // before the look: what is written meanwhile is judged again
+	version := s.Version() // before reading, so that later output is judged again
 	shot := s.Shot(n)
 	p.judged = judged{s, version, whole(&shot)}
 	return shot
 }
 
-// Scroll moves n rows down, negative up, in a pane of w columns and h rows. Going up freezes lines; reaching the end
-// follows again. A full-screen program lives on, and another part of it is seen.
+// Scroll moves n rows down, negative up, in a pane of w columns and h rows. Going up freezes lines; reaching the
+// end follows again. A full-screen program stays live, and another part of it is shown.
 func (p *Pane) Scroll(n, w, h int) {
 	if p.Full() {
 		s := p.All()
@@ -204,7 +202,7 @@ func (p *Pane) Scroll(n, w, h int) {
 		s := p.All()
 		end := p.LastTop(s.Lines, w, h)
 		if end == (spot{}) {
-			return // all of it is seen
+			return // all of it is visible
 		}
 		p.Hold(s)
 		p.Top = end
@@ -221,7 +219,7 @@ func (p *Pane) Scroll(n, w, h int) {
 
 func (a spot) before(b spot) bool { return a.line < b.line || a.line == b.line && a.row < b.row }
 
-// moved is n rows from a spot, as far as there are lines.
+// moved returns the spot n rows from another one, within the lines.
 func (p *Pane) moved(lines []PaneLine, at spot, n, w int) spot {
 	for ; n < 0 && at != (spot{}); n++ {
 		if at.row--; at.row < 0 {
@@ -237,7 +235,7 @@ func (p *Pane) moved(lines []PaneLine, at spot, n, w int) spot {
 	return at
 }
 
-// LastTop is where the last h rows begin.
+// LastTop returns where the last h rows begin.
 func (p *Pane) LastTop(lines []PaneLine, w, h int) spot {
 	return p.moved(lines, spot{line: len(lines)}, -h, w)
 }
@@ -245,7 +243,7 @@ func (p *Pane) LastTop(lines []PaneLine, w, h int) spot {
 // wraps reports whether lines are broken into rows.
 func (p *Pane) wraps() bool { return p.Wrap || p.Fit }
 
-// height is how many rows a line takes.
+// height returns how many rows a line takes.
 func (p *Pane) height(l PaneLine, w int) int {
 	if l.Rule != "" || !p.wraps() || widget.Width(l.Text) <= w {
 		return 1
@@ -253,7 +251,7 @@ func (p *Pane) height(l PaneLine, w int) int {
 	return len(widget.HardWrap(l.Text, w))
 }
 
-// Window returns what is to be seen in h rows of w columns, at most so many; the texts may be wider.
+// Window returns at most h rows to show in w columns; the texts may be wider.
 func (p *Pane) Window(w, h int) []PaneLine {
 	var s Picture
 	if p.Past != nil {
@@ -270,7 +268,7 @@ func (p *Pane) Window(w, h int) []PaneLine {
 	at := spot{}
 	if p.Past != nil {
 		at = p.Top
-		// the pane has grown, or lines are wrapped otherwise
+		// the pane has grown, or lines are wrapped differently
 		if end := p.LastTop(s.Lines, w, h); end.before(at) {
 			at = end
 		}
@@ -295,7 +293,7 @@ func (p *Pane) Window(w, h int) []PaneLine {
 	return p.panned(rows[:min(h, len(rows))])
 }
 
-// panned leaves columns out on the left, unless lines are wrapped: nothing of them is outside then.
+// panned removes hidden columns on the left, unless lines are wrapped.
 func (p *Pane) panned(rows []PaneLine) []PaneLine {
 	if p.X == 0 || p.wraps() && !p.Full() {
 		return rows
@@ -307,8 +305,8 @@ func (p *Pane) panned(rows []PaneLine) []PaneLine {
 	return out
 }
 
-// firstRow is the row of a full-screen program that is seen first in h: the one chosen, else the top, as long as the
-// cursor is seen then.
+// firstRow returns the first visible row of a full-screen program: the chosen one, or the top if the cursor is
+// visible then.
 func (p *Pane) firstRow(s Picture, h int) int {
 	most := max(0, len(s.Lines)-h)
 	if p.Pinned {
@@ -330,7 +328,7 @@ func (p *Pane) Sideways(n, w int) {
 	p.X = max(0, min(p.X+n, widest-w))
 }
 
-// Back undoes one step of looking closer at the pane, and reports whether there was one.
+// Back undoes one step of zooming or scrolling in the pane, and reports whether there was one.
 func (p *Pane) Back() bool {
 	switch {
 	case p.Seek.Re != nil:

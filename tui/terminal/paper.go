@@ -10,11 +10,11 @@ import (
 	"gcity/tui/widget"
 )
 
-// Paper is the end of what a run has printed, in lines.
+// Paper is the end of a run's output, in lines.
 type Paper struct {
 	Lines []string
-	clean []string // as many of them as have been made safe to show
-	open  bool     // the last line may go on
+	clean []string // cleaned lines
+	open  bool     // the last line may continue
 	Fed   uint64   // lines so far
 }
 
@@ -53,7 +53,7 @@ func (p *Paper) line(text string) {
 	p.Fed++
 }
 
-// Plain are safe lines, which never change. A line is made safe once, and again when it has grown.
+// Plain returns clean lines, which never change. A line is cleaned once, and again after it has grown.
 func (p *Paper) Plain() []string {
 	for _, text := range p.Lines[len(p.clean):] {
 		p.clean = append(p.clean, widget.Plain(text))
@@ -62,6 +62,6 @@ func (p *Paper) Plain() []string {
 }
 
 const (
-	PaperLines = 1000    // of an output that are kept
-	PaperLine  = 2 << 10 // bytes after which a line is broken
+	PaperLines = 1000    // lines that are stored of an output
+	PaperLine  = 2 << 10 // bytes after which a line is split
 )

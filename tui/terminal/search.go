@@ -11,21 +11,22 @@ import (
 	"gcity/tui/widget"
 )
 
-// Lookup is what is searched for in the pane. The zero value is nothing.
+// Lookup is a search in the pane. The zero value finds nothing.
 type Lookup struct {
 	Text string
-	Re   *regexp.Regexp // nil = nothing is looked for
-	Hits []Hit          // in what is frozen
-	At   int            // the one that is looked at
+	Re   *regexp.Regexp // nil = no search
+	Hits []Hit          // in the frozen content
+	At   int            // the current one
 }
 
-// Hit is a place where it was found: columns of a line.
+// Hit is a match: columns of a line.
 type Hit struct{ Line, From, To int }
 
-// MaxHits bounds what is counted: the newest.
+// MaxHits bounds the matches; the newest are kept.
 const MaxHits = 9999
 
-// NewLookup reads what was typed: a regular expression if it is one, else the text itself. Lower case finds both.
+// NewLookup compiles what was typed: as a regular expression if it is valid, else literally. Lower case matches
+// both cases.
 func NewLookup(text string) Lookup {
 	if text == "" {
 		return Lookup{}
@@ -41,7 +42,7 @@ func NewLookup(text string) Lookup {
 	return Lookup{Text: text, Re: re}
 }
 
-// Find looks through lines.
+// Find searches lines.
 func (s *Lookup) Find(lines []PaneLine) {
 	s.Hits, s.At = nil, 0
 	if s.Re == nil {
@@ -60,7 +61,7 @@ func (s *Lookup) Find(lines []PaneLine) {
 	slices.Reverse(s.Hits)
 }
 
-// In are the places in one line.
+// In returns the matches in one line.
 func (s *Lookup) In(text string) []Hit {
 	bare := text
 	if !widget.IsASCII(text) {
@@ -80,7 +81,7 @@ func (s *Lookup) In(text string) []Hit {
 	return hits
 }
 
-// columnsOf are the edges of a line's characters: bytes and columns, the end of the line among them.
+// columnsOf maps the character boundaries of a line: bytes to columns, including the end.
 type columnsOf []struct{ at, col int }
 
 func divided(s string) columnsOf {
@@ -94,19 +95,19 @@ func divided(s string) columnsOf {
 	return edges
 }
 
-// before is the column of the last edge not behind a byte.
+// before returns the column of the last boundary at or before a byte.
 func (e columnsOf) before(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at > at })
 	return e[i-1].col
 }
 
-// behind is the column of the first edge not before a byte.
+// behind returns the column of the first boundary at or after a byte.
 func (e columnsOf) behind(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at >= at })
 	return e[min(i, len(e)-1)].col
 }
 
-// painted are lines with what was found in them; the first is line number first of what is frozen.
+// painted returns lines with highlighted matches; the first one has the number first in the frozen content.
 func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 	s := &p.Seek
 	if s.Re == nil {
@@ -131,10 +132,10 @@ func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 	return out
 }
 
-// here paints the place that is looked at, beside others that were found.
+// here paints the current match.
 const here = "\x1b[1;4;7m"
 
-// Nearest chooses the last place not below a line, else the first.
+// Nearest selects the last match at or above a line, else the first.
 func (s *Lookup) Nearest(line int) {
 	s.At = 0
 	for i, h := range s.Hits {
@@ -144,14 +145,14 @@ func (s *Lookup) Nearest(line int) {
 	}
 }
 
-// Next goes n places on, round and round.
+// Next moves by n matches, with wraparound.
 func (s *Lookup) Next(n int) {
 	if k := len(s.Hits); k > 0 {
 		s.At = ((s.At+n)%k + k) % k
 	}
 }
 
-// Reveal brings the place that is looked at into a pane of w columns and h rows.
+// Reveal scrolls to the current match in a pane of w columns and h rows.
 func (p *Pane) Reveal(w, h int) {
 	if p.Past == nil || p.Seek.At >= len(p.Seek.Hits) {
 		return
@@ -180,7 +181,7 @@ func (p *Pane) Reveal(w, h int) {
 	}
 }
 
-// Bottom is the last line that is seen of what is frozen.
+// Bottom returns the last visible line of the frozen content.
 func (p *Pane) Bottom(w, h int) int {
 	if p.Past.Full {
 		return len(p.Past.Lines)

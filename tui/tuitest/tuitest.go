@@ -51,7 +51,7 @@ func OnlyText(t testing.TB, l string) {
 		if r == 0x1b {
 			end := strings.IndexByte(l[i:], 'm')
 			if end < 0 || strings.Trim(l[i+1:i+end], "[0123456789;:") != "" {
-				t.Fatalf("an escape sequence that is no SGR: %q", l[i:])
+				t.Fatalf("an escape sequence other than SGR: %q", l[i:])
 			}
 			continue
 		}

@@ -21,7 +21,7 @@ func (t *Records[R, P]) Len() int { return len(t.Rows) }
 
 func (t *Records[R, P]) ID(i int) string { return P(&t.Rows[i]).Key() }
 
-// Find returns the row with a key, nil if there is none.
+// Find returns the row with a key, or nil.
 func (t *Records[R, P]) Find(key string) P {
 	for i := range t.Rows {
 		if r := P(&t.Rows[i]); r.Key() == key {
