@@ -32,7 +32,7 @@ func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(
 	for len(ended) < cities {
 		st, err := trySSE(t, hc, f.path, f.last)
 		if f.cuts++; err != nil && f.cuts < 100 {
-			continue // cut before it began
+			continue // cut before it started
 		}
 		if err != nil {
 			return err

@@ -11,11 +11,11 @@ import (
 )
 
 // Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both kinds of day are
-// restricted, either one is enough. A field that begins with "*" does not restrict. The zero value never occurs.
+// restricted, either one is enough. A field that starts with "*" does not restrict. The zero value never occurs.
 //
 // gronx computes the calendar, always in UTC, so its results are wall-clock times. This package decides when such a
-// time occurs in a zone whose clocks change. It also validates the fields, because gronx accepts seconds, years and
-// other dialects.
+// time occurs in a zone with changing clocks. It also validates the fields, because gronx accepts seconds, years
+// and other dialects.
 type Schedule struct {
 	text  string
 	line  string // five numeric fields

@@ -55,7 +55,8 @@ func (r *Runs) Queued(scoped string) bool {
 	return it != nil && it.run != nil && !(it.memory.Queued.IsZero() && it.again.IsZero())
 }
 
-// Again returns when a failed automation is retried, and the number of that retry. ok is false if there is none.
+// Again returns when a failed automation is retried, and the number of that retry. ok is false if it is not
+// retried.
 func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 ||

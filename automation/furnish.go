@@ -27,7 +27,7 @@ type order struct {
 	automations []Definition
 	written     map[string]spec // by scoped name
 	layers      []formula.Layer
-	// rigs with layers that did not answer; "" = the city, whose layers apply to all rigs
+	// rigs with layers that did not answer; "" = the city, which has the layers of all rigs
 	mute   map[string]bool
 	pools  []string
 	before map[string]*dish
@@ -41,9 +41,9 @@ type meal struct {
 	used     map[string]*dish // formulas of automations, by path
 }
 
-// furnish marks automations as broken whose pool, or whose formula with its variables, does not exist. They would
-// create nothing, or work that no agent takes. Formulas are read in the background. If that blocks, the previous
-// result stays.
+// furnish marks automations as broken if their pool, or their formula with its variables, does not exist. They
+// would create nothing, or work that no agent takes. Formulas are read in the background. If that blocks, the
+// previous result stays.
 func (s *Scanner) furnish(c *Catalog, o order, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used

@@ -63,7 +63,7 @@ type CheckFacts struct {
 	Done    bool      // a result exists, of the latest finished check
 	Fresh   bool      // the result has not opened a run yet
 	Code    int       // exit code; -1 = ended by a signal
-	Err     string    // why there is no result: "timed out after 10s"
+	Err     string    // why the result is unknown: "timed out after 10s"
 }
 
 // EventFacts is the known state of the events that an automation waits for.

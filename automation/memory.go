@@ -101,9 +101,9 @@ func (r *Runs) Memory() map[string]Memory {
 }
 
 // Load takes the automations of a new catalog. Known automations keep their memory. New ones start with the events
-// after newest, the seq of the log's latest event. It returns the names of automations whose runs were open when
-// the program last ended; those runs have ended as Interrupted. The caller must pass the events after From to See
-// again.
+// after newest, the seq of the log's latest event. It returns the names of automations with runs that were open
+// when the program last ended; those runs have ended as Interrupted. The caller must pass the events after From to
+// See again.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {

@@ -46,7 +46,7 @@ type item struct {
 	want    *Run        // due, waits for a slot
 	run     *Run        // opened, or being opened
 	told    bool        // the skip of openings during this run was reported
-	follows string      // the automation whose failure the queued run follows
+	follows string      // the failed automation that the queued run follows
 	again   time.Time   // requested again while this run is being opened; zero = no
 
 	unopened time.Time // no new attempt to open before this; the last one failed
@@ -75,8 +75,8 @@ func (b batch) join(c batch) batch {
 type Run struct {
 	Definition Definition // the definition when the run became due
 	Reason     string     // one sentence
-	By         string     // the user who requested it
-	// the automation whose failure it follows; if both are empty, its gate opened
+	By         string     // the user that requested it
+	// the failed automation that it follows; if both are empty, its gate opened
 	Follows string
 	Retry   int       // number of the retry, 0 = not a retry
 	Opening time.Time // when its gate opened; for a schedule, the scheduled time
@@ -353,8 +353,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. check is the command that ran. err says why there is no exit
-// code, "" = there is one. The result of a command that is no longer configured is ignored.
+// Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
+// unknown, "" = it is known. The result of a previously configured command is ignored.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

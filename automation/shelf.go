@@ -73,7 +73,7 @@ func (s *shelf) kept(why error) *shelf {
 	return &shelf{err: why, names: s.names, files: s.files, found: s.found, odd: s.odd}
 }
 
-// readFile returns a file, from the cache if it has not changed, or nil if there is none. was is what to cache.
+// readFile returns a file, from the cache if it has not changed, or nil if it does not exist. was is what to cache.
 func readFile(path string, before *known, local *time.Location, now time.Time) (k, was *known) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +103,7 @@ func (s *shelf) warn(path, text string) {
 	s.odd = append(s.odd, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// strange returns what is wrong with a folder that looks like an automation but is none, "" = nothing.
+// strange returns why a folder that looks like an automation cannot be used, "" = it can.
 func strange(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return "is a dangling link"

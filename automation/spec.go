@@ -291,7 +291,7 @@ func (s *settling) pattern() {
 	}
 }
 
-// idle adds warnings about keys that the gate does not use. If an override has changed the gate, there is no
+// idle adds warnings about keys that the gate does not use. If an override has changed the gate, it adds no
 // warning.
 func (s *settling) idle() {
 	for _, k := range table() {

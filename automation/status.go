@@ -39,7 +39,7 @@ func (r *Runs) Status() []Status {
 	return out
 }
 
-// Leaving returns removed automations whose run is still active, sorted by scoped name.
+// Leaving returns removed automations with an active run, sorted by scoped name.
 func (r *Runs) Leaving() []Status {
 	var out []Status
 	for _, it := range r.order {

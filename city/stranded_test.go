@@ -10,12 +10,12 @@ func TestStrandedLines(t *testing.T) {
 	s := Snapshot{Stranded: []Stranded{
 		{Agent: "ada", Why: "is suspended by agent", Beads: []string{"gc-1"}, Count: 1},
 		{Agent: "bob", Why: "is quarantined", Beads: []string{"gc-2", "gc-3", "gc-4"}, Count: 5},
-		{Agent: "cid", Why: "is no agent here any more", Gone: true, Beads: []string{"gc-8"}, Count: 1},
+		{Agent: "cid", Why: "is no longer an agent here", Gone: true, Beads: []string{"gc-8"}, Count: 1},
 	}}
 	got := strings.Join(s.StrandedLines(), "\n")
 	want := "gc-1 is assigned to ada, which is suspended by agent: let it run, or give it back with `gcity bead update gc-1 --status open --assignee ''`\n" +
 		"gc-2, gc-3, gc-4 and 2 more are assigned to bob, which is quarantined: let it run, or give each back with `gcity bead update gc-2 --status open --assignee ''`\n" +
-		"gc-8 is assigned to cid, which is no agent here any more: give it back with `gcity bead update gc-8 --status open --assignee ''`"
+		"gc-8 is assigned to cid, which is no longer an agent here: give it back with `gcity bead update gc-8 --status open --assignee ''`"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

@@ -35,7 +35,7 @@ func TestBeadLife(t *testing.T) {
 		{"bead update br-1 --status in_progress --assignee me --if-rev 1", "updated br-1: first\n", ""},
 		{"bead update br-1 --status open --if-rev 1", "", "was changed in the meantime"},
 		{"bead close br-1 de-1 --reason well", "closed br-1: first\nclosed de-1: there\n", ""},
-		{"bead update br-1 --assignee me", "br-1 is in that state already: first\n", ""},
+		{"bead update br-1 --assignee me", "br-1 is already like that: first\n", ""},
 		{"bead create", "", "TITLE is missing"},
 		{"bead create --force", "", "put text that begins with \"-\" after \"--\""},
 		{"bead create x --description a --description-file -", "", "exclude each other"},
@@ -270,7 +270,7 @@ func TestBeadClaim(t *testing.T) {
 	if code, _, text := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is already assigned to w-1") {
 		t.Errorf("%d, %s", code, text)
 	}
-	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 is in that state already: first\n" {
+	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 is already like that: first\n" {
 		t.Error(out)
 	}
 	told(t, s, "bead", "close", "br-1")

@@ -15,7 +15,7 @@ import (
 func TestStrandedWorkIsTold(t *testing.T) {
 	s := &city.Snapshot{Stranded: []city.Stranded{
 		{Agent: "w\x1b[2J", Why: "is suspended by rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},
-		{Agent: "old", Why: "is no agent here any more", Gone: true, Beads: []string{"gc-3"}, Count: 1},
+		{Agent: "old", Why: "is no longer an agent here", Gone: true, Beads: []string{"gc-3"}, Count: 1},
 	}}
 	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
 	f := doctor.CheckStranded(t.Context(), &doctor.Patient{Running: s})

@@ -34,7 +34,7 @@ func groupedCity() *still {
 			Name: "db", State: city.Running, Since: noon.Add(-2 * time.Hour), PID: 41, Running: true, Available: true, IdleTimeout: 30 * time.Minute,
 			Source: "city.toml:3:1", Reason: "declared at city.toml:3:1", Usage: &city.Usage{CPU: 3.25, RSS: 210 << 20, Procs: 4},
 			Session: &city.Session{Name: "gc-bright-db", ID: "x", Started: noon.Add(-2 * time.Hour), LastActivity: at(-12 * time.Minute)},
-			Next:    &city.Next{At: at(18 * time.Minute), What: "restarted, if it stays silent"},
+			Next:    &city.Next{At: at(18 * time.Minute), What: "restarts unless it prints something"},
 			Decisions: []city.Decision{
 				{At: noon.Add(-26 * time.Hour), What: "start", Why: "declared"}, {At: noon.Add(-2 * time.Hour), What: "restart", Why: "by operator"},
 			},
@@ -43,12 +43,12 @@ func groupedCity() *still {
 			Name: "demo/worker-10", Rig: "demo", Pool: "demo/worker", State: city.Draining, Since: noon.Add(-90 * time.Second), PID: 51, Running: true,
 			Reason: "pool demo/worker wants 3", Until: at(210 * time.Second), Usage: &city.Usage{CPU: 99.96, RSS: 1 << 30, Procs: 1},
 			Drain: &city.DrainInfo{Since: noon.Add(-90 * time.Second), Deadline: at(210 * time.Second), By: "pool"},
-			Next:  &city.Next{At: at(210 * time.Second), What: "ended, if it does not say sooner that it has finished"},
+			Next:  &city.Next{At: at(210 * time.Second), What: "stops, unless it reports done earlier"},
 		},
 		{Name: "demo/worker-2", Rig: "demo", Pool: "demo/worker", State: city.Running, Since: noon.Add(-time.Hour), PID: 52, Running: true, Available: true},
 		{
 			Name: "web", State: city.Waiting, Since: noon.Add(-time.Minute), Reason: "waits for demo/worker", DependsOn: []string{"db", "demo/worker", "nobody"},
-			Next: &city.Next{What: "started when what it waits for is running"},
+			Next: &city.Next{What: "starts when its dependencies are running"},
 		},
 		{Name: "one", Pool: "one", State: city.Suspended, Reason: "by agent", Since: noon.Add(-time.Hour), Suspended: true},
 	}

@@ -150,12 +150,12 @@ func TestPlannedInTheDark(t *testing.T) {
 			return map[string]string{"exec:x": "there is no script x"}[provider]
 		},
 	}
-	held := "provider changed; held back, because it could not start again: there is no script x"
+	held := "provider changed; held back, it could not restart: there is no script x"
 	expect := []change{
-		{Agent: "broken", Change: "wait", Reason: "command changed; held back, because it could not start again: no such command", Fields: []string{"command changed"}},
-		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, since it may run there"},
+		{Agent: "broken", Change: "wait", Reason: "command changed; held back, it could not restart: no such command", Fields: []string{"command changed"}},
+		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, because it may run there"},
 		{Agent: "moved", Change: "restart", Reason: "provider changed", Fields: []string{"provider changed"}},
-		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, since it may run there"},
+		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, because it may run there"},
 		{Agent: "seen", Change: "none", Reason: "runs as configured"},
 		{Agent: "swap", Change: "wait", Reason: held, Fields: []string{"provider changed"}},
 	}

@@ -39,7 +39,7 @@ func (v sight) hidden(name string) string {
 	if v.running == nil {
 		return "waits until the sessions of " +
 			strings.Join(slices.Sorted(maps.Keys(v.unknown)), ", ") +
-			" can be listed, since it may run there"
+			" can be listed, because it may run there"
 	}
 	g, ok := v.running.Agent(name)
 	if ok && g.Running && v.unknown[cmp.Or(g.Provider, "pty")] != nil {

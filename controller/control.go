@@ -20,7 +20,7 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.fresh(), nil
 }
 
-// fresh is the published snapshot with the loop's age as it is now.
+// fresh returns the published snapshot with the current age of the loop.
 func (c *Controller) fresh() *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()
@@ -61,7 +61,7 @@ func (c *Controller) change() <-chan struct{} {
 	return c.changed
 }
 
-// publish draws a new snapshot; what never changes comes from the one before.
+// publish creates a new snapshot; constant parts come from the previous one.
 func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s := c.m.Snapshot(now)
 	s.Path, s.Version = c.o.Dir, c.o.Version
@@ -89,8 +89,8 @@ func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	return c.send(ctx, cmd)
 }
 
-// Do implements city.Control. When ctx ends first the command is carried out all the same, but for a run that
-// waits for a place still.
+// Do implements city.Control. If ctx ends first, the command is still carried out, except a run that still waits to
+// start.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	peer := city.PeerOf(ctx)
 	cmd, err := city.Signed(cmd, peer)
@@ -121,14 +121,14 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return resultOf(a)
 	case <-ctx.Done():
 		if _, ok := cmd.(city.Fire); ok {
-			// else the controller has ended, and with it the wish
+			// otherwise the controller has ended and dropped the request
 			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id})
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("no run of %s was begun while it was waited for, and it is "+
-					"taken back: %v", cmd.Target(), context.Cause(ctx))}
+				Message: fmt.Sprintf("the run of %s did not start in time and was canceled: %v",
+					cmd.Target(), context.Cause(ctx))}
 		}
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%s is under way but was not done in time: %v", cmd.Verb(),
+			Message: fmt.Sprintf("%s is in progress but was not done in time: %v", cmd.Verb(),
 				context.Cause(ctx))}
 	case <-c.done:
 		select {
@@ -140,7 +140,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	}
 }
 
-// hasEnded returns the error of a command that came when the loop had ended.
+// hasEnded returns the error of a command that arrived after the loop had ended.
 func hasEnded() *city.Error {
 	return &city.Error{Code: city.Unavailable, Details: city.Ended,
 		Message: perform.ErrEnded.Error()}
@@ -153,14 +153,14 @@ func resultOf(a effect.Answer) (city.Receipt, error) {
 	return a.Receipt, nil
 }
 
-// answer hands an answer to the Do that waits for it, if it still does.
+// answer sends an answer to the waiting Do, if any.
 func (c *Controller) answer(a effect.Answer) {
 	if reply, ok := c.replies.LoadAndDelete(a.ID); ok {
 		reply.(chan effect.Answer) <- a
 	}
 }
 
-// refuseAll answers what the loop did not come to.
+// refuseAll answers the commands that the loop did not handle.
 func (c *Controller) refuseAll() {
 	for {
 		select {
@@ -184,7 +184,7 @@ func (c *Controller) Events(ctx context.Context, after uint64) iter.Seq2[events.
 	return c.o.Log.Follow(ctx, after)
 }
 
-// Output implements city.Control. An agent without a session answers with what it said before it died.
+// Output implements city.Control. For an agent without a session it returns the last output of the previous one.
 func (c *Controller) Output(ctx context.Context, name string, lines int) (string, error) {
 	a, err := c.agent(name)
 	if err != nil {
@@ -265,7 +265,7 @@ func (c *Controller) live(name string) (*city.Agent, error) {
 	return a, err
 }
 
-// wrap gives a provider's error the class that callers decide on.
+// wrap adds the error code that callers use to a provider's error.
 func wrap(name string, err error) error {
 	var known *city.Error
 	switch {
@@ -275,7 +275,7 @@ func wrap(name string, err error) error {
 		return err
 	case errors.Is(err, session.ErrNotFound):
 		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("agent %s has no session just now", name)}
+			Message: fmt.Sprintf("agent %s has no session now", name)}
 	case errors.Is(err, session.ErrRefused):
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s: %v", name, err)}
 	}

@@ -1,13 +1,13 @@
-// Package controller runs one city: it keeps exactly the declared agents alive, and is the one place that decides.
+// Package controller runs one city: it keeps exactly the declared agents alive and makes all decisions.
 //
-// The machine (controller/machine) is the mind: pure, it turns inputs and the time into effects. The loop (loop.go)
-// owns it and feeds it; effects (controller/perform) touch the world and come back as inputs.
+// The machine (controller/machine) is pure: it turns inputs and the time into effects. The loop (loop.go) owns it.
+// Effects (controller/perform) act on the outside world and return inputs.
 //
 // # Concurrency
 //
-// Run owns one goroutine, the loop, and one more per effect in flight; all of them have ended when Run returns
-// (L10). Every exported method may be called from any goroutine. Reading never waits for the loop: it takes the
-// last published snapshot.
+// Run owns one goroutine, the loop, and one more per effect in flight; all have ended when Run returns (L10).
+// Exported methods are safe for concurrent use. Reading never waits for the loop: it uses the last published
+// snapshot.
 package controller
 
 import (
@@ -40,104 +40,104 @@ import (
 	"gcity/session"
 )
 
-// Options say which city to run, and with what.
+// Options configure the controller of a city.
 type Options struct {
 	Dir string // the city's folder, absolute, symlinks resolved
-	// a path that leads to that folder wherever it is moved (see Hold.Via); "" = Dir
+	// a path that still leads to the folder after a move (see Hold.Via); "" = Dir
 	At       string
-	Mode     string // shown as Snapshot.Mode; Supervised has a meaning
-	Version  string // of the program
+	Mode     string // shown as Snapshot.Mode; only Supervised changes behaviour
+	Version  string // of gcity
 	Provider session.Provider
 	Log      *events.Log
 	Logger   *slog.Logger
 	Host     agent.Host
 
-	Files  []string // read besides the configuration's own, see config.Source
-	Strict bool     // the same
+	Files  []string // additional files, see config.Source
+	Strict bool     // see config.Source
 
-	// Stores opens the store of a scope, "" = the city, else a rig; from any goroutine, again and again. Nil:
-	// there is no work, and no automation runs.
+	// Stores opens the store of a scope, "" = the city, otherwise a rig; from any goroutine, repeatedly. Nil: the
+	// city has no work and no automations.
 	Stores func(rig string) (beads.Store, error)
 
-	// BackUp makes the backups of work that are due. It is called every ten minutes, off the loop. Nil: there are
-	// none.
+	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. Nil: no backups.
 	BackUp func(ctx context.Context) error
 
-	// Folders hears where automations and formulas are, whenever that has changed; from the loop, so it must not
-	// wait. May be nil.
+	// Folders is called with the folders of automations and formulas when they change. The loop calls it, so it
+	// must not block. May be nil.
 	Folders func(dirs []string)
 
-	// Read hears the revision of the configuration whenever it has been read, "" if it had none, and the
-	// configuration if it has no mistake: off the loop, from any goroutine, one after the other. May be nil.
+	// Read is called with each revision of the configuration that was read, "" if unreadable, and the configuration
+	// if it is valid. It is called outside the loop, from any goroutine, one call at a time. May be nil.
 	Read func(revision string, good *config.City)
 
-	// Vet returns why the programs of a configuration, and of the automations that it finds, may not run; nil: of
-	// the one on disk. It is called off the loop before a changed configuration or changed automations come into
-	// force. May be nil.
+	// Vet returns why the programs of a configuration and of its automations may not run; nil stands for the
+	// configuration on disk. It is called outside the loop before changes come into force. May be nil.
 	Vet func(*config.City) error
 
-	// Door hears where the city is to answer over TCP, whenever that has changed; from the loop, so it must not
-	// wait. May be nil. Doors tells what has become of it; nil: nothing.
+	// Door is called with the wanted TCP listener when it changes. The loop calls it, so it must not block. May be
+	// nil. Doors reports the state of the listener; nil: unknown.
 	Door func(config.API)
-	// Allow returns an error if a configuration must not come into force that declares so many agents; asked
-	// beside the loop, of what was edited. May be nil.
+	// Allow returns an error if a configuration with this many agents must not come into force; called outside the
+	// loop, after edits. May be nil.
 	Allow func(ctx context.Context, agents int) error
 	Doors <-chan city.Listener
 
-	// OpenFiles is how many files this process may open, 0 = unknown. Too few for the agents are a warning.
+	// OpenFiles is the limit of open files of this process, 0 = unknown. A warning is shown if it is too low.
 	OpenFiles uint64
 
-	// Faults brings panics of what works for the city beside the controller, each of which ends it as one of its
-	// own does. It has room for one, and whoever tells does not wait. Nil: there are none.
+	// Faults delivers panics of other parts of the city. Each ends the controller like one of its own. It has
+	// capacity one, and senders do not block. Nil: not used.
 	Faults chan error
 
-	// the folders of automations may have changed; nil: looked at once a patrol only
+	// signals that folders of automations may have changed; nil: checked at each patrol only
 	Rescan <-chan struct{}
-	// the configuration may have changed; nil: looked at once a patrol only
+	// signals that the configuration may have changed; nil: checked at each patrol only
 	Poke <-chan struct{}
-	// ends what a predecessor's runs left behind; called once, before the first decision; may be nil
+	// ends processes that runs of the previous controller left behind; called once, before the first decision; may
+	// be nil
 	Sweep func() (int, error)
-	// called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
+	// called before each list, outside the loop: *RunningError ends the controller and leaves the agents; may be
+	// nil
 	Held func() error
-	// returns a *disk.MovedError if Dir does not lead to the city any more; may be nil
+	// returns a *disk.MovedError if Dir no longer leads to the city; may be nil
 	Home func() error
 	Beat func(status string) // called after each turn, at least every 10 s; may be nil
-	// of what Run does after its last decision; begun by Run; nil: Farewell
+	// limits what Run does after its last decision; started by Run; nil: Farewell
 	Last  *shutdown.Deadline
 	Pulse time.Duration // how often the loop turns while a client watches; 0 = 1 s
 }
 
-// Farewell is how long everything may take together that a city does after its last decision.
+// Farewell is how long a city may take in total after its last decision.
 const Farewell = effect.Farewell
 
-// Controller is a city that runs. It is a city.Control.
+// Controller runs a city. It implements city.Control.
 type Controller struct {
 	o     Options
 	first *config.City
 	m     *machine.Machine
-	told  city.StopReport // of a stop, in the log
+	told  city.StopReport // what was logged about a stop
 
 	inbox   chan effect.Input
 	replies sync.Map // command id → chan answer
 	lastID  atomic.Uint64
 	done    chan struct{} // closed when Run has returned
 	enough  chan struct{} // closed by GiveUp
-	looked  chan struct{} // closed by the first look at the sessions
+	looked  chan struct{} // closed after the first list of sessions
 	once    sync.Once     // guards closing it
 
 	snap atomic.Pointer[city.Snapshot]
-	// the configuration in force; its wants never change
+	// the configuration in force; immutable
 	force   atomic.Pointer[effect.Configuration]
 	pulse   *pulse.Pulse
 	limit   atomic.Int64 // see StopLimit
 	changed chan struct{}
 	mu      sync.Mutex // guards changed
 
-	ignored atomic.Pointer[string] // what was told of an [api] that nobody serves
+	ignored atomic.Pointer[string] // warning about an [api] that is ignored
 
 	gauges *gauges
 	runner *perform.Runner
-	faults chan error // room for one: the first is enough
+	faults chan error // capacity one: the first panic is enough
 	*catalogue.Catalogue
 	*catalogue.Rigs
 }
@@ -150,14 +150,14 @@ var (
 	_ city.RigEditor  = (*Controller)(nil)
 )
 
-// errRan is for a caller that runs a controller twice.
-var errRan = errors.New("a controller runs once")
+// errRan is the error of a second Run.
+var errRan = errors.New("a controller can only run once")
 
-// New prepares a controller for a configuration that has been loaded from o.Dir. The caller holds the city's lock
-// (see Acquire) until Run has returned.
+// New prepares a controller for a configuration that was loaded from o.Dir. The caller holds the city's lock (see
+// Acquire) until Run has returned.
 func New(o Options, c *config.City) (*Controller, error) {
 	if o.Provider == nil || o.Log == nil {
-		return nil, errors.New("a controller needs a session provider and an event log")
+		return nil, errors.New("a session provider and an event log are required")
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -169,7 +169,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 		o.At = o.Dir
 	}
 	if err := disk.MkdirAll(filepath.Join(o.At, ".gc"), 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
+		return nil, fmt.Errorf("cannot create the city's runtime folder: %w", err)
 	}
 	_, measures := o.Provider.(session.Meter)
 	ctl := &Controller{
@@ -198,7 +198,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	return ctl, nil
 }
 
-// world returns what effects are carried out with.
+// world returns what the Runner works with.
 func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
@@ -220,7 +220,7 @@ func (c *Controller) world() perform.World {
 	return w
 }
 
-// translate turns a configuration into what the machine works on.
+// translate converts a configuration for the machine.
 func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, w := range cfg.Warnings {
@@ -237,7 +237,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	if text := FewFiles(c.o.OpenFiles, len(wants)); text != "" {
 		warnings = append(warnings, text)
 	}
-	own, _ := colour.Parse(cfg.Console.Colour) // checked when it was read; none is none
+	own, _ := colour.Parse(cfg.Console.Colour) // already validated; "" means the default
 	host, port := cfg.Dolt.Server()
 	automations := cfg.AutomationOptions()
 	automations.Local = time.Local
@@ -269,31 +269,31 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 	return tiers
 }
 
-// Run keeps the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It
-// returns nil after an orderly end, and an error that names the agents that could not be stopped in time. A panic
-// ends it too, with a *recovery.Panic in its error: the agents run on then.
+// Run runs the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It returns
+// nil after a clean end, and an error that names agents that did not stop in time. A panic ends it with a
+// *recovery.Panic; the agents continue.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
-// Settle brings the city once to where its configuration wants it and returns, leaving the agents to themselves.
-// Deaths during it are not answered. It ends early with ctx.
+// Settle brings the city to its configured state once and returns, leaving the agents running. Exits during it are
+// ignored. It ends early with ctx.
 func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true) }
 
-// SetMode changes what Snapshot.Mode says: a controller whose console is gone is headless.
+// SetMode changes Snapshot.Mode: a controller without its console is headless.
 func (c *Controller) SetMode(mode string) {
 	_ = c.send(context.Background(), effect.ModeChanged{Mode: mode})
 }
 
-// Looked is closed once the first look at the sessions has come back, or has failed. Until then nobody knows who
-// runs, and who is one too many seems not to be there.
+// Looked is closed after the first list of sessions, successful or not. Before that, running agents are unknown and
+// seem not to exist.
 func (c *Controller) Looked() <-chan struct{} { return c.looked }
 
-// GiveUp ends Run though agents may live: what is under way for them is broken off.
+// GiveUp ends Run although agents may still run. Effects in flight are canceled.
 func (c *Controller) GiveUp() { c.once.Do(func() { close(c.enough) }) }
 
-// Hurry takes the grace out of a stop under way.
+// Hurry ends the grace period of a stop in progress.
 func (c *Controller) Hurry() { _ = c.send(context.Background(), effect.Hurry{}) }
 
-// source is where the configuration is read from.
+// source returns where the configuration is read from.
 func (o *Options) source() config.Source {
 	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}
 }

@@ -65,8 +65,8 @@ func TestEmitOnAFullDisk(t *testing.T) {
 		if _, err := w.Do(t.Context(), city.Restart{Agent: "a"}); err != nil {
 			t.Fatal(err)
 		}
-		if d := degraded(); !strings.Contains(d, "wait in memory") ||
-			strings.Contains(d, " 1 wait") {
+		if d := degraded(); !strings.Contains(d, "queued in memory") ||
+			strings.Contains(d, " 1 is queued") {
 			t.Errorf("degraded: %q", d)
 		}
 

@@ -139,7 +139,7 @@ func TestAStopThatCannotLook(t *testing.T) {
 			t.Errorf("%+v, %v", snap.Ending, err)
 		}
 		if err := <-w.ended; err == nil || !strings.Contains(err.Error(),
-			"whether anything runs still is not known") {
+			"it is unknown whether agents still run") {
 			t.Errorf("Run: %v", err)
 		}
 	})

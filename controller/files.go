@@ -4,14 +4,14 @@ import "fmt"
 
 const (
 	filesBase     = 64 // logs, sockets, stores, watches, requests
-	filesPerAgent = 4  // its holder, its process, a viewer, and one to spare
+	filesPerAgent = 4  // its holder, its process, a viewer, and one spare
 )
 
-// FilesNeeded returns how many files the controller of so many agents may have open at once.
+// FilesNeeded returns how many open files the controller of this many agents needs.
 func FilesNeeded(agents int) uint64 { return uint64(filesBase + filesPerAgent*agents) }
 
-// FewFiles says that a limit on open files is too low for so many agents, and how to raise it; "" if it is not.
-// The limit 0 is unknown.
+// FewFiles returns a warning if the limit of open files is too low for this many agents, "" if not. The limit 0 is
+// unknown.
 func FewFiles(limit uint64, agents int) string {
 	need := FilesNeeded(agents)
 	if limit == 0 || limit >= need {
@@ -21,7 +21,7 @@ func FewFiles(limit uint64, agents int) string {
 		agents, need, MoreFiles(agents))
 }
 
-// MoreFiles says how the limit on open files is raised.
+// MoreFiles returns how to raise the limit of open files.
 func MoreFiles(agents int) string {
 	return fmt.Sprintf("start it after `ulimit -n %[1]d`, or with LimitNOFILE=%[1]d in its service",
 		2*FilesNeeded(agents))

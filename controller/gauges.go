@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// gauges are what a controller counts and measures, for whoever watches its figures. Nothing is decided by them.
+// gauges has counters and measurements of a controller. Decisions do not use them.
 type gauges struct {
 	mu  sync.Mutex
 	now city.Gauges

@@ -21,20 +21,20 @@ import (
 	"gcity/session"
 )
 
-// Subject is what an inspection is made of.
+// Subject is the input of an inspection.
 type Subject struct {
 	City    string          // the folder
 	Agent   string          // qualified
-	Want    *agent.Want     // nil = nobody declares it
-	Session *session.Status // the living one, nil = none
-	Past    []events.Event  // as city.CrashQuery finds them
+	Want    *agent.Want     // nil = not declared
+	Session *session.Status // the current session, nil = no session
+	Past    []events.Event  // as selected by city.CrashQuery
 	Limits  session.Limits  // of the want's provider
 }
 
-// pastLimit bounds the reading of the event log.
+// pastLimit is the timeout of reading the event log.
 const pastLimit = 5 * time.Second
 
-// Inspect implements city.Control. The wants are those in force, so that it agrees with what the loop does.
+// Inspect implements city.Control. It uses the configuration in force.
 func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
 	a, err := c.agent(name)
 	if err != nil {
@@ -52,14 +52,14 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	}
 	var problems []string
 	if a.Session != nil {
-		// who is slow, and has it not, is not waited for
+		// a slow provider without this method is skipped
 		st, err := session.LookAt(ctx, c.o.Provider, a.Session.Name)
 		switch {
 		case err == nil && st.Alive && st.Agent == name:
 			s.Session = &st
 		case err != nil && !errors.Is(err, session.ErrNotFound):
-			problems = append(problems, fmt.Sprintf("what runs is not known, for its session "+
-				"cannot be looked at: %v", err))
+			problems = append(problems, fmt.Sprintf("the running command is unknown, because its "+
+				"session cannot be read: %v", err))
 		}
 	}
 	now := time.Now()
@@ -76,7 +76,8 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	return out, nil
 }
 
-// AddPrompt puts into an inspection what the agent would be told now, without secrets; nil: nobody declares it.
+// AddPrompt adds to an inspection the prompt that the agent would get now, without secrets; w is nil if it is not
+// declared.
 func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	if w == nil || w.Prompt.Draft == nil {
 		return
@@ -89,7 +90,7 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	}
 }
 
-// Inspect puts together what is known. Nothing secret is in the answer; see internal/redact.
+// Inspect returns the inspection. It contains no secrets; see internal/redact.
 func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	out := &city.Inspection{Agent: s.Agent, At: now, Env: []city.Variable{},
 		Drift: []city.Difference{}, Crashes: []city.Crash{}}
@@ -112,8 +113,7 @@ func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	return out
 }
 
-// stillKept is a crash file, "" if it has been removed meanwhile, or is none: whoever may write events may write
-// anything into their payload.
+// stillKept returns a crash file, "" if it was removed or is not one: clients can write any payload into events.
 func stillKept(dir, file string) string {
 	if file == "" || !filepath.IsLocal(file) {
 		return ""
@@ -148,7 +148,7 @@ func specOf(w *agent.Want) *city.Spec {
 	return s
 }
 
-// redacted is a list of command lines without the secrets in them.
+// redacted returns command lines without their secrets.
 func redacted(lines []string) []string {
 	out := slices.Clone(lines)
 	for i := range out {
@@ -157,10 +157,10 @@ func redacted(lines []string) []string {
 	return out
 }
 
-// fieldEnv begins the fields of a fingerprint that are variables.
+// fieldEnv is the prefix of fingerprint fields for variables.
 const fieldEnv = "env "
 
-// variables are the environment of an agent's next life, secrets left out.
+// variables returns the environment of the agent's next session, without secrets.
 func variables(w *agent.Want) []city.Variable {
 	out := make([]city.Variable, 0, len(w.Spec.Env))
 	for _, kv := range w.Spec.Env {
@@ -182,8 +182,8 @@ func variables(w *agent.Want) []city.Variable {
 	return out
 }
 
-// differences are the fields in which a session is not what is wanted. Its fingerprint says which; what runs is
-// asked of the process itself, as far as it can say.
+// differences returns the fields in which a session differs from the configuration. The fingerprint says which
+// differ; the running values come from the process, if possible.
 func differences(st *session.Status, w *agent.Want) []city.Difference {
 	drift := st.Drift(&w.Spec)
 	out := make([]city.Difference, 0, len(drift))
@@ -205,7 +205,7 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
 			d.Wants = redact.Text(w.Spec.Command)
-			// else it may have been told secrets there
+			// otherwise the prompt may contain secrets
 			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil {
 				d.Runs = redact.Text(commandOf(st, born))
 			}
@@ -240,8 +240,8 @@ func wanted(w *agent.Want, field string) string {
 	return ""
 }
 
-// bornWith is the environment that a session's process began with, nil if that cannot be read. A process with another
-// session's id is another one, which has the pid now.
+// bornWith returns the initial environment of a session's process, nil if it is unknown. A process with another
+// session ID has reused the PID.
 func bornWith(st *session.Status) []string {
 	if st.PID <= 0 {
 		return nil
@@ -253,8 +253,8 @@ func bornWith(st *session.Status) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// commandOf is what a session's process shows of its command line: the shell line, or what took the shell's place.
-// "" = it cannot be told, or it is not that session's process.
+// commandOf returns the command line of a session's process, or of the program that replaced its shell. It is "" if
+// unknown.
 func commandOf(st *session.Status, born []string) string {
 	if born == nil {
 		return ""

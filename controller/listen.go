@@ -7,10 +7,10 @@ import (
 	"gcity/config"
 )
 
-// Supervised is the Mode of a city that answers over TCP where its supervisor does, and nowhere else.
+// Supervised is the Mode of a city that its supervisor serves over TCP.
 const Supervised = "supervised"
 
-// doorOf is [api] with nothing said where nothing is wanted, so that it need not be asked for.
+// doorOf returns [api], or the zero value if the city does not listen itself.
 func (c *Controller) doorOf(cfg *config.City) config.API {
 	if cfg.API.Port == 0 || c.o.Mode == Supervised {
 		return config.API{}
@@ -18,7 +18,7 @@ func (c *Controller) doorOf(cfg *config.City) config.API {
 	return cfg.API
 }
 
-// ignores is what there is to say of an [api] that nobody serves, "" = nothing. It is logged when it is news.
+// ignores returns a warning about an [api] that is ignored, "" if it is not. A new warning is logged.
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {
@@ -31,10 +31,10 @@ func (c *Controller) ignores(cfg *config.City) string {
 	return text
 }
 
-// tellAfter is how long a stop may take before it is logged what it waits for.
+// tellAfter is how long a stop may take before the log says what it waits for.
 const tellAfter = time.Second
 
-// tellEnding logs what a stop that takes its time waits for, as far as that has not been logged.
+// tellEnding logs what a slow stop waits for, once.
 func (c *Controller) tellEnding(now time.Time) {
 	s := c.snap.Load()
 	if s.Ending == nil || now.Sub(s.Ending.Since) < tellAfter {

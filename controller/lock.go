@@ -14,8 +14,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Hold is the right to run a city's loop: the lock on the city's folder and the one on .gc/controller.lock. The
-// folder stays open, so that both are found again where it is moved.
+// Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. The folder stays open, so
+// both are found after a move.
 type Hold struct {
 	dir    string
 	folder *disk.Held
@@ -23,17 +23,17 @@ type Hold struct {
 	pid    string
 }
 
-// Via is a path that leads to the city's folder wherever it is moved, in this process only.
+// Via returns a path that leads to the city's folder even after a move, in this process only.
 func (h *Hold) Via() string { return h.folder.Via() }
 
-// Here returns a *disk.MovedError if the city's folder, or the runtime folder in it, is not at its path any more.
-// From any goroutine.
+// Here returns a *disk.MovedError if the city's folder or its runtime folder is not at its path any more. From any
+// goroutine.
 func (h *Hold) Here() error {
 	if err := h.folder.Here(); err != nil {
 		return err
 	}
 	err := h.lock.Load().Moved()
-	// with its folder
+	// moved with the folder
 	if m, ok := errors.AsType[*disk.MovedError](err); ok && filepath.Base(m.To) ==
 		filepath.Base(m.Path) {
 		return &disk.MovedError{Path: filepath.Dir(m.Path), To: filepath.Dir(m.To)}
@@ -41,7 +41,7 @@ func (h *Hold) Here() error {
 	return err
 }
 
-// RunningError says that another controller has the city.
+// RunningError says that another controller owns the city.
 type RunningError struct {
 	Path string // the city's folder
 	PID  int    // 0 = unknown
@@ -54,13 +54,13 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lastBreath is how long the lock of a controller that was killed may outlive it: a child that it was just making
-// holds a copy until it has become another program, and a busy machine takes its time.
+// lastBreath is how long the lock of a killed controller may outlive it: a child process that is being created
+// holds a copy until it executes another program.
 const lastBreath = 3 * time.Second
 
-// Acquire takes the lock of the city in dir, making .gc (0700) if need be. It fails with *RunningError while
-// another process has it. The pid file is for discovery only: nothing trusts it but the wait for the lock of a
-// dead one, which may last some seconds.
+// Acquire takes the lock of the city in dir and creates .gc (0700) if necessary. It fails with *RunningError while
+// another process has it. The pid file is only a hint; it is used to wait some seconds for the lock of a dead
+// process.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lastBreath) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
@@ -86,7 +86,7 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 		if !errors.Is(err, disk.ErrLocked) {
 			return err
 		}
-		// Without a pid file a controller starts or ends, or a command looks whether the city is held.
+		// without a pid file, a controller is starting or ending, or a command is checking the lock
 		pid := readPID(h.pid)
 		if pid != 0 && runs(pid) || time.Since(began) > patience {
 			return &RunningError{Path: h.dir, PID: pid}
@@ -95,11 +95,11 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 	}
 }
 
-// take makes the runtime folder if need be, and takes the lock in it.
+// take creates the runtime folder if necessary and takes its lock.
 func (h *Hold) take(patience time.Duration) error {
 	gc := filepath.Join(h.Via(), ".gc")
 	if err := disk.MkdirAll(gc, 0o700); err != nil {
-		return fmt.Errorf("cannot make the city's runtime folder: %w", err)
+		return fmt.Errorf("cannot create the city's runtime folder: %w", err)
 	}
 	var lock *disk.Lock
 	err := h.await(patience, func() (err error) {
@@ -117,8 +117,8 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank has a pid file that names nobody, where it cannot be written: on a full disk, or one that is read-only
-// now. One that is old does: it is there, which is what others look for before they try the lock.
+// blank replaces a pid file that cannot be written, as on a full disk. An old file suffices: other processes check
+// that it exists before they try the lock.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -128,9 +128,9 @@ func (h *Hold) blank() bool {
 	return err == nil
 }
 
-// Check finds out whether the city is still ours and where it was. A *disk.MovedError says that its folder, or the
-// runtime folder in it, was moved: then nothing is made at the old path. A runtime folder that was removed is made
-// and locked again; *RunningError says that another controller was quicker.
+// Check reports whether this controller still owns the city. *disk.MovedError says that the folder or the runtime
+// folder was moved; nothing is created at the old path. A removed runtime folder is created and locked again.
+// *RunningError says that another controller was faster.
 func (h *Hold) Check() error {
 	if err := h.Here(); err != nil {
 		return err
@@ -139,14 +139,14 @@ func (h *Hold) Check() error {
 	if old.Still() {
 		return nil
 	}
-	if err := h.take(0); err != nil { // the loop waits for nobody
+	if err := h.take(0); err != nil { // the loop must not wait
 		return err
 	}
 	return old.Release()
 }
 
-// Release gives the city free. The pid file goes first, so that it never names a process without the lock; one that
-// another controller has written meanwhile is left alone.
+// Release releases the city. The pid file is removed first, so it never names a process without the lock. A file of
+// another controller is not removed.
 func (h *Hold) Release() error {
 	lock := h.lock.Load()
 	if !lock.Still() {
@@ -155,7 +155,7 @@ func (h *Hold) Release() error {
 	return errors.Join(disk.Remove(h.pid), lock.Release(), h.folder.Close())
 }
 
-// runs reports whether a process is there and not a zombie.
+// runs reports whether a process exists and is not a zombie.
 func runs(pid int) bool {
 	st, err := proc.ReadStat(pid)
 	return err == nil && st.State != 'Z' && st.State != 'X'

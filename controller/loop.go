@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// stalled is how much later than it was due a turn of the loop may be before it counts as a stall.
+	// stalled is how late a turn of the loop may be before it counts as a stall.
 	stalled = 5 * time.Second
-	// batch is how many inputs one turn of the loop takes at most.
+	// batch is the maximum number of inputs per turn of the loop.
 	batch = 256
-	// A city of more than freeAgents is drawn at most every drawCost times its agents beyond them.
+	// A city with more than freeAgents agents is drawn at most once per drawCost for each further agent.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )
 
-// loop is what one run of a controller keeps besides the machine.
+// loop is the state of one run of a controller, besides the machine.
 type loop struct {
 	c      *Controller
 	settle bool
@@ -38,13 +38,13 @@ type loop struct {
 	health string
 	now    time.Time // of the newest turn
 	next   time.Time // when the next one is due at the latest
-	due    time.Time // of a snapshot that is put off; zero = none
-	unseen bool      // nobody has looked at the sessions yet
+	due    time.Time // of a delayed snapshot; zero = not delayed
+	unseen bool      // sessions were not listed yet
 
 	by      time.Time       // when limit ends
-	effects []effect.Effect // of a turn; reused
-	every   time.Duration   // what patrol ticks at
-	beat    time.Duration   // what pulse ticks at
+	effects []effect.Effect // of the current turn; reused
+	every   time.Duration   // interval of patrol
+	beat    time.Duration   // interval of pulse
 }
 
 func (c *Controller) run(ctx context.Context, settle bool) error {
@@ -94,14 +94,14 @@ func (c *Controller) sweep() {
 	}
 	n, err := c.o.Sweep()
 	if err != nil {
-		c.o.Logger.Warn("leftovers of an earlier run could not all be ended", "err", err)
+		c.o.Logger.Warn("some leftovers of an earlier run did not stop", "err", err)
 	}
 	if n > 0 {
-		c.o.Logger.Info("ended leftovers of an earlier run", "processes", n)
+		c.o.Logger.Info("stopped leftovers of an earlier run", "processes", n)
 	}
 }
 
-// turns is the loop itself.
+// turns runs the loop.
 func (l *loop) turns(ctx context.Context) error {
 	if !l.settle {
 		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
@@ -149,12 +149,12 @@ func (l *loop) turns(ctx context.Context) error {
 	}
 }
 
-// turn feeds one input, and whatever else waits already, to the machine, carries out what it wants, and publishes.
+// turn feeds one input and all waiting ones to the machine, carries out the effects, and publishes a snapshot.
 func (l *loop) turn(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	// stopped, or starved: and the agents with it
+	// the program was suspended or starved, and so were the agents
 	if !l.next.IsZero() && now.Sub(l.next) > stalled {
 		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}
@@ -186,7 +186,7 @@ func (l *loop) turn(in effect.Input) {
 	c.tellEnding(now)
 	c.gauges.turned(time.Since(now))
 	c.pulse.Stamp()
-	for _, a := range answers { // whoever hears that something is done must find it done
+	for _, a := range answers { // clients that get an answer must find its effect in the snapshot
 		c.answer(a)
 	}
 	if c.o.Beat != nil {
@@ -194,7 +194,7 @@ func (l *loop) turn(in effect.Input) {
 	}
 }
 
-// waiting is an input that is there already, nil if there is none.
+// waiting returns the next waiting input, nil if it would block.
 func (l *loop) waiting() effect.Input {
 	select {
 	case in := <-l.c.inbox:
@@ -206,8 +206,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish shows what has changed. Drawing a large city costs, so a large city is drawn less often while much
-// changes at once; arm sees to it that the last change is shown too.
+// publish publishes a snapshot if something has changed. A large city is drawn less often during many changes; arm
+// ensures that the last change is published.
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
@@ -224,7 +224,7 @@ func (l *loop) publish(now time.Time, atOnce bool) {
 	c.publish(before, now)
 }
 
-// arm sets the timers for what the machine waits for.
+// arm sets the timers for the next deadlines.
 func (l *loop) arm() {
 	m := l.c.m
 	if every := m.Configuration().Patrol; every != l.every {
@@ -251,15 +251,15 @@ func (l *loop) arm() {
 	}
 }
 
-// StopLimit is how long a shutdown may take by the configuration in force: Run gives up on agents that take
-// longer. It may be asked at any time, by anybody.
+// StopLimit returns how long a shutdown may take with the configuration in force. Run gives up on agents that take
+// longer. It is safe for concurrent use.
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
 func (l *loop) over() bool {
 	return l.c.m.Standing().Ended || (l.settle && l.c.m.Rest())
 }
 
-// abandon ends a city whose agents cannot be stopped within a time.
+// abandon ends a city with agents that did not stop in time.
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
@@ -270,10 +270,10 @@ func (l *loop) abandon(ctx context.Context) error {
 
 func (l *loop) verdict(ctx context.Context) error {
 	if lost := l.c.m.Standing().Lost; lost != nil {
-		return fmt.Errorf("this controller leaves its agents to another one: %w", lost)
+		return fmt.Errorf("another controller took over, so this one leaves its agents: %w", lost)
 	}
 	if left := l.c.m.Standing().Remains; left != "" {
-		return fmt.Errorf("the city has ended, and not all of it is known to be stopped: %s; %s",
+		return fmt.Errorf("the city has ended, but some agents may still run: %s; %s",
 			left, machine.LookFor)
 	}
 	if l.settle && ctx.Err() != nil {
@@ -282,8 +282,8 @@ func (l *loop) verdict(ctx context.Context) error {
 	return nil
 }
 
-// perform carries effects out: events are written first, in order and in one go, then slow work is begun. It
-// returns the answers that are now true (L9).
+// perform carries out effects: it writes events first, in order, then starts the others. It returns the answers
+// that are now true (L9).
 func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []effect.Answer) {
 	var records []events.Event
 	for _, f := range effects {
@@ -297,7 +297,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	}
 	var first uint64
 	if len(records) > 0 {
-		c.m.Tells()
+		c.m.EventsWritten()
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
 			c.o.Logger.Warn("events are not written", "err", err)
@@ -325,20 +325,20 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	return answers
 }
 
-// journal puts into the log what somebody who only reads that should hear of.
+// journal logs the events that readers of the log should see.
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {
 	case events.AutomationFailed:
 		c.o.Logger.Warn("a run failed", "automation", e.Subject, "why", e.Message)
 	case events.ConfigRejected:
-		c.o.Logger.Warn("the configuration is refused; the one before stays in force", "why",
+		c.o.Logger.Warn("the configuration was refused; the previous one stays in force", "why",
 			e.Message)
 	case events.ConfigReloaded:
-		c.o.Logger.Info("the configuration was read anew", "what", e.Message)
+		c.o.Logger.Info("the configuration was reloaded", "what", e.Message)
 	}
 }
 
-// status is one line for a service manager.
+// status returns one line for a service manager.
 func status(s *city.Snapshot) string {
 	n := s.Count()
 	text := fmt.Sprintf("%d of %d agents running", n[city.Running], len(s.Agents))
@@ -347,14 +347,14 @@ func status(s *city.Snapshot) string {
 	}
 	switch {
 	case s.Config.Rejected != "":
-		text += ", the configuration is refused"
+		text += ", the configuration was refused"
 	case s.Config.Held != nil:
 		text += ", a change of the configuration is held"
 	}
 	return text
 }
 
-// send gives the loop an input. It fails once the loop has ended.
+// send passes an input to the loop. It fails once the loop has ended.
 func (c *Controller) send(ctx context.Context, in effect.Input) error {
 	select {
 	case c.inbox <- in:

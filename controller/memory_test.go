@@ -66,7 +66,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		}
 		if a, _ := s.Agent("a"); a.Crashes != 2 || a.Until == nil ||
 			a.Until.Sub(a.Since) < time.Hour-time.Minute ||
-			!strings.Contains(fmt.Sprint(a.Decisions), "remembered") {
+			!strings.Contains(fmt.Sprint(a.Decisions), "from the previous controller") {
 			t.Errorf("shown: %+v", a)
 		}
 		if _, err := w.Do(t.Context(), city.Release{Agent: "a"}); err != nil {
@@ -130,7 +130,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if w.state("a") != "running" || !strings.Contains(w.degraded(),
-			"crash histories are not kept") {
+			"crash histories cannot be saved") {
 			t.Errorf("a is %s, told: %s", w.state("a"), w.degraded())
 		}
 		if err := os.RemoveAll(path); err != nil {

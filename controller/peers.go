@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// impostor refuses a command that says it is by an agent and does not come from that agent.
+// impostor refuses a command that names an agent but does not come from it.
 func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
 	by := ""
 	switch cmd := cmd.(type) {
@@ -33,11 +33,11 @@ func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
 		"and cannot name the agent %q: leave the name out", p, by)}
 }
 
-// confirmTime bounds the look at a store that confirms a report.
+// confirmTime is the timeout of reading a store to confirm a report.
 const confirmTime = 5 * time.Second
 
-// confirm refuses the report of a change to a bead that its store does not show. A store that cannot be asked
-// confirms everything: the change is made already, and its event must not be lost.
+// confirm refuses the report of a change that the bead's store does not show. If the store fails, the report is
+// accepted, because the change is done and its event must not be lost.
 func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 	e, ok := cmd.(city.Emit)
 	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported ||
@@ -62,6 +62,6 @@ func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 		}
 		return nil
 	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead is called %q: no event "+
-		"%s is written", e.Event.Subject, e.Event.Type)}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead is called %q: event %s "+
+		"is not written", e.Event.Subject, e.Event.Type)}
 }

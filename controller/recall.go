@@ -8,34 +8,34 @@ import (
 	"gcity/controller/memory"
 )
 
-// recallDeeds reads what automations did under the controller before.
+// recallDeeds reads the state of automations that the previous controller saved.
 func (c *Controller) recallDeeds(past *machine.Past) {
 	deeds, err := memory.ReadDeeds(c.o.Dir)
 	if err != nil {
-		past.Forgot = err.Error() + "; the file is kept as .gc/" + memory.DeedsFile +
+		past.Forgot = err.Error() + "; the file is saved as .gc/" + memory.DeedsFile +
 			memory.BadSuffix
 		if failed := memory.KeepBadDeeds(c.o.Dir); failed != nil {
-			past.Forgot = fmt.Sprintf("%v; and the file cannot be kept: %v", err, failed)
+			past.Forgot = fmt.Sprintf("%v; and the file cannot be saved: %v", err, failed)
 		}
-		c.o.Logger.Warn("automations begin anew", "err", past.Forgot)
+		c.o.Logger.Warn("automations start without their saved state", "err", past.Forgot)
 	}
 	past.Deeds = deeds
 }
 
-// recall reads what the controller before left, if its successor is to know.
+// recall reads the state that the previous controller saved.
 func (c *Controller) recall(first *effect.Configuration, past *machine.Past) {
 	if !first.OnDisk {
 		return
 	}
 	agents, err := memory.ReadHistories(c.o.Dir)
 	if err != nil {
-		c.o.Logger.Warn("no crash histories", "err", err)
+		c.o.Logger.Warn("crash histories cannot be read", "err", err)
 		past.Unread = err.Error()
 	}
 	past.Histories = agents
 }
 
-// keep writes what the loop had no more time for. Nothing else is in flight any more.
+// keep saves what the loop could not. No effect is in flight any more.
 func (c *Controller) keep() {
 	content, due, err := c.m.LastMemory()
 	if !due {
@@ -45,6 +45,6 @@ func (c *Controller) keep() {
 		err = memory.WriteHistories(c.o.At, c.o.Dir, content)
 	}
 	if err != nil {
-		c.o.Logger.Error("crash histories are not kept", "err", err)
+		c.o.Logger.Error("crash histories cannot be saved", "err", err)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"gcity/internal/redact"
 )
 
-// withoutSecrets returns an event of the controller without the secrets of command lines in it: a reason may quote
-// one.
+// withoutSecrets returns an event of the controller without secrets, because a reason may quote a command line.
 func withoutSecrets(e events.Event) events.Event {
 	e.Message = redact.Text(e.Message)
 	if text := string(e.Payload); redact.Text(text) == text {

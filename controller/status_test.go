@@ -12,7 +12,7 @@ func TestStatusLine(t *testing.T) {
 	for want, c := range map[string]city.ConfigInfo{
 		"1 of 2 agents running, 1 quarantined": {},
 		"1 of 2 agents running, 1 quarantined, the " +
-			"configuration is refused": {Rejected: "city.toml:1:1: no"},
+			"configuration was refused": {Rejected: "city.toml:1:1: no"},
 		"1 of 2 agents running, 1 quarantined, a change of the " +
 			"configuration is held": {Held: &city.Held{}},
 	} {

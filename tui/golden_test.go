@@ -114,7 +114,7 @@ func scenes() map[string]func(s *stage) {
 			s.change(func(n *city.Snapshot) {
 				n.Stranded = []city.Stranded{
 					{Agent: "builder", Why: "is quarantined", Beads: []string{"gc-12", "gc-15", "gc-16"}, Count: 5},
-					{Agent: "worker-9", Why: "is no member of pool worker any more", Gone: true, Beads: []string{"gc-31"}, Count: 1},
+					{Agent: "worker-9", Why: "is no longer a member of pool worker", Gone: true, Beads: []string{"gc-31"}, Count: 1},
 				}
 			})
 			s.press("c")

@@ -44,7 +44,7 @@ func TestReasonsReadWell(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("idle", func(a *city.Agent) { a.State, a.Suspended, a.Reason = city.Suspended, true, "by agent" })
 	s.agent("chatty", func(a *city.Agent) {
-		a.Description, a.Reason = "", "adopted: it ran already when this controller began"
+		a.Description, a.Reason = "", "adopted: it was running when this controller started"
 	})
 	s.shows("suspended in city.toml")
 	s.hides("by agent", "adopted")

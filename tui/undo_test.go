@@ -122,7 +122,7 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("D", "y")
-	s.done("agent builder is told to finish; ended in 20s")
+	s.done("agent builder is asked to finish; ended in 20s")
 	s.shows("ended in 20s  u undoes for 10s")
 	s.wait(8 * time.Second)
 	s.shows("ended in 20s  8s ago  u undoes for 2s")

@@ -2,10 +2,10 @@ package watchdog
 
 import "time"
 
-// Sight tracks the age of something that another clock has dated. The date is used once, when it is first seen.
-// After that the age grows with the local clock only, so setting a clock does not change it. A date that changed
-// between two looks is no older than the first look. A date in the future counts from the look that found it. The
-// zero value has seen nothing.
+// Sight tracks the age of a timestamp from another clock. The timestamp is used once, when it is first seen. After
+// that the age grows with the local clock only, so setting a clock does not change it. A timestamp that changed
+// between two reads is not older than the first read. A timestamp in the future counts from the read that found it.
+// The zero value has seen nothing.
 type Sight struct {
 	Stamp time.Time // the date as written; zero = nothing seen
 

@@ -115,7 +115,8 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 				Message: fmt.Sprintf("the text for agent %q was dropped: %s", agent,
 					g.Sends[i].Why)}
 		case g.Sends[i].Stage.Over():
-			return city.Receipt{Message: "agent " + agent + " took the text", Send: &g.Sends[i]},
+			return city.Receipt{Message: "agent " + agent + " accepted the text",
+					Send: &g.Sends[i]},
 				nil
 		}
 	}

@@ -77,7 +77,7 @@ func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	case city.Interrupt:
 		err, done = b.Sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
 	case city.Nudge:
-		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" took the text"
+		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" accepted the text"
 	case city.SendKeys:
 		k, ok := b.Sessions.(session.Keyer)
 		if !ok {

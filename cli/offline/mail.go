@@ -82,7 +82,7 @@ func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error
 		return city.Receipt{}, city.WorkError(err)
 	}
 	if out.Message == "" {
-		out.Message = out.Bead.ID + " is in that state already"
+		out.Message = out.Bead.ID + " is already like that"
 	}
 	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, untold
 }

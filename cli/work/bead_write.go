@@ -288,7 +288,7 @@ func eventOf(b beads.Bead) string {
 // unchanged returns the message for a change without effect.
 func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
-		return "is in that state already"
+		return "is already like that"
 	}
 	text := fmt.Sprintf("is already closed, since %s", e.Clock(*b.ClosedAt))
 	if b.Assignee != "" {

@@ -1,4 +1,4 @@
-// Package describe shows definitions of automations as a snapshot does.
+// Package describe converts definitions of automations to values of a snapshot.
 package describe
 
 import (
@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Automation shows an automation of the city in dir as it is written, as if its gate were closed.
+// Automation returns an automation of the city in dir as it is defined, with its gate closed.
 func Automation(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source),
@@ -27,7 +27,7 @@ func Automation(dir string, d automation.Definition) city.Automation {
 	return v
 }
 
-// Broken shows an automation whose file cannot be used: each reason with its place behind it.
+// Broken returns an automation with an invalid file, each problem followed by its position.
 func Broken(dir string, b automation.Broken) city.Automation {
 	return city.Automation{
 		Name: b.Scoped(), Rig: b.Rig, Source: within(dir, b.Source), Layer: b.Layer.Title,
@@ -36,7 +36,7 @@ func Broken(dir string, b automation.Broken) city.Automation {
 	}
 }
 
-// reasons puts what is wrong before where that is, one a line.
+// reasons returns one line per problem, followed by its position.
 func reasons(dir string, all toml.Problems) string {
 	lines := make([]string, len(all))
 	for i, p := range all {
@@ -45,7 +45,7 @@ func reasons(dir string, all toml.Problems) string {
 	return strings.Join(lines, "\n")
 }
 
-// within is a path relative to a folder that it is below.
+// within returns a path relative to the folder that contains it.
 func within(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -10,7 +10,7 @@ import (
 	"gcity/formula"
 )
 
-// Configuration is a configuration as the machine needs it.
+// Configuration is the configuration in the form that the machine needs.
 type Configuration struct {
 	Name      string
 	Revision  string
@@ -19,21 +19,21 @@ type Configuration struct {
 	Pools     []agent.Pool // in name order
 	Rigs      []agent.Rig  // in name order
 	Tiers     []config.Watchdog
-	Overrides map[string]int // of pools, by hand
+	Overrides map[string]int // sizes of pools set by a user
 	OnDisk    bool           // crash_history = "disk"
 
-	Dir     string       // of the city
-	Source  *config.City // what all this was made of
+	Dir     string       // the folder of the city
+	Source  *config.City // the configuration that this was made from
 	Backups bool         // work is backed up once a day
-	// there are no stores: nothing is counted, nothing runs by itself
+	// the city has no stores: no counts, no automations
 	NoWork             bool
 	Layers             []formula.Layer
 	Automations        automation.Options
 	WispEvery, WispTTL time.Duration // both or none are 0
 	Warnings           []string
-	Environ            []string // that beats the file
+	Environ            []string // variables that override the file
 	Console            city.Console
-	API                config.API // zero = nowhere
+	API                config.API // zero = it does not listen
 	Store              city.WorkStore
 	Patrol             time.Duration
 	Grace              time.Duration // shutdown_timeout

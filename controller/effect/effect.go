@@ -1,5 +1,5 @@
-// Package effect has the two vocabularies of a controller: inputs, which are what happened, and effects, which are
-// what the machine wants done. Both are values: nothing here decides or does anything.
+// Package effect has the inputs and the effects of a controller. An input is something that happened; an effect is
+// something that the machine wants done. Both are plain values.
 package effect
 
 import (
@@ -14,44 +14,44 @@ import (
 	"gcity/session"
 )
 
-// Farewell bounds the end of a city after its last decision: effects in flight, cleanup, and the last messages to
+// Farewell limits the time after the last decision of a city: effects in flight, cleanup, and last messages to
 // scripts.
 const Farewell = 6 * time.Second
 
-// Effect is something the machine wants done. Effects with a key run off the loop, at most one per key at a time
-// (L1), and come back as inputs.
+// Effect is something the machine wants done. Effects with a key run outside the loop, at most one per key (L1),
+// and return inputs.
 type Effect interface{ Key() string }
 
 type (
 	// Start starts an agent's session and brings it to readiness. → Started
 	Start struct {
 		Want  *agent.Want
-		Brief *Brief // a file that it is to find; nil = none
+		Brief *Brief // a file for it to read; nil = not needed
 		Ends  []UnrecordedEnd
 	}
-	// Resume carries an adopted session on to readiness. → Started
+	// Resume brings an adopted session to readiness. → Started
 	Resume struct {
 		Want   *agent.Want
 		Status session.Status
 	}
-	// Stop ends a session's tree. → Stopped
+	// Stop stops the process tree of a session. → Stopped
 	Stop struct {
 		Agent, Session string
 		Grace          time.Duration
 	}
 	// Vet asks a provider whether it could run sessions. → Vetted
 	Vet struct{ Provider string }
-	// Kill ends a session's tree now, beside a stop under way. No input follows: the stop's own result does.
+	// Kill kills the process tree of a session while a stop is in flight. It returns no input; the stop does.
 	Kill struct{ Agent, Session string }
-	// Cancel ends the wait of a start under way; its Started still comes.
+	// Cancel ends the wait of a start in flight; its Started still follows.
 	Cancel struct{ Agent string }
-	// Capture keeps what a dead session said. → Captured
+	// Capture saves the last output of a dead session. → Captured
 	Capture struct {
 		Agent, Session, ID string
 		At                 time.Time
 		Cols, Rows         int
 	}
-	// Acknowledge lets the provider forget a recorded exit.
+	// Acknowledge lets the provider forget an exit that was recorded.
 	Acknowledge struct{ Agent, Session, ID string }
 	// Type presses keys in a session, interrupts or clears it. → Typed
 	Type struct {
@@ -64,42 +64,42 @@ type (
 		ID                   uint64
 		Text                 string
 		Polite               bool
-		Provider             string // that runs it; "" = there is but one
+		Provider             string // of the session; "" = there is only one provider
 		// of the line in which the agent's program waits for input; "" = unknown
 		Prefix string
 	}
-	// List looks at reality. → Listed
+	// List lists all sessions. → Listed
 	List struct {
 		Turn    uint64
-		Inherit bool // sessions that a predecessor started may be seen for the first time
-		First   bool // no look has shown any session so far
+		Inherit bool // sessions of the previous controller may be seen for the first time
+		First   bool // no list has shown any session so far
 	}
-	// Load reads the configuration if it is no longer the known one. → Loaded
+	// Load reads the configuration if its revision has changed. → Loaded
 	Load struct {
 		Known   string // the revision in force
-		Refused string // the one that was refused last
-		Sighted string // the one that a patrol saw last
-		Now     bool   // the file is known to be whole: load whatever it is
-		Force   bool   // somebody wants to hear of it, new or not
+		Refused string // the one that was last refused
+		Sighted string // the one that the last patrol saw
+		Now     bool   // the file is complete: load it even if it was not seen before
+		Force   bool   // a command waits for the result, changed or not
 	}
 	// Edit writes the suspended flag of an agent, a pool or a rig; of the city if neither is named. → Edited
 	Edit struct {
 		Agent, Rig string
 		On         bool
-		ID         uint64 // of the command behind it
+		ID         uint64 // of its command
 	}
 	// CheckPool runs a pool's check. → PoolChecked
 	CheckPool struct{ Pool *agent.Pool }
-	// MarkDrain writes a session's drain marks; the zero Drain takes them away. → DrainMarked
+	// MarkDrain writes the drain marks of a session; the zero Drain removes them. → DrainMarked
 	MarkDrain struct {
 		Agent, Session, ID string
 		Drain              session.Drain
 	}
-	// Scale writes a pool's override, or takes it out. → Scaled
+	// Scale writes or removes the size of a pool set by a user. → Scaled
 	Scale struct {
 		Pool string
 		Size *int
-		ID   uint64 // of the command behind it
+		ID   uint64 // of its command
 	}
 	// Scan looks for automations in layers of folders. → Scanned
 	Scan struct {
@@ -107,18 +107,18 @@ type (
 		Rigs    []agent.Rig
 		Options automation.Options
 	}
-	// SweepRuns closes the records of runs that a predecessor left open. The newest of each of some automations is
-	// told, too, however many newer ones others have. → RunsSwept
+	// SweepRuns closes the records of runs that the previous controller left open. It also returns the newest
+	// record of each automation in Of. → RunsSwept
 	SweepRuns struct{ Of []string }
-	// CloseUnclosedRuns closes the records of runs that are open and older than a time, but for those that are
-	// known. → UnclosedRunsClosed
+	// CloseUnclosedRuns closes open records of runs that are older than a time, except known ones. →
+	// UnclosedRunsClosed
 	CloseUnclosedRuns struct {
 		Known  []string // beads, sorted
 		Before time.Time
 	}
-	// Follow hands in events of these types after a seq, instead of those it handed in before. → Happened
+	// Follow delivers events of these types after a sequence number, and replaces the previous Follow. → Happened
 	Follow struct {
-		ID    uint64 // of this one: what those before it still hand in is not used
+		ID    uint64 // of this effect; events of earlier ones are ignored
 		After uint64
 		Types []string
 	}
@@ -127,100 +127,102 @@ type (
 		In *config.City
 		Of automation.Definition
 	}
-	// OpenRun makes the record of a run. → RunOpened
+	// OpenRun creates the record of a run. → RunOpened
 	OpenRun struct{ Run automation.Run }
-	// Run carries a run out. → RunEnded
+	// Run executes a run. → RunEnded
 	Run struct {
-		In     *config.City // in force when the run was opened
+		In     *config.City // the configuration when the run was opened
 		Run    automation.Run
 		Bead   string
-		Memory uint64    // revision of what is to be remembered that has to be on the disk before
-		Failed *city.Run // whose failure it follows; nil: it follows none
+		Memory uint64    // revision of the saved state that this run needs
+		Failed *city.Run // the failed run that triggered it; nil: it was not triggered by a failure
 	}
 	// CancelRun ends a run on request. Its result comes back as an input.
 	CancelRun struct{ Bead, By string }
-	// CancelRuns ends all runs that go; each comes back by itself.
+	// CancelRuns cancels all runs; each returns its own result.
 	CancelRuns struct{}
 	// CloseRun closes a run's record. → RunClosed
 	CloseRun struct {
 		Run     city.Run
 		Formula bool
-		Kind    string // of the event that tells of it; "" = it has been told
+		Kind    string // of the event about the end; "" = it is already recorded
 		Msg     string
-		Again   *Retry // it is tried again; nil: it is not
-		Failed  bool   // the last try
+		Again   *Retry // when it is retried; nil: it is not
+		Failed  bool   // the last attempt
 	}
-	// SaveAutomations writes down what automations have done. → AutomationsSaved
+	// SaveAutomations saves the state of automations. → AutomationsSaved
 	SaveAutomations struct {
 		Rev    uint64
 		Memory []byte
 	}
-	// ChangeBead makes or changes a piece of work. → BeadChanged
+	// ChangeBead creates or changes a piece of work. → BeadChanged
 	ChangeBead struct {
 		ID  uint64
 		Cmd city.Command
 	}
 	// CountWork counts open work. → WorkCounted
 	CountWork struct{ Pools []string }
-	// ReturnWork gives back to their pools what is assigned to members that have left for good. → WorkReturned
+	// ReturnWork returns work of members that have left their pools for good. → WorkReturned
 	ReturnWork struct{ Of []Leaver }
-	// ProbeStores finds out whether stores that failed are well again. → StoresProbed; StoresReported tells of them
+	// ProbeStores checks whether stores that failed work again. → StoresProbed; StoresReported has the details
 	ProbeStores struct{}
-	// Purge removes what was closed so long ago: wisps, 0 = they stay; and records of runs, but for the newest of
-	// each of these automations. → Purged
+	// Purge removes wisps that were closed longer ago than Wisps (0 = never), and old records of runs except the
+	// newest of each automation. → Purged
 	Purge struct {
 		Wisps, Runs time.Duration
 		Of          []string
 	}
 	// BackUp makes the backups of work that are due. → BackedUp
 	BackUp struct{}
-	// Measure samples what sessions take. → Measured
+	// Measure samples the resources that sessions use. → Measured
 	Measure struct{}
-	// SaveHistories writes the crash histories down, all agents' as JSON; nil removes the file. → HistoriesSaved
+	// SaveHistories saves the crash histories of all agents as JSON; nil removes the file. → HistoriesSaved
 	SaveHistories struct{ Memory []byte }
-	// Record appends an event; the answers hear its seq once it is written (L9).
+	// Record appends an event. The answers are sent with its sequence number after it is written (L9).
 	Record struct {
 		Event   events.Event
 		Answers []Answer
 	}
-	// ReadHeartbeat looks at the file of a watchdog's agent. → HeartbeatRead
+	// ReadHeartbeat reads the heartbeat file of a watchdog's agent. → HeartbeatRead
 	ReadHeartbeat struct{ Tier, Path string }
-	// Escalate calls a person: by mail, and by a command if there is one. → Escalated
+	// Escalate notifies a person by mail, and by a command if configured. → Escalated
 	Escalate struct {
 		Tier, From, To, Subject, Text string
-		Call                          time.Time // when it was
+		Call                          time.Time // time of the escalation
 		Command                       string
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen says where the city is to answer over TCP. → ListenerChanged, whenever that changes
+	// Listen sets where the city listens for TCP. → ListenerChanged, at each change
 	Listen struct{ Want config.API }
-	// Emit writes an event of a client and answers the command: it is in the log, or it is refused.
+	// Emit writes an event of a client and answers its command.
 	Emit struct {
 		ID    uint64
 		Event events.Event
 	}
-	// Reply answers commands that no event proves.
+	// Reply answers a command that causes no event.
 	Reply struct{ Answer }
 )
 
-// Answer is the reply to the command of this id.
+// Answer is the reply to the command with this ID.
 type Answer struct {
 	ID      uint64
 	Receipt city.Receipt
 	Err     *city.Error
 }
 
-func (f Start) Key() string             { return "agent:" + f.Want.Name }
-func (f Resume) Key() string            { return "agent:" + f.Want.Name }
-func (f Stop) Key() string              { return "agent:" + f.Agent }
-func (f Vet) Key() string               { return "vet:" + f.Provider }
-func (f Kill) Key() string              { return "kill:" + f.Agent }
-func (f Cancel) Key() string            { return "" }
-func (f Capture) Key() string           { return "capture:" + f.Agent + ":" + f.ID }
-func (f Acknowledge) Key() string       { return "ack:" + f.Agent + ":" + f.ID }
-func (f Type) Key() string              { return "type:" + f.Agent }
-func (f Send) Key() string              { return "type:" + f.Agent } // in one order with keys
+func (f Start) Key() string       { return "agent:" + f.Want.Name }
+func (f Resume) Key() string      { return "agent:" + f.Want.Name }
+func (f Stop) Key() string        { return "agent:" + f.Agent }
+func (f Vet) Key() string         { return "vet:" + f.Provider }
+func (f Kill) Key() string        { return "kill:" + f.Agent }
+func (f Cancel) Key() string      { return "" }
+func (f Capture) Key() string     { return "capture:" + f.Agent + ":" + f.ID }
+func (f Acknowledge) Key() string { return "ack:" + f.Agent + ":" + f.ID }
+func (f Type) Key() string        { return "type:" + f.Agent }
+
+// shares the key, so that it keeps the order with keys
+func (f Send) Key() string              { return "type:" + f.Agent }
 func (f List) Key() string              { return "list" }
 func (f Load) Key() string              { return "load" }
 func (f Edit) Key() string              { return "edit" }
@@ -253,7 +255,7 @@ func (f Listen) Key() string            { return "" }
 func (f Emit) Key() string              { return "" }
 func (f Reply) Key() string             { return "" }
 
-// Brief is a file that a triage finds at its start.
+// Brief is a file that is written before a triage agent starts.
 type Brief struct {
 	Path string
 	Data []byte

@@ -12,7 +12,7 @@ import (
 // ended.
 const NewestEvents = events.MaxLimit
 
-// RecordedEnds returns the ids of the sessions whose end is recorded by one of some events.
+// RecordedEnds returns the IDs of sessions with a recorded end in the given events.
 func RecordedEnds(newest []events.Event) map[string]bool {
 	recorded := map[string]bool{}
 	for i := range newest {
@@ -23,7 +23,7 @@ func RecordedEnds(newest []events.Event) map[string]bool {
 	return recorded
 }
 
-// EndedSession returns the id of the session whose end an event records; "" = it records none.
+// EndedSession returns the ID of the session that an event records the end of, "" for other events.
 func EndedSession(e *events.Event) string {
 	switch e.Type {
 	case events.AgentCrashed, events.AgentStopped, events.AgentSuspended:
@@ -35,7 +35,7 @@ func EndedSession(e *events.Event) string {
 	return ""
 }
 
-// Death returns what the end of a session means to a restart policy.
+// Death converts the end of a session for the restart policy.
 func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
 }

@@ -10,7 +10,7 @@ import (
 // CaptureLimit bounds the capture of a dead session's output.
 const CaptureLimit = 2 * time.Second
 
-// Halt is why a run ended that somebody wanted ended.
+// Halt is the error of a run that was canceled on request.
 type Halt struct{ Who string }
 
 func (h *Halt) Error() string { return "ended by " + h.Who }
@@ -20,10 +20,10 @@ func IsHalted(err error) bool {
 	return ok
 }
 
-// Abandoned is the error of a run whose controller ended before it did.
+// Abandoned is the error of a run that outlived its controller.
 const Abandoned = "its controller ended before it did"
 
-// Partly gives the providers that did not answer, by the error of a look to which others did.
+// Partly returns the providers that did not answer a list that others answered.
 func Partly(err error) (unknown map[string]error, partly bool) {
 	if p, ok := errors.AsType[*session.Partial](err); ok {
 		return p.Unknown, true

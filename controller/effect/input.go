@@ -12,35 +12,35 @@ import (
 	"gcity/watchdog"
 )
 
-// Input is something that happened. The loop turns the world into inputs; the machine never looks at the world
-// itself.
+// Input is something that happened. The loop converts the outside world into inputs.
 type Input interface{ input() }
 
 type (
-	// Tick is the patrol.
+	// Tick starts a patrol.
 	Tick struct{}
-	// Stalled says that the whole program stood still until now: what it knows of the time before is of no use.
+	// Stalled says that the whole program was suspended until now, so earlier observations are out of date.
 	Stalled struct{}
-	// Wake is a time that the machine asked for (see machine.next).
+	// Wake is a time that the machine asked for (see Machine.Next).
 	Wake struct{}
 	// Poked says that the configuration may have changed.
 	Poked struct{}
-	// Loaded is the result of a load effect. With neither conf nor err there was nothing new.
+	// Loaded is the result of a load effect. Without Conf and Err, nothing has changed.
 	Loaded struct {
-		Revision string // that was looked at
+		Revision string // of the files that were read
 		Conf     *Configuration
-		Found    bool  // conf differs although its files do not: programs are there that were not
-		Err      error // why the files on disk cannot come into force
+		// the configuration differs although its files do not: programs were installed
+		Found bool
+		Err   error // why the files on disk are refused
 	}
 	// Listed is the result of a list effect.
 	Listed struct {
-		// of the effect: what the machine did to an agent since then is newer than this
+		// of the effect: actions of the machine after it are newer than this list
 		Turn     uint64
 		Sessions []session.Status
-		Past     *Inherited // nil: nothing of a predecessor's can be among them
+		Past     *Inherited // nil: it contains no sessions of the previous controller
 		Err      error
 	}
-	// ListedLate is the answer of a provider that was late for the look of a turn. Each that was late has one.
+	// ListedLate is the answer of one provider that was late.
 	ListedLate struct {
 		Turn     uint64
 		Provider string
@@ -50,28 +50,29 @@ type (
 	}
 	// Lost is the result of a list effect that found another controller in charge of the city.
 	Lost struct{ Err error }
-	// FolderMoved says that the city's folder is not where it was, and why; "" = it is there again.
+	// FolderMoved says that the city's folder is not at its path, and why; "" = it is back.
 	FolderMoved struct{ Why string }
-	// Exited is an end that the provider told of by itself.
+	// Exited is an exit that the provider reported on its own.
 	Exited struct{ Exit session.Exit }
-	// DialogAnswered tells that a question of an agent's program was answered at its start.
+	// DialogAnswered says that a question of an agent's program was answered during its start.
 	DialogAnswered struct {
 		Agent, Session string // the session's id
 		Dialog         session.Dialog
 	}
-	// Asking tells that an agent's program asks something at its start that somebody at its terminal has to answer.
+	// Asking says that an agent's program asks a question during its start that a user has to answer in its
+	// terminal.
 	Asking struct {
 		Agent  string
 		Status session.Status // of its session
-		About  string         // "" = it does so no more
-		Waits  string         // what the session provider waits for instead; "" = nothing
+		About  string         // the question; "" = it no longer asks
+		Waits  string         // what the provider waits for instead; "" = nothing
 	}
 	// Started is the result of a start or resume effect.
 	Started struct {
 		Agent    string
 		Status   session.Status
-		Equipped string   // what was put into its folder; "" = nothing
-		Troubles []string // what was not, though it should have been
+		Equipped string   // what was copied into its folder; "" = nothing
+		Troubles []string // what could not be copied
 		Err      error
 	}
 	// Stopped is the result of a stop effect.
@@ -82,90 +83,90 @@ type (
 	// Vetted is the result of a vet effect.
 	Vetted struct {
 		Provider string
-		Err      error // why it could run nothing
+		Err      error // why it cannot run sessions
 	}
 	// Captured is the result of a capture effect.
 	Captured struct {
 		Agent, ID string
 		Tail      string // last lines, plain text
-		File      string // kept output, relative to the city; "" = none
+		File      string // the saved output, relative to the city; "" = not saved
 		Err       error
 	}
-	// Typed is the result of a typing effect.
+	// Typed is the result of a Type effect.
 	Typed struct {
 		Agent string
 		Err   error
 	}
-	// Sent is the result of typing a text.
+	// Sent is the result of a Send effect.
 	Sent struct {
 		Agent     string
 		ID        uint64        // of the delivery
-		Held      string        // why it was not typed; "" = it was, if err is nil
-		Wait      time.Duration // before it is tried again
-		Disturbed bool          // it was held back by somebody who types
-		// bytes printed until it was submitted; the largest number = nobody knows
+		Held      string        // why it was held back; "" = it was typed, if Err is nil
+		Wait      time.Duration // until the next attempt
+		Disturbed bool          // a user was typing
+		// bytes printed until it was submitted; the largest number = unknown
 		Output uint64
-		Err    error // it was refused, and will be again
+		Err    error // it was refused, and a retry would be too
 	}
-	// Edited is the result of an edit effect; a load effect follows by itself.
+	// Edited is the result of an Edit effect; a load follows automatically.
 	Edited struct {
 		Edit Edit
 		Err  error
 	}
-	// PoolChecked is the result of a check effect.
+	// PoolChecked is the result of a check of a pool.
 	PoolChecked struct {
 		Pool   string
-		Check  string // the line that ran
+		Check  string // the command that ran
 		Value  int
-		Err    error         // why it does not count
-		Kind   string        // of err: of one kind only the first is told
-		Output string        // end of what it printed, cleaned
-		Took   time.Duration // it ran so long
+		Err    error         // why the result is invalid
+		Kind   string        // of Err: only the first error of a kind is reported
+		Output string        // end of the output, cleaned
+		Took   time.Duration // run time
 	}
-	// DrainMarked is the result of a mark effect.
+	// DrainMarked is the result of a MarkDrain effect.
 	DrainMarked struct {
-		Agent, Session string // session: the id of the life
+		Agent, Session string // Session is the ID of the session
 		Drain          session.Drain
 		Err            error
 	}
-	// Scaled is the result of writing an override.
+	// Scaled is the result of a Scale effect.
 	Scaled struct {
 		Scale Scale
 		Err   error
 	}
-	// Watched says that somebody watches just now.
+	// Watched says that a client watches the snapshots.
 	Watched struct{}
-	// Measured is what sessions took at a time, by name. With err nothing is known.
+	// Measured has the resources that sessions used, by name. With Err, nothing is known.
 	Measured struct {
 		Usage map[string]session.Usage
 		At    time.Time
 		Err   error
 	}
-	// HistoriesSaved is the result of writing the crash histories down.
+	// HistoriesSaved is the result of SaveHistories.
 	HistoriesSaved struct{ Err error }
 	// FoldersChanged says that folders of automations may have changed.
 	FoldersChanged struct{}
 	// Scanned is the result of a scan effect.
 	Scanned struct {
 		Catalog automation.Catalog
-		Newest  uint64 // seq of the log's newest event
-		Trouble string // with layers, or with what is linked from them
-		Away    bool   // the city is not at its path: nothing was looked for
+		Newest  uint64 // sequence number of the newest event in the log
+		Trouble string // with folders, or with links to formulas
+		Away    bool   // the city is not at its path: nothing was read
 	}
-	// RunsSwept is the result of looking at the records of runs.
+	// RunsSwept is the result of SweepRuns.
 	RunsSwept struct {
-		Interrupted []city.Run  // were open, and are closed now
-		Runs        []city.Run  // newest ones, those included
-		Odd         string      // which cannot be closed, and why
-		Told        *LoggedRuns // what the log says of them; nil: unknown
+		Interrupted []city.Run  // were open and are closed now
+		Runs        []city.Run  // the newest, including those
+		Odd         string      // records that can never be closed, and why
+		Told        *LoggedRuns // what the log contains about them; nil: unknown
 		Err         error
 	}
-	// Happened is events that automations wait for, in order.
+	// Happened has events that automations wait for, in order.
 	Happened struct {
-		Follow uint64 // the effect that hands them in
+		Follow uint64 // ID of the Follow effect
 		Events []events.Event
 	}
-	// FollowEnded says that a follow effect has come to its end by itself.
+	// FollowEnded says that a Follow effect ended on its own.
 	FollowEnded struct {
 		Follow uint64
 		Err    error
@@ -173,11 +174,11 @@ type (
 	// ConditionChecked is the result of an automation's check.
 	ConditionChecked struct {
 		Scoped string
-		Check  string // the line that ran
+		Check  string // the command that ran
 		Code   int
-		Err    string // why there is no code
+		Err    string // why it has no exit code
 	}
-	// RunOpened is the result of making a run's record.
+	// RunOpened is the result of creating the record of a run.
 	RunOpened struct {
 		Run  automation.Run
 		Bead beads.Bead
@@ -190,18 +191,18 @@ type (
 		Code         *int
 		Problem      string
 		Output       string
-		Made, Title  string // the root of what a formula made
+		Made, Title  string // the root bead that a formula created
 		Formula      bool
 		TimedOut     bool
-		Halted       bool // somebody wanted it ended
+		Halted       bool // it was canceled on request
 		Took         time.Duration
 	}
-	// RunClosed is the result of closing a run's record.
+	// RunClosed is the result of closing the record of a run.
 	RunClosed struct {
 		Bead string
 		Err  error
 	}
-	// AutomationsSaved is the result of writing down what automations have done.
+	// AutomationsSaved is the result of SaveAutomations.
 	AutomationsSaved struct {
 		Rev uint64
 		Err error
@@ -209,31 +210,31 @@ type (
 	// BeadChanged is the result of a command about work.
 	BeadChanged struct {
 		ID      uint64
-		Events  []events.Event // of what has changed; none = it was so already
+		Events  []events.Event // of the changes; empty = nothing changed
 		Bead    beads.Bead
-		Message string // for whoever asked; "" = the event says it
+		Message string // answer to the command; "" = as the event says
 		Err     *city.Error
 	}
-	// WorkCounted is how much work there is. Unchanged: as when it was last counted.
+	// WorkCounted is the result of CountWork. Unchanged: the same as the last count.
 	WorkCounted struct {
 		Work      city.Work
-		Rigs      map[string]city.RigWork // of those whose work could be counted
+		Rigs      map[string]city.RigWork // of rigs that could be counted
 		Unchanged bool
-		Tasks     map[string]string  // by assignee: his newest work in progress
-		Gated     map[string]string  // by assignee: the gate that this work awaits
-		Held      map[string]Holding // by assignee: all that he has not done
+		Tasks     map[string]string  // by assignee: the newest work in progress
+		Gated     map[string]string  // by assignee: the gate that this work waits for
+		Held      map[string]Holding // by assignee: all unfinished work
 		Mail      city.MailTally
-		Unknown   bool  // work says nothing, because some of it was never counted
-		Err       error // why some of it is as it was counted before
+		Unknown   bool  // Work is incomplete, because a store was never counted
+		Err       error // why some counts are old
 	}
-	// WorkReturned is the result of giving work back to pools. Some of it may be done though there is an error.
+	// WorkReturned is the result of returning work to pools. Some of it may be done despite an error.
 	WorkReturned struct {
 		Done []Returned // in the order in which it was done
 		Err  error
 	}
-	// StoresReported is what is wrong with the stores.
+	// StoresReported has the problems of the stores.
 	StoresReported struct{ guard.Report }
-	// StoresProbed says that the stores that failed have been tried.
+	// StoresProbed says that the stores that failed were tried again.
 	StoresProbed struct{}
 	// Purged is the result of removing old wisps.
 	Purged struct {
@@ -242,43 +243,43 @@ type (
 	}
 	// BackedUp is the result of BackUp.
 	BackedUp struct{ Err error }
-	// Command is somebody's wish; id names the answer.
+	// Command is a command of a client; ID identifies the answer.
 	Command struct {
 		ID   uint64
 		Cmd  city.Command
 		Peer city.Peer
 	}
-	// UnclosedRunsClosed is the result of closing records of runs that never were.
+	// UnclosedRunsClosed is the result of CloseUnclosedRuns.
 	UnclosedRunsClosed struct{ Err error }
-	// CommandAbandoned says that nobody waits any more for the answer to a city.Fire.
+	// CommandAbandoned says that no client waits for the answer to a city.Fire any more.
 	CommandAbandoned struct{ ID uint64 }
-	// Shutdown ends the city: its agents too, unless leave.
+	// Shutdown stops the city: its agents too, unless Leave is set.
 	Shutdown struct{ Leave bool }
-	// Hurry takes the grace out of a shutdown under way.
+	// Hurry ends the grace period of a shutdown in flight.
 	Hurry struct{}
-	// ModeChanged says that the city is run in another way now: its console is gone.
+	// ModeChanged says that the city runs in another mode: its console has closed.
 	ModeChanged struct{ Mode string }
-	// LogHealth is the event log's own word on its health.
+	// LogHealth says why the event log is degraded; "" = it is healthy.
 	LogHealth struct{ Degraded string }
-	// HeartbeatRead is the result of looking at a heartbeat's file. With neither stamp nor problem there is none.
+	// HeartbeatRead is the content of a heartbeat file. Without Stamp and Problem, the file does not exist.
 	HeartbeatRead struct {
 		Tier, Path string
 		Stamp      time.Time
-		Agents     watchdog.Agents // as it reports them
+		Agents     watchdog.Agents // as the heartbeat reports them
 		Problem    string
-		Unread     bool // what lies there could not be looked at
+		Unread     bool // the file could not be read
 	}
-	// Escalated is the result of calling a person.
+	// Escalated is the result of an escalation.
 	Escalated struct {
 		Tier   string
 		Call   time.Time
 		Events []events.Event
 		Err    string // why no mail was sent
-		Ran    bool   // a command
+		Ran    bool   // escalate_command ran
 		Failed string // how it failed
 		Output string
 	}
-	// ListenerChanged is what has become of the wish to answer over TCP.
+	// ListenerChanged is the state of the TCP listener.
 	ListenerChanged struct{ Door city.Listener }
 )
 

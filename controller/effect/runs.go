@@ -7,22 +7,22 @@ import (
 	"gcity/events"
 )
 
-// LoggedRuns is what the newest events say of runs.
+// LoggedRuns is what the newest events contain about runs.
 type LoggedRuns struct {
-	// of the oldest of these events: what happened before may be in the log too
+	// time of the oldest of these events; the log may contain earlier ones
 	Since time.Time
-	Fired map[string]bool // ids of the runs whose beginning is among them
-	Ended map[string]bool // and of those whose end is
+	Fired map[string]bool // IDs of runs with a start event
+	Ended map[string]bool // IDs of runs with an end event
 }
 
-// Retry is when a run that failed is tried again.
+// Retry is when a failed run is retried.
 type Retry struct {
-	Try int       `json:"try"` // of so many …
+	Try int       `json:"try"` // number of this attempt
 	Of  int       `json:"of"`
 	At  time.Time `json:"at"`
 }
 
-// TellsOf returns what some events, the newest first, say of runs.
+// TellsOf returns what some events, newest first, contain about runs.
 func TellsOf(newest []events.Event) *LoggedRuns {
 	t := &LoggedRuns{Fired: map[string]bool{}, Ended: map[string]bool{}}
 	for i := range newest {

@@ -10,23 +10,23 @@ import (
 // Leaver is a member that has left its pool for good.
 type Leaver struct{ Agent, Pool string }
 
-// Returned is a piece of work that went back to a pool.
+// Returned is a piece of work that was returned to a pool.
 type Returned struct {
 	Leaver
 	Bead  string
 	Event events.Event
 }
 
-// Holding is what somebody was given and has not done.
+// Holding is the unfinished work of an assignee.
 type Holding struct {
-	IDs []string // of a few, what is in progress first
+	IDs []string // of a few, those in progress first
 	N   int
 }
 
 // Same reports whether two holdings are equal.
 func (h Holding) Same(o Holding) bool { return h.N == o.N && slices.Equal(h.IDs, o.IDs) }
 
-// With returns a holding with what another one has added.
+// With returns a holding that includes the work of another one.
 func (h Holding) With(o Holding) Holding {
 	h.N += o.N
 	h.IDs = slices.Concat(h.IDs, o.IDs[:min(len(o.IDs), city.StrandedIDs-len(h.IDs))])

@@ -8,7 +8,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// refuseLoad answers those who waited for a configuration that is refused.
+// refuseLoad answers the commands that wait for a configuration that was refused.
 func (ld *loader) refuseLoad(ws []waiter, why string) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {
@@ -17,8 +17,8 @@ func (ld *loader) refuseLoad(ws []waiter, why string) {
 		}
 		ld.m.step.Do(effect.Reply{Answer: effect.Answer{ID: w.id,
 			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
-				"it is written, but does not %s the city before the configuration on disk is "+
-					"mended; the old one stays in force: %s", w.verb, why)}}})
+				"it is written, but does not %s the city until the configuration on disk is "+
+					"valid; the old one stays in force: %s", w.verb, why)}}})
 	}
 }
 
@@ -28,7 +28,7 @@ func (cs *commands) refuseAll(ws []waiter, code city.Code, msg string) {
 	}
 }
 
-// refuse answers everybody who waits for an agent.
+// refuse answers all commands that wait for an agent with an error.
 func (cs *commands) refuse(a *record, code city.Code, msg string) {
 	cs.refuseAll(a.waiters, code, msg)
 	a.waiters = nil
@@ -38,17 +38,17 @@ func (cs *commands) refuse(a *record, code city.Code, msg string) {
 			t.id = 0
 		}
 	}
-	a.typing = a.typing[:min(1, len(a.typing))] // which is in flight (L1)
+	a.typing = a.typing[:min(1, len(a.typing))] // the first is in flight (L1)
 }
 
-// resolve answers those who wait for an agent with one of these verbs, without an event.
+// resolve answers the commands with these verbs that wait for an agent, without an event.
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range cs.takeWaiters(a, verbs...) {
 		cs.m.step.Reply(w.id, msg)
 	}
 }
 
-// answersFor turns those who wait with one of these verbs into answers of an event.
+// answersFor turns the commands with these verbs that wait for an agent into answers of an event.
 func (cs *commands) answersFor(a *record, msg string, verbs ...string) []effect.Answer {
 	var out []effect.Answer
 	for _, w := range cs.takeWaiters(a, verbs...) {

@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// taker is a command that takes a text back which is just being tried, after so many that waited.
+// taker is a command that takes back a text that is being typed, and n queued ones.
 type taker struct {
 	id uint64
 	n  int
@@ -20,7 +20,7 @@ func (t taker) receipt(a *record, n int) effect.Answer {
 		Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.n+n, a.name)}}
 }
 
-// unsend takes back what waits. Whether a text that is being tried can be is known when it has been.
+// unsend takes back queued texts. A text that is being typed is decided when that is done.
 func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 	var back []*delivery
 	var going *delivery
@@ -30,7 +30,7 @@ func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 			case c.ID != 0 && d.id != c.ID:
 			case slices.Contains(a.out.waiting, d):
 				back = append(back, d)
-			case d == a.out.going:
+			case d == a.out.current:
 				going = d
 			case c.ID != 0:
 				tx.m.step.Refuse(id, city.Conflict,
@@ -53,15 +53,15 @@ func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 		going.takers = append(going.takers, t)
 	case len(back) > 0:
 	case c.ID != 0:
-		tx.m.step.Refuse(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s",
+		tx.m.step.Refuse(id, city.Conflict, fmt.Sprintf("text %d is not queued for agent %s",
 			c.ID,
 			a.name))
 	default:
-		tx.m.step.Refuse(id, city.Conflict, "nothing waits to be sent to agent "+a.name)
+		tx.m.step.Refuse(id, city.Conflict, "there are no queued texts for agent "+a.name)
 	}
 }
 
-// meantFor says why a watchdog's text is nothing for whoever lives there by now, "" if it is.
+// meantFor returns why a watchdog's text is not for the current session, "" if it is.
 func (d *delivery) meantFor(a *record) string {
 	if d.meant != "" && d.meant != a.sess.life.ID {
 		return "the session that it was for has ended"
@@ -69,10 +69,10 @@ func (d *delivery) meantFor(a *record) string {
 	return ""
 }
 
-// takeBack gives up a watchdog's text that nothing calls for any more. What becomes of one that is being tried is
-// known when it has been.
+// takeBack gives up a watchdog's obsolete text. A text that is being typed is decided when that is
+// done.
 func (tx *texts) takeBack(now time.Time, a *record, d *delivery, why string) {
-	if d.moot = why; a.out.going != d {
+	if d.obsolete = why; a.out.current != d {
 		tx.giveUp(now, a, d, dropped{city.Conflict, why, effect.ActorController})
 	}
 }
@@ -81,7 +81,7 @@ func byHand() dropped {
 	return dropped{city.Conflict, "taken back by operator", effect.ActorOperator}
 }
 
-// tooLate answers those who wanted a text back that is in.
+// tooLate answers the commands that tried to take back a text that is typed.
 func (tx *texts) tooLate(a *record, d *delivery) {
 	for _, t := range d.takers {
 		if t.n > 0 {

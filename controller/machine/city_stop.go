@@ -12,34 +12,34 @@ import (
 	"gcity/controller/effect"
 )
 
-// HurryLimit is how long a city waits for those who are ended at once: at the end of its time, or since somebody
-// was in haste.
+// HurryLimit is how long a city waits for agents that are killed, when its time is over or the user is in a hurry.
 const HurryLimit = 10 * time.Second
 
-// finale is the stop of a city under way.
+// finale is the stop of a city in progress.
 type finale struct {
 	m *Machine
 
-	leaving []effect.Answer // to the shutdown's commands
+	leaving []effect.Answer // of the shutdown commands
 	hurried bool            // agents get no shutdown_timeout
-	// the newest look at a city that stops came while something was in flight
+	// the newest list of a stopping city was taken while effects were in flight
 	early  bool
-	relook time.Time // when a look that failed is tried again
-	gaveUp bool      // not all agents could be ended in time
+	relook time.Time // when a failed list is retried
+	gaveUp bool      // some agents could not be stopped in time
 	since  time.Time
-	hurry  time.Time // since when nobody has any grace; zero = they have
-	by     time.Time // when it is given up
-	waits  []string  // for what besides its agents
-	giveUp string    // who may still run
+	hurry  time.Time // since when agents have no grace period; zero = they have one
+	by     time.Time // when the stop is given up
+	waits  []string  // for what else the stop waits
+	giveUp string    // what may still run
 }
 
-// begin starts the end of the city: a stop that is not done at by is given up.
+// begin starts the stop of the city, which is given up at by.
 func (fn *finale) begin(now, by time.Time) {
 	fn.since, fn.by = now, by
 	fn.hurry, fn.waits, fn.giveUp = time.Time{}, nil, ""
 }
 
-// hurryAt is when the grace ends of those who are left; zero = it has, or the city goes on.
+// hurryAt returns when the grace period of the remaining agents ends; zero = it has ended, or the city is not
+// stopping.
 func (fn *finale) hurryAt() time.Time {
 	if fn.m.ending != stopAgents || fn.hurried {
 		return time.Time{}
@@ -47,7 +47,7 @@ func (fn *finale) hurryAt() time.Time {
 	return fn.by.Add(-HurryLimit)
 }
 
-// hurryUp takes the grace away from those who still have it.
+// hurryUp ends the grace period of the remaining agents.
 func (fn *finale) hurryUp(now time.Time) {
 	if fn.m.ending != stopAgents || fn.hurried {
 		return
@@ -60,14 +60,14 @@ func (fn *finale) hurryUp(now time.Time) {
 	for _, a := range fn.m.order {
 		if a.act.op == opStop {
 			fn.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
-			fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; ended at once", fn.by)
+			fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; killed", fn.by)
 		}
 		a.act.stopFrom = time.Time{}
 		fn.m.decide(now, a)
 	}
 }
 
-// stopUntil is until when a session is being stopped that has so much grace; zero = nobody can tell.
+// stopUntil returns when a stop with this grace period ends; zero = unknown.
 func (fn *finale) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
@@ -78,16 +78,16 @@ func (fn *finale) stopUntil(now time.Time, grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// overdue shows of a session that is being stopped when its grace is over.
+// overdue shows that a session did not stop within its grace period.
 func (fn *finale) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; it has not ended in its "+
-			"time, and is "+
+		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; it did not stop in its "+
+			"time and is being "+
 			"being ended", fn.stopUntil(now, 0))
 	}
 }
 
-// noteWaits shows what an ending city waits for besides its agents.
+// noteWaits shows what a stopping city waits for besides its agents.
 func (fn *finale) noteWaits() {
 	if waits := fn.awaited(); !slices.Equal(waits, fn.waits) {
 		fn.waits, fn.m.step.Changed = waits, true
@@ -97,32 +97,32 @@ func (fn *finale) noteWaits() {
 func (fn *finale) awaited() []string {
 	var out []string
 	for _, name := range fn.m.runs.Going() {
-		out = append(out, "the run of "+name+" is being ended")
+		out = append(out, "the run of "+name+" is ending")
 	}
 	if records := fn.m.runs.Closing(); records > 0 {
 		out = append(out, fmt.Sprintf("records of runs are being closed: %d", records))
 	}
 	for i := range fn.m.journal.queue {
 		if q := &fn.m.journal.queue[i]; q.output != "" {
-			out = append(out, "the last output of "+q.agent.name+" is being kept")
+			out = append(out, "the last output of "+q.agent.name+" is being saved")
 		}
 	}
 	if fn.quiet() {
-		out = append(out, fn.sightless())
+		out = append(out, fn.unlistedReason())
 	}
 	return out
 }
 
-// sightless says what keeps it from being known that nothing runs.
-func (fn *finale) sightless() string {
+// unlistedReason returns why it is unknown whether sessions still run.
+func (fn *finale) unlistedReason() string {
 	if len(fn.m.looks.unknown) == 0 {
-		return "the sessions are being listed, to see that nothing runs"
+		return "listing the sessions, to confirm that none is left"
 	}
 	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(fn.m.looks.unknown)), ", ") +
-		" cannot be listed so far, and whether anything runs there is not known"
+		" cannot be listed; they may still run"
 }
 
-// drawEnding shows a stop under way.
+// drawEnding returns the stop in progress for a snapshot.
 func (fn *finale) drawEnding() *city.Ending {
 	if fn.since.IsZero() {
 		return nil
@@ -135,10 +135,10 @@ func (fn *finale) drawEnding() *city.Ending {
 	return e
 }
 
-// namedAtMost bounds how many agents are named that may still run.
+// namedAtMost limits the names of agents that may still run.
 const namedAtMost = 10
 
-// GiveUpAgents ends a city whose agents could not all be stopped in time, and says who may live.
+// GiveUpAgents ends a city with agents that did not stop in time, and names them.
 func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	m.step.Begin()
 	if m.ending == ended {
@@ -146,7 +146,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	}
 	var left []string
 	for _, a := range m.order {
-		if !a.sess.alive && a.act.op == opNone && !a.sess.unsure {
+		if !a.sess.alive && a.act.op == opNone && !a.sess.startUnclear {
 			continue
 		}
 		by := a.sess.life.Provider
@@ -164,13 +164,13 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 		left = append(left[:namedAtMost:namedAtMost], fmt.Sprintf("%d more", n))
 	}
 	if len(left) > 0 {
-		parts = append(parts, "these may still run: "+strings.Join(left, ", "))
+		parts = append(parts, "may still be running: "+strings.Join(left, ", "))
 	}
 	if m.looks.unlisted != "" {
 		parts = append(parts, m.looks.unlisted)
 	} else if len(left) == 0 {
-		parts = append(parts, "whether anything runs still is "+
-			"not known: "+orDefault(strings.Join(m.finale.waits, "; "), m.finale.sightless()))
+		parts = append(parts, "it is unknown whether agents "+
+			"still run: "+orDefault(strings.Join(m.finale.waits, "; "), m.finale.unlistedReason()))
 	}
 	m.finale.gaveUp, m.finale.giveUp = true, strings.Join(parts, "; ")
 	m.finale.end(now, "given up after "+now.Sub(m.finale.since).Round(time.Second).String()+": "+
@@ -178,20 +178,20 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	return m.step.Effects
 }
 
-// StopLimit is how long a shutdown may take: those that depend on each other end one after the other.
+// StopLimit returns how long a shutdown may take. Agents that depend on each other stop one after the other.
 func (m *Machine) StopLimit() time.Duration {
 	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }
 
-// StopLimit is how long the stop of a city may take in which these are wanted: those that depend on each other end
-// one after the other, with this grace each.
+// StopLimit returns how long the stop of these agents may take, with this grace period each. Agents that depend on
+// each other stop one after the other.
 func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// LookFor is what to do about sessions that may run still.
-const LookFor = "`gcity doctor` looks for sessions that run still, `gcity stop` tries again " +
-	"to end them"
+// LookFor is the advice about sessions that may still run.
+const LookFor = "`gcity doctor` finds sessions that still run, `gcity stop` tries to " +
+	"stop them again"
 
-// StopSlack is how long a shutdown may take beyond its agents' grace.
+// StopSlack is how long a shutdown may take beyond the grace period of its agents.
 const StopSlack = 30 * time.Second

@@ -32,7 +32,7 @@ func TestARecordThatIsGoneIsGivenUp(t *testing.T) {
 		}
 		told := 0
 		for _, line := range w.log {
-			if strings.Contains(line, "app-1 cannot be closed, and is given up") {
+			if strings.Contains(line, "app-1 can never be closed") {
 				told++
 			}
 		}

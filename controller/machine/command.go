@@ -15,7 +15,7 @@ import (
 // commands takes the commands of clients and answers them.
 type commands struct{ m *Machine }
 
-// takeFrom takes a command, and notes where it came from.
+// takeFrom takes a command and notes the address of its client.
 func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	if in.Peer.Remote {
 		cs.m.step.TakeFrom(in.ID, in.Peer.From)
@@ -24,12 +24,12 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	cs.m.step.Taken()
 }
 
-// take takes a wish. It is answered when it is done (see waiter), or refused at once with what to do instead.
+// take takes a command. It is answered when it is done (see waiter), or refused at once.
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != alive {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
 			cs.m.finale.leaving = append(cs.m.finale.leaving, effect.Answer{ID: id})
-			cs.m.finale.hurryUp(now) // who asks twice is in haste
+			cs.m.finale.hurryUp(now) // the second request means haste
 			return
 		}
 		cs.m.step.Refuse(id, city.Unavailable, "the city is being stopped")
@@ -104,7 +104,7 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	}
 }
 
-// find answers a command about an agent that nobody declares.
+// find returns an agent by name. If it does not exist, find refuses the command.
 func (cs *commands) find(id uint64, name string) (*record, bool) {
 	if a, ok := cs.m.agents[name]; ok && !a.gone() {
 		return a, true
@@ -135,12 +135,13 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 
 func (cs *commands) restart(now time.Time, id uint64, a *record) {
 	if a.want == nil {
-		cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+" is not declared any more and is "+
+		cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the "+
+			"configuration and is "+
 			"being stopped")
 		return
 	}
 	if a.surplus() {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("%s, so %s is not started again: scale "+
+		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("%s, so %s does not restart: scale "+
 			"it up first", a.surplusReason(), a.name))
 		return
 	}
@@ -150,23 +151,22 @@ func (cs *commands) restart(now time.Time, id uint64, a *record) {
 		return
 	}
 	if a.called() {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog "+
-			"%s, and is "+
-			"started by its beats alone: `gcity watchdog triage %s` has one begin", a.name,
+		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog %s "+
+			"and only starts for its beats: `gcity watchdog triage %s` starts one", a.name,
 			a.want.TriageOf, a.want.TriageOf))
 		return
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.sess.alive && a.act.op == opNone {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s runs, and a restart "+
-			"would only end "+
-			"it: it %s; see to that first, or kill it", a.name, why))
+		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("a restart would only stop agent %s: it "+
+			"%s; fix that first, or kill it", a.name, why))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
 	if !a.sess.alive && a.act.op == opNone {
 		a.forgive("started by operator")
 	}
-	a.act.intent = cause{kind: causeRestart, why: "restarted by operator"} // a start fulfils it too
+	// a start fulfills it too
+	a.act.intent = cause{kind: causeRestart, why: "restarted by operator"}
 	cs.m.decide(now, a)
 }
 
@@ -190,7 +190,7 @@ func (cs *commands) kill(now time.Time, id uint64, a *record) {
 }
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
-	if a.want == nil || a.rest.notBefore.IsZero() && !a.rest.left {
+	if a.want == nil || a.rest.notBefore.IsZero() && !a.rest.staysDown {
 		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
@@ -198,7 +198,7 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	held := a.rest.hold
 	a.forgive("released by operator")
 	cs.m.decided(now, a, "release", "by operator, from "+string(held))
-	cs.m.journal.tell(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
+	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
 		Message: "from " + string(held)},
 		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
 			" is released and starts"}})
@@ -213,11 +213,11 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	if a.act.op == opNone {
 		a.act.intent = cause{kind: causeRequest, why: "restart requested by agent"}
 	}
-	cs.m.step.Reply(id, "agent "+a.name+" will be restarted")
+	cs.m.step.Reply(id, "agent "+a.name+" restarts")
 	cs.m.decide(now, a)
 }
 
-// suspend orders the flag to be written; agent "" is the city.
+// suspend requests that the flag of an agent is written; agent "" is the city.
 func (cs *commands) suspend(id uint64, name string, on bool) {
 	if p := cs.m.sizes.pools[name]; p != nil && (p.want.Max != 1 || cs.m.agents[name] == nil ||
 		cs.m.agents[name].gone()) {
@@ -230,7 +230,8 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 			return
 		}
 		if a.want == nil {
-			cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+" is not declared any more")
+			cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+
+				" was removed from the configuration")
 			return
 		}
 		if a.want.Pool != "" && a.want.Declared != a.name {
@@ -244,8 +245,8 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		if still := a.want.Suspended; !on && still != "" && still != byAgent {
 			a.waiters = a.waiters[:len(a.waiters)-1]
 			cs.m.step.Refuse(id, city.Conflict,
-				fmt.Sprintf("agent %s has no flag of its own: it is "+
-					"suspended %s; resume that", a.name, still))
+				fmt.Sprintf("agent %s has no flag of its own: it is suspended %s; resume "+
+					"that instead", a.name, still))
 			return
 		}
 		if !on && a.want.Suspended == "" && !cs.m.loader.editing(name) {
@@ -256,22 +257,22 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
-// typeInto queues what is pressed, interrupted or cleared: one at a time per agent, in order.
+// typeInto queues keys, an interrupt or a clear: one at a time per agent, in order.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.sess.alive && a.act.asking == nil {
 		cs.m.step.Refuse(id, city.Conflict, noSession(a))
 		return
 	}
 	if len(a.typing) >= maxTyping {
-		cs.m.step.Refuse(id, city.Unavailable, fmt.Sprintf("agent %s has %d keys and lines "+
-			"waiting to "+
-			"be typed already", a.name, len(a.typing)))
+		cs.m.step.Refuse(id, city.Unavailable,
+			fmt.Sprintf("agent %s already has %d keys and lines waiting to be typed", a.name,
+				len(a.typing)))
 		return
 	}
 	cs.enqueue(a, typing{id: id, cmd: cmd})
 }
 
-// enqueue lets the terminal take something in its turn.
+// enqueue adds to the queue of a terminal.
 func (cs *commands) enqueue(a *record, t typing) {
 	a.typing = append(a.typing, t)
 	if len(a.typing) == 1 {
@@ -279,7 +280,7 @@ func (cs *commands) enqueue(a *record, t typing) {
 	}
 }
 
-// beginTyping hands the first in the queue to the terminal.
+// beginTyping sends the first entry of the queue to the terminal.
 func (cs *commands) beginTyping(a *record) {
 	t := a.typing[0]
 	if t.text == nil {
@@ -301,7 +302,7 @@ func (cs *commands) beginTyping(a *record) {
 	cs.m.step.Do(f)
 }
 
-// typedNext takes what the terminal has dealt with off its queue.
+// typedNext removes the entry that the terminal has finished.
 func (cs *commands) typedNext(a *record) (t typing, ok bool) {
 	if a == nil || len(a.typing) == 0 {
 		return t, false
@@ -314,7 +315,7 @@ func (cs *commands) typedNext(a *record) (t typing, ok bool) {
 	return t, true
 }
 
-// maxTyping bounds what may wait to be typed into one agent.
+// maxTyping limits the queue of a terminal.
 const maxTyping = 32
 
 func (cs *commands) typed(in effect.Typed) {
@@ -324,15 +325,16 @@ func (cs *commands) typed(in effect.Typed) {
 		return
 	}
 	if in.Err != nil {
-		cs.m.step.Refuse(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name,
-			in.Err))
+		cs.m.step.Refuse(t.id, city.Unavailable,
+			fmt.Sprintf("agent %s did not accept it: %v", a.name,
+				in.Err))
 		return
 	}
 	switch t.cmd.(type) {
 	case city.SendKeys:
-		cs.m.step.Reply(t.id, "agent "+a.name+" took the keys")
+		cs.m.step.Reply(t.id, "agent "+a.name+" accepted the keys")
 	case city.Clear:
-		cs.m.step.Reply(t.id, "the kept output of agent "+a.name+" is cleared")
+		cs.m.step.Reply(t.id, "the saved output of agent "+a.name+" is cleared")
 	default:
 		cs.m.step.Reply(t.id, "agent "+a.name+" was interrupted")
 	}
@@ -340,7 +342,7 @@ func (cs *commands) typed(in effect.Typed) {
 
 func (cs *commands) emit(id uint64, e events.Event) {
 	cs.m.step.Do(effect.Emit{ID: id, Event: e})
-	if strings.HasPrefix(e.Type, "bead.") { // somebody has changed work
+	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work
 		cs.m.work.count()
 	}
 }

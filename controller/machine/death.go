@@ -14,8 +14,8 @@ import (
 	"gcity/session"
 )
 
-// exited takes an end that the provider told of. Ends are told at least once and handled at most once: by the id
-// of the life.
+// exited takes an exit that the provider reported. Exits are reported at least once and handled at most once, by
+// the ID of the session.
 func (m *Machine) exited(now time.Time, e session.Exit) {
 	a, ok := m.agents[e.Agent]
 	if !ok || e.ID == a.sess.lastEnd {
@@ -26,7 +26,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 		a.act.early = &e
 	case a.act.op == opStop:
 	case a.sess.alive && a.sess.life.ID == e.ID && e.Asked:
-		// a stop that was given up came to its end after all
+		// a stop that was given up has succeeded
 		m.endedAsAsked(now, a, e.ID)
 		m.decide(now, a)
 	case a.sess.alive && a.sess.life.ID == e.ID:
@@ -35,14 +35,14 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	}
 }
 
-// endedAsAsked handles the end of a stop whose own result did not say so.
+// endedAsAsked handles the end of a session after a stop with another result.
 func (m *Machine) endedAsAsked(now time.Time, a *record, id string) {
 	a.sess.alive, a.sess.ready, a.sess.drift, a.act.stopFrom = false, false, nil, time.Time{}
 	m.ended(now, a, id)
 	m.afterStop(now, a, a.act.stopping)
 }
 
-// died handles an end that nobody asked for.
+// died handles an exit that was not requested.
 func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	a.sess.alive, a.sess.ready, a.sess.drift = false, false, nil
 	a.sess.life.ID, a.sess.life.PID = e.ID, 0
@@ -50,24 +50,24 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	m.ended(now, a, e.ID)
 	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := effect.Death(&e)
-	// it has done what it was told to
+	// it has finished its drain
 	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "it exited 0")
-		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped,
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
 			Message: "drained: it exited 0",
 			Payload: effect.ExitPayload(e)})
-		a.rest.notBefore, a.rest.hold, a.rest.left = time.Time{}, "", false
+		a.rest.notBefore, a.rest.hold, a.rest.staysDown = time.Time{}, "", false
 		m.drains.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
 	}
-	if a.act.intent.kind == causeRequest { // it ended by itself before it was stopped
+	if a.act.intent.kind == causeRequest { // it exited before it was stopped
 		asked := a.act.intent
 		a.act.intent = cause{}
 		m.afterStop(now, a, asked)
 		return
 	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
-		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
 			Payload: effect.ExitPayload(e)})
 		return
 	}
@@ -76,15 +76,15 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		return
 	}
 	v := a.rest.history.Died(now, d, a.want.Policy)
-	a.rest.fell = true
+	a.rest.diedOnItsOwn = true
 	m.decided(now, a, "died", d.String())
-	m.tellDeath(now, a, e, v)
+	m.recordDeath(now, a, e, v)
 	m.follow(now, a, v)
 	if drained != nil && drained.final && v.Outcome == restart.Restart {
-		a.Rest("it ended while it drained: " + v.Reason)
+		a.Rest("it exited while draining: " + v.Reason)
 	}
 	if m.settling {
-		a.rest.left, a.rest.hold, a.rest.holdWhy = true, city.Exited, v.Reason
+		a.rest.staysDown, a.rest.hold, a.rest.holdWhy = true, city.Exited, v.Reason
 		return
 	}
 	if v.Crash {
@@ -92,16 +92,16 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	}
 }
 
-// tellDeath records the end. The event of a crash waits until its output is kept.
-func (m *Machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
+// recordDeath records the exit. The event of a crash waits until its output is saved.
+func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
 	case m.journal.past[e.ID]:
 	case e.Lost:
 		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal is gone")
-		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
 			Payload: effect.ExitPayload(e)})
 	case !v.Crash:
-		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
 			Payload: effect.ExitPayload(e)})
 	default:
 		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal},
@@ -110,37 +110,37 @@ func (m *Machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.
 			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime",
 				e.Uptime.Round(time.Millisecond))
 		}
-		m.journal.tellCrash(now, a, e, events.Event{
+		m.journal.recordCrash(now, a, e, events.Event{
 			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,
 			Payload: effect.ExitPayload(e),
 		})
 	}
 }
 
-// follow carries a verdict out.
+// follow carries out the verdict of the restart policy.
 func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 	a.act.because, a.rest.holdWhy, a.rest.notBefore = "restarted after "+v.Reason, v.Reason, v.At
 	switch v.Outcome {
 	case restart.Leave:
-		a.rest.left, a.rest.hold = true, city.Exited
+		a.rest.staysDown, a.rest.hold = true, city.Exited
 	case restart.Quarantine:
-		a.rest.hold, a.rest.struck = city.Quarantined, v.Count
+		a.rest.hold, a.rest.quarantineCrashes = city.Quarantined, v.Count
 		m.decided(now, a, "quarantine", v.Reason)
-		m.journal.tell(a, events.Event{
-			Type: events.AgentQuarantined, Message: fmt.Sprintf("%s; tried again in %s, or "+
-				"when released", v.Reason, v.At.Sub(now).Round(time.Second)),
+		m.journal.record(a, events.Event{
+			Type: events.AgentQuarantined, Message: fmt.Sprintf(
+				"%s; retries in %s, or when released", v.Reason, v.At.Sub(now).Round(time.Second)),
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
 		a.rest.hold = city.Backoff
 		if v.At.After(now) {
-			m.decided(now, a, "backoff", fmt.Sprintf("%s: started again in %s", v.Reason,
+			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason,
 				v.At.Sub(now).Round(time.Millisecond)))
 		}
 	}
 }
 
-// startFailed takes a start that failed: one that began counts like a crash.
+// startFailed takes a failed start. It counts as a crash unless nothing was started.
 func (m *Machine) startFailed(now time.Time, a *record, err error) {
 	a.sess.alive = false
 	if a.want == nil {
@@ -154,54 +154,54 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 		m.cannotStart(now, a, err)
 		return
 	}
-	a.rest.lacks = lack{}
+	a.rest.missing = lack{}
 	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.decided(now, a, "start failed", err.Error())
-	m.journal.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name,
+	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name,
 		err))
 	if v.Outcome == restart.Quarantine {
 		v.Reason += ": " + err.Error()
 	}
 	m.follow(now, a, v)
-	a.act.because = "tried again after a failed start"
+	a.act.because = "retried after a failed start"
 	if v.Outcome != restart.Quarantine {
 		a.rest.hold, a.rest.holdWhy = city.Failed, err.Error()
 	}
 	if m.settling {
-		a.rest.left = true
+		a.rest.staysDown = true
 	}
 }
 
-// lack is what an agent cannot be started for.
+// lack is why an agent cannot start.
 type lack struct {
 	why   string // "" = nothing
-	tries int    // in a row
+	tries int    // consecutive
 	since time.Time
 }
 
-// cannotStart takes a start that did not begin, for what it needs is not there. Nothing has run, so nothing has
-// crashed: it is tried again for as long as it is wanted, and told once.
+// cannotStart takes a start that could not begin, because something is missing. Nothing has run, so it is not a
+// crash: it is retried as long as the agent is wanted, and recorded once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
-	if a.rest.lacks.why != err.Error() {
+	if a.rest.missing.why != err.Error() {
 		m.decided(now, a, "cannot start", err.Error())
-		m.journal.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-		a.rest.lacks = lack{why: err.Error(), tries: a.rest.lacks.tries, since: now}
+		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+		a.rest.missing = lack{why: err.Error(), tries: a.rest.missing.tries, since: now}
 	}
-	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name,
+	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name,
 		err))
-	a.rest.lacks.tries++
-	a.rest.notBefore = a.want.Policy.Again(now, a.rest.lacks.tries)
-	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.lacks.why,
-		"tried again after a failed start"
+	a.rest.missing.tries++
+	a.rest.notBefore = a.want.Policy.Again(now, a.rest.missing.tries)
+	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.missing.why,
+		"retried after a failed start"
 	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
-	a.since = a.rest.lacks.since // it has been trying all the time
+	a.since = a.rest.missing.since // it has been retrying since then
 	if m.settling {
-		a.rest.left = true
+		a.rest.staysDown = true
 	}
 }
 
-// stopExit is the end of a life that was stopped.
+// stopExit returns the exit of a session that was stopped.
 func (a *record) stopExit(now time.Time) session.Exit {
 	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.sess.life.ID, Code: -1,
 		Asked: true,
@@ -215,7 +215,7 @@ func (a *record) sessionName() string {
 	return a.want.Spec.Name
 }
 
-// pace spaces the starts of an agent that requests its restart. The request never counts as a crash.
+// pace limits how often an agent can request its restart. A request never counts as a crash.
 func (a *record) pace(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
 		a.rest.hold, a.rest.holdWhy, a.rest.notBefore = city.Backoff, why, at

@@ -12,13 +12,13 @@ import (
 	"gcity/session"
 )
 
-// typedRecently is how long after somebody typed into an agent a restart for drift is held back.
+// typedRecently is how long a restart for drift waits after a user has typed.
 const typedRecently = time.Minute
 
-// viewersFresh is how old the knowledge of who is attached may be when a restart for drift depends on it.
+// viewersFresh is the maximum age of the list of viewers on which a restart for drift depends.
 const viewersFresh = time.Second
 
-// stopRetry is the wait before a stop that failed is tried again.
+// stopRetry is the wait before a failed stop is retried.
 const stopRetry = 5 * time.Second
 
 func (m *Machine) decideAll(now time.Time) {
@@ -27,8 +27,8 @@ func (m *Machine) decideAll(now time.Time) {
 	}
 }
 
-// decide brings one agent one step nearer to what is wanted. It is level-triggered: calling it twice changes nothing
-// (L5), and it looks only at facts, never at what led to them.
+// decide brings one agent one step closer to the wanted state. It is level-triggered: a second call changes nothing
+// (L5). It uses only facts, not what led to them.
 func (m *Machine) decide(now time.Time, a *record) {
 	switch {
 	case !m.looks.listed || m.ending == leaveAgents || m.ending == ended:
@@ -36,7 +36,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 		m.mayCancel(a)
 	case a.act.op == opStop:
 		m.finale.overdue(now, a)
-	case a.sess.unsure:
+	case a.sess.startUnclear:
 	case a.sess.alive:
 		m.decideAlive(now, a)
 	default:
@@ -44,7 +44,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 	}
 }
 
-// mayCancel cuts a start short that nobody wants any more; its result is waited for all the same (L1).
+// mayCancel cancels a start that is no longer wanted. Its result is still awaited (L1).
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
 		a.act.intent.kind != causeNone ||
@@ -62,7 +62,8 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drains.pending(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
 		if last := m.deps.leavesLater(a); last != "" && c.kind.wide() {
-			m.set(now, a, city.Stopping, c.why+"; ends after "+last+", which needs it", time.Time{})
+			m.set(now, a, city.Stopping, c.why+"; stops after "+last+", which depends on it",
+				time.Time{})
 			return
 		}
 		m.stop(now, a, c)
@@ -72,8 +73,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	if !a.sess.ready && !a.unwanted() {
 		a.act.op, a.act.opTurn = opStart, m.turn
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
-		m.decided(now, a, "resume", "a controller before this one had started it and not "+
-			"seen it ready")
+		m.decided(now, a, "resume", "the previous controller started it and did not see it ready")
 		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
 		return
 	}
@@ -84,16 +84,16 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drifts.running(now, a)
 }
 
-// wide reports a cause that ends many at once, which therefore end in the order of their dependencies.
+// wide reports whether a cause stops many agents at once, which then stop in the order of their dependencies.
 func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k == causeSuspend }
 
-// whyStop gives the first reason to end a living session, in the order that the operator's guide promises.
+// whyStop returns the first reason to stop a running session, in the order of the operator's guide.
 func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
 		return cause{kind: causeEnd, why: "the city is stopped"}
 	case a.want == nil && a.pool == nil && a.finish.drain != nil && a.finish.drain.by == byPool:
-		// its pool is declared no more
+		// its pool was removed
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
@@ -118,8 +118,8 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	return m.drifts.whyReplace(now, a)
 }
 
-// idle says that an agent has been silent for too long. Only what is known for certain counts: a fresh look, and an
-// activity that its provider can tell.
+// idle reports whether an agent was silent for too long. It needs a fresh list of sessions and a provider that
+// reports activity.
 func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
@@ -128,7 +128,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 		return cause{}
 	}
 	active := a.sess.life.Activity
-	if m.awake.After(active) { // nobody could do anything before
+	if m.awake.After(active) { // the whole program was stalled before
 		active = m.awake
 	}
 	a.silence.idleAt = active.Add(limit)
@@ -148,7 +148,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 	switch {
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
-	case a.unwanted(): // forgotten by the next look that does not show it
+	case a.unwanted(): // removed when a list no longer shows it
 		why := "no longer declared"
 		if a.want != nil {
 			why = a.surplusReason()
@@ -165,17 +165,17 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 	case a.want.Problem != "":
 		a.act.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
-		m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name,
+		m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
 	case a.called() && !a.summoned():
 		m.waitsForBeat(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
-		// the operator's wish outranks a wait
-		if a.rest.left || now.Before(a.rest.notBefore) {
+		// a restart by a user ends a wait
+		if a.rest.staysDown || now.Before(a.rest.notBefore) {
 			a.act.because = a.act.intent.why
 		}
 		m.start(now, a)
-	case a.rest.left:
+	case a.rest.staysDown:
 		m.set(now, a, a.rest.hold, a.rest.holdWhy, time.Time{})
 	case now.Before(a.rest.notBefore):
 		m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
@@ -186,9 +186,9 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 
 func (m *Machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
-		m.looks.inTheDark(a)); why != "" {
+		m.looks.mayRunUnlisted(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
-		m.commands.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why),
+		m.commands.resolve(a, fmt.Sprintf("agent %s %s, then it starts", a.name, why),
 			"restart",
 			"kill")
 		return
@@ -204,7 +204,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.act.op, a.act.opTurn, a.act.early, a.act.canceled = opStart, m.turn, nil, false
 	a.act.intent, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = cause{}, time.Time{}, "", ""
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
-	if a.rest.lacks.why == "" {
+	if a.rest.missing.why == "" {
 		m.decided(now, a, "start", a.act.because)
 	}
 	m.journal.begin(a)
@@ -219,15 +219,14 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	m.set(now, a, city.Stopping, c.why, m.finale.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
-		m.journal.tell(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
+		m.journal.record(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
 	}
 	if c.kind == causeIdle {
-		m.journal.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
+		m.journal.record(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
 	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
 }
 
-// started takes the result of a start.
 func (m *Machine) started(now time.Time, in effect.Started) {
 	a, ok := m.agents[in.Agent]
 	if !ok || a.act.op != opStart {
@@ -247,16 +246,16 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 			m.died(now, a, *early)
 		}
 	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
-		// asked for: by the failing start itself, which says why
+		// caused by the failed start, which gives the reason
 		m.died(now, a, *early)
 	case a.act.canceled:
-		a.sess.unsure = true
+		a.sess.startUnclear = true
 		m.looks.look()
 		if a.called() {
-			m.triageOver(now, a, "was ended before it was ready")
+			m.triageOver(now, a, "was stopped before it was ready")
 		}
 	default:
-		a.sess.unsure = true
+		a.sess.startUnclear = true
 		m.looks.look()
 		m.startFailed(now, a, in.Err)
 	}
@@ -266,20 +265,21 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	fresh, before := !a.sess.alive, a.sess.life
 	if fresh {
-		a.sess.spoke = time.Time{}
+		a.sess.lastOutput = time.Time{}
 		a.heard(now, &in.Status, false)
 	}
-	a.sess.met = true
-	a.sess.alive, a.sess.ready, a.sess.life, a.rest.left, a.rest.final, a.rest.lacks = true, true,
+	a.sess.seenAlive = true
+	a.sess.alive, a.sess.ready, a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = true,
+		true,
 		in.Status, false, false, lack{}
-	if fresh && a.rest.fell {
+	if fresh && a.rest.diedOnItsOwn {
 		a.rest.restarts++
 	}
-	a.rest.fell = a.rest.fell && !fresh
+	a.rest.diedOnItsOwn = a.rest.diedOnItsOwn && !fresh
 	m.set(now, a, city.Running, a.act.because, time.Time{})
 	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
 		a.finish.unmarked = false
-		m.journal.tell(a, events.Event{
+		m.journal.record(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
 				in.Status.Provider),
 			Payload: step.Payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
@@ -287,7 +287,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		})
 	}
 	if fresh && !a.called() {
-		m.journal.tell(a, events.Event{
+		m.journal.record(a, events.Event{
 			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
 				a.act.because,
 			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
@@ -305,11 +305,10 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		if a.called() {
 			continue
 		}
-		m.journal.tell(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
+		m.journal.record(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
 	}
 }
 
-// stopped takes the result of a stop.
 func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	a, ok := m.agents[in.Agent]
 	if !ok || a.act.op != opStop {
@@ -319,7 +318,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	if in.Err != nil {
 		a.act.stopFrom = now.Add(stopRetry)
 		a.act.intent = a.act.stopping.again()
-		a.sess.unsure = true
+		a.sess.startUnclear = true
 		m.looks.look()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
 		m.decided(now, a, "stop failed", in.Err.Error())
@@ -334,7 +333,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	m.decide(now, a)
 }
 
-// again is the intent that a failed stop leaves: what the configuration does not say by itself.
+// again returns the intent after a failed stop, unless it follows from the configuration.
 func (c cause) again() cause {
 	switch c.kind {
 	case causeRestart, causeKill, causeRequest, causeFellow, causeWatch:
@@ -343,7 +342,7 @@ func (c cause) again() cause {
 	return cause{}
 }
 
-// ended marks a life as over and dealt with, exactly once.
+// ended marks a session as over, exactly once.
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
 	m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
@@ -358,18 +357,19 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
-	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.left, a.rest.final = "", time.Time{}, "",
+	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.staysDown, a.rest.final = "", time.Time{},
+		"",
 		false, false
-	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was ended", a.name), "kill")
+	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
 		e.Actor, a.act.because = effect.ActorOperator, c.why
 	case causeKill:
-		e.Actor, a.act.because = effect.ActorOperator, "started again, killed by operator"
+		e.Actor, a.act.because = effect.ActorOperator, "restarted, killed by operator"
 	case causeDrift, causeFellow, causeWatch:
 		a.act.because = c.why
 	case causeIdle:
-		a.rest.fell = true
+		a.rest.diedOnItsOwn = true
 		a.act.because = "restarted: " + c.why
 	case causeDrained:
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
@@ -379,13 +379,13 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 			fmt.Sprintf("agent %s is suspended %s", a.name, c.why),
 			"stop", "suspend")...)
 	case causeRequest:
-		e.Actor, a.act.because, a.rest.fell = a.name, c.why, true
+		e.Actor, a.act.because, a.rest.diedOnItsOwn = a.name, c.why, true
 	}
 	if a.called() && c.kind == causeBeat && len(answers) == 0 {
 		m.triageOver(now, a, "was ended: "+c.why)
 		return
 	}
-	m.journal.tellEnd(a, a.stopExit(now), e, answers...)
+	m.journal.recordEnd(a, a.stopExit(now), e, answers...)
 	if a.called() {
 		m.triageOver(now, a, "was ended: "+c.why)
 		return

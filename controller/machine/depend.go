@@ -10,7 +10,7 @@ import (
 	"gcity/restart"
 )
 
-// dependents gives the records that depend on one of these names. The index is made anew after records came or went.
+// dependents returns the agents that depend on one of these names.
 func (ds *dependencies) dependents(names ...string) []*record {
 	ds.index()
 	out := ds.after[names[0]]
@@ -20,7 +20,7 @@ func (ds *dependencies) dependents(names ...string) []*record {
 	return out
 }
 
-// index makes the two ways through the dependencies anew, where records have come or gone since.
+// index rebuilds the maps of dependencies after agents were added or removed.
 func (ds *dependencies) index() {
 	if ds.after != nil {
 		return
@@ -36,7 +36,7 @@ func (ds *dependencies) index() {
 	}
 }
 
-// missing says what an agent waits for, "" if for nothing.
+// missing returns what an agent waits for, "" if it need not wait.
 func (ds *dependencies) missing(a *record) string {
 	var out []string
 	for _, need := range a.want.DependsOn {
@@ -50,7 +50,7 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
-// standing tells whether a dependency is up, and if not how it stands.
+// standing reports whether a dependency is up, and its state if it is not.
 func (ds *dependencies) standing(name string) (how string, up bool) {
 	if p := ds.m.sizes.pools[name]; p != nil {
 		return ds.poolStanding(p)
@@ -80,8 +80,8 @@ func (ds *dependencies) poolStanding(p *poolRecord) (how string, up bool) {
 	return fmt.Sprintf("pool %s (no member runs)", p.name()), false
 }
 
-// ripple asks those again whose place in the order depends on what has just changed: who needs it may start, and
-// whom it needs may end.
+// ripple decides again about agents with a dependency that has changed: dependents may start, dependencies may
+// stop.
 func (ds *dependencies) ripple(now time.Time) {
 	if !ds.ordered {
 		return
@@ -101,11 +101,11 @@ func (ds *dependencies) ripple(now time.Time) {
 			if there {
 				continue
 			}
-			for _, need := range a.needs { // it may have waited for this one to end
+			for _, need := range a.needs { // it may have waited for this one to stop
 				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range ds.m.sizes.poolOrder { // a pool that wants nobody is up
+		for _, p := range ds.m.sizes.poolOrder { // a pool of size 0 is up
 			if empty := p.desired == 0; empty != p.wasEmpty {
 				p.wasEmpty, again = empty, true
 				for _, d := range ds.dependents(p.name()) {
@@ -116,7 +116,7 @@ func (ds *dependencies) ripple(now time.Time) {
 	}
 }
 
-// decideNamed decides about an agent, or a pool's members.
+// decideNamed decides about an agent or the members of a pool.
 func (ds *dependencies) decideNamed(now time.Time, name string) {
 	ds.index()
 	for _, a := range ds.named[name] {
@@ -126,7 +126,7 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 	}
 }
 
-// leavesLater names those who are about to end too and depend on an agent: they end before it does.
+// leavesLater returns an agent that is about to stop too and depends on this one. It stops first.
 func (ds *dependencies) leavesLater(a *record) string {
 	if !ds.ordered || ds.m.finale.hurried {
 		return ""
@@ -136,7 +136,7 @@ func (ds *dependencies) leavesLater(a *record) string {
 		if d == a || !going || !d.sess.alive && d.act.op == opNone {
 			continue
 		}
-		if d.want == nil && ds.needsAny(a, d.names()) { // what it needed once needs it now
+		if d.want == nil && ds.needsAny(a, d.names()) { // a dependency by its old name still counts
 			continue
 		}
 		return d.name
@@ -164,7 +164,7 @@ func (ds *dependencies) needsAny(a *record, names []string) bool {
 	return false
 }
 
-// spread restarts those who share an agent's fate, after it has crashed.
+// spread restarts the agents with a shared fate after one crashed.
 func (ds *dependencies) spread(now time.Time, a *record) {
 	if a.want == nil || !ds.ordered {
 		return
@@ -180,7 +180,8 @@ func (ds *dependencies) spread(now time.Time, a *record) {
 	}
 }
 
-// fellows are those whose fate an agent's strategy ties to its own, in name order, itself among them.
+// fellows returns the agents that restart with an agent according to its strategy, sorted by name, including
+// itself.
 func (ds *dependencies) fellows(a *record) []*record {
 	if a.want.Strategy != restart.OneForAll && a.want.Strategy != restart.RestForOne {
 		return nil
@@ -209,13 +210,13 @@ func (ds *dependencies) fellows(a *record) []*record {
 	return out
 }
 
-// dependencies decides in which order agents start and end.
+// dependencies decides the order in which agents start and stop.
 type dependencies struct {
 	m *Machine
 
-	after   map[string][]*record // who depends on a name; nil = to be made anew
-	ordered bool                 // somebody depends on somebody
-	// who goes by a name: an agent, or a pool's members; nil = to be made anew
+	after   map[string][]*record // dependents by name; nil = must be rebuilt
+	ordered bool                 // there is at least one dependency
+	// agents by name: an agent, or the members of a pool; nil = must be rebuilt
 	named map[string][]*record
 	depth int // of the longest chain of dependencies
 }

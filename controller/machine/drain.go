@@ -13,25 +13,25 @@ import (
 	"gcity/session"
 )
 
-// drain is an agent's being told to finish.
+// drain is a request to an agent to finish.
 type drain struct {
 	since    time.Time
-	stamp    int64 // since, in unix seconds, as the session is marked with
+	stamp    int64 // since, in Unix seconds, as in the session's mark
 	by       string
 	why      string
 	acked    bool
-	final    bool          // nobody is started after it
-	lasts    time.Duration // 0 = without end
-	deadline time.Time     // zero = none
+	final    bool          // it does not restart afterwards
+	lasts    time.Duration // 0 = unlimited
+	deadline time.Time     // zero = unlimited
 }
 
-// Who drains.
+// What caused a drain.
 const (
 	byPool     = "pool"
 	byOperator = effect.ActorOperator
 )
 
-// drainTimeout is how long an agent without a pool may take to finish.
+// drainTimeout is the timeout of a drain for an agent without a pool.
 const drainTimeout = 5 * time.Minute
 
 func (a *record) drainTimeout() time.Duration {
@@ -44,7 +44,7 @@ func (a *record) drainTimeout() time.Duration {
 // drains asks agents to finish, waits for them, and stops those that do not answer in time.
 type drains struct{ m *Machine }
 
-// pending begins a drain that a pool wants, and lifts one that it wants no longer.
+// pending starts a drain that a pool wants, and ends one that it no longer wants.
 func (dr *drains) pending(now time.Time, a *record) {
 	if a.pool == nil && a.finish.drain == nil {
 		return
@@ -55,7 +55,7 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&
 		!a.finish.drain.acked:
-		why := "wanted again: it is declared by itself now"
+		why := "wanted again: it is now declared on its own"
 		if a.pool != nil {
 			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired)
 		}
@@ -80,7 +80,7 @@ func (d *drain) limit(t time.Duration) {
 	}
 }
 
-// drain tells an agent to finish: in words for the operator here, by a mark at its session for the agent itself.
+// drain asks an agent to finish, with a reason for the user and a mark at its session for the agent.
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.finish.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.finish.drain.limit(a.drainTimeout())
@@ -90,31 +90,31 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
 	}
-	dr.m.journal.tell(a, e)
+	dr.m.journal.record(a, e)
 }
 
-// end says how a drain ends by itself.
+// end describes how a drain ends by itself.
 func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
-		return "it is waited for without end"
+		return "no timeout"
 	}
-	return fmt.Sprintf("ended in %s if it does not answer", d.deadline.Sub(now).Round(time.Second))
+	return fmt.Sprintf("kill in %s if still running", d.deadline.Sub(now).Round(time.Second))
 }
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
 	a.finish.drain = nil
 	dr.m.commands.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
-	dr.m.journal.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
+	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
 		answers...)
 }
 
-// drained gives the reason to end a session whose drain is over.
+// drained returns the reason to stop a session with a finished drain.
 func (a *record) drained(now time.Time) cause {
 	switch d := a.finish.drain; {
 	case d == nil:
 	case d.acked:
-		return cause{causeDrained, "drained: it says that it has finished", d.by == byOperator,
+		return cause{causeDrained, "drained: reported done", d.by == byOperator,
 			d.final}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
 		return cause{kind: causeDrained, why: fmt.Sprintf("drained: no answer within %s", d.lasts),
@@ -123,39 +123,39 @@ func (a *record) drained(now time.Time) cause {
 	return cause{}
 }
 
-// afterDrain says what follows a drain: whoever is still wanted begins anew, unless an operator drained it, it has
-// finished, and its policy leaves those who have; or that operator wants no new session.
+// afterDrain decides what follows a drain. A wanted agent restarts, unless a user drained it and either it finished
+// and its policy does not restart it, or the user asked for no restart.
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
-	a.act.because = "started anew after its drain"
+	a.act.because = "restarted after its drain"
 	switch {
 	case final:
 		a.Rest(why)
 	case finished && a.want != nil && a.want.Policy.Mode != restart.Always:
-		a.rest.left, a.rest.hold, a.rest.holdWhy = true, city.Exited,
+		a.rest.staysDown, a.rest.hold, a.rest.holdWhy = true, city.Exited,
 			fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
 	}
 }
 
-// Rest leaves an agent ended until somebody wants it back.
+// Rest keeps an agent stopped until a user restarts it.
 func (a *record) Rest(why string) {
 	if a.want != nil {
-		a.rest.left, a.rest.final, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = true, true,
+		a.rest.staysDown, a.rest.final, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = true, true,
 			time.Time{}, city.Exited,
-			why+"; its operator wants no new session"
+			why+"; no restart was requested"
 	}
 }
 
-// draining shows an agent that is given time to finish.
+// draining shows an agent that has time to finish.
 func (dr *drains) draining(now time.Time, a *record) {
 	reason := a.finish.drain.why
 	if a.finish.unmarked {
-		reason += "; its session cannot be told"
+		reason += "; its session cannot be notified"
 	}
 	dr.m.set(now, a, city.Draining, reason, a.finish.drain.deadline)
 	a.since = a.finish.drain.since
 }
 
-// mark writes at the session what it is to know of its drain, where it does not say so already.
+// mark writes the drain to the session, if it is not there yet.
 func (dr *drains) mark(now time.Time, a *record) {
 	if a.finish.drain == nil && a.sess.life.Drain.Since.IsZero() {
 		return
@@ -175,7 +175,6 @@ func (dr *drains) mark(now time.Time, a *record) {
 		Drain: want})
 }
 
-// marked takes the result of a mark.
 func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	a, ok := dr.m.agents[in.Agent]
 	if !ok || !a.finish.marking {
@@ -185,32 +184,32 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	switch {
 	case errors.Is(in.Err, session.ErrUnsupported):
 		a.finish.unmarked = true
-		dr.told(now, a)
+		dr.notified(now, a)
 	case in.Err != nil:
 		a.finish.markFrom = now.Add(stopRetry)
 		dr.m.decided(now, a, "mark failed", in.Err.Error())
 		dr.m.commands.refuseAll(dr.m.commands.takeWaiters(a, "drain"), city.Unavailable,
-			fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name,
+			fmt.Sprintf("agent %s drains, but its session could not be notified yet: %v", a.name,
 				in.Err))
 	case a.sess.life.ID == in.Session:
 		a.sess.life.Drain = in.Drain
-		dr.told(now, a)
+		dr.notified(now, a)
 	}
 	dr.m.decide(now, a)
 }
 
-// told answers those who drain an agent: its session knows now, so the drain outlives this controller.
-func (dr *drains) told(now time.Time, a *record) {
+// notified answers the commands that drain an agent: its session knows of it, so the drain outlives this controller.
+func (dr *drains) notified(now time.Time, a *record) {
 	if a.finish.drain != nil && (a.finish.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.finish.drain.stamp) {
-		dr.m.commands.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name,
+		dr.m.commands.resolve(a, fmt.Sprintf("agent %s is asked to finish; %s", a.name,
 			a.finish.drain.end(now)),
 			"drain")
 	}
 }
 
-// resume takes up the drain that an adopted session is marked with: it has lasted already, by the only clock
-// that two controllers share, but never longer than its timeout.
+// resume continues the drain that an adopted session is marked with. Its age comes from the wall clock, limited by
+// its timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d := a.sess.life.Drain
 	if d.Since.IsZero() {
@@ -223,21 +222,20 @@ func (dr *drains) resume(now time.Time, a *record) {
 	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
 		max(a.drainTimeout(), time.Second))
 	a.finish.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by,
-		why: "its drain began before this controller did", acked: d.Acked}
+		why: "its drain started before this controller", acked: d.Acked}
 	a.finish.drain.limit(a.drainTimeout())
 	dr.m.decided(now, a, "drain", a.finish.drain.why)
 }
 
-// command is an operator's wish that an agent finishes. One that drains already may be told that it is final.
+// command starts a drain for a user. A drain in progress can become final.
 func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 	switch {
 	case !a.sess.alive || a.act.op == opStop:
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session that "+
-			"could finish: "+
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: "+
 			"it is %s (%s)", a.name, a.state, a.reason))
 	case a.finish.drain != nil:
 		a.finish.drain.final = a.finish.drain.final || final
-		dr.m.step.Reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name,
+		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
 			a.finish.drain.end(now)))
 	case !a.sess.ready || a.act.op != opNone:
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing "+
@@ -247,7 +245,7 @@ func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 		a.waiters = append(a.waiters, waiter{id, "drain"})
 		why := "drained by operator"
 		if final {
-			why += ", and not to be started anew"
+			why += ", without a restart"
 		}
 		dr.drain(now, a, byOperator, why)
 		a.finish.drain.final = final
@@ -258,8 +256,8 @@ func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch {
 	case a.rest.final && !a.sess.alive && a.act.op == opNone && !a.unwanted():
-		a.forgive("started again: its drain was taken back by operator")
-		dr.m.step.Reply(id, "agent "+a.name+" has ended already, and is started again")
+		a.forgive("restarted: its drain was canceled by operator")
+		dr.m.step.Reply(id, "agent "+a.name+" has stopped already and restarts")
 		dr.m.decide(now, a)
 	case a.finish.drain == nil || !a.sess.alive || a.act.op == opStop:
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s",
@@ -271,7 +269,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 			"up: `gcity pool scale %s %d`",
 			a.pool.name(), a.pool.desired, a.name, a.pool.name(), dr.m.sizes.sizeFor(a)))
 	case a.unwanted():
-		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" is not declared any more")
+		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
 	default:
 		dr.undrain(now, a, effect.ActorOperator, "by operator",
 			effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
@@ -279,7 +277,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	}
 }
 
-// ack is an agent's own word that it has finished.
+// ack takes an agent's report that it has finished.
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	if a.finish.drain == nil || !a.sess.alive {
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is "+
@@ -288,6 +286,6 @@ func (dr *drains) ack(now time.Time, id uint64, a *record) {
 		return
 	}
 	a.finish.drain.acked, dr.m.step.Changed = true, true
-	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session ends")
+	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session stops")
 	dr.m.decide(now, a)
 }

@@ -9,16 +9,16 @@ import (
 	"gcity/controller/effect"
 )
 
-// vetFresh is how old a provider's yes may be when an agent is ended for a restart by it. Between the two comes a
-// look at who holds the agent, which a slow program may take its time for.
+// vetFresh is the maximum age of a provider's positive check when an agent is stopped for a restart. The list of
+// sessions in between may be slow.
 const vetFresh = 2 * time.Minute
 
-// vetting is what a provider has said about whether it could run sessions.
+// vetting is a provider's answer whether it can run sessions.
 type vetting struct {
-	busy bool      // it is being asked
-	at   time.Time // of its newest word; zero = there is none
-	turn uint64    // in which it was asked
-	why  string    // it could not
+	busy bool      // a check is in flight
+	at   time.Time // of the newest answer; zero = not checked yet
+	turn uint64    // turn of the newest check
+	why  string    // why it cannot
 }
 
 // drifts decides which agents restart because their configuration changed.
@@ -27,11 +27,11 @@ type drifts struct {
 	vets map[string]*vetting // by provider
 }
 
-// whyReplace says that a session is not what the configuration wants any more.
+// whyReplace returns the cause to restart a session that differs from the configuration.
 func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	swapped := a.sess.life.Swapped(&a.want.Spec)
-	before := a.sess.barred
-	a.sess.barred = ""
+	before := a.sess.restartBarred
+	a.sess.restartBarred = ""
 	if !swapped && a.sess.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
 		df.drifted(a, nil)
 		return cause{}
@@ -42,13 +42,14 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		return cause{}
 	}
 	var known bool
-	if a.sess.barred, known = df.bars(now, a, swapped); a.sess.barred != "" || !known {
-		if a.sess.barred != before && a.sess.barred != "" {
-			df.m.decided(now, a, "hold back", "it could not be started again: "+a.sess.barred)
+	if a.sess.restartBarred, known = df.bars(now, a, swapped); a.sess.restartBarred != "" ||
+		!known {
+		if a.sess.restartBarred != before && a.sess.restartBarred != "" {
+			df.m.decided(now, a, "hold back", "it could not restart: "+a.sess.restartBarred)
 		}
 		return cause{}
 	}
-	// somebody may have come since
+	// a viewer may have attached since
 	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < df.m.loader.since {
 		df.m.looks.look()
 		return cause{}
@@ -67,8 +68,8 @@ func (df *drifts) drifted(a *record, diff []string) {
 	a.sess.drift = diff
 }
 
-// bars says why an agent that is to be restarted as it is configured now must not be ended for that: it could not be
-// started again. "" = nothing is known against it, and if not known, that is being found out.
+// bars returns why an agent must not be stopped for a restart with the new configuration, because it could not
+// start again; "" = no reason is known. If known is false, a check is in flight.
 func (df *drifts) bars(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true
@@ -91,7 +92,7 @@ func (df *drifts) bars(now time.Time, a *record, swapped bool) (why string, know
 	return v.why, !v.busy
 }
 
-// vetting reports whether a provider is being asked.
+// vetting reports whether a check of a provider is in flight.
 func (df *drifts) vetting() bool {
 	for _, v := range df.vets {
 		if v.busy {
@@ -101,7 +102,7 @@ func (df *drifts) vetting() bool {
 	return false
 }
 
-// unbarred is when what bars an agent is looked at again; zero = when the configuration changes.
+// unbarred returns when the reason against a restart is checked again; zero = when the configuration changes.
 func (df *drifts) unbarred(a *record) time.Time {
 	v := df.vets[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
@@ -110,7 +111,6 @@ func (df *drifts) unbarred(a *record) time.Time {
 	return v.at.Add(df.m.conf.Patrol)
 }
 
-// vetted takes a provider's word.
 func (df *drifts) vetted(now time.Time, in effect.Vetted) {
 	v := df.vets[in.Provider]
 	if v == nil {
@@ -127,17 +127,18 @@ func (df *drifts) vetted(now time.Time, in effect.Vetted) {
 	}
 }
 
-// silentWhy is the reason of an agent whose holder does not answer. It restarts by itself only if the holder ends.
+// silentWhy is the reason of an agent with a holder that does not answer. It restarts by itself only if the holder
+// exits.
 const silentWhy = "its holder does not answer (stopped by a signal?)"
 
-// running shows a living agent that is left alone.
+// running shows an agent that runs and is left alone.
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.stuckness(now, a)
 	if !a.sess.life.Silent.IsZero() {
 		df.m.set(now, a, city.Unknown, silentWhy, time.Time{})
 		return
 	}
-	if a.sess.hazy {
+	if a.sess.uncertain {
 		why := "the sessions of " + a.sess.life.Provider + " cannot be listed"
 		df.m.set(now, a, city.Unknown, why, time.Time{})
 		return
@@ -149,15 +150,15 @@ func (df *drifts) running(now time.Time, a *record) {
 	drift := strings.Join(a.sess.drift, ", ")
 	switch {
 	case a.sess.life.Attached > 0:
-		df.m.set(now, a, city.Running, "restart held back while somebody is attached: "+drift,
+		df.m.set(now, a, city.Running, "restart held back while a user is attached: "+drift,
 			time.Time{})
 	case a.busy(now):
-		df.m.set(now, a, city.Running, "restart held back, somebody typed just now: "+drift,
+		df.m.set(now, a, city.Running, "restart held back, a user has just typed: "+drift,
 			a.sess.life.TypedAt.Add(typedRecently))
-	case a.sess.barred != "":
-		df.m.set(now, a, city.Running, "restart held back, it could not be "+
-			"started again: "+a.sess.barred+"; "+drift, df.unbarred(a))
+	case a.sess.restartBarred != "":
+		df.m.set(now, a, city.Running, "restart held back, it could not "+
+			"start again: "+a.sess.restartBarred+"; "+drift, df.unbarred(a))
 	default:
-		df.m.set(now, a, city.Running, "about to be restarted: "+drift, time.Time{})
+		df.m.set(now, a, city.Running, "about to restart: "+drift, time.Time{})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"gcity/events"
 )
 
-// shutdown begins the end: of the city, or of the controller alone.
+// shutdown starts the end of the city, or of the controller alone.
 func (m *Machine) shutdown(now time.Time, leave bool) {
 	if m.ending != alive {
 		return
@@ -32,7 +32,7 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.looks.look()
 }
 
-// finish ends a step: what may be forgotten is acknowledged, and an ending city looks whether it has ended.
+// finish ends a step. It acknowledges recorded exits and checks whether an ending city is done.
 func (m *Machine) finish(now time.Time) {
 	if at := m.finale.hurryAt(); !at.IsZero() && !now.Before(at) {
 		m.finale.hurryUp(now)
@@ -43,7 +43,7 @@ func (m *Machine) finish(now time.Time) {
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
-		// its events come first
+		// its events are recorded first
 		if len(a.act.acks) > 0 && a.act.op != opStop && a.act.queued == 0 && !a.act.endFiles {
 			m.flushAcks(a)
 		}
@@ -62,12 +62,12 @@ func (m *Machine) finish(now time.Time) {
 	}
 }
 
-// due reports that a look that failed is to be tried again.
+// due reports whether a failed list must be retried.
 func (m *Machine) due(now time.Time) bool {
 	return !m.finale.relook.IsZero() && !now.Before(m.finale.relook)
 }
 
-// quiet reports that nothing is in flight for any agent.
+// quiet reports whether no effect on an agent or a run is in flight.
 func (fn *finale) quiet() bool {
 	if len(fn.m.journal.queue) > 0 {
 		return false
@@ -88,7 +88,7 @@ func (fn *finale) lastOp() uint64 {
 	return last
 }
 
-// seenEmpty ends a city that stops, once a look that is newer than all stops has shown nothing alive.
+// seenEmpty ends a stopping city once a list that is newer than all stops shows no running session.
 func (fn *finale) seenEmpty(now time.Time, turn uint64) {
 	if fn.m.ending != stopAgents {
 		return
@@ -98,18 +98,18 @@ func (fn *finale) seenEmpty(now time.Time, turn uint64) {
 		return
 	}
 	for _, a := range fn.m.order {
-		if a.sess.alive || a.sess.unsure || a.act.opTurn > turn {
+		if a.sess.alive || a.sess.startUnclear || a.act.opTurn > turn {
 			return
 		}
 	}
-	fn.end(now, "all agents are stopped")
+	fn.end(now, "all agents have stopped")
 }
 
-// end answers those who asked for it; the loop stops after this step.
+// end answers the commands that stop the city. The loop stops after this step.
 func (fn *finale) end(now time.Time, msg string) {
 	fn.m.ending = ended
 	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.Farewell),
-		[]string{"all is decided, and what is under way comes to its end"}, true
+		[]string{"waiting for the last effects"}, true
 	fn.m.texts.giveUpMail(now)
 	fn.m.journal.release(time.Time{})
 	for i := range fn.leaving {
@@ -125,7 +125,7 @@ func (fn *finale) end(now time.Time, msg string) {
 	fn.leaving = nil
 }
 
-// Rest reports that a one-shot has nothing left to do.
+// Rest reports whether a one-shot run is done.
 func (m *Machine) Rest() bool {
 	for _, p := range m.sizes.poolOrder {
 		if p.asks > 0 {

@@ -11,8 +11,7 @@ import (
 	"gcity/events"
 )
 
-// leaves notes that a member's life was the last one that its pool wanted: what is assigned to it goes back to the
-// pool.
+// leaves notes that a member's last session has ended. Its work returns to the pool.
 func (wk *work) leaves(a *record) {
 	switch {
 	case a.pool == nil || !a.unwanted() || wk.m.conf.NoWork || wk.m.settling ||
@@ -22,17 +21,18 @@ func (wk *work) leaves(a *record) {
 	}
 }
 
-// sure reports that a pool's size is no guess, so that a member that is not wanted has left for good. After a
-// start of the city nobody has left who may only not have been started yet.
+// sure reports whether the size of a pool is reliable, so that an unwanted member has left for good. After the
+// start of a city, a member may only not have started yet.
 func (wk *work) sure(p *poolRecord) bool {
 	return p.want.Max == 0 || p.override != nil || p.good || p.want.Check == "" && wk.counted
 }
 
-// seekLeavers finds those members by their work who left unseen: while they did not live, or before this
-// controller began.
+// seekLeavers finds members that left unseen, by their work: before this controller started, or while they did not
+// run.
 func (wk *work) seekLeavers() {
 	tasks := wk.tasks
-	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.dark) > 0 || wk.m.settling ||
+	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.unlistedProviders) > 0 ||
+		wk.m.settling ||
 		wk.m.ending != alive {
 		return
 	}
@@ -53,7 +53,7 @@ func (wk *work) seekLeavers() {
 	}
 }
 
-// giveBack orders the work of those who have left to be given back. Who lives still, or again, is not among them.
+// giveBack returns the work of members that have left, except those that run or are wanted again.
 func (wk *work) giveBack() {
 	if len(wk.leavers) == 0 || len(wk.leaving) > 0 || wk.failing || wk.m.ending != alive {
 		return
@@ -63,7 +63,7 @@ func (wk *work) giveBack() {
 		switch {
 		case a != nil && !a.unwanted():
 			delete(wk.leavers, name)
-		case a == nil || !a.sess.alive && a.act.op == opNone && !a.sess.unsure:
+		case a == nil || !a.sess.alive && a.act.op == opNone && !a.sess.startUnclear:
 			wk.leaving = append(wk.leaving, effect.Leaver{Agent: name, Pool: wk.leavers[name]})
 		}
 	}
@@ -72,29 +72,28 @@ func (wk *work) giveBack() {
 	}
 }
 
-// handsBack says why a member that is wanted again is not started just now, "" if nothing is in its way: what it
-// once had would be taken from it in the middle of it.
+// handsBack returns why a member that is wanted again does not start yet: its earlier work is being returned to the
+// pool.
 func (wk *work) handsBack(a *record) string {
 	for _, l := range wk.leaving {
 		if l.Agent == a.name {
-			return "waits until its earlier work has gone back to pool " + l.Pool
+			return "waits until its earlier work has returned to pool " + l.Pool
 		}
 	}
 	return ""
 }
 
-// workReturned takes what was given back. What could not be is tried again with each patrol.
+// workReturned takes the result. Each patrol retries what failed.
 func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	tried := wk.leaving
 	wk.leaving, wk.failing = nil, in.Err != nil
-	wk.m.step.Lose(&wk.unreturned, "work of members that have left their pools cannot "+
-		"be given back",
+	wk.m.step.Lose(&wk.unreturned, "work of members that have left their pools cannot be returned",
 		in.Err)
 	for _, l := range tried {
 		if in.Err == nil {
 			delete(wk.leavers, l.Agent)
 		}
-		wk.tellReturned(now, l, in.Done)
+		wk.recordReturned(now, l, in.Done)
 		if a := wk.m.agents[l.Agent]; a != nil {
 			wk.m.decide(now, a)
 		}
@@ -104,8 +103,8 @@ func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	}
 }
 
-// tellReturned records what of one member's work was given back.
-func (wk *work) tellReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
+// recordReturned records the work of one member that was returned.
+func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
 	var ids []string
 	for _, d := range done {
 		if d.Leaver == l {
@@ -116,7 +115,7 @@ func (wk *work) tellReturned(now time.Time, l effect.Leaver, done []effect.Retur
 	if len(ids) == 0 {
 		return
 	}
-	msg := fmt.Sprintf("%s has left for good; open again for the others: %s", l.Agent,
+	msg := fmt.Sprintf("%s has left for good; its work is open again: %s", l.Agent,
 		step.Few(ids))
 	wk.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: events.Event{
 		Type: events.PoolWorkReturned, Actor: effect.ActorController, Subject: l.Pool, Message: msg,

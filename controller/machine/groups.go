@@ -11,7 +11,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// groupWaiter is a command that suspends or resumes a pool or a rig; it is answered when all of the group are there.
+// groupWaiter is a command that suspends or resumes a pool or a rig. It is answered when all its agents have
+// stopped or resumed.
 type groupWaiter struct {
 	id        uint64
 	on        bool
@@ -32,13 +33,11 @@ func (ld *loader) inGroup(g groupWaiter, a *record) bool {
 	return a.pool != nil && a.pool.name() == g.pool
 }
 
-// suspendPool orders the flag of a pool to be written.
 func (ld *loader) suspendPool(id uint64, p *poolRecord, on bool) {
 	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, pool: p.name()})
 	ld.edit(effect.Edit{Agent: p.name(), On: on, ID: id})
 }
 
-// suspendRig orders the flag of a rig to be written.
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
 	if !slices.ContainsFunc(ld.rigNames(), func(n string) bool { return n == name }) {
 		ld.m.step.Refuse(id, city.NotFound, suggest.NotFound("rig", name, ld.rigNames()))
@@ -56,8 +55,8 @@ func (ld *loader) rigNames() []string {
 	return names
 }
 
-// flagged reports whether a group's own flag is set in the configuration in force, and why it is suspended all the
-// same if it is not.
+// flagged reports whether a group's own flag is set in the configuration in force, and why it is suspended
+// otherwise.
 func (ld *loader) flagged(g groupWaiter) (on bool, still string) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {
@@ -80,10 +79,10 @@ func (ld *loader) flagged(g groupWaiter) (on bool, still string) {
 	return false, p.want.Suspended
 }
 
-// byAgent is why a want is suspended whose own flag is set.
+// byAgent is the reason of a suspension by the agent's own flag.
 const byAgent = "by agent"
 
-// settleGroups answers those whose group is where they want it.
+// settleGroups answers the commands with a group that has reached its state.
 func (ld *loader) settleGroups() {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		on, still := ld.flagged(g)
@@ -100,7 +99,7 @@ func (ld *loader) settleGroups() {
 		}
 		switch {
 		case g.on:
-			ld.m.step.Reply(g.id, g.String()+" is suspended: none of its agents runs")
+			ld.m.step.Reply(g.id, g.String()+" is suspended: its agents are stopped")
 		case still != "":
 			ld.m.step.Reply(g.id, fmt.Sprintf("%s is resumed, but still suspended %s", g, still))
 		default:
@@ -110,7 +109,7 @@ func (ld *loader) settleGroups() {
 	})
 }
 
-// unfulfilledGroups answers those whose flag was written but is not in force.
+// unfulfilledGroups answers the commands with a flag that was written but is not in force.
 func (ld *loader) unfulfilledGroups(err error) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if on, _ := ld.flagged(g); on == g.on {
@@ -125,7 +124,7 @@ func (ld *loader) unfulfilledGroups(err error) {
 	})
 }
 
-// refuseGroups answers all of them.
+// refuseGroups answers all these commands with an error.
 func (ld *loader) refuseGroups(code city.Code, msg string) {
 	for _, g := range ld.groups {
 		ld.m.step.Refuse(g.id, code, msg)
@@ -133,7 +132,7 @@ func (ld *loader) refuseGroups(code city.Code, msg string) {
 	ld.groups = nil
 }
 
-// refuseGroupsOf answers those who suspend a group of which one agent cannot be stopped.
+// refuseGroupsOf answers the commands that suspend a group with an agent that cannot be stopped.
 func (ld *loader) refuseGroupsOf(a *record, msg string) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if !g.on || !ld.inGroup(g, a) {
@@ -144,7 +143,7 @@ func (ld *loader) refuseGroupsOf(a *record, msg string) {
 	})
 }
 
-// edit orders a flag to be written, one after the other.
+// edit requests that a flag is written. Edits run one after the other.
 func (ld *loader) edit(f effect.Edit) {
 	ld.edits = append(ld.edits, f)
 	if len(ld.edits) == 1 {
@@ -152,12 +151,13 @@ func (ld *loader) edit(f effect.Edit) {
 	}
 }
 
-// editing reports that a flag of an agent is being written, or is to be: what is in force says nothing about it.
+// editing reports whether a flag of an agent is being written or queued, so that the configuration in force is out
+// of date.
 func (ld *loader) editing(name string) bool {
 	return slices.ContainsFunc(ld.edits, func(f effect.Edit) bool { return f.Agent == name })
 }
 
-// edited takes the result of writing a suspended flag; what it means comes with the load that follows.
+// edited takes the result of writing a flag. The load that follows puts it into force.
 func (ld *loader) edited(in effect.Edited) {
 	ld.edits = ld.edits[1:]
 	if len(ld.edits) > 0 {
@@ -166,7 +166,7 @@ func (ld *loader) edited(in effect.Edited) {
 	if in.Err != nil {
 		msg := in.Err.Error()
 		if _, refused := errors.AsType[*config.Error](in.Err); refused {
-			msg = "nothing was written, since the configuration on disk is refused; mend it and " +
+			msg = "nothing was written, because the configuration on disk is invalid; fix it and " +
 				"try again: " + msg
 		}
 		ld.m.step.RefuseFlag(in.Edit.ID, msg, in.Err)
@@ -180,7 +180,7 @@ func (ld *loader) edited(in effect.Edited) {
 		}
 		return
 	}
-	// answered when the agent, or all of the group, get there
+	// answered when the agent or the whole group has reached its state
 	if in.Edit.Agent != "" || in.Edit.Rig != "" {
 		ld.load()
 		return

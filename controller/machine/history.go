@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// rememberEvery is the least time between two writes of the crash histories: a wave of deaths is a few of them.
+	// rememberEvery is the minimum time between two writes of the crash histories.
 	rememberEvery = 100 * time.Millisecond
-	// RememberRetry is the wait after a write that failed.
+	// RememberRetry is the wait after a failed write.
 	RememberRetry = 30 * time.Second
 )
 
-// keeper is what the machine knows of the file that keeps crash histories beyond the controller's end.
+// keeper saves the crash histories in a file that outlives the controller.
 type keeper struct {
 	m *Machine
 
-	// what the file said when the controller began; nil once the first configuration is in force
+	// from the file, when the controller started; nil once the first configuration is in force
 	recalled map[string]effect.Memo
-	entries  int       // agents in the newest content
-	filed    bool      // there may be a file, which is to go when it is no longer wanted
+	entries  int       // agents in the newest file
+	filed    bool      // the file may exist, and must be removed when no agent has a history
 	busy     bool      // a write is in flight
-	again    bool      // the newest one failed
-	from     time.Time // not before then
-	due      time.Time // when a write that was put off is to happen; zero = none was
-	unread   string    // why the file of before is not known
-	unkept   string    // why the newest content is not on the disk
+	again    bool      // the newest write failed
+	from     time.Time // the earliest time of the next write
+	due      time.Time // when a delayed write is due; zero = not delayed
+	unread   string    // why the previous file could not be read
+	unkept   string    // why the newest write failed
 }
 
-// remember orders what has changed in the agents' crash histories to be written down, or the file to be removed. It
-// compares what is with what was written last, so nothing that changes a history has to think of it.
+// remember saves the crash histories if they differ from the file, or removes the file. It compares with the last
+// write, so code that changes a history need not call it.
 func (kp *keeper) remember(now time.Time) {
 	kp.due = time.Time{}
 	if kp.busy || kp.m.conf == nil || kp.m.lost != nil || !kp.unwritten() {
@@ -55,7 +55,7 @@ func (kp *keeper) remember(now time.Time) {
 	kp.m.step.Do(effect.SaveHistories{Memory: content})
 }
 
-// unwritten reports that the file is not what it should be.
+// unwritten reports whether the file is out of date.
 func (kp *keeper) unwritten() bool {
 	if !kp.m.conf.OnDisk {
 		return kp.filed || kp.again
@@ -72,8 +72,8 @@ func (kp *keeper) unwritten() bool {
 	return kp.again || n != kp.entries
 }
 
-// memory is what the file should hold: every agent that has a history; nil: there should be none. A crash whose event
-// is not recorded yet is not in it: the controller that finds its end again records and counts it.
+// memory returns the content of the file, with every agent that has a history; nil: the file should not exist. A
+// crash without a recorded event is left out, because the next controller finds and counts it again.
 func (kp *keeper) memory() ([]byte, error) {
 	all := map[string]*effect.Memo{}
 	for _, a := range kp.m.order {
@@ -94,7 +94,6 @@ func (kp *keeper) memory() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// remembered takes the result of a write.
 func (kp *keeper) remembered(now time.Time, err error) {
 	kp.busy, kp.from = false, now.Add(rememberEvery)
 	if err != nil {
@@ -107,26 +106,25 @@ func (kp *keeper) remembered(now time.Time, err error) {
 
 func (kp *keeper) unremembered(now time.Time, err error) {
 	kp.again, kp.from = true, now.Add(RememberRetry)
-	kp.m.step.Note(&kp.unkept, fmt.Sprintf("crash histories are not kept: %v; tried "+
-		"again every "+
-		"%s, the agents go on", err, RememberRetry))
+	kp.m.step.Note(&kp.unkept, fmt.Sprintf("crash histories cannot be saved: %v; retried every "+
+		"%s, agents continue", err, RememberRetry))
 }
 
-// pause is what an agent that is not started for now waits for; "" = nothing.
+// pause returns the waiting state of an agent that does not start for now, "" if it does not wait.
 func (a *record) pause() city.State {
-	if a.rest.left || a.rest.notBefore.IsZero() {
+	if a.rest.staysDown || a.rest.notBefore.IsZero() {
 		return ""
 	}
 	return a.rest.hold
 }
 
-// blank reports that there is nothing to remember of an agent.
+// blank reports whether an agent has no history to save.
 func (a *record) blank() bool {
 	return a.want == nil || len(a.rest.history.Crashes) == 0 && a.rest.history.Streak == 0 &&
 		a.pause() == ""
 }
 
-// asKept reports whether what was written of an agent last is still true.
+// asKept reports whether the last saved history is still current.
 func (a *record) asKept() bool {
 	k := a.rest.kept
 	if k == nil || a.blank() {
@@ -153,7 +151,7 @@ func (a *record) memo() *effect.Memo {
 	if r.State = a.pause(); r.State != "" {
 		r.Until, r.Why, r.Because = a.rest.notBefore, a.rest.holdWhy, a.act.because
 		if r.State == city.Quarantined {
-			r.Struck = a.rest.struck
+			r.Struck = a.rest.quarantineCrashes
 		}
 		if a.state == r.State {
 			r.Since = a.since
@@ -162,12 +160,12 @@ func (a *record) memo() *effect.Memo {
 	return r
 }
 
-// recall gives the agents of the first configuration what was remembered of them. An agent whose declaration has
-// changed is a new one.
+// recall restores the saved histories to the agents of the first configuration. An agent with a changed declaration
+// is a new agent.
 func (kp *keeper) recall(now time.Time) {
 	for name, r := range kp.recalled {
 		a := kp.m.agents[name]
-		// it may be one that its pool does not want now
+		// it may be a member that its pool does not want now
 		if w := kp.m.sizes.memberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
 			a.join(kp.m.sizes.pools[w.Pool], w)
@@ -180,8 +178,8 @@ func (kp *keeper) recall(now time.Time) {
 	kp.filed = kp.m.conf.OnDisk
 }
 
-// restore puts an agent where it was. The wall clock may have been set meanwhile: nothing that has happened lies
-// ahead, and no wait is longer than it can have been when it began (L13).
+// restore restores an agent's history. The wall clock may have changed since: a past time must not be in the
+// future, and a wait must not be longer than when it started (L13).
 func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 	p := a.want.Policy
 	past := func(t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
@@ -205,7 +203,8 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 			longest = p.Window
 		}
 		a.rest.notBefore = now.Add(min(r.Until.Sub(now), longest))
-		a.rest.hold, a.rest.holdWhy, a.act.because, a.rest.struck = r.State, r.Why, r.Because,
+		a.rest.hold, a.rest.holdWhy, a.act.because, a.rest.quarantineCrashes = r.State, r.Why,
+			r.Because,
 			max(0, r.Struck)
 		kp.m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 		if !r.Since.IsZero() {
@@ -214,7 +213,6 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
 	}
 	if len(what) > 0 {
-		kp.m.decided(now, a, "recall", "remembered from the "+
-			"controller before: "+strings.Join(what, "; "))
+		kp.m.decided(now, a, "recall", "from the previous controller: "+strings.Join(what, "; "))
 	}
 }

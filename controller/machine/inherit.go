@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// unrecorded returns the ends of an agent's lives whose events wait in the queue.
+// unrecorded returns the exits of an agent with events that are still queued.
 func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	for i := range j.queue {
 		if q := &j.queue[i]; q.agent == a && q.end != nil {
@@ -18,7 +18,7 @@ func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// begin orders a start, which keeps the ends that are not recorded yet.
+// begin requests a start that also saves exits without a record.
 func (j *journal) begin(a *record) {
 	f := a.outfit()
 	f.Ends = j.unrecorded(a)
@@ -26,7 +26,7 @@ func (j *journal) begin(a *record) {
 	j.m.step.Do(f)
 }
 
-// inheritEnds records what the predecessor could not. Ends that a look shows too are left to it.
+// inheritEnds records exits that the previous controller could not. Exits that a list shows too are skipped.
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
 	shown := map[string]bool{}
 	for i := range listed {
@@ -40,11 +40,12 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 		case shown[id]:
 		case in.Recorded[id]:
 			j.m.step.Do(ack)
-		case a == nil: // it is not declared any more
+		case a == nil: // it was removed from the configuration
 			j.m.step.Do(effect.Record{Event: e.Event})
 			j.m.step.Do(ack)
 		default:
-			j.m.decided(now, a, "record", "the controller before could not: "+e.Event.Message)
+			j.m.decided(now, a, "record", "not recorded by the previous "+
+				"controller: "+e.Event.Message)
 			j.inheritEnd(now, a, e)
 			j.past[id] = true
 			a.act.acks = append(a.act.acks, ack)
@@ -52,7 +53,7 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 	}
 }
 
-// inheritEnd counts and records the end of an earlier life of an agent.
+// inheritEnd counts and records the exit of an earlier session of an agent.
 func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 	if e.Event.Type != events.AgentCrashed || a.want == nil {
 		j.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
@@ -61,5 +62,5 @@ func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 	if !a.called() {
 		a.rest.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
 	}
-	j.tellCrash(now, a, e.Exit, e.Event)
+	j.recordCrash(now, a, e.Exit, e.Event)
 }

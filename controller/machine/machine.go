@@ -1,4 +1,4 @@
-// Package machine decides everything in a city. It is pure: it gets inputs and the time, and returns effects. It
+// Package machine makes all decisions in a city. It is pure: it gets inputs and the time, and returns effects. It
 // reads no clock and no file, starts no goroutine, and is owned by one goroutine.
 package machine
 
@@ -14,8 +14,8 @@ import (
 	"gcity/controller/tier"
 )
 
-// Machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no
-// I/O; one goroutine owns it. Equal inputs give equal effects in equal order (L8).
+// Machine holds all mutable state of a city. It has no clock, no lock and no I/O; one goroutine owns it. Equal
+// inputs give equal effects in the same order (L8).
 type Machine struct {
 	conf      *effect.Configuration // nil until one was read
 	loader    loader
@@ -33,17 +33,17 @@ type Machine struct {
 	sizes     poolSizes
 	deps      dependencies
 	awake     time.Time // when a stall of the whole program ended; zero = there was none
-	turn      uint64    // of step
+	turn      uint64    // number of the current step
 	step      step.Output
-	settling  bool // one-shot: deaths are not answered
+	settling  bool // one-shot: exits are not handled
 	texts     texts
 	watchdogs tier.Watchdogs
-	away      string // why the city's folder is not where it was, "" = it is
+	away      string // why the city's folder is not at its path, "" = it is
 	health    string // of the event log
 	door      door
 	mode      string // how the city is run
 	ending    ending
-	finale    finale // of a city that stops its agents
+	finale    finale // while the city stops
 	left      bool   // the agents were left running
 	lost      error  // another controller has the city
 }
@@ -52,7 +52,7 @@ type ending int
 
 const (
 	alive      ending = iota
-	stopAgents        // end the agents, then the controller
+	stopAgents        // stop the agents, then the controller
 	leaveAgents
 	ended
 )
@@ -65,12 +65,12 @@ func newMachine() *Machine {
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.agents, m.drifts.vets = map[string]*record{}, map[string]*vetting{}
-	m.sizes.checking, m.texts.mutes = map[string]time.Time{}, map[string]string{}
+	m.sizes.checking, m.texts.sendBlocked = map[string]time.Time{}, map[string]string{}
 	m.loader.confirms = map[uint64]string{}
 	return m
 }
 
-// Step takes one input and returns what is to be done about it. The slice is valid until the next call.
+// Step takes one input and returns effects. The slice is valid until the next call.
 func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.turn++
 	m.step.Begin()
@@ -85,17 +85,17 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	return m.step.Effects
 }
 
-// takeTime takes what the clock causes. It reports whether it did, as the others do.
+// takeTime takes an input that the clock causes. It reports whether in is one, as the other take methods do.
 func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
 		m.work.failing = false
 		m.looks.look()
-		m.loader.glance()
+		m.loader.loadAtPatrol()
 		m.sizes.checkPools(now)
 		m.decideAll(now)
 		m.work.patrol(now)
-		m.work.strand(now)
+		m.work.findStranded(now)
 		m.gauge.measure(now, m.gauge.age(m.order))
 		m.door.open()
 	case effect.Stalled:
@@ -113,7 +113,6 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeSession takes what sessions do, and what came of effects on them.
 func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.Listed:
@@ -148,7 +147,6 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeRun takes what concerns automations and their runs.
 func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.FoldersChanged:
@@ -179,7 +177,6 @@ func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeWork takes what concerns work, its stores, and the pools that it sizes.
 func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.BeadChanged:
@@ -208,7 +205,6 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeWatchdog takes what came of the effects of watchdogs.
 func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.HeartbeatRead:
@@ -221,14 +217,14 @@ func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeCity takes what concerns the city as a whole: its configuration, commands, files and end.
+// takeCity takes an input about the whole city: its configuration, commands, files and end.
 func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.Poked:
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.looks.listed { // before that nobody carries anything out
+		if m.looks.listed { // before that, effects are not carried out
 			m.door.open()
 		}
 	case effect.Edited:
@@ -239,7 +235,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.runs.Abandon(now, in.ID)
 	case effect.Lost:
 		m.shutdown(now, true)
-		m.lost, m.ending = in.Err, leaveAgents // a stop under way is the other's affair too
+		m.lost, m.ending = in.Err, leaveAgents // a stop in progress is left to the other controller
 	case effect.FolderMoved:
 		m.away, m.step.Changed = in.Why, true
 		m.runs.Scan()
@@ -263,8 +259,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next is when the machine wants to be woken at the latest; zero: only when something happens. What has fallen due
-// already waits for something else.
+// Next returns when the machine must be woken at the latest; zero: only by an input. Deadlines in the past wait for
+// something else.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.finale.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
@@ -298,7 +294,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// look orders a look at reality.
+// look requests a list of all sessions.
 func (lk *looks) look() {
 	if lk.listing {
 		lk.relist = true
@@ -306,10 +302,10 @@ func (lk *looks) look() {
 	}
 	lk.listing, lk.ordered, lk.m.finale.early = true, lk.m.turn, false
 	lk.m.step.Do(effect.List{Turn: lk.m.turn, First: !lk.listed,
-		Inherit: !lk.listed || len(lk.dark) > 0})
+		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }
 
-// load orders a look at the configuration; ws are the commands that wait for it.
+// load requests a load of the configuration. The commands ws wait for it.
 func (ld *loader) load(ws ...waiter) {
 	ld.waiting = append(ld.waiting, ws...)
 	if ld.loading {
@@ -319,7 +315,7 @@ func (ld *loader) load(ws ...waiter) {
 	if ld.m.conf == nil || ld.m.ending != alive {
 		return
 	}
-	// who would be removed is not known before it is known who runs
+	// removals cannot be judged before the running agents are known
 	if !ld.m.looks.listed && !ld.m.settling {
 		ld.again = true
 		return
@@ -330,17 +326,17 @@ func (ld *loader) load(ws ...waiter) {
 		Force: len(ld.asking) > 0})
 }
 
-// glance is the patrol's look at the configuration, for when the watch has missed something. Nobody has waited until
-// the file was left alone, so what it sees is loaded only if the patrol before saw the same.
-func (ld *loader) glance() {
+// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. The file may be half
+// written, so a change is loaded only if the previous patrol saw the same.
+func (ld *loader) loadAtPatrol() {
 	if ld.loading || ld.m.conf == nil || ld.m.ending != alive || !ld.m.looks.listed {
 		return
 	}
 	ld.loading = true
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Sighted: ld.sighted})
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Sighted: ld.patrolSaw})
 }
 
-// record returns the record of an agent, making it where it is new.
+// record returns the record of an agent and creates it if necessary.
 func (m *Machine) record(now time.Time, name string) *record {
 	if a, ok := m.agents[name]; ok {
 		return a
@@ -352,11 +348,11 @@ func (m *Machine) record(now time.Time, name string) *record {
 	})
 	m.order = slices.Insert(m.order, at, a)
 	m.deps.after, m.deps.named = nil, nil
-	m.set(now, a, city.Waiting, "not looked at yet", time.Time{})
+	m.set(now, a, city.Waiting, "not checked yet", time.Time{})
 	return a
 }
 
-// set moves an agent to a state (L14: with a reason, a since, and an until where there is one).
+// set moves an agent to a state, with its reason, start and end time (L14).
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
 	if a.state == s && a.reason == reason && a.until.Equal(until) {
 		return
@@ -368,7 +364,7 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 	m.step.Changed = true
 }
 
-// decided keeps a decision for `why`.
+// decided keeps a decision for `gcity why`.
 func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.decidedOn(now, &a.decisions, what, why)
 }

@@ -12,36 +12,36 @@ import (
 )
 
 const (
-	// measureIdle is the age at which a patrol wants new figures: a minute, less what a patrol may be early.
+	// measureIdle is the age at which a patrol takes a new sample: a minute, minus the jitter of a patrol.
 	measureIdle = 55 * time.Second
-	// measureRest is the same for a city in which no agent has used processor time or printed anything.
+	// measureRest is the same for a city with agents that use no processor time and print nothing.
 	measureRest = 8 * time.Minute
-	// measureWatched is the same while a client watches: 2 s, less what the pulse may be early.
+	// measureWatched is the same while a client watches: 2 s, minus the jitter of the pulse.
 	measureWatched = 1900 * time.Millisecond
-	shownRSS       = 100_000 // the step in which memory is shown, in bytes
+	shownRSS       = 100_000 // memory is shown in steps of this many bytes
 )
 
-// gauge is what the machine knows of the figures of its agents' processes.
+// gauge samples the resources of the agents' processes.
 type gauge struct {
 	m *Machine
 
-	// the provider can measure; a sample is being taken; no figure changed in the newest
+	// the provider can measure; a sample is in flight; the newest sample changed no figure
 	able, busy, atRest bool
-	ordered            time.Time // when the newest one was
-	turn               uint64    // and in which turn
-	problem            string    // why there is none
+	ordered            time.Time // of the newest sample
+	turn               uint64    // turn of the newest sample
+	problem            string    // why the newest sample failed
 }
 
-// sample is what a life had used and printed at a moment. CPU is shown of the time since the sample before.
+// sample is what a session had used and printed at a time. CPU is shown for the time since the previous sample.
 type sample struct {
-	id     string // of the life
+	id     string // of the session
 	at     time.Time
 	cpu    time.Duration
-	show   *city.Usage // never changed once it is shown; nil = nothing is known
-	output uint64      // what the life had printed, in bytes
+	show   *city.Usage // immutable after it is shown; nil = unknown
+	output uint64      // bytes that the session had printed
 }
 
-// measure orders a sample if the newest is older than age and there is anything to measure.
+// measure requests a sample if the newest is older than age and an agent runs.
 func (ga *gauge) measure(now time.Time, age time.Duration) {
 	if !ga.able || ga.busy || ga.m.settling || ga.m.ending != alive || now.Sub(ga.ordered) < age ||
 		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.sess.alive }) {
@@ -51,7 +51,7 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 	ga.m.step.Do(effect.Measure{})
 }
 
-// age returns the age at which a patrol wants new figures while no client watches.
+// age returns the age at which a patrol takes a new sample while no client watches.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
 		sample, life := a.sess.sample, a.sess.life
@@ -62,16 +62,17 @@ func (g *gauge) age(agents []*record) time.Duration {
 	return measureRest
 }
 
-// measured takes a sample. Where no shown figure changes it changes nothing: a city at rest publishes nothing (L5).
+// measured takes a sample. If no shown figure changes, nothing is published (L5).
 func (ga *gauge) measured(in effect.Measured) {
 	ga.busy, ga.atRest = false, in.Err == nil
 	problem := ""
 	if in.Err != nil {
-		problem = fmt.Sprintf("what the agents' processes take cannot be measured: %v", in.Err)
+		problem = fmt.Sprintf("the resources of the agents' processes cannot be measured: %v",
+			in.Err)
 	}
 	ga.m.step.Note(&ga.problem, problem)
 	for _, a := range ga.m.order {
-		if !a.sess.alive || a.act.opTurn > ga.turn { // the sample may be of the life before
+		if !a.sess.alive || a.act.opTurn > ga.turn { // the sample may be of the previous session
 			continue
 		}
 		shown, cpu := a.usage(), a.sess.sample.cpu
@@ -88,21 +89,22 @@ func (a *record) measured(u session.Usage, at time.Time) {
 	s := &a.sess.sample
 	used, passed := u.CPU-s.cpu, at.Sub(s.at)
 	if s.id != a.sess.life.ID {
-		used, passed = u.CPU, max(at.Sub(a.sess.life.Started), time.Second) // less says nothing
+		// a shorter time is meaningless
+		used, passed = u.CPU, max(at.Sub(a.sess.life.Started), time.Second)
 		s.show = nil
 	}
 	s.id, s.at, s.cpu, s.output = a.sess.life.ID, at, u.CPU, a.sess.life.Output
 	figures := city.Usage{RSS: u.RSS, Procs: u.Procs}
-	if used > 0 && passed > 0 { // what a process had used goes with it
+	if used > 0 && passed > 0 { // the usage of a process is lost when it exits
 		figures.CPU = math.Round(1000*float64(used)/float64(passed)) / 10
 	}
 	if s.show == nil || s.show.CPU != figures.CPU || s.show.Procs != figures.Procs ||
 		s.show.RSS/shownRSS != figures.RSS/shownRSS {
-		s.show = new(figures) // a copy: most samples show nothing new
+		s.show = new(figures) // copied only if it differs
 	}
 }
 
-// usage is what is shown of the life that an agent is in, nil if nothing is known of it.
+// usage returns the shown usage of an agent's current session, nil if it is unknown.
 func (a *record) usage() *city.Usage {
 	if a.sess.sample.id != a.sess.life.ID {
 		return nil

@@ -8,20 +8,19 @@ import (
 	"gcity/pool"
 )
 
-// has reports that the member of an index is wanted.
+// has reports whether the member with this index is wanted.
 func (p *poolRecord) has(index int) bool { return index < len(p.in) && p.in[index] }
 
-// fit makes room for all possible members, and forgets those that are possible no longer.
+// fit resizes the lists to the possible number of members.
 func (p *poolRecord) fit() {
 	in := make([]bool, len(p.members)+1)
 	copy(in, p.in)
 	p.in = in
 }
 
-// choose settles who of a pool is wanted: pool.Choose says who leaves and who comes back. Before some leave it is
-// found out who is at work, by a count that begins no earlier than their leaving is decided; and before anybody is
-// first picked, by any count. As long as that is awaited, or not all sessions have been seen, a first choice is a
-// guess, and made anew then.
+// choose selects the wanted members with pool.Choose. Before members leave, a count of work that started after the
+// decision shows which are busy; before the first choice, any count does. Until then, or until all sessions are
+// known, the first choice is provisional.
 func (ps *poolSizes) choose(p *poolRecord) {
 	all, n := ps.standings(p), min(p.desired, len(p.members))
 	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.m.looks.listed &&
@@ -42,15 +41,14 @@ func (ps *poolSizes) choose(p *poolRecord) {
 			continue
 		}
 		p.in[w.Index], ps.m.step.Changed = all[i].In, true
-		// who was let go, and is wanted again, begins anew
-		if a := ps.m.agents[w.Name]; a != nil && a.rest.left && all[i].In {
-			a.rest.left, a.rest.final, a.rest.hold, a.rest.holdWhy = false, false, "", ""
+		// a member that was drained and is wanted again restarts
+		if a := ps.m.agents[w.Name]; a != nil && a.rest.staysDown && all[i].In {
+			a.rest.staysDown, a.rest.final, a.rest.hold, a.rest.holdWhy = false, false, "", ""
 		}
 	}
 }
 
-// picks reports that it matters for a first choice who is at work: some of those who live are to leave, or some of
-// those who do not are to begin, and no work has been counted yet.
+// picks reports whether the first choice depends on which members are busy, and no work has been counted yet.
 func (ps *poolSizes) picks(all []pool.Standing, n int) bool {
 	living := 0
 	for _, s := range all {
@@ -58,13 +56,14 @@ func (ps *poolSizes) picks(all []pool.Standing, n int) bool {
 			living++
 		}
 	}
-	return 0 < n && n < len(all) && (living > n || living < n && ps.m.work.told == 0)
+	return 0 < n && n < len(all) && (living > n || living < n && ps.m.work.countedTurn == 0)
 }
 
-// guessed reports that who of a pool is wanted is not settled before its work has been counted: nobody leaves for it.
+// guessed reports whether the choice of members is provisional until work has been counted. No member leaves for
+// it.
 func (p *poolRecord) guessed() bool { return p != nil && p.asks > 0 && !p.placed }
 
-// standings are how all possible members of a pool stand.
+// standings returns the state of all possible members of a pool.
 func (ps *poolSizes) standings(p *poolRecord) []pool.Standing {
 	all := make([]pool.Standing, len(p.members))
 	for i, w := range p.members {
@@ -78,7 +77,7 @@ func (ps *poolSizes) standings(p *poolRecord) []pool.Standing {
 	return all
 }
 
-// wanted is how many members are wanted; while it is being found out who leaves, more than are to stay.
+// wanted returns how many members are wanted. It is larger than the size while the choice waits for a count.
 func (p *poolRecord) wanted() int {
 	n := 0
 	for _, in := range p.in {
@@ -89,13 +88,13 @@ func (p *poolRecord) wanted() int {
 	return n
 }
 
-// informed reports that it is known who is at work, as well as it can be: from a count that has just come back, or
-// nobody counts here.
+// informed reports whether it is known which members are busy: from a new count, or because work is not counted
+// here.
 func (ps *poolSizes) informed() bool {
-	return ps.m.conf.NoWork || ps.m.work.told == ps.m.turn || ps.m.ending != alive
+	return ps.m.conf.NoWork || ps.m.work.countedTurn == ps.m.turn || ps.m.ending != alive
 }
 
-// chosen lets those pools go on that have waited for a count which began in that turn.
+// chosen decides about the pools that waited for a count that started in this turn.
 func (ps *poolSizes) chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.poolOrder {
 		if p.asks > 0 && p.asks <= ordered {
@@ -104,7 +103,7 @@ func (ps *poolSizes) chosen(now time.Time, ordered uint64) {
 	}
 }
 
-// sizeFor is the smallest size at which a pool would keep a member.
+// sizeFor returns the smallest pool size that keeps a member.
 func (ps *poolSizes) sizeFor(a *record) int {
 	p := a.pool
 	for n := p.desired + 1; n < len(p.members); n++ {
@@ -116,8 +115,7 @@ func (ps *poolSizes) sizeFor(a *record) int {
 	return len(p.members)
 }
 
-// populate sees to it that as many members are wanted as the pool's size says, that each of them has a record, and
-// decides about each member that there is.
+// populate makes the number of wanted members match the pool's size, creates their records, and decides about each.
 func (ps *poolSizes) populate(now time.Time, p *poolRecord) {
 	ps.choose(p)
 	for _, w := range p.members {
@@ -132,7 +130,7 @@ func (ps *poolSizes) populate(now time.Time, p *poolRecord) {
 	}
 }
 
-// memberWant finds the want of a name that a pool can have a member of, nil if none can.
+// memberWant returns the possible member of a pool with this name, nil if it does not exist.
 func (ps *poolSizes) memberWant(name string) *agent.Want {
 	for _, p := range ps.poolOrder {
 		if i := p.want.Index(name); i > 0 && i <= len(p.members) {
@@ -142,8 +140,7 @@ func (ps *poolSizes) memberWant(name string) *agent.Want {
 	return nil
 }
 
-// member finds the pool that a session belongs to which was found: it may be one that the pool does not want now, or
-// one beyond a maximum that was lowered.
+// member finds the pool of a session that was found. The member may be unwanted, or beyond a lowered maximum.
 func (ps *poolSizes) member(a *record) {
 	if w := ps.memberWant(a.name); w != nil {
 		a.join(ps.pools[w.Pool], w)

@@ -14,30 +14,29 @@ import (
 	"gcity/session"
 )
 
-// looks is what the machine knows of the looks at all sessions.
+// looks is what is known from the lists of all sessions.
 type looks struct {
 	m *Machine
 
 	listed  bool // sessions were listed at least once
 	listing bool // a list effect is in flight
-	relist  bool // and another is to follow
-	// providers that have not answered any look so far: agents that were not seen may run there
-	dark map[string]bool
-	// providers that did not answer the newest look, or were late for it and still are
+	relist  bool // another list follows
+	// providers that never answered so far; agents that were not seen may run there
+	unlistedProviders map[string]bool
+	// providers that did not answer the newest list, or are still late
 	unknown  map[string]error
-	awaited  int    // answers of late ones that are to come
-	ordered  uint64 // turn in which the newest look was ordered
+	awaited  int    // late answers that are still missing
+	ordered  uint64 // turn in which the newest list was requested
 	unlisted string // why sessions cannot be listed
 }
 
-// observed compares what runs with what was believed to run. What the machine did to an agent after the look was
-// ordered is newer than the look, and wins.
+// observed compares the sessions with the records. Actions after the list was requested are newer and win.
 func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lk.listing = false
 	unknown, partly := effect.Partly(in.Err)
 	first := !lk.listed
 	lk.listed = lk.listed || in.Err == nil || partly
-	if lk.relist { // only now: one look alone is the first that shows sessions
+	if lk.relist { // the first list alone must show sessions
 		lk.relist = false
 		lk.look()
 	}
@@ -55,15 +54,15 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 		}
 		return
 	}
-	lit := lk.enlighten(first, unknown)
+	lit := lk.noteAnswers(first, unknown)
 	if in.Past != nil {
-		lk.m.journal.past = in.Past.Recorded // a session may be shown later than in the first look
+		lk.m.journal.past = in.Past.Recorded // later lists may show more of its sessions
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
 		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn})
 	}
-	lk.lit(now, first, lit)
+	lk.allListed(now, first, lit)
 	lk.miss(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
 		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || len(a.typing) > 0 ||
@@ -82,9 +81,9 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	}
 }
 
-// enlighten takes down who did not answer. A provider that answered once has no session that this controller does
-// not know of: nobody else starts any. lit: now all have, and not all had.
-func (lk *looks) enlighten(first bool, unknown map[string]error) (lit bool) {
+// noteAnswers notes which providers answered. After its first answer, all sessions of a provider are known, since
+// only this controller starts any. lit reports that all have now answered for the first time.
+func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
 	for name, err := range lk.unknown {
@@ -92,23 +91,25 @@ func (lk *looks) enlighten(first bool, unknown map[string]error) (lit bool) {
 			continue
 		}
 		lk.awaited++
-		if was := before[name]; was != nil { // it has failed before, and has not done better yet
+		if was := before[name]; was != nil { // it has failed before and did not recover
 			lk.unknown[name] = was
 		}
 	}
 	lk.noteUnknown()
 	if first {
-		lk.dark = map[string]bool{}
+		lk.unlistedProviders = map[string]bool{}
 		for name := range unknown {
-			lk.dark[name] = true
+			lk.unlistedProviders[name] = true
 		}
 	}
-	was := len(lk.dark)
-	maps.DeleteFunc(lk.dark, func(name string, _ bool) bool { return unknown[name] == nil })
-	return was > 0 && len(lk.dark) == 0
+	was := len(lk.unlistedProviders)
+	maps.DeleteFunc(lk.unlistedProviders, func(name string, _ bool) bool {
+		return unknown[name] == nil
+	})
+	return was > 0 && len(lk.unlistedProviders) == 0
 }
 
-// noteUnknown shows who did not answer. Those that are late may still.
+// noteUnknown shows the providers that did not answer. Late ones may still.
 func (lk *looks) noteUnknown() {
 	failed := &session.Partial{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
@@ -119,9 +120,9 @@ func (lk *looks) noteUnknown() {
 	lk.m.step.Note(&lk.unlisted, problem)
 }
 
-// lit does what had to wait until it was known who runs.
-func (lk *looks) lit(now time.Time, first, lit bool) {
-	if lit { // what was guessed from who was found running was guessed too soon
+// allListed continues what waited until all sessions are known.
+func (lk *looks) allListed(now time.Time, first, lit bool) {
+	if lit { // earlier sizes were guessed from an incomplete list
 		for _, p := range lk.m.sizes.poolOrder {
 			p.settled, p.placed = p.settled && p.good, false
 		}
@@ -134,20 +135,20 @@ func (lk *looks) lit(now time.Time, first, lit bool) {
 	}
 }
 
-// caughtUp takes the answer of a provider that was late, as a look of its own at the turn in which it was ordered.
+// caughtUp takes a late answer of a provider, as a list requested in that turn.
 func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	lk.awaited--
 	lit := false
 	_, waits := lk.unknown[in.Provider]
 	switch {
-	case in.Err != nil && !waits: // a newer look has had its answer: this one tells of nobody
+	case in.Err != nil && !waits: // a newer list was answered, so this error is irrelevant
 		return
 	case in.Err != nil:
 		lk.unknown[in.Provider] = in.Err
 	default:
 		delete(lk.unknown, in.Provider)
-		lit = lk.dark[in.Provider] && len(lk.dark) == 1
-		delete(lk.dark, in.Provider)
+		lit = lk.unlistedProviders[in.Provider] && len(lk.unlistedProviders) == 1
+		delete(lk.unlistedProviders, in.Provider)
 	}
 	lk.noteUnknown()
 	if in.Past != nil {
@@ -156,9 +157,9 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	for i := range in.Sessions {
 		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn, rest: true})
 	}
-	lk.lit(now, false, lit)
+	lk.allListed(now, false, lit)
 	lk.miss(now, in.Turn, func(a *record) bool {
-		return a.sess.life.Provider == in.Provider || a.sess.unsure && a.want != nil &&
+		return a.sess.life.Provider == in.Provider || a.sess.startUnclear && a.want != nil &&
 			a.want.Spec.Provider == in.Provider
 	})
 	lk.m.decideAll(now)
@@ -171,7 +172,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// miss deals with those of some agents of whom a look has shown nothing.
+// miss handles agents that a list did not show.
 func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seen == lk.m.turn || a.act.op != opNone || a.act.opTurn > turn || !of(a) {
@@ -181,11 +182,11 @@ func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 		if a.sess.alive {
 			untold = lk.unknown[a.sess.life.Provider]
 		}
-		if a.sess.hazy = untold != nil && !effect.IsLate(untold); untold != nil ||
-			a.sess.unsure && a.unknownIn(lk.unknown) {
+		if a.sess.uncertain = untold != nil && !effect.IsLate(untold); untold != nil ||
+			a.sess.startUnclear && a.unknownIn(lk.unknown) {
 			continue
 		}
-		a.sess.unsure = false
+		a.sess.startUnclear = false
 		if a.sess.alive {
 			lk.m.died(now, a, session.Exit{
 				Name: a.sess.life.Name, Agent: a.name, ID: a.sess.life.ID, Code: -1, Lost: true,
@@ -196,23 +197,23 @@ func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	}
 }
 
-// inTheDark says why an agent must not be started: it may run where nobody has been able to look so far (L11). ""
-// = it does not.
-func (lk *looks) inTheDark(a *record) string {
-	if a.sess.met || len(lk.dark) == 0 {
+// mayRunUnlisted returns why an agent must not start: it may run at a provider that has never answered (L11). "" = it
+// may start.
+func (lk *looks) mayRunUnlisted(a *record) string {
+	if a.sess.seenAlive || len(lk.unlistedProviders) == 0 {
 		return ""
 	}
-	names := strings.Join(slices.Sorted(maps.Keys(lk.dark)), ", ")
-	return "waits until the sessions of " + names + " can be listed, since it may run there"
+	names := strings.Join(slices.Sorted(maps.Keys(lk.unlistedProviders)), ", ")
+	return "waits until the sessions of " + names + " can be listed, because it may run there"
 }
 
-// sight is a look of which a session is shown.
+// sight is the list that shows a session.
 type sight struct {
-	turn uint64 // in which it was ordered
-	rest bool   // the other providers' sessions were shown before
+	turn uint64 // turn of the request
+	rest bool   // the other providers answered earlier
 }
 
-// see takes one session of a look.
+// see takes one session of a list.
 func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, of sight) {
 	turn := of.turn
 	a, known := lk.m.agents[s.Agent]
@@ -235,7 +236,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 	if a.act.op != opNone || a.act.opTurn > turn {
 		return
 	}
-	a.sess.unsure, a.sess.hazy, a.sess.looked, a.sess.fresh = false, false, turn, now
+	a.sess.startUnclear, a.sess.uncertain, a.sess.looked, a.sess.fresh = false, false, turn, now
 	switch {
 	case s.Alive:
 		lk.seeAlive(now, a, s)
@@ -246,21 +247,21 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			a.act.acks = append(a.act.acks, f)
 		}
 	case s.Exit != nil && a.sess.alive && a.sess.life.ID != s.ID:
-		// of an earlier life, under another name
+		// an earlier session under another name
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
 			a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
 			if past.Lacks(s.ID) {
-				lk.tellLateEnd(a, s.Exit)
+				lk.recordLateEnd(a, s.Exit)
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
-		// the result of the stop did not say so, or a start was cut short
+		// the stop did not report it, or a start was canceled
 		untold := past.Lacks(s.ID) || past == nil && (a.act.canceled || a.sess.alive)
 		a.sess.life, a.sess.alive = *s, false
 		lk.m.ended(now, a, s.ID)
 		if untold {
-			lk.tellLateEnd(a, s.Exit)
+			lk.recordLateEnd(a, s.Exit)
 		}
 	case s.Exit != nil:
 		a.sess.life = *s
@@ -268,36 +269,35 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 	}
 }
 
-// tellLateEnd records the end of a life that only a look shows: it was stopped, or ended before the present one
-// began.
-func (lk *looks) tellLateEnd(a *record, x *session.Exit) {
+// recordLateEnd records an exit that only a list shows: it was stopped, or exited before the current session started.
+func (lk *looks) recordLateEnd(a *record, x *session.Exit) {
 	if a.called() {
 		return
 	}
 	e := events.Event{Type: events.AgentStopped, Message: "stopped",
 		Payload: effect.ExitPayload(*x)}
 	if !x.Asked {
-		e.Message = effect.Death(x).String() + ", before the present session began"
+		e.Message = effect.Death(x).String() + ", before the current session started"
 	}
 	if !x.Asked && !x.Lost && x.Code != 0 {
 		e.Type = events.AgentCrashed
 	}
-	lk.m.journal.tellEnd(a, *x, e)
+	lk.m.journal.recordEnd(a, *x, e)
 }
 
 func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
-	a.sess.met = true
+	a.sess.seenAlive = true
 	if !a.sess.alive || a.sess.life.ID != s.ID {
 		a.sess.alive, a.sess.ready, a.finish.drain = true, s.Ready, nil
-		// what it waited for has come
+		// it no longer has to wait
 		a.rest.notBefore, a.rest.hold, a.rest.holdWhy = time.Time{}, "", ""
-		a.act.because = "adopted: it ran already when this controller began"
+		a.act.because = "adopted: it was running when this controller started"
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.because, time.Time{})
 			a.since = s.Started
 		}
 		lk.m.decided(now, a, "adopt", orDefault(step.Numbered(s.PID, "pid %d"), "it")+
-			" was running already")
+			" was already running")
 		a.sess.life = *s
 		lk.m.drains.resume(now, a)
 	} else if a.sess.life.Attached != s.Attached || a.sess.life.Frozen != s.Frozen ||
@@ -307,7 +307,7 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 	a.heard(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
-	if a.finish.marking || a.finish.markTurn > a.sess.looked { // the look is older than the marks
+	if a.finish.marking || a.finish.markTurn > a.sess.looked { // the list is older than the marks
 		a.sess.life.Drain = marks
 	} else if a.finish.drain != nil && s.Drain.Acked && !a.finish.drain.acked {
 		a.finish.drain.acked, lk.m.step.Changed = true, true

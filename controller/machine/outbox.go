@@ -9,39 +9,39 @@ import (
 	"gcity/controller/effect"
 )
 
-// outbox has the texts on their way into one agent.
+// outbox has the queued texts of one agent.
 type outbox struct {
-	waiting []*delivery // in the order in which they are typed
-	going   *delivery   // is before its turn at the terminal, or there; nil: none is
+	waiting []*delivery // in typing order
+	current *delivery   // in the queue of the terminal, or being typed; nil: empty
 	over    []*delivery // newest last
-	again   time.Time   // what waits is not tried before, unless it is sent now
-	// since when a draft, or somebody's typing, holds back; zero = it does not
+	again   time.Time   // queued texts are not tried before, except urgent ones
+	// since when a draft or a user's typing holds texts back; zero = they are not held back
 	disturbed time.Time
 }
 
-// delivery is a text that somebody has sent to an agent.
+// delivery is a text for an agent.
 type delivery struct {
 	id           uint64
-	text         string // "" once it is over
-	first        string // its first line, as it is shown
+	text         string // "" when it is over
+	first        string // its first line, for display
 	lines, bytes int
 	now          bool
-	held         bool // it was tried, and held back
+	held         bool // it was tried and held back
 	stage        city.Stage
 	why          string
-	since        time.Time // when it came to its stage
+	since        time.Time // when it reached its stage
 	came         time.Time
 
-	asker    uint64    // the command that waits for word of it; 0 = it has had it
+	asker    uint64    // the command that waits for a report; 0 = it was answered
 	answerBy time.Time // at the latest
 
-	tier   string  // the watchdog that has sent it; "" = a person has
-	meant  string  // the session that the watchdog has meant
-	moot   string  // why it is not called for any more; "" = it is
-	takers []taker // who want it back that is being tried
-	life   string  // it was typed into
-	output uint64  // bytes printed by then
-	looks  int     // for its acknowledgement
+	tier     string  // the watchdog that sent it; "" = a user
+	meant    string  // the session that the watchdog meant
+	obsolete string  // why it is obsolete; "" = it is not
+	takers   []taker // commands that take it back while it is being typed
+	life     string  // the session that it was typed into
+	output   uint64  // bytes printed until then
+	looks    int     // checks for its acknowledgement
 }
 
 func (d *delivery) draw() city.Send {
@@ -49,12 +49,12 @@ func (d *delivery) draw() city.Send {
 		Why: d.why, Since: d.since}
 }
 
-// payload is of an event about it: never the text, which may be large, and nobody else's business.
+// payload returns the payload of an event about it, without the text.
 func (d *delivery) payload() map[string]any {
 	return map[string]any{"id": d.id, "bytes": d.bytes, "lines": d.lines}
 }
 
-// sender is who has sent it, for the log.
+// sender returns the actor for the log.
 func (d *delivery) sender() string {
 	if d.tier != "" {
 		return effect.ActorController
@@ -69,17 +69,17 @@ func (d *delivery) String() string {
 	return "a line"
 }
 
-// all are its texts as they are shown: what is over, then what goes, then what waits.
+// all returns the texts for display: finished, in progress, queued.
 func (b *outbox) all() []*delivery {
 	all := slices.Clone(b.over)
-	if b.going != nil {
-		all = append(all, b.going)
+	if b.current != nil {
+		all = append(all, b.current)
 	}
 	return append(all, b.waiting...)
 }
 
-// queue puts a text among those that wait: what is sent now before what may be held back, else in order. One that
-// was at the terminal already is the first of its kind.
+// queue adds a text to the queue: urgent texts first, otherwise in order. With back, it becomes the first of its
+// kind.
 func (b *outbox) queue(d *delivery, back bool) {
 	urgent := slices.IndexFunc(b.waiting, func(d *delivery) bool { return !d.now })
 	if urgent < 0 {
@@ -95,20 +95,20 @@ func (b *outbox) queue(d *delivery, back bool) {
 	b.waiting = slices.Insert(b.waiting, at, d)
 }
 
-// room says why one more text cannot be taken.
+// room returns why another text is refused, "" if it is accepted.
 func (b *outbox) room(a *record, size int) string {
 	n, bytes := len(b.waiting), size
-	if b.going != nil {
+	if b.current != nil {
 		n++
-		bytes += b.going.bytes
+		bytes += b.current.bytes
 	}
 	for _, d := range b.waiting {
 		bytes += d.bytes
 	}
 	switch {
 	case n >= city.MaxSends:
-		return fmt.Sprintf("%d texts wait to be typed into agent %s already, and no more are "+
-			"kept: `gcity agent unsend %s` takes them back", n, a.name, a.name)
+		return fmt.Sprintf("%d texts are already queued for agent %s, the maximum: `gcity agent "+
+			"unsend %s` takes them back", n, a.name, a.name)
 	case bytes > city.MaxSend:
 		return fmt.Sprintf("the texts that wait for agent %s would be %d bytes together, and %d "+
 			"are kept: wait until some are typed, or put the text in a file and send its name",

@@ -7,17 +7,17 @@ import (
 	"gcity/controller/effect"
 )
 
-// Past is what a machine is told of the controller before it, and of the program that runs it.
+// Past is the state that a machine gets from the previous controller and the program that runs it.
 type Past struct {
 	Mode      string // of this run
-	Measures  bool   // the session provider measures what sessions use
+	Measures  bool   // the session provider can measure resources
 	Histories map[string]effect.Memo
-	Unread    string // why the crash histories are not known
+	Unread    string // why the crash histories could not be read
 	Deeds     map[string]automation.Memory
-	Forgot    string // why it is not known what automations did
+	Forgot    string // why the state of automations could not be read
 }
 
-// New returns the machine of a controller that takes over.
+// New returns the machine of a new controller.
 func New(past Past) *Machine {
 	m := newMachine()
 	m.mode, m.gauge.able = past.Mode, past.Measures
@@ -29,7 +29,7 @@ func New(past Past) *Machine {
 // Configuration returns the configuration in force.
 func (m *Machine) Configuration() *effect.Configuration { return m.conf }
 
-// runsCity shows the machine to the automations' runs.
+// runsCity shows the machine to controller/runs.
 type runsCity struct{ m *Machine }
 
 func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
@@ -39,21 +39,21 @@ func (c runsCity) Away() bool                           { return c.m.away != "" 
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
 
-// Settle makes the machine leave agents alone that end.
+// Settle makes the machine ignore exits of agents.
 func (m *Machine) Settle() { m.settling = true }
 
-// Standing is what the loop has to know of the machine after a turn.
+// Standing is what the loop needs to know after a step.
 type Standing struct {
-	Looked  bool      // a look at the sessions has come back, or has failed
-	News    bool      // a snapshot would show something that the one before did not
-	StopBy  time.Time // when a stop under way is given up; zero unless agents are being stopped
+	Looked  bool      // a list of sessions has returned or failed
+	News    bool      // a snapshot would differ from the previous one
+	StopBy  time.Time // when a stop in progress is given up; zero unless agents are stopping
 	Ended   bool
 	Left    bool   // the agents were left running
-	Lost    error  // another controller was found in charge of the city
-	Remains string // what may still run after a stop that did not end in time; "" = it did
+	Lost    error  // another controller owns the city
+	Remains string // what may still run after a stop that timed out; "" = nothing
 }
 
-// Standing returns how things stand now.
+// Standing returns the current state for the loop.
 func (m *Machine) Standing() Standing {
 	s := Standing{
 		Looked: m.looks.listed || m.looks.unlisted != "", News: m.step.Changed,
@@ -69,14 +69,14 @@ func (m *Machine) Standing() Standing {
 	return s
 }
 
-// Published says that a snapshot shows all news.
+// Published notes that a snapshot shows all changes.
 func (m *Machine) Published() { m.step.Changed = false }
 
-// Tells says that events were written, which a snapshot shows.
-func (m *Machine) Tells() { m.step.Changed = true }
+// EventsWritten notes that events were written, which a snapshot shows.
+func (m *Machine) EventsWritten() { m.step.Changed = true }
 
-// LastMemory returns the crash histories that are still to be written when the loop has ended. It is due unless the
-// file has them already, or another controller writes it.
+// LastMemory returns the crash histories that must be saved after the loop has ended. It is due unless the file is
+// current or another controller owns it.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	if m.lost != nil || !m.keeper.unwritten() && !m.keeper.busy {
 		return nil, false, nil

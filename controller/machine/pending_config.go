@@ -11,15 +11,15 @@ import (
 	"gcity/events"
 )
 
-// held is a configuration that is on the disk and not in force: it would remove more than half of the running agents,
-// and nobody has said yet that this is meant.
+// held is a configuration on disk that is not in force, because it would remove more than half of the running
+// agents and is not confirmed yet.
 type held struct {
-	city.Held        // never changed once it is shown
+	city.Held        // immutable after it is shown
 	revision  string // in full
 	why       string
 }
 
-// removes returns who of the running agents a configuration has no longer, and how many run.
+// removes returns the running agents that a configuration would remove, and the number of running agents.
 func (ld *loader) removes(c *effect.Configuration) (names []string, running int) {
 	wanted := make(map[string]bool, len(c.Wants))
 	for i := range c.Wants {
@@ -37,14 +37,13 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 	return names, running
 }
 
-// removesMost reports that a new configuration needs somebody's word. The first one does not: nothing is known to
-// run.
+// removesMost reports whether a new configuration needs a confirmation. The first one does not.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running
 }
 
-// askedFor takes a reload. What it confirms is what is held now: that is what has been shown.
+// askedFor takes a reload. It confirms the configuration that is held now.
 func (ld *loader) askedFor(id uint64, c city.Reload) {
 	if c.Confirm {
 		ld.confirms[id] = ""
@@ -55,7 +54,7 @@ func (ld *loader) askedFor(id uint64, c city.Reload) {
 	ld.load(waiter{id, "reload"})
 }
 
-// confirmed reports that one of the commands that waited for a configuration has seen it held, and wants it.
+// confirmed reports whether one of the waiting commands confirms this configuration.
 func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	for _, w := range waiting {
 		if ld.confirms[w.id] == c.Revision {
@@ -65,7 +64,7 @@ func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	return false
 }
 
-// hold keeps a configuration from coming into force, and tells of it once.
+// hold keeps a configuration out of force and records that once.
 func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter) {
 	names, running := ld.removes(c)
 	ch := ld.compare(c)
@@ -85,7 +84,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 		ld.m.step.Do(effect.Record{Event: events.Event{
 			Type: events.ConfigHeld, Actor: effect.ActorController,
 			Message: "the old configuration stays in force: " + h.why + "; `gcity reload " +
-				"--confirm` lets it in, `gcity plan` shows what it changes",
+				"--confirm` accepts it, `gcity plan` shows the changes",
 			Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision),
 				"held":    h.Revision,
 				"running": running, "removes": names, "plan": h.Plan}),
@@ -96,39 +95,40 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	}
 }
 
-// heldBack is the answer to a command that waited for a configuration that is held.
+// heldBack returns the answer to a command that waited for a configuration that is held.
 func (ld *loader) heldBack(w waiter, h *held) string {
 	_, confirms := ld.confirms[w.id]
 	switch {
 	case confirms:
-		return "not what was confirmed: " + h.why + "; if that is meant, `gcity reload " +
+		return "not the configuration that was confirmed: " + h.why +
+			"; if that is intended, `gcity reload " +
 			"--confirm` again"
 	case w.verb == "reload":
 		return "the old configuration stays in force: " + h.why +
-			"; `gcity reload --confirm` lets it in"
+			"; `gcity reload --confirm` accepts it"
 	}
 	return fmt.Sprintf("it is written, but does not %s the city yet: %s; `gcity reload "+
-		"--confirm` lets it in", w.verb, h.why)
+		"--confirm` accepts it", w.verb, h.why)
 }
 
-// letGo forgets a held configuration: it is in force now, or no longer on the disk.
-func (ld *loader) letGo() {
+// dropHeld drops the held configuration: it is in force, or no longer on disk.
+func (ld *loader) dropHeld() {
 	if ld.held != nil {
 		ld.held, ld.m.step.Changed = nil, true
 	}
 }
 
-// inTheWay says why a flag that was written is not in force, if err does not.
-func (ld *loader) inTheWay(err error) error {
+// heldReason returns why a flag that was written is not in force, if err does not say so.
+func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
 		err = errors.New("it is written, but " + ld.held.why +
-			"; `gcity reload --confirm` lets it in")
+			"; `gcity reload --confirm` accepts it")
 	}
 	return err
 }
 
-// barred refuses what would write into a file that is not in force: nothing would come of it before the rest of
-// the file is confirmed.
+// barred refuses a command that would write into a file that is held. It would have no effect until the file is
+// confirmed.
 func (ld *loader) barred(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false
@@ -136,8 +136,8 @@ func (ld *loader) barred(id uint64, cmd city.Command) bool {
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
 		ld.m.step.Refuse(id, city.Conflict, fmt.Sprintf(
-			"a held configuration stands in the way of %s, nothing was written: %s; `gcity "+
-				"reload --confirm` lets it in, changing city.toml back drops it",
+			"a held configuration prevents %s; nothing was written: %s; `gcity reload --confirm` "+
+				"accepts it, undoing the change of city.toml drops it",
 			cmd.Verb(), ld.held.why))
 		return true
 	}

@@ -15,28 +15,27 @@ import (
 	"gcity/internal/suggest"
 )
 
-// poolRecord is one pool: how many members it should have, and why. The members themselves are records like any
-// other.
+// poolRecord is one pool: its size and the reason. Its members are ordinary agent records.
 type poolRecord struct {
 	want    *agent.Pool
-	members []*agent.Want // all that are possible, by index
+	members []*agent.Want // all possible members, by index
 
 	desired  int
 	why      string
 	since    time.Time
-	settled  bool // desired is not a guess from what was found running
+	settled  bool // desired is not a guess from the running members
 	override *int
-	without  int    // what desired was before somebody set it by hand
-	whyNot   string // and why
+	without  int    // desired before a user set it
+	whyNot   string // and its reason
 
-	asked   string // the check that was last run
+	asked   string // the check that ran last
 	trouble string // kind of its failure
 	last    city.Check
-	good    bool // last.Value counts
+	good    bool // last.Value is valid
 
-	in     []bool // who is wanted, by index; as many as desired, where that many are possible
-	placed bool   // they were chosen by who was found running
-	// the turn since which it is being found out who of them is at work, before some leave; 0 = it is not
+	in     []bool // wanted members, by index
+	placed bool   // the choice is final
+	// the turn since which the choice waits for a count of work; 0 = it does not wait
 	asks uint64
 
 	wasEmpty bool // as of the last ripple
@@ -49,15 +48,15 @@ type poolRecord struct {
 
 func (p *poolRecord) name() string { return p.want.Name }
 
-// surplus reports that an agent is a pool's member that the pool does not want now.
+// surplus reports whether an agent is a pool member that is currently unwanted.
 func (a *record) surplus() bool {
 	return a.pool != nil && (a.want == nil || !a.pool.has(a.want.Index))
 }
 
-// unwanted reports that an agent should not be there.
+// unwanted reports whether an agent should not run.
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// adoptPools takes the pools of a new configuration. What is known of a pool is kept by its name (L6).
+// adoptPools takes the pools of a new configuration. Their state is kept by name (L6).
 func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
 	before := ps.pools
 	ps.pools, ps.poolOrder = make(map[string]*poolRecord, len(c.Pools)), ps.poolOrder[:0]
@@ -65,12 +64,12 @@ func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
 		w := &c.Pools[i]
 		p, known := before[w.Name]
 		if !known {
-			p = &poolRecord{since: now, why: "the minimum: nothing is known yet"}
+			p = &poolRecord{since: now, why: "the minimum: the check has not run yet"}
 			if n, ok := c.Overrides[w.Name]; ok {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// another check than before: what the old one said counts until it has spoken
+			// the check has changed, so its old value is invalid
 			p.good, p.last = false, city.Check{}
 		}
 		p.want, p.members = w, p.members[:0]
@@ -94,8 +93,8 @@ func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
 	}
 }
 
-// sizePools works out the size of every pool and asks those that have a check, once a configuration is in force or
-// reality has been seen for the first time.
+// sizePools sets the size of every pool and runs their checks, when a configuration comes into force or sessions
+// are first known.
 func (ps *poolSizes) sizePools(now time.Time) {
 	for _, p := range ps.poolOrder {
 		ps.size(now, p)
@@ -115,13 +114,13 @@ func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 		why := fmt.Sprintf("set to %d by operator", *p.override)
 		ps.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
 	case p.good:
-		ps.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check said %d", p.last.Value)+
+		ps.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check returned %d", p.last.Value)+
 			p.bounded(p.last.Value))
 	case p.want.Check == "" && ps.m.work.counted:
 		n := ps.m.work.counts.Pools[p.name()]
-		ps.resize(now, p, s.Size(n), fmt.Sprintf("%d open for it", n)+p.bounded(n))
+		ps.resize(now, p, s.Size(n), fmt.Sprintf("%d open tasks", n)+p.bounded(n))
 	case p.want.Check == "" && ps.m.conf.NoWork:
-		ps.resize(now, p, s.Min, "the minimum: there is no check, and no work is counted yet")
+		ps.resize(now, p, s.Min, "the minimum: without a check, and work is not counted yet")
 	case !ps.m.looks.listed || p.settled:
 		ps.resize(now, p, s.Size(p.desired), p.why)
 	default:
@@ -129,9 +128,9 @@ func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 	}
 }
 
-// byHand notes an override, or its end: then it is as it was before, until a check speaks.
+// byHand notes a size set by a user, or its end. Then the previous size applies until a check returns.
 func (ps *poolSizes) byHand(now time.Time, p *poolRecord, size *int) {
-	what := "given back to its check by operator"
+	what := "returned to its check by operator"
 	if size != nil {
 		what = fmt.Sprintf("set to %d by operator", *size)
 	}
@@ -139,7 +138,7 @@ func (ps *poolSizes) byHand(now time.Time, p *poolRecord, size *int) {
 		p.without, p.whyNot = p.desired, p.why
 	}
 	if p.override != nil && size == nil && !p.good && p.want.Check != "" {
-		if p.whyNot == "" { // it was set before this controller began
+		if p.whyNot == "" { // it was set before this controller started
 			p.without, p.whyNot = p.want.Min, "the minimum"+unanswered
 		}
 		defer ps.resize(now, p, p.want.Size(p.without), p.whyNot)
@@ -148,11 +147,11 @@ func (ps *poolSizes) byHand(now time.Time, p *poolRecord, size *int) {
 	ps.m.decidedOn(now, &p.decisions, "override", what)
 }
 
-// unanswered is behind the reason of a size that is a guess.
-const unanswered = ": no check has answered yet"
+// unanswered ends the reason of a size that is a guess.
+const unanswered = ": its check has not returned yet"
 
-// belonged reports that a member which was found was wanted by whoever kept it: it lives and is not told to leave,
-// or it died by itself while nobody watched.
+// belonged reports whether a member that was found was wanted by the previous controller: it runs without a drain,
+// or it exited by itself meanwhile.
 func (a *record) belonged() bool {
 	if !a.sess.alive {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()
@@ -160,7 +159,7 @@ func (a *record) belonged() bool {
 	return a.finish.drain == nil || a.finish.drain.by != byPool
 }
 
-// guess takes what was found running for the last good size, until a check has spoken.
+// guess takes the number of running members as the size until a check returns.
 func (ps *poolSizes) guess(now time.Time, p *poolRecord) {
 	found := 0
 	for _, a := range ps.m.order {
@@ -181,9 +180,9 @@ func (ps *poolSizes) guess(now time.Time, p *poolRecord) {
 func (p *poolRecord) bounded(n int) string {
 	switch {
 	case n < p.want.Min:
-		return fmt.Sprintf("; %d are the least", p.want.Min)
+		return fmt.Sprintf(", min is %d", p.want.Min)
 	case n > p.want.Max:
-		return fmt.Sprintf("; %d are the most", p.want.Max)
+		return fmt.Sprintf(", max is %d", p.want.Max)
 	}
 	return ""
 }
@@ -214,7 +213,7 @@ func (ps *poolSizes) resize(now time.Time, p *poolRecord, n int, why string) {
 	ps.populate(now, p)
 }
 
-// check asks how many members a pool should have.
+// check runs the check of a pool.
 func (ps *poolSizes) check(now time.Time, p *poolRecord) {
 	if p.want.Check == "" || p.want.Max == 0 || p.want.Suspended != "" || ps.m.ending != alive {
 		return
@@ -232,7 +231,7 @@ func (ps *poolSizes) checkPools(now time.Time) {
 	}
 }
 
-// checked takes what a check said. A failure keeps the size; only another failure than the last is told of.
+// checked takes the result of a check. A failure keeps the size; only a new kind of failure is recorded.
 func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
 	delete(ps.checking, in.Pool)
 	p, ok := ps.pools[in.Pool]
@@ -260,13 +259,13 @@ func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
 		return
 	}
 	if problem != "" {
-		ps.m.decidedOn(now, &p.decisions, "check answers again", fmt.Sprint(in.Value))
+		ps.m.decidedOn(now, &p.decisions, "check works again", fmt.Sprint(in.Value))
 	}
 	p.last.Good, p.last.Value, p.good = &now, in.Value, true
 	ps.size(now, p)
 }
 
-// scale sets a pool's size by hand, or gives it back to its check.
+// scale sets a pool's size for a user, or returns it to its check.
 func (ps *poolSizes) scale(id uint64, c city.Scale) {
 	p, ok := ps.findPool(id, c.Pool)
 	if !ok {
@@ -275,10 +274,9 @@ func (ps *poolSizes) scale(id uint64, c city.Scale) {
 	f := effect.Scale{Pool: p.name(), ID: id}
 	if !c.Auto {
 		if p.want.Size(c.Size) != c.Size {
-			ps.m.step.Refuse(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: "+
-				"its bounds "+
-				"are %d to %d (%s)",
-				p.name(), c.Size, p.want.Min, p.want.Max, p.want.Source))
+			ps.m.step.Refuse(id, city.Invalid,
+				fmt.Sprintf("pool %s cannot have %d members: use %d to %d (%s)",
+					p.name(), c.Size, p.want.Min, p.want.Max, p.want.Source))
 			return
 		}
 		f.Size = &c.Size
@@ -289,7 +287,7 @@ func (ps *poolSizes) scale(id uint64, c city.Scale) {
 	}
 }
 
-// scaled takes the result of writing an override: now that it will be remembered, it counts.
+// scaled takes the result of writing a size: it is saved, so it takes effect.
 func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
 	ps.scales = ps.scales[1:]
 	if len(ps.scales) > 0 {
@@ -301,7 +299,8 @@ func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
 		ps.m.step.Refuse(in.Scale.ID, city.Unavailable, in.Err.Error())
 		return
 	case !ok:
-		ps.m.step.Refuse(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+" is no longer declared")
+		ps.m.step.Refuse(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+
+			" was removed from the configuration")
 		return
 	}
 	from := p.desired
@@ -310,19 +309,20 @@ func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.name(), p.desired, p.why)
 	if from != p.desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.name(), from, p.desired, p.why)
-	} else { // who has a pool in hand is in the log, whatever its size
+	} else { // the log shows manual sizes even if nothing changes
 		ps.m.step.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,
 			Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired,
 				p.decisions[len(p.decisions)-1].Why)}})
 	}
 	if p.want.Suspended != "" {
-		msg += "; it is suspended " + p.want.Suspended + ", so none runs before it is resumed"
+		msg += "; it is suspended " + p.want.Suspended + ", so its members stay stopped until " +
+			"it is resumed"
 	}
 	ps.m.step.Reply(in.Scale.ID, msg)
 }
 
-// findPool answers a command about a pool that there is not.
+// findPool returns a pool by name. If it does not exist, findPool refuses the command.
 func (ps *poolSizes) findPool(id uint64, name string) (*poolRecord, bool) {
 	if p, ok := ps.pools[name]; ok {
 		return p, true
@@ -333,13 +333,13 @@ func (ps *poolSizes) findPool(id uint64, name string) (*poolRecord, bool) {
 	}
 	msg := suggest.NotFound("pool", name, names)
 	if ps.m.agents[name] != nil {
-		msg = fmt.Sprintf("%s is an agent and no pool; [agents.pool] makes one of it", name)
+		msg = fmt.Sprintf("%s is an agent, not a pool; [agents.pool] makes it one", name)
 	}
 	ps.m.step.Refuse(id, city.NotFound, msg)
 	return nil, false
 }
 
-// drawPools shows the pools, whose members are counted in one go.
+// drawPools returns all pools for a snapshot.
 func (ps *poolSizes) drawPools() []city.Pool {
 	for _, p := range ps.poolOrder {
 		p.size, p.draining = 0, nil
@@ -388,7 +388,7 @@ type poolSizes struct {
 
 	pools     map[string]*poolRecord
 	poolOrder []*poolRecord // in name order
-	// since when a pool's check is in flight; of a pool that is gone, too
+	// by pool, also removed ones: since when its check is in flight
 	checking map[string]time.Time
-	scales   []effect.Scale // so here
+	scales   []effect.Scale // sizes being written
 }

@@ -10,7 +10,7 @@ import (
 	"gcity/session"
 )
 
-// op is what is in flight for an agent.
+// op is the effect in flight for an agent.
 type op int
 
 const (
@@ -19,12 +19,12 @@ const (
 	opStop
 )
 
-// record is one agent: wanted, or found.
+// record is the state of one agent, declared or found.
 type record struct {
-	command         string // of want, as it is shown
+	command         string // of want, for display
 	name            string
 	want            *agent.Want // nil: an orphan
-	pool            *poolRecord // nil: it is in none
+	pool            *poolRecord // nil: not a member
 	sess            presence
 	state           city.State
 	reason          string
@@ -34,21 +34,21 @@ type record struct {
 	silence         silence
 	triage          triage
 	finish          finishing
-	needs           []string // names of those it depends on; kept when it is no longer declared
-	wasUp, wasThere bool     // as of the last ripple
+	needs           []string // names of its dependencies; kept after it was removed
+	wasUp, wasThere bool     // at the last ripple
 	rest            rest
 	typing          []typing // oldest first; the first is in flight
-	out             *outbox  // texts on their way into it; nil: none
+	out             *outbox  // queued texts; nil: empty
 	waiters         []waiter
 	decisions       []city.Decision
 }
 
-// cause says why a session is stopped, and what follows.
+// cause is why a session is stopped, and what follows.
 type cause struct {
 	kind     causeKind
 	why      string
-	finished bool // of an operator's drain: the agent has done what it was told to
-	final    bool // of such a drain: no new session is to begin
+	finished bool // of a drain by a user: the agent has finished
+	final    bool // of such a drain: it must not restart
 }
 
 type causeKind int
@@ -57,108 +57,110 @@ const (
 	causeNone causeKind = iota
 	causeRestart
 	causeKill
-	causeRequest // the agent's own
-	causeBeat    // of a triage: its beat is over
-	causeWatch   // a watchdog wants it
-	causeFellow  // one that shares its fate crashed
+	causeRequest // the agent requested it
+	causeBeat    // the beat of a triage agent is over
+	causeWatch   // a watchdog requested it
+	causeFellow  // another agent with a shared fate crashed
 	causeDrained
 	causeIdle
 	causeDrift
 	causeSuspend
 	causeOrphan
-	causeEnd // the city ends
+	causeEnd // the city stops
 )
 
-// typing is what a terminal takes, one thing at a time.
+// typing is an entry in the queue of a terminal.
 type typing struct {
-	id   uint64 // of the command; 0 = it has been answered
+	id   uint64 // of the command; 0 = it was answered
 	cmd  city.Command
-	text *delivery // instead of these
+	text *delivery // instead of a command
 }
 
-// waiter is a command that is answered when its agent, or the configuration, gets where it wants it.
+// waiter is a command that is answered when its agent or the configuration reaches the requested state.
 type waiter struct {
 	id   uint64
 	verb string
 }
 
-// obscure reports that what is known of a living agent is not fresh: its provider or its holder does not answer.
-func (a *record) obscure() bool { return a.sess.hazy || !a.sess.life.Silent.IsZero() }
+// obscure reports whether the state of a running agent is out of date: its provider or its holder does not answer.
+func (a *record) obscure() bool { return a.sess.uncertain || !a.sess.life.Silent.IsZero() }
 
 // presence is what is known of an agent's session.
 type presence struct {
-	life   session.Status
-	alive  bool // life is believed to live
-	ready  bool
-	unsure bool // a start was cut short: look before acting
-	// the newest look could not tell of it: who holds its session did not answer
-	hazy   bool
-	met    bool      // this controller has seen it live
-	seen   uint64    // turn of the newest look that showed a session of it
-	looked uint64    // turn in which that look was ordered
-	fresh  time.Time // when it came back
-	// when it has printed something last, as far as it was looked at; zero = nobody can tell
-	spoke   time.Time
-	exit    *city.Exit
-	lastEnd string // id of the newest life whose end was handled
-	drift   []string
-	// why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
-	barred string
-	sample sample // of what its processes take
+	life         session.Status
+	alive        bool // the session is believed to run
+	ready        bool
+	startUnclear bool // a start was canceled: list sessions before the next action
+	// the newest list has no information about it
+	uncertain bool
+	seenAlive bool      // this controller has seen it running
+	seen      uint64    // turn of the newest list that showed a session of it
+	looked    uint64    // turn in which that list was requested
+	fresh     time.Time // when that list returned
+	// when it printed something last, as far as known; zero = unknown
+	lastOutput time.Time
+	exit       *city.Exit
+	lastEnd    string // ID of the newest session with an exit that was handled
+	drift      []string
+	// why it does not restart for its drift although no user is attached; "" = it may
+	restartBarred string
+	sample        sample // of the resources of its processes
 }
 
-// action is what is in flight for an agent, and what is asked for next.
+// action is the effect in flight for an agent, and what follows it.
 type action struct {
 	op       op
-	opTurn   uint64 // turn in which op last changed: older observations are stale
+	opTurn   uint64 // turn in which op last changed: older lists are out of date
 	canceled bool
-	asking   *session.Status      // of a start under way: its program asks somebody at its terminal
-	early    *session.Exit        // an end that came before its start's result
-	stopFrom time.Time            // a stop that failed is tried again from then on
-	stopping cause                // why the stop in flight was ordered
-	intent   cause                // what has been asked for and is not done yet
-	because  string               // why the next start happens, for its reason
-	endFiles bool                 // the start in flight keeps files of ends
-	queued   int                  // events in the machine's queue
-	acks     []effect.Acknowledge // ends to acknowledge
-	ackTurn  uint64               // turn in which the last ones went out
+	// of a start in flight: its program asks a question in its terminal
+	asking   *session.Status
+	early    *session.Exit        // an exit that arrived before the result of its start
+	stopFrom time.Time            // when a failed stop is retried
+	stopping cause                // why the stop in flight was requested
+	intent   cause                // what was requested and is not done yet
+	because  string               // reason of the next start
+	endFiles bool                 // the start in flight saves exits
+	queued   int                  // its events in the queue
+	acks     []effect.Acknowledge // exits to acknowledge
+	ackTurn  uint64               // turn of the last acknowledgements
 }
 
-// rest is how an agent's lives ended, and how long it waits before the next one.
+// rest is the history of an agent's exits, and its wait before the next start.
 type rest struct {
-	history   restart.History
-	kept      *effect.Memo // what was written of it last; nil = nothing
-	notBefore time.Time    // of the next start
-	hold      city.State
-	holdWhy   string
-	struck    int // crashes that led to the quarantine it is in
-	lacks     lack
-	left      bool // it ended and its policy leaves it
-	final     bool // and so does the operator who drained it
-	restarts  int
-	fell      bool // it ended by itself, or for its silence, since it was last started
+	history           restart.History
+	kept              *effect.Memo // the last saved history; nil = not saved
+	notBefore         time.Time    // of the next start
+	hold              city.State
+	holdWhy           string
+	quarantineCrashes int // crashes that led to the current quarantine
+	missing           lack
+	staysDown         bool // it exited and its policy does not restart it
+	final             bool // the user asked for no restart
+	restarts          int
+	// it exited by itself, or was killed for its silence, since the last start
+	diedOnItsOwn bool
 }
 
-// finishing is a drain of an agent, and the marks of it at the session.
+// finishing is the drain of an agent and its marks at the session.
 type finishing struct {
-	drain    *drain // told to finish; nil: not
+	drain    *drain // nil: it does not drain
 	marking  bool   // a mark is in flight
 	markTurn uint64 // turn in which the marks last changed
 	markFrom time.Time
-	unmarked bool // its provider keeps no marks
+	unmarked bool // its provider supports no marks
 }
 
-// silence is how long an agent has printed nothing, and the work that it has.
+// silence is how long an agent has printed nothing while it has work.
 type silence struct {
-	idleAt  time.Time // when it will have been silent for too long; zero = never
-	task    string    // that is in progress, as of taskAt
-	gate    string    // that task awaits, as of taskAt
+	idleAt  time.Time // when it is idle for too long; zero = never
+	task    string    // in progress, at taskAt
+	gate    string    // that the task waits for, at taskAt
 	taskAt  time.Time
-	stuck   *city.Stuck // it has work and is silent; nil: not
-	stuckAt time.Time   // when it will be; zero = never
+	stuck   *city.Stuck // it has work and is silent; nil: it is not stuck
+	stuckAt time.Time   // when it counts as stuck; zero = never
 }
 
-// declared is why an agent is there at all.
+// declared returns why an agent exists.
 func (a *record) declared() string {
 	if a.pool != nil {
 		return "member of pool " + a.pool.name()
@@ -166,7 +168,7 @@ func (a *record) declared() string {
 	return "declared at " + a.want.Source
 }
 
-// names are those by which others may depend on an agent: its own and its pool's.
+// names returns the names under which others can depend on an agent: its own and its pool's.
 func (a *record) names() []string {
 	if a.pool != nil && a.pool.name() != a.name {
 		return []string{a.name, a.pool.name()}
@@ -174,72 +176,71 @@ func (a *record) names() []string {
 	return []string{a.name}
 }
 
-// isUp reports that whoever depends on an agent may start: it runs, or has ended as it was meant to.
+// isUp reports whether dependents may start: the agent runs, or has exited successfully.
 func (a *record) isUp() bool {
 	if a.sess.alive {
 		return a.sess.ready && a.act.op == opNone
 	}
-	return a.rest.left && a.rest.hold == city.Exited && a.sess.exit != nil &&
+	return a.rest.staysDown && a.rest.hold == city.Exited && a.sess.exit != nil &&
 		a.sess.exit.Code == 0 &&
 		a.sess.exit.Signal == ""
 }
 
-// busy reports whether a person is at the agent's terminal.
+// busy reports whether a user is at the agent's terminal.
 func (a *record) busy(now time.Time) bool {
 	return a.sess.life.Attached > 0 || (!a.sess.life.TypedAt.IsZero() &&
 		now.Sub(a.sess.life.TypedAt) < typedRecently)
 }
 
-// forgive forgets crashes and waits: the agent they belong to is no longer the same.
+// forgive clears crashes and waits, because the agent has changed or a user asked for it.
 func (a *record) forgive(because string) {
 	a.act.because = because
-	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left,
+	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown,
 		a.rest.final = restart.History{}, time.Time{}, "",
 		"", false, false
-	a.rest.lacks = lack{}
+	a.rest.missing = lack{}
 }
 
-// gone reports that nothing is left of an agent that is not wanted: it is no longer shown, but remembered until a
-// look has shown that its last session is forgotten by the provider too.
+// gone reports whether an unwanted agent has stopped. It is hidden, but kept until a list shows that the
+// provider has forgotten its last session.
 func (a *record) gone() bool { return a.unwanted() && !a.sess.alive && a.act.op == opNone }
 
-// shrinks says why a member is not started just now: it is being found out who of its pool is at work, and it may
-// be one of those that are not wanted then.
+// shrinks returns why a member does not start yet: its pool may not want it after the next count of work.
 func (a *record) shrinks() string {
 	switch {
 	case a.pool == nil || a.pool.asks == 0:
 		return ""
 	case a.pool.guessed():
-		return "waits until it is known who of pool " + a.pool.name() + " is at work"
+		return "waits until it is known which members of pool " + a.pool.name() + " are busy"
 	}
-	return "waits until it is known who of pool " + a.pool.name() +
-		" is at work, since fewer are wanted"
+	return "waits until it is known which members of pool " + a.pool.name() +
+		" are busy, because fewer are wanted"
 }
 
 func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
 
-// unknownIn reports that whoever was to run an agent last did not answer.
+// unknownIn reports whether the agent's last provider did not answer.
 func (a *record) unknownIn(unknown map[string]error) bool {
 	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
 		unknown[a.want.Spec.Provider] != nil
 }
 
-// remembered reports that a surplus member's crashes still count: a pool that grows again must not forget them.
+// remembered reports whether the crashes of an unwanted member still count, for when its pool grows again.
 func (a *record) remembered(now time.Time) bool {
 	return a.want != nil && (now.Before(a.rest.notBefore) ||
 		a.rest.history.Within(now, a.want.Policy.Window) > 0)
 }
 
-// heard notes when an agent has printed something last, by our own clock. Where nobody counts what is printed, any
-// activity is taken for it.
+// heard notes when an agent printed something last, by this controller's clock. If the provider does not count
+// output, any activity counts.
 func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
-		a.sess.spoke = time.Time{}
+		a.sess.lastOutput = time.Time{}
 	case adopted && !s.Activity.IsZero():
-		a.sess.spoke = now.Add(-max(0, now.Sub(s.Activity)))
-	case adopted, a.sess.spoke.IsZero(), s.Output != a.sess.life.Output,
+		a.sess.lastOutput = now.Add(-max(0, now.Sub(s.Activity)))
+	case adopted, a.sess.lastOutput.IsZero(), s.Output != a.sess.life.Output,
 		s.Output == 0 && !s.Activity.Equal(a.sess.life.Activity):
-		a.sess.spoke = now
+		a.sess.lastOutput = now
 	}
 }

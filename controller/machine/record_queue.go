@@ -11,35 +11,35 @@ import (
 	"gcity/session"
 )
 
-// outputWait is how long the event of a crash waits for the output of the crashed life, whatever becomes of the
-// capture.
+// outputWait is how long the event of a crash waits for the last output.
 const outputWait = effect.CaptureLimit + time.Second
 
 // journal records the events of decisions, in their order.
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
-	past  map[string]bool // sessions whose end a predecessor recorded, or left to be recorded
+	// sessions with an exit that the previous controller recorded, or left to be recorded
+	past map[string]bool
 }
 
-// queuedRecord is an event of a decision that waits for its turn in the log.
+// queuedRecord is an event that waits for its turn in the log.
 type queuedRecord struct {
 	effect.Record
 	agent *record       // nil: the event is not about an agent
-	end   *session.Exit // the end of a life that the event records; nil: it records none
-	// id of the life whose output the event waits for; "" = it waits only for those before it
+	end   *session.Exit // the exit that the event records; nil: not an exit
+	// ID of the session that the event needs the output of; "" = it only waits for earlier events
 	output string
-	by     time.Time // when it stops waiting for output
+	by     time.Time // when it stops waiting
 }
 
-// tell records an event about an agent.
-func (j *journal) tell(a *record, e events.Event, answers ...effect.Answer) {
+// record records an event about an agent.
+func (j *journal) record(a *record, e events.Event, answers ...effect.Answer) {
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
 }
 
-// tellEnd records the end of a life, unless a predecessor has.
-func (j *journal) tellEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
+// recordEnd records an exit, unless the previous controller has.
+func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
 	if j.past[x.ID] {
 		return
 	}
@@ -47,8 +47,8 @@ func (j *journal) tellEnd(a *record, x session.Exit, e events.Event, answers ...
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a, end: &x})
 }
 
-// tellCrash records the end of a life as a crash, with its last output.
-func (j *journal) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
+// recordCrash records an exit as a crash, with its last output.
+func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
 		by: now.Add(outputWait)})
 	j.m.step.DoLate(effect.Capture{
@@ -57,8 +57,8 @@ func (j *journal) tellCrash(now time.Time, a *record, x session.Exit, e events.E
 	})
 }
 
-// inOrder records an event that decisions about agents may have caused. The log keeps the order of the decisions:
-// while a crash waits for its output, all that follows it waits too, also what happens to other agents.
+// inOrder records an event. The log keeps the order of decisions: while a crash waits for its output, all later
+// events wait too.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)
@@ -70,8 +70,8 @@ func (j *journal) inOrder(q queuedRecord) {
 	}
 }
 
-// release records what waits for nothing any more. Waiting for output ends at its deadline, or at once if
-// now is zero.
+// release records the events that no longer wait. The wait for output ends at its deadline, or at once if now is
+// zero.
 func (j *journal) release(now time.Time) {
 	n := 0
 	for ; n < len(j.queue); n++ {
@@ -80,7 +80,7 @@ func (j *journal) release(now time.Time) {
 			break
 		}
 		if q.output != "" {
-			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not kept within %s",
+			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not saved within %s",
 				outputWait)})
 		}
 		j.m.step.Do(q.Record)
@@ -92,7 +92,6 @@ func (j *journal) release(now time.Time) {
 	clear(j.queue[len(j.queue):cap(j.queue)])
 }
 
-// captured takes the output of a crashed life.
 func (j *journal) captured(now time.Time, in effect.Captured) {
 	for i := range j.queue {
 		if q := &j.queue[i]; q.output == in.ID && q.agent.name == in.Agent {
@@ -119,7 +118,7 @@ func (j *journal) captured(now time.Time, in effect.Captured) {
 	j.m.decide(now, a)
 }
 
-// amend adds to the payload of an event that is not recorded yet.
+// amend adds to the payload of a queued event.
 func (q *queuedRecord) amend(more map[string]any) {
 	about := map[string]any{}
 	if json.Unmarshal(q.Event.Payload, &about) != nil {

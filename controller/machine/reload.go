@@ -16,26 +16,25 @@ import (
 type loader struct {
 	m *Machine
 
-	rejected string // why the newest configuration is not in force
-	loaded   time.Time
-	since    uint64 // turn in which the configuration came into force
-	refused  string // revision of the newest configuration if it is not in force
-	sighted  string // the revision that a patrol saw last
-	held     *held  // what is on the disk and waits for a confirmation; nil = nothing
+	rejected  string // why the newest configuration is not in force
+	loaded    time.Time
+	since     uint64 // turn in which the configuration came into force
+	refused   string // revision of the newest configuration if it is not in force
+	patrolSaw string // the revision that a patrol saw last
+	held      *held  // what is on the disk and waits for a confirmation; nil = nothing
 	// which held revision a waiting reload has confirmed, by command; "" = none was held
 	confirms map[uint64]string
 	loading  bool
-	again    bool          // load again once the one in flight is back
+	again    bool          // load again after the load in flight
 	asking   []waiter      // commands that wait for the load in flight
-	waiting  []waiter      // and those that wait for the next
+	waiting  []waiter      // commands that wait for the next load
 	edits    []effect.Edit // the first is in flight
 	groups   []groupWaiter
 }
 
-// configured takes the result of a load: the new configuration comes into force at once and whole, or not at all
-// (L6).
+// configured takes the result of a load. A new configuration comes into force completely or not at all (L6).
 func (ld *loader) configured(now time.Time, in effect.Loaded) {
-	ld.loading, ld.sighted = false, in.Revision
+	ld.loading, ld.patrolSaw = false, in.Revision
 	waiting := ld.asking
 	ld.asking = nil
 	err := in.Err
@@ -47,36 +46,36 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		in.Found)
 	switch {
 	case err != nil:
-		ld.letGo()
+		ld.dropHeld()
 		ld.reject(in.Revision, err)
 		ld.refuseLoad(waiting, err.Error())
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
 	case fresh:
-		ld.letGo()
+		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
-		ld.refused = "" // should it come back, that is news
+		ld.refused = "" // if it comes back, it is loaded again
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
-		// it still waits for somebody's word
+		// it still waits for a confirmation
 	case in.Conf == nil && in.Revision == ld.refused && ld.rejected != "":
 		ld.refuseLoad(waiting, ld.rejected)
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
 		// sighted: the next patrol loads it if it stays
 	default:
-		if ld.held != nil || ld.rejected != "" { // what the log said of the file is no longer so
+		if ld.held != nil || ld.rejected != "" { // the log says otherwise
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
-				Actor: effect.ActorController, Message: "the file says again what is in " +
+				Actor: effect.ActorController, Message: "the file is back to what is in " +
 					"force: revision " + step.Short(ld.m.conf.Revision)}})
 		}
-		ld.letGo()
+		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
 		ld.refused = ""
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
-			if len(a.waiters) > 0 { // they may be where they are wanted already
+			if len(a.waiters) > 0 { // the agent may be in the requested state already
 				ld.m.decide(now, a)
 			}
 		}
@@ -88,10 +87,11 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.load()
 		return
 	}
-	ld.unfulfilled(ld.inTheWay(err))
+	ld.unfulfilled(ld.heldReason(err))
 }
 
-// unfulfilled answers those whose flag was written but is not in force: the file was refused, or changed again.
+// unfulfilled answers the commands with a flag that was written but is not in force: the file was refused, or
+// changed again.
 func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
 		return
@@ -115,7 +115,7 @@ func (ld *loader) unfulfilled(err error) {
 	ld.unfulfilledGroups(err)
 }
 
-// accept answers those who waited for the configuration.
+// accept answers the commands that wait for the configuration.
 func (ld *loader) accept(waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
@@ -131,7 +131,7 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 
 func (ld *loader) reject(revision string, err error) {
 	if ld.refused = revision; errors.As(err, new(*effect.Unvetted)) {
-		ld.refused = "" // each patrol asks again
+		ld.refused = "" // each patrol tries again
 	}
 	if ld.rejected == err.Error() {
 		return
@@ -144,7 +144,7 @@ func (ld *loader) reject(revision string, err error) {
 	}})
 }
 
-// adopt swaps the wants. Memory is kept by name and fingerprint (L6).
+// adopt replaces the wanted agents. State is kept by name and fingerprint (L6).
 func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	first := ld.m.conf == nil
 	var before *effect.Configuration
@@ -172,13 +172,13 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	}
 	ld.m.deps.depth = agent.Depth(c.Wants)
 	for _, a := range ld.m.order {
-		if a.want == nil && len(a.needs) > 0 { // it still ends in its order
+		if a.want == nil && len(a.needs) > 0 { // it still stops in order
 			ld.m.deps.ordered, ld.m.deps.depth = true, max(ld.m.deps.depth, deepest)
 		}
 	}
 	msg := ch.Summary(c.Revision)
 	if before != nil && before.Revision == c.Revision {
-		msg = "programs that were missing are there now: " + msg
+		msg = "programs that were missing are now installed: " + msg
 	}
 	if first {
 		ld.m.keeper.recall(now)
@@ -201,7 +201,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 func (ld *loader) want(now time.Time, w *agent.Want) {
 	a, known := ld.m.agents[w.Name]
 	if !known {
-		if w.Pool != "" { // members come with their pool's size
+		if w.Pool != "" { // members are decided with their pool
 			return
 		}
 		a = ld.m.record(now, w.Name)
@@ -216,8 +216,8 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	a.want, a.command = w, redact.Text(w.Spec.Command)
 }
 
-// suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
-// when it has stopped.
+// suspension records that an agent was resumed, or suspended while it was stopped. A running agent is recorded when
+// it has stopped.
 func (ld *loader) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.gone() {
 		return
@@ -225,11 +225,12 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 	switch {
 	case w.Suspended == "":
 		a.forgive("resumed by operator")
-		ld.m.journal.tell(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
+		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was suspended " + a.want.Suspended},
 			ld.m.commands.answersFor(a, "agent "+a.name+" is resumed", "resume")...)
 	case a.want.Suspended == "" && !a.sess.alive && a.act.op == opNone:
-		ld.m.journal.tell(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
+		ld.m.journal.record(a, events.Event{Type: events.AgentSuspended,
+			Actor:   effect.ActorOperator,
 			Message: w.Suspended},
 			ld.m.commands.answersFor(a, fmt.Sprintf("agent %s is suspended %s", a.name,
 				w.Suspended), "stop",
@@ -244,10 +245,10 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	switch {
 	case after.Suspended && !before.Suspended:
 		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.CitySuspended,
-			Actor: effect.ActorOperator, Message: "no agent runs until it is resumed"}})
+			Actor: effect.ActorOperator, Message: "its agents stay stopped until it is resumed"}})
 	case before.Suspended && !after.Suspended:
 		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.CityResumed,
-			Actor: effect.ActorOperator, Message: "agents start again"}})
+			Actor: effect.ActorOperator, Message: "its agents start again"}})
 	}
 	was := make(map[string]bool, len(before.Rigs))
 	for i := range before.Rigs {
@@ -259,7 +260,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 			e := events.Event{Type: events.RigResumed, Actor: effect.ActorOperator, Subject: r.Name,
 				Message: "its agents start again"}
 			if r.Suspended {
-				e.Type, e.Message = events.RigSuspended, "none of its agents runs until "+
+				e.Type, e.Message = events.RigSuspended, "its agents stay stopped until "+
 					"it is resumed"
 			}
 			ld.m.step.Do(effect.Record{Event: e})
@@ -267,7 +268,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	}
 }
 
-// compare says what a configuration would change. It changes nothing.
+// compare returns the differences between the configuration in force and another one.
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	var ch step.Changes
 	wanted := make(map[string]bool, len(c.Wants))
@@ -275,7 +276,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
 		a, known := ld.m.agents[w.Name]
-		// members that do not run are spoken for by their pool
+		// members that do not run are covered by their pool
 		if w.Pool != "" && (!known || a.gone()) {
 			continue
 		}
@@ -303,7 +304,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	return ch
 }
 
-// comparePools adds what becomes of the pools.
+// comparePools adds the differences between pools.
 func (ld *loader) comparePools(c *effect.Configuration, ch *step.Changes) {
 	wanted := make(map[string]bool, len(c.Pools))
 	for i := range c.Pools {

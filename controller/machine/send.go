@@ -15,25 +15,25 @@ import (
 	"gcity/session"
 )
 
-// How long things may take on a text's way into an agent.
+// Timeouts of texts for agents.
 const (
-	SendAnswer  = 2 * time.Second  // until whoever sent it hears where it has come to
-	draftLimit  = 10 * time.Minute // a draft holds a text back so long at most
-	sendLimit   = time.Hour        // whatever else does
-	SendShown   = time.Minute      // what is over is shown
-	maxSendOver = 5                // of what is over is shown
+	SendAnswer  = 2 * time.Second  // until a command reports the state of its text
+	draftLimit  = 10 * time.Minute // for a text behind a draft
+	sendLimit   = time.Hour        // for any other text
+	SendShown   = time.Minute      // how long finished texts are shown
+	maxSendOver = 5                // finished texts that are shown
 )
 
-// heedAfter is when after its submission it is looked whether the agent has printed something since. What it
-// prints later than the last look says little about the text.
+// heedAfter is when, after a text was submitted, the agent's output is checked. Later output says little about the
+// text.
 var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
-// nudge takes a text. What becomes of it is decided by deliver.
+// nudge takes a text. deliver decides what happens to it.
 func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.m.step.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to "+
-			"be typed, %d "+
-			"are the most: put it in a file and send the file's name", len(c.Text), city.MaxSend))
+		tx.m.step.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long, the "+
+			"maximum is %d: put it in a file and send the name of the file", len(c.Text),
+			city.MaxSend))
 		return
 	}
 	if _, never := tx.outlook(a); never || !a.sess.alive && a.act.op == opNone &&
@@ -56,7 +56,7 @@ func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	d := &delivery{
 		id: tx.sent, text: c.Text, lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
 		bytes: len(c.Text), now: c.Now,
-		stage: city.Queued, why: "it waits for its turn", since: now, came: now, asker: id,
+		stage: city.Queued, why: "waiting for its turn", since: now, came: now, asker: id,
 		answerBy: now.Add(SendAnswer),
 	}
 	d.first, _, _ = strings.Cut(c.Text, "\n")
@@ -72,17 +72,17 @@ func noSession(a *record) string {
 	return fmt.Sprintf("agent %s has no session: it is %s (%s)", a.name, a.state, a.reason)
 }
 
-// outlook says why nothing can be typed into an agent now, "" if it can; and whether that will not change by itself.
+// outlook returns why nothing can be typed into an agent now, "" if it can, and whether waiting is useless.
 func (tx *texts) outlook(a *record) (why string, never bool) {
 	switch {
 	case tx.m.ending != alive:
 		return "the city is being stopped", true
-	case a.sess.alive && a.sess.ready && a.act.op == opNone && !a.sess.unsure:
+	case a.sess.alive && a.sess.ready && a.act.op == opNone && !a.sess.startUnclear:
 		return "", false
 	case a.unwanted() || a.want.Suspended != "" || a.want.Problem != "":
 		return standing(a), true
-	case a.act.op != opNone, a.sess.alive, a.sess.unsure:
-	case a.rest.left || a.rest.hold == city.Quarantined:
+	case a.act.op != opNone, a.sess.alive, a.sess.startUnclear:
+	case a.rest.staysDown || a.rest.hold == city.Quarantined:
 		return standing(a), true
 	}
 	if a.act.op == opStart || a.state == city.Starting {
@@ -91,14 +91,14 @@ func (tx *texts) outlook(a *record) (why string, never bool) {
 	return standing(a), false
 }
 
-// deliver brings the texts of all agents as far as they get: whoever may be typed into is, what nothing will come
-// of is given up, and who has waited long enough for word of his text gets it. Level-triggered, as decide is.
+// deliver advances the texts of all agents: it types, gives up, and answers commands that have waited long enough.
+// It is level-triggered, like decide.
 func (tx *texts) deliver(now time.Time) {
 	for _, a := range tx.mail {
 		tx.deliverTo(now, a)
 	}
 	tx.mail = slices.DeleteFunc(tx.mail, func(a *record) bool {
-		if done := a.out.going == nil && len(a.out.waiting)+len(a.out.over) == 0; done {
+		if done := a.out.current == nil && len(a.out.waiting)+len(a.out.over) == 0; done {
 			a.out = nil
 			return true
 		}
@@ -122,7 +122,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 		case why != "":
 			b.again, b.disturbed = time.Time{}, time.Time{}
 			tx.holdBack(b, why)
-		case b.going != nil || len(a.typing) > 0: // the next step sees to it
+		case b.current != nil || len(a.typing) > 0: // the next step continues
 		case b.waiting[0].meantFor(a) != "":
 			tx.takeBack(now, a, b.waiting[0], b.waiting[0].meantFor(a))
 		case !now.Before(b.again) || b.waiting[0].now:
@@ -133,7 +133,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 	tx.report(now, a)
 }
 
-// report gives those word of their texts who have waited long enough.
+// report answers the commands that have waited long enough.
 func (tx *texts) report(now time.Time, a *record) {
 	for _, d := range a.out.all() {
 		if d.asker != 0 && !now.Before(d.answerBy) {
@@ -143,7 +143,7 @@ func (tx *texts) report(now time.Time, a *record) {
 	}
 }
 
-// codeOf is the class of a refusal for the sake of the agent, or of the whole city.
+// codeOf returns the error code of a refusal by the agent or by the whole city.
 func (tx *texts) codeOf() city.Code {
 	if tx.m.ending != alive {
 		return city.Unavailable
@@ -156,17 +156,17 @@ func receipt(a *record, d *delivery) city.Receipt {
 	r := city.Receipt{Send: &send}
 	switch d.stage {
 	case city.Queued:
-		r.Message = fmt.Sprintf("queued for %s: %s; it is typed when that is over (`gcity agent "+
-			"unsend %s %d` takes it back)", a.name, d.why, a.name, d.id)
+		r.Message = fmt.Sprintf("queued for %s: %s; it is typed afterwards (`gcity agent unsend "+
+			"%s %d` takes it back)", a.name, d.why, a.name, d.id)
 	case city.Typing:
-		r.Message = "the terminal of agent " + a.name + " is still taking the text"
+		r.Message = "the terminal of agent " + a.name + " is still accepting the text"
 	default:
-		r.Message = "agent " + a.name + " took the text"
+		r.Message = "agent " + a.name + " accepted the text"
 	}
 	return r
 }
 
-// holdBack says of all texts that wait why they do.
+// holdBack sets the reason of all queued texts.
 func (tx *texts) holdBack(b *outbox, why string) {
 	for _, d := range b.waiting {
 		if d.why != why {
@@ -175,7 +175,7 @@ func (tx *texts) holdBack(b *outbox, why string) {
 	}
 }
 
-// expire gives up what has waited for too long.
+// expire gives up texts that have waited too long.
 func (tx *texts) expire(now time.Time, a *record) {
 	b := a.out
 	for _, d := range slices.Clone(b.waiting) {
@@ -192,7 +192,7 @@ func (tx *texts) expire(now time.Time, a *record) {
 	}
 }
 
-// draftEnd is when a text has been held back by drafts for too long.
+// draftEnd returns when drafts have held a text back for too long.
 func (d *delivery) draftEnd(b *outbox) time.Time {
 	if d.came.After(b.disturbed) {
 		return d.came.Add(draftLimit)
@@ -200,36 +200,35 @@ func (d *delivery) draftEnd(b *outbox) time.Time {
 	return b.disturbed.Add(draftLimit)
 }
 
-// typeText lets the terminal take the first text that waits, in its turn with keys.
+// typeText queues the first text at the terminal, in order with keys.
 func (tx *texts) typeText(now time.Time, a *record) {
 	b := a.out
 	d := b.waiting[0]
 	b.waiting = slices.Delete(b.waiting, 0, 1)
-	b.going = d
+	b.current = d
 	d.life = a.sess.life.ID
-	if !d.held { // what was held back shows as that until it is in
+	if !d.held { // it shows as held back until it is typed
 		d.stage, d.why, d.since, tx.m.step.Changed = city.Typing, "", now, true
 	}
 	tx.m.commands.enqueue(a, typing{text: d})
 }
 
-// delivered takes the result of typing a text.
 func (tx *texts) delivered(now time.Time, in effect.Sent) {
 	a, ok := tx.m.agents[in.Agent]
-	if !ok || a.out == nil || a.out.going == nil || a.out.going.id != in.ID {
+	if !ok || a.out == nil || a.out.current == nil || a.out.current.id != in.ID {
 		tx.m.commands.typedNext(a)
 		return
 	}
 	b := a.out
-	d := b.going
-	b.going, tx.m.step.Changed = nil, true
+	d := b.current
+	b.current, tx.m.step.Changed = nil, true
 	tx.m.commands.typedNext(a)
 	switch {
 	case in.Err != nil:
 		if errors.Is(in.Err, session.ErrUnsupported) {
-			tx.mutes[a.sess.life.Provider] = in.Err.Error()
+			tx.sendBlocked[a.sess.life.Provider] = in.Err.Error()
 		}
-		tx.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " +
+		tx.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not accept it: " +
 			in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.held {
@@ -239,8 +238,8 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 			tx.giveUp(now, a, d, byHand())
 			return
 		}
-		if d.moot != "" {
-			tx.takeBack(now, a, d, d.moot)
+		if d.obsolete != "" {
+			tx.takeBack(now, a, d, d.obsolete)
 			return
 		}
 		b.queue(d, true)
@@ -251,7 +250,7 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 		tx.holdBack(b, in.Held)
 	default:
 		b.again, b.disturbed = time.Time{}, time.Time{}
-		delete(tx.mutes, a.sess.life.Provider)
+		delete(tx.sendBlocked, a.sess.life.Provider)
 		d.stage, d.why, d.since, d.output, d.text = city.Submitted, "", now, in.Output, ""
 		tx.keepOver(b, d)
 		tx.tooLate(a, d)
@@ -260,7 +259,7 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 			answers = []effect.Answer{{ID: d.asker, Receipt: receipt(a, d)}}
 			d.asker = 0
 		}
-		tx.m.journal.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
+		tx.m.journal.record(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
 			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.payload())},
 			answers...)
 		tx.typedFor(d)
@@ -274,7 +273,7 @@ func (tx *texts) keepOver(b *outbox, d *delivery) {
 	b.over = append(b.over, d)
 }
 
-// heed looks whether the agent has printed something since a text was submitted, a few times.
+// heed checks a few times whether the agent has printed something since a text was submitted.
 func (tx *texts) heed(now time.Time, a *record) {
 	for _, d := range a.out.over {
 		if d.stage != city.Submitted || d.looks > len(heedAfter) {
@@ -282,7 +281,7 @@ func (tx *texts) heed(now time.Time, a *record) {
 		}
 		switch {
 		case !a.sess.alive || a.sess.life.ID != d.life || d.output == math.MaxUint64:
-			// it never will, or nobody can tell
+			// it never will, or the provider cannot say
 			d.looks = len(heedAfter) + 1
 		case a.sess.life.Output > d.output:
 			d.stage, d.since, tx.m.step.Changed = city.Acknowledged, now, true
@@ -294,20 +293,20 @@ func (tx *texts) heed(now time.Time, a *record) {
 	}
 }
 
-// dropped is why a text is given up, and by whom.
+// dropped is why a text is given up, and the actor.
 type dropped struct {
 	code  city.Code
 	why   string
 	actor string
 }
 
-// giveUp ends a text that was not typed. Whoever waits for word of it hears that, and the log in any case.
+// giveUp ends a text that was not typed. It answers the waiting command and records an event.
 func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 	answers ...effect.Answer) {
 	b := a.out
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *delivery) bool { return w == d })
-	if b.going == d {
-		b.going = nil
+	if b.current == d {
+		b.current = nil
 	}
 	d.stage, d.why, d.since, d.text = city.GivenUp, g.why, now, ""
 	tx.keepOver(b, d)
@@ -322,32 +321,31 @@ func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 				"the text for agent %s was given up: %s", a.name, g.why)}})
 		d.asker = 0
 	}
-	tx.m.journal.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
+	tx.m.journal.record(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
 		Message: d.String() + " was given up: " + g.why, Payload: step.Payload(d.payload())},
 		answers...)
 	tx.typedFor(d)
 }
 
-// giveUpAll ends all texts that wait for an agent.
 func (tx *texts) giveUpAll(now time.Time, a *record, code city.Code, why string) {
 	for _, d := range slices.Clone(a.out.waiting) {
 		tx.giveUp(now, a, d, dropped{code, why, effect.ActorController})
 	}
 }
 
-// giveUpMail ends all texts of a city that ends: nobody will type them.
+// giveUpMail gives up all texts when the city stops.
 func (tx *texts) giveUpMail(now time.Time) {
 	for _, a := range tx.mail {
 		tx.giveUpAll(now, a, city.Unavailable, "the controller has ended")
-		if d := a.out.going; d != nil {
+		if d := a.out.current; d != nil {
 			tx.giveUp(now, a, d, dropped{city.Unavailable,
-				"the controller has ended while it was " +
-					"being typed; it may have been", effect.ActorController})
+				"the controller ended while it was being typed, so it may have been typed",
+				effect.ActorController})
 		}
 	}
 }
 
-// nextSend is when the texts of agents want to be looked at again; zero: only when something happens.
+// nextSend returns when a text is due next; zero: only after an input.
 func (tx *texts) nextSend(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {
@@ -362,8 +360,8 @@ func (tx *texts) nextSend(now, t time.Time) time.Time {
 				sooner(d.since.Add(heedAfter[d.looks]))
 			}
 		}
-		if b.going != nil && b.going.asker != 0 {
-			sooner(b.going.answerBy)
+		if b.current != nil && b.current.asker != 0 {
+			sooner(b.current.answerBy)
 		}
 		for _, d := range b.waiting {
 			sooner(b.again)
@@ -379,11 +377,11 @@ func (tx *texts) nextSend(now, t time.Time) time.Time {
 	return t
 }
 
-// texts brings texts into agents.
+// texts types texts into agents.
 type texts struct {
 	m *Machine
 
-	mail  []*record         // who has an outbox, in name order
-	sent  uint64            // number of the newest text
-	mutes map[string]string // why nothing can be typed, by provider
+	mail        []*record         // agents with an outbox, in name order
+	sent        uint64            // number of the newest text
+	sendBlocked map[string]string // why nothing can be typed, by provider
 }

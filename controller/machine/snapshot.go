@@ -11,7 +11,7 @@ import (
 	"gcity/session"
 )
 
-// Snapshot draws what an operator may see. Everything in it is a copy.
+// Snapshot returns the state of the city for clients. Everything in it is a copy.
 func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
 		ShutDown: m.ending != alive && !m.left, Ending: m.finale.drawEnding()}
@@ -64,7 +64,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	return s
 }
 
-// warnings are those about the configuration, and about what is odd where automations are kept.
+// warnings returns the warnings about the configuration and the automations.
 func (m *Machine) warnings() []string {
 	found := m.runs.Warnings()
 	if len(found) == 0 {
@@ -109,10 +109,10 @@ func (m *Machine) window() time.Duration {
 	return m.conf.Window
 }
 
-// crashes are those that count: within the window, or those that led to the quarantine, which has forgotten them.
+// crashes returns the crashes that count: within the window, or those that led to the quarantine.
 func (a *record) crashes(now time.Time, window time.Duration) int {
 	if a.pause() == city.Quarantined {
-		return a.rest.struck
+		return a.rest.quarantineCrashes
 	}
 	return a.rest.history.Within(now, window)
 }
@@ -176,7 +176,7 @@ func sessionOf(life *session.Status) *city.Session {
 	return s
 }
 
-// nextFor says what will happen to an agent if nothing else does.
+// nextFor returns what happens to an agent next if nothing else changes.
 func (m *Machine) nextFor(a *record) *city.Next {
 	at := func(t time.Time, what string) *city.Next {
 		if t.IsZero() {
@@ -186,32 +186,32 @@ func (m *Machine) nextFor(a *record) *city.Next {
 	}
 	switch a.state {
 	case city.Waiting:
-		return at(time.Time{}, "started when what it waits for is running")
+		return at(time.Time{}, "starts when its dependencies are running")
 	case city.Draining:
 		if a.until.IsZero() {
-			return at(a.until, "ended when it says that it has finished")
+			return at(a.until, "stops when it reports done")
 		}
-		return at(a.until, "ended, if it does not say sooner that it has finished")
+		return at(a.until, "stops, unless it reports done earlier")
 	case city.Stopping:
-		return at(a.until, "killed, if it is still there")
+		return at(a.until, "killed if still running")
 	case city.Backoff, city.Failed, city.Quarantined:
 		if a.until.IsZero() {
-			return at(a.until, "tried again when its configuration has changed")
+			return at(a.until, "retries when its configuration changes")
 		}
 		return at(a.until, "started again")
 	case city.Suspended:
-		return at(time.Time{}, "nothing until it is resumed")
+		return at(time.Time{}, "waits until it is resumed")
 	case city.Unknown:
 		return at(time.Time{}, "continues when its holder answers; `gcity agent restart` kills "+
 			"and restarts both")
 	case city.Exited:
-		return at(time.Time{}, "nothing until it is restarted or released")
+		return at(time.Time{}, "waits until it is restarted or released")
 	case city.Running:
 		switch {
 		case len(a.sess.drift) > 0:
-			return at(a.until, "restarted when nobody is at its terminal")
+			return at(a.until, "restarts when no user is at its terminal")
 		case !a.silence.idleAt.IsZero():
-			return at(a.silence.idleAt, "restarted, if it stays silent")
+			return at(a.silence.idleAt, "restarts unless it prints something")
 		}
 	}
 	return nil

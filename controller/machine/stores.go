@@ -10,8 +10,7 @@ import (
 	"gcity/events"
 )
 
-// storesChanged takes what is wrong with the stores. One that is well again is asked at once for what it kept
-// waiting.
+// storesChanged takes the problems of stores. Work that waited for a recovered store continues at once.
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if in.Rev <= wk.storesRev {
 		return
@@ -46,7 +45,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	wk.m.runs.Turn(now)
 }
 
-// troubleOf is that of a scope, the zero one if there is none.
+// troubleOf returns the problem of a scope's store, the zero value if it works.
 func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
 		return all[i]
@@ -54,7 +53,7 @@ func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	return guard.Trouble{}
 }
 
-// storeProblem says what is wrong with a scope's store, "" if nothing is.
+// storeProblem returns the problem of a scope's store, "" if it works.
 func (wk *work) storeProblem(scope string) string { return troubleOf(wk.stores, scope).Text }
 
 func (wk *work) storeProblems() []string {
@@ -65,7 +64,7 @@ func (wk *work) storeProblems() []string {
 	return out
 }
 
-// probe has the stores tried that have failed, once it is time for one.
+// probe requests that failed stores are tried again, when that is due.
 func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)

@@ -12,10 +12,10 @@ import (
 	"gcity/pool"
 )
 
-// strand finds out whose work waits for somebody who does not run and will not by itself, and since when.
-func (wk *work) strand(now time.Time) {
+// findStranded finds work of assignees that do not run and will not start by themselves, and since when.
+func (wk *work) findStranded(now time.Time) {
 	if wk.m.conf == nil || !wk.m.looks.listed || wk.m.ending != alive ||
-		len(wk.held) == 0 && len(wk.astray) == 0 {
+		len(wk.held) == 0 && len(wk.idleSince) == 0 {
 		return
 	}
 	astray := map[string]time.Time{}
@@ -25,7 +25,7 @@ func (wk *work) strand(now time.Time) {
 		if why == "" {
 			continue
 		}
-		since, known := wk.astray[who]
+		since, known := wk.idleSince[who]
 		if !known {
 			since = now
 		}
@@ -37,7 +37,7 @@ func (wk *work) strand(now time.Time) {
 	slices.SortFunc(shown, func(a, b city.Stranded) int {
 		return city.CompareNames(a.Agent, b.Agent)
 	})
-	wk.astray = astray
+	wk.idleSince = astray
 	if !slices.EqualFunc(wk.stranded, shown, func(a, b city.Stranded) bool {
 		return a.Agent == b.Agent && a.Why == b.Why && a.Count == b.Count &&
 			slices.Equal(a.Beads, b.Beads)
@@ -46,9 +46,9 @@ func (wk *work) strand(now time.Time) {
 	}
 }
 
-// absent says why somebody does not run and will not by itself, going on from the name: "is quarantined". It is ""
-// of whoever runs or will, and of a name that is no agent's as far as is known: people have work, too. While the
-// whole city is suspended nobody is missed.
+// absent returns why an assignee does not run and will not start by itself, to follow its name: "is quarantined".
+// It returns "" for running agents, and for names of people. While the whole city is suspended, it returns "" for
+// all.
 func (wk *work) absent(who string) (why string, gone bool) {
 	a := wk.m.agents[who]
 	switch {
@@ -56,7 +56,7 @@ func (wk *work) absent(who string) (why string, gone bool) {
 		return "", false
 	case a == nil:
 		return wk.stranger(who)
-	case a.sess.alive || a.act.op != opNone || a.sess.unsure:
+	case a.sess.alive || a.act.op != opNone || a.sess.startUnclear:
 		return "", false
 	case a.unwanted():
 		return wk.stranger(who)
@@ -67,39 +67,39 @@ func (wk *work) absent(who string) (why string, gone bool) {
 	case city.Quarantined:
 		return "is quarantined", false
 	case city.Exited:
-		return "has ended and is not started again", false
+		return "has exited and does not restart", false
 	case city.Failed:
-		return "cannot be started", false
+		return "cannot start", false
 	}
 	return "", false
 }
 
-// stranger is absent of a name that nobody who is wanted has.
+// stranger is absent for a name that is not a wanted agent.
 func (wk *work) stranger(who string) (why string, gone bool) {
-	if len(wk.m.looks.dark) > 0 {
+	if len(wk.m.looks.unlistedProviders) > 0 {
 		return "", false
 	}
 	if p := wk.m.sizes.pools[who]; p != nil && p.want.Max != 1 {
-		return "is a pool and none of its members", true
+		return "is a pool, not one of its members", true
 	}
 	if w := wk.m.sizes.memberWant(who); w != nil {
 		if p := wk.m.sizes.pools[w.Pool]; p.want.Suspended != "" {
 			return "is suspended " + p.want.Suspended, false
 		}
-		return fmt.Sprintf("does not run, since pool %s wants %d", w.Pool,
+		return fmt.Sprintf("does not run, because pool %s wants %d", w.Pool,
 				wk.m.sizes.pools[w.Pool].desired),
 			false
 	}
 	for _, p := range wk.m.sizes.poolOrder {
 		if (pool.Spec{Name: p.name(), Max: math.MaxInt}).Index(who) > 0 {
-			return "is no member of pool " + p.name() + " any more", true
+			return "is no longer a member of pool " + p.name(), true
 		}
 	}
 	rig, _, qualified := strings.Cut(who, "/")
 	if qualified && slices.ContainsFunc(wk.m.conf.Rigs, func(r agent.Rig) bool {
 		return r.Name == rig
 	}) || wk.former[who] {
-		return "is no agent here any more", true
+		return "is no longer an agent here", true
 	}
 	return "", false
 }

@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// stuckness says that an agent has work and its output has not changed for too long. Its silence counts from when
-// it got the work, and not while the whole program stood still. An agent whose work awaits a gate is not stuck.
+// stuckness finds an agent that has work and prints nothing for too long. The time counts from when it got the
+// work, without stalls of the whole program. An agent that waits for a gate is not stuck.
 func (m *Machine) stuckness(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
 	limit := a.want.StuckAfter
@@ -22,11 +22,11 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		gate != a.silence.gate {
 		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
 	}
-	if a.silence.task == "" || a.silence.gate != "" || a.sess.spoke.IsZero() || a.obscure() {
+	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() || a.obscure() {
 		m.unstick(a)
 		return
 	}
-	since := a.sess.spoke
+	since := a.sess.lastOutput
 	for _, t := range []time.Time{a.silence.taskAt, m.awake} {
 		if t.After(since) {
 			since = t
@@ -41,10 +41,10 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		m.looks.look()
 	default:
 		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
-		why := fmt.Sprintf("nothing printed for %s (stuck_after %s), and it is at %s",
+		why := fmt.Sprintf("nothing printed for %s (stuck_after %s) while working on %s",
 			now.Sub(since).Round(time.Second), limit, a.silence.task)
 		m.decided(now, a, "stuck", why)
-		m.journal.tell(a, events.Event{Type: events.AgentStuck, Message: why,
+		m.journal.record(a, events.Event{Type: events.AgentStuck, Message: why,
 			Payload: step.Payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
 				"task": a.silence.task})})
 	}

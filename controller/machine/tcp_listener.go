@@ -6,16 +6,16 @@ import (
 	"gcity/controller/effect"
 )
 
-// door is what a city has to do with its answering over TCP. Who listens is no part of the controller: it says
-// what is wanted, and hears what has become of it.
+// door is the state of the TCP listener. The listener runs outside the controller: the machine requests it and gets
+// its state as an input.
 type door struct {
 	m *Machine
 
-	asked config.API // of whoever listens
+	asked config.API // the configuration that was last requested
 	city.Listener
 }
 
-// open asks for what [api] of the configuration in force says, where that is news.
+// open requests the listener that [api] describes, if that has changed.
 func (do *door) open() {
 	if do.m.conf == nil || do.m.ending != alive || do.m.settling {
 		return

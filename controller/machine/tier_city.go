@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// tierCity shows the machine to the watchdogs.
+// tierCity shows the machine to controller/tier.
 type tierCity struct{ runsCity }
 
 func (c tierCity) Listed() bool     { return c.m.looks.listed }
@@ -19,7 +19,7 @@ func (c tierCity) Record(e events.Event, answers ...effect.Answer) {
 	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
 
-// Agent returns what watchdogs see of an agent, nil if there is none.
+// Agent returns what watchdogs see of an agent, nil if it does not exist.
 func (c tierCity) Agent(name string) *tier.Agent {
 	m, a := c.m, c.m.agents[name]
 	if a == nil {
@@ -28,10 +28,11 @@ func (c tierCity) Agent(name string) *tier.Agent {
 	v := &tier.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, TriageOf: a.triageOf(),
 		Alive: a.sess.alive, Ready: a.sess.ready, Starting: a.act.op == opStart,
-		Stopping: a.act.op == opStop, Ending: a.ending(), KeptEnded: a.rest.left && a.rest.final,
-		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.spoke,
+		Stopping: a.act.op == opStop, Ending: a.ending(), KeptEnded: a.rest.staysDown &&
+			a.rest.final,
+		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
-		CannotType: m.texts.mutes[a.sess.life.Provider],
+		CannotType: m.texts.sendBlocked[a.sess.life.Provider],
 		Summons:    a.triage.summons, Served: a.triage.served,
 	}
 	if a.want != nil {
@@ -49,19 +50,19 @@ func (c tierCity) Decide(now time.Time, name string) {
 	}
 }
 
-// Start lifts the wait of an agent and starts it.
+// Start ends the wait of an agent and starts it.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
-	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left = time.Time{}, "", "", false
+	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown = time.Time{}, "", "", false
 	a.act.because = "started by " + why
 	c.m.decide(now, a)
 	if a.act.op != opStart {
 		return "not started yet: " + standing(a)
 	}
-	return "it is being started"
+	return "starting"
 }
 
-// Replace ends an agent and starts it anew.
+// Replace restarts an agent.
 func (c tierCity) Replace(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	switch {
@@ -72,11 +73,11 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	case a.finish.drain != nil:
 		return tier.LeftAlone + "it drains"
 	case c.m.deps.missing(a) != "":
-		return "failed: a restart would only end it, it " + c.m.deps.missing(a)
+		return "failed: a restart would only stop it, it " + c.m.deps.missing(a)
 	}
 	a.act.intent = cause{kind: causeWatch, why: "restarted by " + why}
 	c.m.decide(now, a)
-	return "ended, and started anew"
+	return "restarting"
 }
 
 // Type queues a text for an agent.
@@ -92,7 +93,7 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	}
 	before := tx.sent
 	if tx.nudge(now, 0, a, city.Nudge{Text: text}); tx.sent == before {
-		return 0, "it was not taken"
+		return 0, "the text was refused"
 	}
 	d := a.out.text(tx.sent)
 	d.tier, d.meant = watchdog, a.sess.life.ID
@@ -118,15 +119,15 @@ func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	}
 }
 
-// text returns the text with an ID, nil if there is none.
+// text returns the text with an ID, nil if it does not exist.
 func (b *outbox) text(id uint64) *delivery {
 	for _, d := range b.waiting {
 		if d.id == id {
 			return d
 		}
 	}
-	if b.going != nil && b.going.id == id {
-		return b.going
+	if b.current != nil && b.current.id == id {
+		return b.current
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (b *outbox) text(id uint64) *delivery {
 // typedFor reports to a watchdog what became of its text.
 func (tx *texts) typedFor(d *delivery) {
 	tx.m.watchdogs.Typed(d.tier, tier.Text{ID: d.id, Dropped: d.stage == city.GivenUp,
-		Withdrew: d.moot != "", Why: d.why})
+		Withdrew: d.obsolete != "", Why: d.why})
 }
 
 // Summon makes a triage agent start for a beat.

@@ -15,13 +15,13 @@ import (
 
 // triage is the beat of a watchdog that an agent judges. It is empty for other agents.
 type triage struct {
-	// the beat that it is to judge; nil: it is no triage, or has nothing to do
+	// the beat to judge; nil: it has nothing to do
 	summons *tier.Summons
-	served  string // the beat that it was started for last
-	unfit   string // why it could not be
+	served  string // the beat that it was last started for
+	unfit   string // why its last start failed
 }
 
-// called reports that an agent is started by the beats of a watchdog alone.
+// called reports whether an agent only starts for the beats of a watchdog.
 func (a *record) called() bool { return a.triageOf() != "" }
 
 func (a *record) triageOf() string {
@@ -31,26 +31,26 @@ func (a *record) triageOf() string {
 	return a.want.TriageOf
 }
 
-// summoned reports that it is to be started: the beat waits, and it has not had its one life for it.
+// summoned reports whether a triage agent has to start: a beat waits, and it was not started for it yet.
 func (a *record) summoned() bool {
 	s := a.triage.summons
 	return s != nil && !s.Judged && a.triage.served != s.Beat
 }
 
-// rededicate takes that an agent becomes a triage, or is none any more. What it was says nothing of what it is
-// now, and a session that was started for a beat outlives nobody's beats.
+// rededicate handles an agent that becomes a triage agent, or stops being one. Its history is cleared, and a
+// session that was started for a beat ends.
 func (a *record) rededicate(w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
 	} else if was != "" && a.triage.served != "" && (a.sess.alive || a.act.op == opStart) {
-		a.act.intent = cause{kind: causeBeat, why: "it was started for a beat, and is no " +
-			"triage any more"}
+		a.act.intent = cause{kind: causeBeat, why: "it was started for a beat and is no longer a " +
+			"triage agent"}
 	}
 	a.forgive("")
 	a.triage.summons, a.triage.unfit = nil, ""
 }
 
-// outfit is what an agent is started with, just now.
+// outfit returns the start of an agent, with the beat of a triage agent.
 func (a *record) outfit() effect.Start {
 	if a.triage.summons == nil || !a.called() {
 		return effect.Start{Want: a.want}
@@ -60,39 +60,40 @@ func (a *record) outfit() effect.Start {
 	return effect.Start{Want: &w, Brief: &a.triage.summons.Brief}
 }
 
-// offBeat is why a triage's session is ended.
+// offBeat returns the cause to stop a triage agent's session.
 func (a *record) offBeat(now time.Time) cause {
 	s := a.triage.summons
 	switch {
 	case s == nil || a.triage.served != s.Beat:
-		return cause{kind: causeBeat, why: "it is of a beat that is over"}
+		return cause{kind: causeBeat, why: "it belongs to a beat that is over"}
 	case s.Judged && !now.Before(s.Until):
-		return cause{kind: causeBeat, why: "it has decided, and did not end by itself"}
+		return cause{kind: causeBeat, why: "it has decided and did not exit by itself"}
 	}
 	return cause{}
 }
 
-// waitsForBeat shows a triage that has nothing to do.
+// waitsForBeat shows a triage agent without a beat.
 func (m *Machine) waitsForBeat(now time.Time, a *record) {
 	a.act.intent = cause{}
 	m.commands.resolve(a, "agent "+a.name+" was ended", "kill")
 	m.commands.refuseAll(m.commands.takeWaiters(a, "restart"), city.Conflict,
-		fmt.Sprintf("agent %s is the triage of watchdog %s now, and is started by its beats alone",
+		fmt.Sprintf("agent %s is now the triage of watchdog %s and only starts for its beats",
 			a.name, a.want.TriageOf))
 	if a.triage.unfit != "" {
 		m.set(now, a, city.Failed, a.triage.unfit, time.Time{})
 		return
 	}
 	m.set(now, a, city.Exited, "the triage of watchdog "+a.want.TriageOf+
-		", started by its beats",
+		", starts for its beats",
 		time.Time{})
 }
 
-// triageOver takes the end of a triage's session, or of its start. No end of it counts as a crash: it is told at
-// its tier.
+// triageOver takes the end of a triage agent's session, or of its start. It never counts as a crash and is reported
+// by its watchdog.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.summons
-	a.rest.left, a.rest.hold, a.rest.notBefore, a.rest.fell = false, "", time.Time{}, false
+	a.rest.staysDown, a.rest.hold, a.rest.notBefore, a.rest.diedOnItsOwn = false, "", time.Time{},
+		false
 	if s == nil || a.triage.served != s.Beat {
 		return
 	}
@@ -100,28 +101,27 @@ func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	m.watchdogs.TriageEnded(now, s, fmt.Sprintf("triage %s %s", a.name, why))
 }
 
-// triageUnfit takes a start of a triage that failed.
+// triageUnfit takes a failed start of a triage agent.
 func (m *Machine) triageUnfit(now time.Time, a *record, err error) {
 	a.sess.alive, a.triage.unfit = false, err.Error()
 	m.decided(now, a, "start failed", a.triage.unfit)
-	m.triageOver(now, a, "could not be started: "+a.triage.unfit)
+	m.triageOver(now, a, "could not start: "+a.triage.unfit)
 }
 
-// triageDied takes an end of a triage that nobody asked for. One that kept it from deciding is told with its last
-// words, once as long as it goes on like that.
+// triageDied takes an exit of a triage agent that was not requested. If it prevented a decision, it is recorded
+// with its last output, once until the reason changes.
 func (m *Machine) triageDied(now time.Time, a *record, e session.Exit, d restart.Death) {
 	why := "ended without a decision: " + d.String()
 	m.decided(now, a, "died", d.String())
 	s := a.triage.summons
 	if degraded, ok := m.watchdogs.Degraded(a.want.TriageOf); ok && s != nil && !s.Judged &&
 		(e.Code != 0 || e.Signal != "") && degraded != fmt.Sprintf("triage %s %s", a.name, why) {
-		m.tellDeath(now, a, e, restart.Verdict{Crash: true})
+		m.recordDeath(now, a, e, restart.Verdict{Crash: true})
 	}
 	m.triageOver(now, a, why)
 }
 
-// ending reports whether a session is being stopped, or waits for its turn to be. A stop that failed before is not
-// under way.
+// ending reports whether a session is being stopped or waits for its turn. A stop that failed does not count.
 func (a *record) ending() bool {
 	return a.sess.alive && a.act.stopFrom.IsZero() &&
 		(a.act.op == opStop || a.act.intent.kind != causeNone)

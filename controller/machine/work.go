@@ -15,37 +15,37 @@ import (
 type work struct {
 	m *Machine
 
-	uncounted  string // why not all work is counted
-	unpurged   string // why old work is not removed
-	unreturned string // why work is not given back
-	stores     []guard.Trouble
-	storesRev  uint64
-	probing    bool // stores that failed are being tried
-	counting   bool
-	ordered    uint64 // the turn in which the newest count began
-	told       uint64 // and the one in which one came back
-	recount    bool   // work has changed since the count in flight began, perhaps
-	counted    bool
-	asOf       time.Time // when the counts were last known to hold
-	counts     city.Work
-	rigs       map[string]city.RigWork
-	held       map[string]effect.Holding // by assignee: what he has been given and has not done
-	// since when those of them do not run who will not by themselves
-	astray   map[string]time.Time
-	stranded []city.Stranded // of whom a person should know
-	former   map[string]bool // agents that are declared no more
-	// the pools of members that have left for good, and whose work is still theirs
+	uncounted   string // why some work is not counted
+	unpurged    string // why old work is not removed
+	unreturned  string // why work is not returned
+	stores      []guard.Trouble
+	storesRev   uint64
+	probing     bool // a probe of failed stores is in flight
+	counting    bool
+	ordered     uint64 // turn of the request of the newest count
+	countedTurn uint64 // turn of the result of the newest count
+	recount     bool   // work may have changed since the count in flight started
+	counted     bool
+	asOf        time.Time // when the counts were last valid
+	counts      city.Work
+	rigs        map[string]city.RigWork
+	held        map[string]effect.Holding // by assignee: unfinished work
+	// by assignee: since when it will not run by itself
+	idleSince map[string]time.Time
+	stranded  []city.Stranded // assignees to show to users
+	former    map[string]bool // agents that were removed from the configuration
+	// by member that has left for good and still has work: its pool
 	leavers   map[string]string
-	leaving   []effect.Leaver   // of whom work is being given back just now
-	failing   bool              // that has failed, and is tried again with the next patrol
-	tasks     map[string]string // by assignee: the newest work of his in progress
-	gated     map[string]string // by assignee: the gate that this work awaits
+	leaving   []effect.Leaver   // members with work that is being returned
+	failing   bool              // the return failed; the next patrol retries
+	tasks     map[string]string // by assignee: the newest work in progress
+	gated     map[string]string // by assignee: the gate that this work waits for
 	mail      city.MailTally
 	purged    time.Time
 	purging   bool
-	backedUp  time.Time // when the last look for backups that are due began
+	backedUp  time.Time // when the last check for due backups started
 	backingUp bool
-	unbacked  string // why there is no backup
+	unbacked  string // why the newest backup failed
 }
 
 func newWork(m *Machine) work {
@@ -55,15 +55,13 @@ func newWork(m *Machine) work {
 	return w
 }
 
-// change makes or changes a piece of work.
 func (wk *work) change(id uint64, c city.Command) {
 	wk.m.step.Do(effect.ChangeBead{ID: id, Cmd: c})
 }
 
-// changed takes the result.
 func (wk *work) changed(in effect.BeadChanged) {
 	if in.Err != nil {
-		for _, e := range in.Events { // some of it has happened
+		for _, e := range in.Events { // a part of the change was done
 			wk.m.step.Do(effect.Record{Event: e})
 		}
 		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
@@ -74,7 +72,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 	}
 	if len(in.Events) == 0 {
 		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID,
-			Receipt: city.Receipt{Message: cmp.Or(in.Message, in.Bead.ID+" is so already"),
+			Receipt: city.Receipt{Message: cmp.Or(in.Message, in.Bead.ID+" is already like that"),
 				Bead: &in.Bead}}})
 		return
 	}
@@ -91,7 +89,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 	wk.count()
 }
 
-// count orders the open work to be counted: of all, and of each pool that has no check.
+// count requests a count of open work, in total and for each pool without a check.
 func (wk *work) count() {
 	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != alive {
 		return
@@ -112,17 +110,17 @@ func (wk *work) count() {
 
 func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	ordered := wk.ordered
-	wk.counting, wk.told = false, wk.m.turn
+	wk.counting, wk.countedTurn = false, wk.m.turn
 	defer wk.seekLeavers()
 	defer wk.m.sizes.chosen(now, ordered)
 	if wk.recount {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// who is at work in the other stores is not to be drained for the one that has never answered
+	// members busy in other stores must not be drained because of one store that never answered
 	if in.Unknown {
 		wk.takeSeen(in)
-		wk.strand(now)
+		wk.findStranded(now)
 		return
 	}
 	wk.asOf = now
@@ -134,7 +132,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		!maps.Equal(wk.counts.Pools, in.Work.Pools) {
 		wk.m.step.Changed = true
 	}
-	defer wk.strand(now)
+	defer wk.findStranded(now)
 	wk.takeSeen(in)
 	wk.counts, wk.counted = in.Work, true
 	for _, p := range wk.m.sizes.poolOrder {
@@ -144,7 +142,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	}
 }
 
-// takeSeen takes what was seen of work, whether or not all stores have answered.
+// takeSeen takes the results of a count, even if some stores did not answer.
 func (wk *work) takeSeen(in effect.WorkCounted) {
 	if !maps.Equal(wk.tasks, in.Tasks) || !maps.Equal(wk.gated, in.Gated) ||
 		!maps.Equal(wk.rigs, in.Rigs) || !maps.Equal(wk.mail, in.Mail) {
@@ -153,7 +151,7 @@ func (wk *work) takeSeen(in effect.WorkCounted) {
 	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
-// uncountedReason is the reason of a size that is to follow work which nobody has counted so far: why not.
+// uncountedReason returns the reason of a pool's size, with why its work is not counted yet.
 func (wk *work) uncountedReason(p *poolRecord) string {
 	what, waits := strings.CutSuffix(p.why, unanswered)
 	if !waits {
@@ -162,7 +160,7 @@ func (wk *work) uncountedReason(p *poolRecord) string {
 	return what + ": " + orDefault(wk.uncounted, "its work has not been counted yet")
 }
 
-// patrol is the patrol's part in all this.
+// patrol is the part of a patrol about work and automations.
 func (wk *work) patrol(now time.Time) {
 	wk.m.runs.Patrol(now)
 	wk.probe(now)
@@ -171,7 +169,7 @@ func (wk *work) patrol(now time.Time) {
 	wk.backUp(now)
 }
 
-// retry does what could not be done before.
+// retry retries what failed before.
 func (wk *work) retry(now time.Time) {
 	wk.m.runs.Retry(now)
 	wk.count()

@@ -48,11 +48,11 @@ func ReadDeeds(dir string) (map[string]automation.Memory, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("what automations have done, in .gc/%s, cannot be used: %w; each "+
-			"begins anew", DeedsFile, err)
+		return nil, fmt.Errorf("the saved state of automations in .gc/%s cannot be used: %w; all "+
+			"start without it", DeedsFile, err)
 	case len(bad) > 0:
-		return deeds, fmt.Errorf("what some automations have done, in .gc/%s, cannot be used: "+
-			"%s; these begin anew", DeedsFile, strings.Join(bad, "; "))
+		return deeds, fmt.Errorf("part of the saved state of automations in .gc/%s cannot be "+
+			"used: %s; these start without it", DeedsFile, strings.Join(bad, "; "))
 	}
 	return deeds, nil
 }

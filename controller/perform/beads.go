@@ -41,9 +41,9 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed is the page of one store. The bead that the page before ended with is in one of them only, its own: in
-// the others the page begins at its time, and in those behind that one (passed) with what was made in the same
-// moment.
+// listed returns one page from one store. Only one store has the last bead of the previous page. Its page starts
+// after that bead. In other stores the page starts at the bead's time, and in later stores (passed) with beads
+// created at the same moment.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)
@@ -70,7 +70,7 @@ func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *
 	return found, !foreign, nil
 }
 
-// Bead answers city.Getter.Bead. A store that fails does not hide a bead of another one.
+// Bead answers city.Getter.Bead. A store that fails does not hide a bead in another store.
 func (s *Stores) Bead(ctx context.Context, id string) (b beads.Bead, err error) {
 	var lost error
 	for _, rig := range s.Route(id) {

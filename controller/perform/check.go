@@ -22,8 +22,7 @@ const (
 	checksAtOnce = 16
 )
 
-// check runs a pool's check. Its time begins when one of the few places is free: a check that hangs delays others,
-// and costs them nothing.
+// check runs a pool's check. Its time starts when a place is free, so a check that hangs only delays others.
 func (r *Runner) check(f effect.CheckPool) {
 	r.wg.Go(func() {
 		select {
@@ -39,7 +38,7 @@ func (r *Runner) check(f effect.CheckPool) {
 
 func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	ctx, cancel := context.WithTimeoutCause(r.ctx, p.CheckTimeout,
-		fmt.Errorf("it had not ended after check_timeout = %s", p.CheckTimeout))
+		fmt.Errorf("timed out after check_timeout = %s", p.CheckTimeout))
 	defer cancel()
 	in := effect.PoolChecked{Pool: p.Name, Check: p.Check}
 	if err := r.w.home(); err != nil {
@@ -48,7 +47,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	}
 	if p.MakeDir {
 		if err := disk.MkdirIn(r.w.Dir, p.Dir, 0o755); err != nil {
-			in.Err, in.Kind = fmt.Errorf("its folder cannot be made: %w", err), "folder"
+			in.Err, in.Kind = fmt.Errorf("its folder cannot be created: %w", err), "folder"
 			return in
 		}
 	}
@@ -64,12 +63,12 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	case err != nil:
 		in.Err, in.Kind = err, "start"
 	case res.Code < 0:
-		in.Err, in.Kind = errors.New("it was ended by a signal"), "signal"
+		in.Err, in.Kind = errors.New("it was killed by a signal"), "signal"
 	case res.Code > 0:
 		in.Err, in.Kind = fmt.Errorf("it exited %d", res.Code), fmt.Sprint("exit ", res.Code)
-	case res.StdoutDropped > 0: // what is left could read as another number
+	case res.StdoutDropped > 0: // a truncated number would be a different number
 		in.Kind = "flood"
-		in.Err = fmt.Errorf("it printed more than %d KiB; a check prints one whole number",
+		in.Err = fmt.Errorf("it printed more than %d KiB; a check must print one whole number",
 			shell.MaxOutput>>10)
 	default:
 		if in.Value, in.Err = pool.Parse(res.Stdout); in.Err != nil {
@@ -79,7 +78,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	return in
 }
 
-// mark writes a session's drain marks.
+// mark writes the drain marks of a session.
 func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	in := effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
 	m, ok := sr.w.Provider.(session.Marker)
@@ -91,7 +90,7 @@ func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	return in
 }
 
-// scale writes an override.
+// scale writes the size of a pool set by a user.
 func (r *Runner) scale(f effect.Scale) effect.Input {
 	return effect.Scaled{Scale: f, Err: edit.SetOverride(r.w.At, f.Pool, f.Size)}
 }

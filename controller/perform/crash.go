@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	CrashFiles    = 10       // kept per agent, the newest
-	crashLines    = 50       // of output that go into the event
-	crashText     = 16 << 10 // bytes of them
-	crashRendered = 64 << 10 // bytes of raw output that are drawn to find them
+	CrashFiles    = 10       // newest files kept per agent
+	crashLines    = 50       // lines of output in the event
+	crashText     = 16 << 10 // bytes of these lines
+	crashRendered = 64 << 10 // bytes of raw output that are rendered to find them
 )
 
-// capture keeps what a dead session said: the raw output in a file, its last lines for the event.
+// capture saves the last output of a dead session: the raw output in a file, its last lines for the event.
 func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input {
 	in := effect.Captured{Agent: f.Agent, ID: f.ID}
 	p, ok := sr.w.Provider.(session.Capturer)
@@ -41,8 +41,8 @@ func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input 
 		in.Tail = lastLines(raw, f.Cols, f.Rows)
 		<-sr.draws
 	case <-ctx.Done():
-		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at once to draw each "+
-			"one's output: %w", context.Cause(ctx)))
+		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at once to render "+
+			"each output: %w", context.Cause(ctx)))
 	}
 	return in
 }
@@ -93,8 +93,8 @@ func CrashList(dir string) ([]string, error) {
 	return files, err
 }
 
-// LastWords is what an agent without a session said before it died: its last lines as plain text, lines <= 0: its
-// last screen. "" = nothing is kept.
+// LastWords returns the last lines of an agent's last session as plain text, or its last screen if lines <= 0. It
+// is "" if nothing was saved.
 func LastWords(city, agent string, lines int) (string, error) {
 	files, err := CrashList(CrashDir(city, agent))
 	if err != nil || len(files) == 0 {
@@ -102,7 +102,7 @@ func LastWords(city, agent string, lines int) (string, error) {
 	}
 	raw, err := disk.ReadFile(files[len(files)-1])
 	if err != nil {
-		return "", fmt.Errorf("its kept output cannot be read: %w", err)
+		return "", fmt.Errorf("its saved output cannot be read: %w", err)
 	}
 	return screen.Text(raw, 120, 40, lines), nil
 }

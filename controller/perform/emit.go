@@ -8,11 +8,11 @@ import (
 	"gcity/controller/effect"
 )
 
-// emitLimit bounds how long an event of a client waits for the log's lock while another process has it.
+// emitLimit is how long an event of a client waits for the lock of the log.
 const emitLimit = 5 * time.Second
 
-// emit writes the event of a client and answers it. What cannot be written is refused: an event that waits in memory
-// would be lost with the controller.
+// emit writes an event of a client and answers it. If the event cannot be written, it is refused, because an event
+// in memory would be lost with the controller.
 func (r *Runner) emit(ctx context.Context, f effect.Emit) {
 	f.Event.TS = time.Now()
 	a := effect.Answer{ID: f.ID}

@@ -6,17 +6,17 @@ import (
 	"gcity/session"
 )
 
-// Abandon is runner.finish for a controller that has broken: nothing is waited for long.
+// Abandon is Finish for a controller that has crashed. It waits for a short time only.
 func (r *Runner) Abandon() {
 	r.wind(true)
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
 	defer r.Cancel()
 	if !r.wg.WaitFor(BreakLimit) {
-		r.w.Logger.Error("something of the broken controller does not end")
+		r.w.Logger.Error("some effects of the crashed controller do not end")
 	}
 }
 
-// wind lets nothing more begin, and has what need not be waited for end.
+// wind stops new work, and cancels work that need not finish.
 func (r *Runner) wind(leave bool) {
 	r.w.Last.Begin()
 	close(r.closed)
@@ -41,5 +41,5 @@ func (sr *sessions) leave() {
 	}
 }
 
-// BreakLimit is how long what is in flight may take to end once the controller has broken.
+// BreakLimit is how long effects in flight may take to end after the controller has crashed.
 const BreakLimit = 10 * time.Second

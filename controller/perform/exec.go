@@ -23,7 +23,7 @@ import (
 	"gcity/sling"
 )
 
-// carryOut carries a run out to its end, its timeout, or the city's.
+// carryOut executes a run until it ends, times out, or is canceled.
 func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
 	d := f.Run.Definition
 	in := effect.RunEnded{Scoped: d.Scoped(), Bead: f.Bead, Outcome: automation.OK,
@@ -35,7 +35,7 @@ func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnd
 	err := au.exec(ctx, f, &in)
 	in.Took = time.Since(began)
 	switch {
-	case err == nil && in.Made != "": // whatever has come since
+	case err == nil && in.Made != "": // the molecule exists, so later errors are irrelevant
 	case errors.Is(context.Cause(ctx), errStopped):
 		in.Outcome, in.Problem, in.Code = automation.Interrupted, errStopped.Error(), nil
 	case effect.IsHalted(context.Cause(ctx)):
@@ -104,18 +104,18 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 		return err
 	}
 	if res.Code < 0 {
-		return errors.New("it was ended by a signal")
+		return errors.New("it was killed by a signal")
 	}
 	in.Code = &res.Code
 	return nil
 }
 
-// place is where an automation runs, and with what environment, by the configuration in force.
+// place returns the folder and environment of an automation, from the configuration in force.
 func (au *automations) place(in *config.City, d automation.Definition) (string, []string, error) {
 	return agent.Place(in, d.Rig, au.w.Host)
 }
 
-// cook makes a formula's molecule in the store of the automation's scope, all of it or nothing.
+// cook creates a formula's molecule in the store of the automation's scope, completely or not at all.
 func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
 	var recipe *formula.Formula
@@ -152,7 +152,7 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 	return nil
 }
 
-// recipe finds the formula that an automation cooks, among the layers of its scope.
+// recipe finds the formula of an automation in the layers of its scope.
 func (au *automations) recipe(in *config.City, d automation.Definition) (*formula.Formula, error) {
 	layers := []formula.Layer{}
 	if system, err := formula.System(filepath.Join(au.w.Dir, ".gc")); err == nil {
@@ -165,7 +165,7 @@ func (au *automations) recipe(in *config.City, d automation.Definition) (*formul
 	return formula.Find(d.Formula, found)
 }
 
-// condition runs an automation's check, within its time.
+// condition runs the check of an automation with its timeout.
 func (au *automations) condition(f effect.CheckCondition) {
 	d := f.Of
 	select {
@@ -176,7 +176,7 @@ func (au *automations) condition(f effect.CheckCondition) {
 	defer func() { <-au.shop.conditions }()
 	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
 	ctx, cancel := context.WithTimeoutCause(au.ctx, limit,
-		fmt.Errorf("it had not ended after check_timeout = %s", limit))
+		fmt.Errorf("timed out after check_timeout = %s", limit))
 	defer cancel()
 	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
 	dir, env, err := au.place(f.In, d)

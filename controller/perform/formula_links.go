@@ -10,9 +10,8 @@ import (
 	"gcity/formula"
 )
 
-// linkFormulas links the formulas that the city finds, and those that each rig finds, into the folder
-// .beads/formulas of that scope. A rig whose folder cannot be used is left out, because its state says so. It
-// returns what failed.
+// linkFormulas links the formulas of the city and of each rig into the folder .beads/formulas of that scope. A rig
+// with an unusable folder is skipped, because its state says so. It returns the problems.
 func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {

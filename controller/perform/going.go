@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// going are the runs that go, each with what ends it alone. It is safe for concurrent use.
+// going has the runs in progress with their cancel functions. It is safe for concurrent use.
 type going struct {
 	mu   sync.Mutex
 	ends map[string]context.CancelCauseFunc // by bead
 }
 
-// add gives a run its context. done is called when it has ended.
+// add returns the context of a run. The caller calls done when the run has ended.
 func (g *going) add(ctx context.Context, bead string) (_ context.Context, done func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	g.mu.Lock()
@@ -25,7 +25,7 @@ func (g *going) add(ctx context.Context, bead string) (_ context.Context, done f
 	}
 }
 
-// end ends a run, unless it has ended.
+// end cancels a run, unless it has ended.
 func (g *going) end(bead string, why error) {
 	g.mu.Lock()
 	end := g.ends[bead]

@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// inherit finds which ends a predecessor recorded, and with the first look which it did not. It returns nil for a
-// look that can show no session of a predecessor for the first time.
+// inherit returns which exits the previous controller recorded, and at the first list those it did not. It returns
+// nil for a list that shows no session of that controller for the first time.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
@@ -27,21 +27,21 @@ func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherite
 	}
 	newest, err := sr.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		sr.w.Logger.Warn("cannot tell which ends of sessions are recorded; some may be "+
-			"recorded twice", "err", err)
+		sr.w.Logger.Warn("the recorded exits of sessions are unknown; some may be recorded twice",
+			"err", err)
 	}
 	in.Recorded = effect.RecordedEnds(newest)
 	return in
 }
 
-// endsDir, in the city's .gc folder, keeps unrecorded ends, a file each.
+// endsDir, in the city's .gc folder, has one file per exit that is not recorded yet.
 const endsDir = "ends"
 
 func (sr *sessions) endFile(id string) string {
 	return filepath.Join(sr.w.Dir, ".gc", endsDir, session.Encode(id)+".json")
 }
 
-// keepEnds writes the ends that a start would make the session provider forget.
+// keepEnds saves the exits that the session provider forgets at a start.
 func (sr *sessions) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		path := sr.endFile(e.Exit.ID)
@@ -50,18 +50,18 @@ func (sr *sessions) keepEnds(ends []effect.UnrecordedEnd) {
 			err = disk.Replace(path, data, 0o600)
 		}
 		if err != nil {
-			sr.w.Logger.Warn("the end of a session is lost if this controller is killed now",
+			sr.w.Logger.Warn("an exit is lost if this controller is killed now",
 				"agent", e.Exit.Agent, "err", err)
 		}
 	}
 }
 
-// readEnds returns the ends that a predecessor kept. A file that cannot be used is removed.
+// readEnds returns the exits saved by the previous controller. Invalid files are removed.
 func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	dir := filepath.Join(sr.w.Dir, ".gc", endsDir)
 	files, err := disk.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		sr.w.Logger.Warn("ends of sessions that were not recorded cannot be read", "err", err)
+		sr.w.Logger.Warn("saved exits cannot be read", "err", err)
 	}
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".json") {
@@ -73,12 +73,13 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 			err = json.Unmarshal(data, &e)
 		}
 		if err == nil && e.Exit.ID == "" {
-			err = errors.New("it names no session")
+			err = errors.New("it has no session")
 		}
 		if err != nil {
-			sr.w.Logger.Warn("the kept end of a session cannot be used and is removed", "file",
+			sr.w.Logger.Warn("a saved exit is invalid and is removed", "file",
 				f.Name(), "err", err)
-			_ = disk.Remove(filepath.Join(dir, f.Name())) // else the next controller says so again
+			// otherwise the next controller would report it again
+			_ = disk.Remove(filepath.Join(dir, f.Name()))
 			continue
 		}
 		ends = append(ends, e)
@@ -86,18 +87,18 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// forgetEnd removes the file of an end that is recorded.
+// forgetEnd removes the file of an exit that is recorded.
 func (sr *sessions) forgetEnd(id string) {
 	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		sr.w.Logger.Warn("the kept end of a session cannot be removed", "err", err)
+		sr.w.Logger.Warn("a saved exit cannot be removed", "err", err)
 	}
 }
 
-// toldRuns reads what the log says of runs, in a tail of bounded size.
-func (au *automations) toldRuns(ctx context.Context) (*effect.LoggedRuns, error) {
+// loggedRuns reads what the log contains about runs, from a tail of limited size.
+func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell which runs are in the event log: %w", err)
+		return nil, fmt.Errorf("cannot read which runs are in the event log: %w", err)
 	}
 	return effect.TellsOf(newest), nil
 }

@@ -16,23 +16,23 @@ import (
 const (
 	// bytes of a run's output that are kept for late or slow readers
 	liveKept  = 64 << 10
-	livePiece = 8 << 10                // bytes of a piece at most, but for the first
-	livePace  = 100 * time.Millisecond // between two looks of a reader
-	// within so many bytes what is left out ends with a line, if one ends there
+	livePiece = 8 << 10                // maximum size of a piece, except the first
+	livePace  = 100 * time.Millisecond // interval between two reads
+	// a cut moves to the next line break within this distance
 	liveLine = 4 << 10
-	// ended runs whose output is still kept, for late readers
+	// ended runs with output that is kept for late readers
 	liveEnded = 16
 )
 
-// outputs are what the runs that go have printed so far, and the newest of those that have ended, by the ids of their
-// records. The machine knows nothing of them. All methods may be called from several goroutines.
+// outputs has the output of current runs and of the newest ended ones, by the ID of their record. It is not state
+// of the machine. All methods are safe for concurrent use.
 type outputs struct {
 	mu    sync.Mutex
 	of    map[string]*output
-	ended []string // whose records are closed, the oldest first
+	ended []string // runs with closed records, oldest first
 }
 
-// open gives the output of a run, new if need be.
+// open returns the output of a run and creates it if necessary.
 func (o *outputs) open(run string) *output {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -45,22 +45,22 @@ func (o *outputs) open(run string) *output {
 	return o.of[run]
 }
 
-// Find gives the output of a run that goes or has ended lately; nil of any other.
+// Find returns the output of a current or recently ended run; nil for others.
 func (o *outputs) Find(run string) *output {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.of[run]
 }
 
-// Finish says that a run prints nothing more: its readers come to their end.
+// Finish ends the output of a run, and so its readers.
 func (o *outputs) Finish(run string) {
 	if out := o.Find(run); out != nil {
 		out.Finish()
 	}
 }
 
-// close says that a run's record is closed, which has the end of its output: all of it may be forgotten before
-// long. Who reads it already reads on to the end.
+// close notes that a run's record is closed and has the end of the output. The output may be dropped soon; its
+// current readers still read to the end.
 func (o *outputs) close(run string) {
 	o.Finish(run)
 	o.mu.Lock()
@@ -75,14 +75,14 @@ func (o *outputs) close(run string) {
 	}
 }
 
-// output keeps the newest of what a run prints. Nobody who reads it can hold up who writes.
+// output keeps the newest output of a run. Readers never delay the writer.
 type output struct {
 	mu    sync.Mutex
 	kept  []byte // at most twice liveKept
 	total int64  // bytes that were written
 	ended bool
 	over  chan struct{} // closed at the end
-	news  chan struct{} // closed by what comes next; nil: no reader waits
+	news  chan struct{} // closed at the next change; nil: no reader waits
 }
 
 // Write implements io.Writer. It never fails and never waits for a reader.
@@ -91,7 +91,7 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.total += int64(len(p))
 	o.kept = append(o.kept, p[max(0, len(p)-liveKept):]...)
-	if over := len(o.kept) - liveKept; over > liveKept { // cut rarely, not at each write
+	if over := len(o.kept) - liveKept; over > liveKept { // cut rarely, for speed
 		o.kept = slices.Delete(o.kept, 0, over)
 	}
 	o.stir()
@@ -103,13 +103,13 @@ func (o *output) Finish() {
 	defer o.mu.Unlock()
 	if !o.ended {
 		o.ended = true
-		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):]) // and no more memory than that
+		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):]) // a copy, to free the rest
 		close(o.over)
 		o.stir()
 	}
 }
 
-// stir wakes all readers that wait. The caller holds o.mu.
+// stir wakes all waiting readers. The caller holds o.mu.
 func (o *output) stir() {
 	if o.news != nil {
 		close(o.news)
@@ -117,8 +117,8 @@ func (o *output) stir() {
 	}
 }
 
-// after is what was written from a place on: as much as is kept, and how much before it is lost. Where there is
-// nothing, news is closed once there is, or at the end; nil: there will be nothing.
+// after returns what was written after a position, and how many bytes before it are lost. If it returns no data,
+// news is closed at the next write or at the end; nil: the output has ended.
 func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -135,13 +135,14 @@ func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{})
 // hearer is one reader of an output.
 type hearer struct {
 	of    *output
-	at    int64 // it has read up to here
+	at    int64 // position of the reader
 	text  screen.Stream
-	first bool // nothing was told yet
-	inner bool // the text that was told ends within a line
+	first bool // no piece was sent yet
+	inner bool // the last piece ended within a line
 }
 
-// take reads what is there, as pieces: one at once, be it empty, then none if there is nothing. news is as of after.
+// take returns the available data as pieces: first one that may be empty, then only non-empty ones. news is as for
+// after.
 func (h *hearer) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))
@@ -165,7 +166,7 @@ func (h *hearer) take() (pieces []city.Piece, news <-chan struct{}) {
 	return pieces, news
 }
 
-// add appends a piece unless it would say nothing.
+// add appends a piece unless it is empty.
 func (h *hearer) add(pieces []city.Piece, text string, lost int64) []city.Piece {
 	if text == "" && lost == 0 {
 		return pieces
@@ -179,7 +180,7 @@ func (h *hearer) add(pieces []city.Piece, text string, lost int64) []city.Piece 
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// unbroken is how many bytes there are before the first line, else before the first character, that is whole.
+// unbroken returns the number of bytes before the first complete line, or before the first complete character.
 func unbroken(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1
@@ -191,8 +192,8 @@ func unbroken(data []byte) int {
 	return n
 }
 
-// errHeard ends the reading of an output whose reader wants no more.
-var errHeard = errors.New("the reader wants no more")
+// errHeard ends reading when the reader stops.
+var errHeard = errors.New("the reader stopped")
 
 // Hear reads an output to its end, or until gone is closed or ctx ends.
 func (o *output) Hear(ctx context.Context, gone <-chan struct{},
@@ -206,7 +207,7 @@ func (o *output) Hear(ctx context.Context, gone <-chan struct{},
 		}
 		return nil
 	}
-	// await waits for one of two things, and fails when there is nothing more to wait for.
+	// await waits for one of two events, and fails when the output has ended.
 	await := func(one <-chan struct{}, other <-chan time.Time) error {
 		select {
 		case <-one:

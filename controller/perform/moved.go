@@ -9,11 +9,11 @@ import (
 	"gcity/session"
 )
 
-// The city's folder may be moved or removed while it runs. Its state is written through the descriptor that Hold
-// keeps, so it stays in one place; everything that needs the path waits until the folder is back.
+// The city's folder may be moved or removed while the city runs. Its state is written through the descriptor of
+// Hold, so it stays in one place. Actions that need the path wait until the folder is back.
 
-// home returns an error if the city's folder is not where it was: a start would make it again at its old path, and a
-// controller at the new one would start the agent a second time.
+// home returns an error if the city's folder is not at its path. A start would create it again, and a controller at
+// the new path could start the agent a second time.
 func (w *World) home() error {
 	err := error(nil)
 	if w.Home != nil {
@@ -30,15 +30,15 @@ func (w *World) home() error {
 // whyAway says that a folder was moved, and what to do.
 func whyAway(m *disk.MovedError) string {
 	if m.To == "" {
-		return "the city's folder " + m.Error() + ": put it back, or end the controller (kill " +
-			"-USR1 leaves its agents)"
+		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +
+			"-USR1 keeps its agents running)"
 	}
 	return "the city's folder " + m.Error() + ": move it back, or run `gcity stop` in the new " +
 		"place and start the city there"
 }
 
-// held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not.
-// away says that the city was moved, "" if it was not.
+// held checks whether this controller still owns the city. Only another controller ends that, not a disk error.
+// away says that the folder was moved, "" if it was not.
 func (sr *sessions) held() (lost error, away string) {
 	if sr.w.Held == nil {
 		return nil, ""
@@ -51,7 +51,7 @@ func (sr *sessions) held() (lost error, away string) {
 		return nil, whyAway(moved)
 	}
 	if err != nil {
-		sr.w.Logger.Warn("cannot tell whether the city's lock is still ours", "err", err)
+		sr.w.Logger.Warn("the city's lock cannot be checked", "err", err)
 	}
 	return nil, ""
 }

@@ -19,21 +19,21 @@ import (
 	"gcity/session"
 )
 
-// How long the preparations of a start may take, each.
+// Timeouts of the steps before a start.
 const (
 	outfitLimit = 20 * time.Second
 	gitLimit    = 5 * time.Second
 	renderLimit = 5 * time.Second
 )
 
-// What a prompt may be to be given as it is. The kernel takes no argument of 128 KiB, and the whole command line
-// is one.
+// Limits of a prompt that is passed directly. The kernel accepts arguments below 128 KiB, and the whole command
+// line is one argument.
 const (
 	maxGiven = 100 << 10
-	maxTyped = 4000 // bytes of a line: a program that reads whole lines is cut off at 4,095
+	maxTyped = 4000 // bytes of a line: programs that read whole lines get at most 4,095
 )
 
-// turns lets one at a time into a folder.
+// turns allows one start at a time per folder.
 type turns struct {
 	mu sync.Mutex
 	of map[string]*sync.Mutex
@@ -51,7 +51,7 @@ func (t *turns) in(folder string) *sync.Mutex {
 	return t.of[folder]
 }
 
-// equip brings into an agent's folder what belongs there. What can be done without is a trouble, not an error.
+// equip prepares an agent's folder. Problems that do not prevent the start are returned as troubles.
 func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	if w.Overlay == "" && len(w.Hooks) == 0 {
@@ -66,7 +66,7 @@ func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, trou
 		did, problems, failed := sr.fill(ctx, w)
 		return func() { said, troubles, err = did, problems, failed }
 	}) {
-		return "", nil, fmt.Errorf("its working folder %s, or its overlay, does not answer",
+		return "", nil, fmt.Errorf("its working folder %s or its overlay does not respond",
 			w.Spec.Dir)
 	}
 	if err != nil {
@@ -75,8 +75,8 @@ func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, trou
 	return said, troubles, err
 }
 
-// fill puts overlay and hooks into an agent's folder. Hooks that are added to a file of the overlay are no change
-// of it.
+// fill copies overlay and hooks into an agent's folder. Hooks added to a file of the overlay do not count as a
+// change of it.
 func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	var put overlay.Report
@@ -101,8 +101,8 @@ func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troub
 	return strings.Join(parts, "; "), added.Problems, err
 }
 
-// PromptOf is what an agent is told at its start, as it would be now; "" if it is told nothing. Discreet: without
-// secrets, for who only looks.
+// PromptOf returns the prompt that an agent would get now, "" if it has none. With discreet, it contains no
+// secrets.
 func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error) {
 	d := w.Prompt.Draft
 	if d == nil {
@@ -129,8 +129,8 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// branches are those of the repository that an agent works in: the one that is checked out, "" if there is none,
-// and the one that work goes to in the end.
+// branches returns the branch that is checked out in an agent's repository, "" if it is not a repository, and the
+// main branch.
 func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -153,9 +153,8 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	return now, main
 }
 
-// tell puts what an agent is told into what is started. What is too long for that goes into a file, and the agent
-// is told to read it.
-func (sr *sessions) tell(ctx context.Context, w *agent.Want, s *session.Spec) error {
+// addPrompt adds the prompt to a start. A long prompt goes into a file, and the agent is asked to read it.
+func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return err
@@ -179,7 +178,8 @@ func (sr *sessions) tell(ctx context.Context, w *agent.Want, s *session.Spec) er
 	return err
 }
 
-// withArgument is a command line with a text as its last word. What begins with a dash would be taken for a flag.
+// withArgument returns a command line with text as its last argument. Text with a leading dash must not look like a
+// flag.
 func withArgument(command, flag, mode, text string) string {
 	if mode == "flag" {
 		return command + " " + flag + " " + shell.Quote(text)
@@ -198,7 +198,7 @@ func longest(text string) int {
 	return n
 }
 
-// onFile keeps a prompt in a file that only its user may read, and is what the agent is told instead.
+// onFile writes a prompt to a file that only the user can read, and returns the text that asks the agent to read it.
 func (sr *sessions) onFile(name, text string) (string, error) {
 	file := filepath.Join(sr.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
 	err := disk.MkdirAll(filepath.Dir(file), 0o700)

@@ -47,7 +47,7 @@ func TestAPromptIsOneArgument(t *testing.T) {
 	} {
 		r, w := prompted(t, text, "arg", "")
 		s := w.Spec
-		if err := r.Sessions.tell(t.Context(), w, &s); err != nil {
+		if err := r.Sessions.addPrompt(t.Context(), w, &s); err != nil {
 			t.Fatal(err)
 		}
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", s.Command).Output()
@@ -71,7 +71,7 @@ func TestWaysOfTelling(t *testing.T) {
 	} {
 		r, w := prompted(t, tt.text, tt.mode, tt.flag)
 		s := w.Spec
-		if err := r.Sessions.tell(t.Context(), w, &s); err != nil {
+		if err := r.Sessions.addPrompt(t.Context(), w, &s); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(r.w.Dir, ".gc", "prompts", session.Encode("demo/a")+".md")
@@ -101,7 +101,7 @@ func TestWaysOfTelling(t *testing.T) {
 func TestAPromptThatCannotBeFilledInKeepsTheAgentFromStarting(t *testing.T) {
 	r, w := prompted(t, "a\n{{slice .AgentName 9 10}}", "arg", "")
 	s := w.Spec
-	err := r.Sessions.tell(t.Context(), w, &s)
+	err := r.Sessions.addPrompt(t.Context(), w, &s)
 	if err == nil || !strings.HasPrefix(err.Error(), "its prompt p.md.tmpl:2: cannot be "+
 		"rendered: ") {
 		t.Error(err)

@@ -6,8 +6,8 @@ import (
 	"gcity/session"
 )
 
-// paced lets only so many starts at the provider at a time: a wave of a thousand is a queue, not a storm. What
-// follows a start, readiness above all, waits for nobody.
+// paced limits the number of starts at the provider at a time. The steps after a start, such as readiness, are not
+// limited.
 type paced struct {
 	session.Provider
 	slots    chan struct{}
@@ -26,12 +26,12 @@ func (p *paced) Start(ctx context.Context, s session.Spec) (session.Status, erro
 	}
 }
 
-// Look passes on what the provider says of one session, so that a launch does not ask for all.
+// Look returns the state of one session, so that a start need not list all.
 func (p *paced) Look(ctx context.Context, name string) (session.Status, error) {
 	return session.LookAt(ctx, p.Provider, name)
 }
 
-// SetMeta passes the mark of readiness on, where the provider keeps such things.
+// SetMeta sets the mark of readiness if the provider supports it.
 func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
 	if m, ok := p.Provider.(session.Marker); ok {
 		return m.SetMeta(ctx, name, key, value)
@@ -39,7 +39,7 @@ func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
 	return nil
 }
 
-// SendKeys passes keys on, where the provider can press some.
+// SendKeys sends keys if the provider supports it.
 func (p *paced) SendKeys(ctx context.Context, name string, keys ...string) error {
 	if k, ok := p.Provider.(session.Keyer); ok {
 		return k.SendKeys(ctx, name, keys...)

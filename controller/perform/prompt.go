@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// drafted reports whether a terminal's cursor stands in a line that begins with prefix and has text behind it.
-// Faint text does not count: that is how programs write what one might type.
+// drafted reports whether a terminal's cursor is in a line that starts with prefix and has text after it. Faint
+// text does not count: programs use it for suggestions.
 func drafted(f session.Frame, prefix string) bool {
 	s := screen.New(f.Cols, f.Rows, 0)
 	defer s.Close()
@@ -27,15 +27,15 @@ func drafted(f session.Frame, prefix string) bool {
 	return strings.TrimFunc(string(solid[len(before):]), framing) != ""
 }
 
-// blanks makes those that do not break lines plain ones: prompts have them, and configurations do not.
+// blanks replaces no-break spaces, which prompts contain and configurations do not.
 func blanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// framing reports what surrounds an input line and is no part of it: blanks and the lines of boxes.
+// framing reports whether r is decoration around an input line: a space or a line of a box.
 func framing(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 
-// cells is a line of a screen without its styles, and the same with its faint characters made blanks.
+// cells returns a line of a screen without styles, and the same with faint characters replaced by spaces.
 func cells(styled string) (line, solid []rune) {
 	faint := false
 	for styled != "" {
@@ -57,7 +57,8 @@ func cells(styled string) (line, solid []rune) {
 	return line, solid
 }
 
-// fainter is whether text is faint after an SGR sequence with these parameters. A colour has parameters of its own.
+// fainter returns whether text is faint after an SGR sequence with these parameters. The parameters of a colour are
+// skipped.
 func fainter(params string, faint bool) bool {
 	fields := strings.Split(params, ";")
 	for i := 0; i < len(fields); i++ {

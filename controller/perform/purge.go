@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// runsKept is how many of each automation stay however old they are.
+	// runsKept is how many records of each automation are always kept.
 	runsKept = 100
-	// backupLimit is how long the backups of all stores may take.
+	// backupLimit is the timeout of the backups of all stores.
 	backupLimit = 10 * time.Minute
-	// purgeLimit is how long a look may take; what it had no time for is left to the next.
+	// purgeLimit is the timeout of a purge; the next one continues.
 	purgeLimit = time.Minute
 )
 
-// purgeRuns removes records of runs, which are the city's.
+// purgeRuns removes old records of runs.
 func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, err error) {
 	store, err := au.Stores.Store("")
 	if err != nil {
@@ -55,7 +55,7 @@ func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, er
 	return n, nil
 }
 
-// closeStrays closes the records of runs that never were.
+// closeStrays closes the records of runs that never started.
 func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) effect.Input {
 	store, err := au.Stores.Store("")
 	if err != nil {
@@ -71,20 +71,19 @@ func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRu
 			continue
 		}
 		run := city.RunOf(b)
-		run.Outcome, run.Error = city.RunVoid, "it never began: its record was written after it "+
-			"had been given up"
+		run.Outcome, run.Error = city.RunVoid, "it never started: its record was created after "+
+			"the run was given up"
 		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil &&
 			!effect.Unclosable(err) {
 			return effect.UnclosedRunsClosed{Err: err}
 		}
-		au.w.Logger.Info("the record of a run that never began is closed", "automation",
+		au.w.Logger.Info("closed the record of a run that never started", "automation",
 			run.Automation, "record", run.ID)
 	}
 	return effect.UnclosedRunsClosed{}
 }
 
-// purge removes what automations have made, once it has been closed for long enough, and records of runs that are
-// old.
+// purge removes old closed work of automations, and old records of runs.
 func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 	var in effect.Purged
 	in.N, in.Err = wr.au.purgeRuns(ctx, f)
@@ -105,7 +104,7 @@ func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		}
 	}
 	if in.N > 0 {
-		wr.w.Logger.Info("old wisps are removed", "beads", in.N)
+		wr.w.Logger.Info("old wisps were removed", "beads", in.N)
 	}
 	return in
 }

@@ -13,17 +13,16 @@ import (
 	"gcity/config"
 )
 
-// Stores are the places where a city keeps work: its own store, and one for each rig. All methods may be called from
-// any goroutine.
+// Stores has the stores of a city: its own, and one for each rig. All methods are safe for concurrent use.
 type Stores struct {
-	open     func(rig string) (beads.Store, error) // nil: there is no work
+	open     func(rig string) (beads.Store, error) // nil: the city has no stores
 	home     func() error                          // fails while the city's folder is away
 	snapshot func() *city.Snapshot
 	guards   *guard.Guards
 }
 
-// Route is the order in which scopes are asked for a bead: the rig whose prefix its id has, and then all others,
-// since a prefix may have been another one once.
+// Route returns the order in which scopes are asked for a bead: first the rig with the prefix of its ID, then all
+// others, because prefixes may have changed.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {
@@ -34,7 +33,7 @@ func (s *Stores) Route(id string) []string {
 	return scopes
 }
 
-// noBead says that no scope has a bead, and which prefixes there are if none has its.
+// noBead returns the error for an unknown bead, with the known prefixes if its own is unknown.
 func (s *Stores) noBead(id string) error {
 	now := s.snapshot()
 	own := config.City{Workspace: config.Workspace{Name: now.Name}}
@@ -51,7 +50,7 @@ func (s *Stores) noBead(id string) error {
 	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
 }
 
-// elsewhere adds to a store's refusal of a link that the bead is in another store of the city.
+// elsewhere adds to a refused link that the bead is in another store of the city.
 func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
 	invalid, ok := errors.AsType[*beads.Invalid](err)
 	if !ok {
@@ -78,7 +77,7 @@ func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links .
 	return err
 }
 
-// linksOf are the ids that a change names.
+// linksOf returns the IDs in the links of a change.
 func linksOf(p beads.Patch) []string {
 	var out []string
 	if p.Needs != nil {

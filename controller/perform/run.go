@@ -1,5 +1,5 @@
-// Package perform carries out the effects that the machine of a city orders. Each effect runs in a goroutine of its
-// own with a deadline, and its result goes back to the loop as an input.
+// Package perform carries out the effects of a city's machine. Each effect runs in a goroutine of its own with a
+// deadline, and its result returns to the loop as an input.
 package perform
 
 import (
@@ -25,7 +25,7 @@ import (
 	"gcity/session"
 )
 
-// How long an effect may take, where nothing else says so.
+// Timeouts of effects, unless stated otherwise.
 const (
 	listLimit    = 10 * time.Second
 	loadLimit    = 10 * time.Second
@@ -33,10 +33,10 @@ const (
 	captureYield = 250 * time.Millisecond
 	keepLimit    = 10 * time.Second
 	ackLimit     = 2 * time.Second
-	stopMargin   = 5 * time.Second // beyond the agent's grace
-	// pre_start may install things; readiness has its own deadline
+	stopMargin   = 5 * time.Second // beyond the agent's grace period
+	// pre_start may install software; readiness has its own timeout
 	startLimit = 10 * time.Minute
-	// for what is in flight when the controller ends and leaves its agents
+	// for effects in flight when the controller ends and leaves its agents
 	leaveLimit = effect.Farewell / 3
 )
 
@@ -47,20 +47,20 @@ type Runner struct {
 	Sessions    *sessions
 	automations *automations
 	work        *workRunner
-	checks      chan struct{} // one place for each check that may run at once
+	checks      chan struct{} // a semaphore for checks
 }
 
 // sessions carries out effects on sessions.
 type sessions struct {
 	*base
 	paced   *paced
-	folders turns // of starts, in the folders that they fill
+	folders turns // for starts in the same folder
 	// held while last output is drawn: one at a time, starts need the processors more
 	draws chan struct{}
 
 	Mu     sync.Mutex
 	starts map[string]*starting // by agent
-	away   string               // why the city's folder is not where it was, as last reported
+	away   string               // why the city's folder is not at its path, as last reported
 }
 
 // automations carries out effects of automations and their runs.
@@ -73,7 +73,7 @@ type automations struct {
 type workRunner struct {
 	*base
 	au    *automations
-	tally tally // the count effect's alone
+	tally tally // of the count effect
 }
 
 // base is what all parts of a Runner share: the city, and how an effect runs and returns its result.
@@ -95,7 +95,7 @@ type base struct {
 // starting is a start in flight.
 type starting struct {
 	cancel context.CancelCauseFunc
-	forked chan struct{} // closed when the provider has done its part
+	forked chan struct{} // closed when the session was started
 	once   sync.Once
 }
 
@@ -120,7 +120,7 @@ func New(w World) *Runner {
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}
 }
 
-// Run begins an effect. Only the loop calls it.
+// Run starts an effect. Only the loop calls it.
 func (r *Runner) Run(f effect.Effect) {
 	if r.Between != nil && !r.Between(f) {
 		return
@@ -129,10 +129,10 @@ func (r *Runner) Run(f effect.Effect) {
 		r.runTier(f) {
 		return
 	}
-	panic(fmt.Sprintf("controller: no way to carry out %T", f))
+	panic(fmt.Sprintf("controller: unknown effect %T", f))
 }
 
-// run begins an effect about a session; not ok for any other.
+// run starts an effect on a session; not ok for other effects.
 func (sr *sessions) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Cancel:
@@ -144,8 +144,8 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	case effect.Resume:
 		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
-			// it lives, and has been told what is no text to be typed
-			if err := sr.tell(ctx, f.Want, &s); err != nil {
+			// it already runs, so a prompt on its command line is too late
+			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.Troubles = append(in.Troubles, err.Error())
 			}
 			in.Err = session.Settle(ctx, sr.paced, s)
@@ -192,7 +192,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// runCity begins an effect about the city as a whole; not ok for any other.
+// runCity starts an effect on the whole city; not ok for other effects.
 func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.CheckPool:
@@ -232,7 +232,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	return true
 }
 
-// atLeast is a limit for what concerns a session ("" = all), or more where that is held by a slow program.
+// atLeast returns the timeout for a session ("" = all), longer if its provider is slow.
 func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	if p, ok := b.w.Provider.(session.Patient); ok {
 		return max(limit, p.Patience(name))
@@ -240,7 +240,7 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// list looks at reality. Who is late for that hands in an answer of its own; the others do not wait for it.
+// list lists all sessions. A late provider reports separately; the others do not wait for it.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.held()
 	if lost != nil {
@@ -251,7 +251,7 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	sr.away = away
 	sr.Mu.Unlock()
 	if news && away != "" {
-		sr.w.Logger.Warn("nothing is started until the city's folder is back", "reason", away)
+		sr.w.Logger.Warn("agents do not start until the city's folder is back", "reason", away)
 	}
 	if news {
 		sr.deliver(effect.FolderMoved{Why: away})
@@ -272,7 +272,7 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	return nil
 }
 
-// within runs work with a deadline and gives its result, unless nil, to the loop.
+// within runs work with a deadline and sends its result, unless nil, to the loop.
 func (b *base) within(limit time.Duration, work func(context.Context) effect.Input) {
 	b.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(b.ctx, limit)
@@ -293,7 +293,7 @@ func (b *base) deliver(in effect.Input) {
 	}
 }
 
-// launch runs a start that cut can end early.
+// launch runs a start that cut can cancel.
 func (sr *sessions) launch(name string, ready session.Ready,
 	work func(context.Context) effect.Started) {
 	ctx, cancel := context.WithCancelCause(sr.ctx)
@@ -315,7 +315,7 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
-// starting returns an agent's start in flight, nil if there is none.
+// starting returns an agent's start in flight, nil if it has not started.
 func (sr *sessions) starting(name string) *starting {
 	sr.Mu.Lock()
 	defer sr.Mu.Unlock()
@@ -334,7 +334,8 @@ func (sr *sessions) forked(name string) {
 	}
 }
 
-// yield waits until an agent's next life is born, or a moment: a new life comes before the last words of the old.
+// yield waits briefly until an agent's next session exists: a start comes before the last output of the previous
+// session.
 func (sr *sessions) yield(ctx context.Context, name string) {
 	st := sr.starting(name)
 	if st == nil {
@@ -361,7 +362,7 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 	}
 	if w.MakeDir {
 		if err := os.MkdirAll(w.Spec.Dir, 0o755); err != nil {
-			return effect.Started{Err: fmt.Errorf("its working folder cannot be made: %w", err)}
+			return effect.Started{Err: fmt.Errorf("its working folder cannot be created: %w", err)}
 		}
 	}
 	ctx = session.WithProgress(ctx, func(why string) {
@@ -372,7 +373,7 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 			if in.Equipped, in.Troubles, err = sr.equip(ctx, w); err != nil {
 				return err
 			}
-			return sr.tell(ctx, w, s)
+			return sr.addPrompt(ctx, w, s)
 		})
 	return in
 }
@@ -386,7 +387,7 @@ func (sr *sessions) ack(ctx context.Context, f effect.Acknowledge) {
 	sr.yield(ctx, f.Agent)
 	if err := p.Acknowledge(ctx, f.Session, f.ID); err != nil &&
 		!errors.Is(err, session.ErrNotFound) {
-		sr.w.Logger.Warn("a recorded end cannot be acknowledged", "agent", f.Agent, "err", err)
+		sr.w.Logger.Warn("a recorded exit cannot be acknowledged", "agent", f.Agent, "err", err)
 	}
 }
 
@@ -408,7 +409,7 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 }
 
 func (r *Runner) load(f effect.Load) effect.Input {
-	if err := r.w.home(); err != nil { // what is at the path is another city's
+	if err := r.w.home(); err != nil { // another city is at the path
 		return effect.Loaded{Revision: f.Known}
 	}
 	revision, err := r.w.Source.Revision()
@@ -437,8 +438,8 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		Found: found && cfg.Revision == f.Known}
 }
 
-// isNew reports whether the revision on disk has to be loaded. The watch only tells that files changed, so the revision
-// may be the one in force, or one that was refused. Without f.Now two looks in a row have to see the same revision.
+// isNew reports whether the revision on disk must be loaded. The file watcher only reports that files changed, so
+// the revision may be in force or refused already. Without f.Now, two checks in a row must see the same revision.
 func isNew(f effect.Load, revision string) bool {
 	if revision == f.Known || revision == f.Refused {
 		return false
@@ -446,14 +447,13 @@ func isNew(f effect.Load, revision string) bool {
 	return f.Now || revision == f.Sighted
 }
 
-// folderFound reports whether a program has come that agents of the configuration in force could not be started
-// without.
+// folderFound reports whether a missing program was installed since the configuration in force was loaded.
 func (sr *sessions) folderFound() bool {
 	c := sr.w.InForce()
 	if c == nil {
 		return false
 	}
-	sought := map[string]bool{} // members of a pool lack the same
+	sought := map[string]bool{} // members of a pool need the same programs
 	for i := range c.Wants {
 		l := &c.Wants[i].Lack
 		if at := strings.Join(l.Programs, "\x00") + "\x00" + l.Path; !sought[at] {
@@ -465,9 +465,9 @@ func (sr *sessions) folderFound() bool {
 	return false
 }
 
-// Finish ends what is still in flight: after a moment, in which a start or an acknowledgement may come to its own
-// end. What has to be taken back then has what is left of the last words. When agents are left, a launch whose
-// session exists is left too, for the successor to carry on.
+// Finish ends the effects in flight after a moment, in which starts and acknowledgements may complete. Canceled
+// starts then clean up until the shutdown deadline. If agents are left running, a start with an existing session is
+// left for the next controller.
 func (r *Runner) Finish(leave bool) {
 	r.wind(leave)
 	t := time.AfterFunc(leaveLimit, r.Cancel)

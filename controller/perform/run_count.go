@@ -14,29 +14,29 @@ import (
 	"gcity/mail"
 )
 
-// tally is how much work there was when it was last counted.
+// tally is the result of the last count.
 type tally struct {
 	pools []string
 	by    map[string]scopeTally
 	told  *city.Work
-	rigs  map[string]city.RigWork   // as they were told
-	tasks map[string]string         // likewise
-	gated map[string]string         // likewise
-	held  map[string]effect.Holding // likewise
-	mail  city.MailTally            // likewise
+	rigs  map[string]city.RigWork   // as reported
+	tasks map[string]string         // as reported
+	gated map[string]string         // as reported
+	held  map[string]effect.Holding // as reported
+	mail  city.MailTally            // as reported
 }
 
-// scopeTally is what one store had at a version of its.
+// scopeTally is the content of one store at a version.
 type scopeTally struct {
-	version uint64 // 0 = it says none
+	version uint64 // 0 = unknown
 	work    city.Work
 	tasks   map[string]beads.Bead     // the newest work in progress, by assignee
-	gates   map[string]string         // the gates that tasks await, by the task's id
-	held    map[string]effect.Holding // the newest that is not done, by assignee
+	gates   map[string]string         // gates that tasks wait for, by the task's ID
+	held    map[string]effect.Holding // unfinished work, by assignee
 	mail    city.MailTally
 }
 
-// count counts open work. A store that cannot be asked counts as it did before: an error is never no work.
+// count counts open work. A store that fails keeps its previous count.
 func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Input {
 	t, scopes := &wr.tally, wr.Stores.scopes()
 	if !slices.Equal(t.pools, f.Pools) || t.by == nil {
@@ -80,7 +80,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	if in.Unknown {
-		return in // and the next one is news
+		return in // the next count reports a change
 	}
 	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) &&
 		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
@@ -92,7 +92,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 	return in
 }
 
-// countScope counts the work of one store, unless that is as it was.
+// countScope counts the work of one store, unless it has not changed.
 func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) error {
 	store, err := wr.Stores.Store(scope)
 	if err != nil {
@@ -119,7 +119,7 @@ func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) er
 	return nil
 }
 
-// leafed counts what a store has that cannot count: all at once, since such a store is slow.
+// leafed counts the work of a store that cannot count, in one query.
 func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
 		held: map[string]effect.Holding{}, mail: city.MailTally{}}
@@ -161,13 +161,13 @@ func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally,
 	return now, nil
 }
 
-// tallied counts what a store has, as it says itself.
+// tallied counts the work of a store with its own counters.
 func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
 	none := city.NotWork()
 	open, moving := beads.StatusOpen, beads.StatusInProgress
-	// before it is looked at who is at work: who has begun just now is seen there
+	// count pools before assignees, so that work that starts in between is seen
 	for _, pool := range pools {
 		q := beads.Query{Status: []beads.Status{open, moving},
 			Labels: []string{city.PoolLabel + pool}}
@@ -207,14 +207,13 @@ func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTall
 	return now, nil
 }
 
-// tasksMost bounds the work that is looked at for who does it or is to do it, the newest; taskMost a task's text,
-// in bytes.
+// tasksMost limits the beads that are read to find assignees; taskMost limits the text of a task, in bytes.
 const (
 	tasksMost = 1000
 	taskMost  = 200
 )
 
-// tasks are the newest work in progress of a store, by assignee; all of it is added to what they hold.
+// tasks returns the newest work in progress by assignee, and adds all of it to held.
 func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
 	map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
@@ -232,7 +231,7 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 	return out, nil
 }
 
-// later keeps of two beads the one that was changed last; of two at once the one with the smaller id.
+// later keeps the bead that changed last; at the same time, the one with the smaller ID.
 func later(of map[string]beads.Bead, who string, b beads.Bead) {
 	have, known := of[who]
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&
@@ -241,7 +240,7 @@ func later(of map[string]beads.Bead, who string, b beads.Bead) {
 	}
 }
 
-// blocked returns the gates that tasks await, by the task's id.
+// blocked returns the gates that tasks wait for, by the task's ID.
 func blocked(tasks map[string]beads.Bead, gates city.Gates) map[string]string {
 	out := map[string]string{}
 	for _, b := range tasks {
@@ -260,7 +259,7 @@ func taskText(b beads.Bead) string {
 	return text
 }
 
-// hold adds what of a list is somebody's.
+// hold adds the assigned beads of a list.
 func hold(of map[string]effect.Holding, all []beads.Bead) {
 	for _, b := range all {
 		if h := of[b.Assignee]; b.Assignee != "" {

@@ -18,33 +18,34 @@ import (
 	"gcity/internal/disk"
 )
 
-// eventsFolder, in the city's .gc folder, has what runs that go have been handed.
+// eventsFolder, in the city's .gc folder, has the event files of runs.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"
 )
 
-// eventsFile writes the events that a run deals with, one JSON object a line.
+// eventsFile writes the events of a run to a file, one JSON object per line.
 func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	if err := disk.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("its events cannot be handed over: %w", err)
+		return "", fmt.Errorf("its events cannot be written: %w", err)
 	}
 	path := filepath.Join(folder, f.Bead+eventsSuffix)
 	file, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return "", fmt.Errorf("its events cannot be handed over: %w", err)
+		return "", fmt.Errorf("its events cannot be written: %w", err)
 	}
 	lines := bufio.NewWriter(file)
 	err = au.handOver(ctx, f.Run, lines)
 	if err := errors.Join(err, lines.Flush(), file.Close()); err != nil {
 		disk.Remove(path)
-		return "", fmt.Errorf("its events cannot be handed over: %w", err)
+		return "", fmt.Errorf("its events cannot be written: %w", err)
 	}
 	return path, nil
 }
 
-// handOver writes a run's events, page by page: a page has an end, what waited while a run went has none.
+// handOver writes the events of a run, page by page. A page is bounded; the events that arrive during a run are
+// not.
 func (au *automations) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
 	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1,
 		Forward: true, Limit: events.MaxLimit}
@@ -67,7 +68,7 @@ func (au *automations) handOver(ctx context.Context, run automation.Run, to io.W
 	return nil
 }
 
-// forgetEvents removes what runs were handed by a controller that did not live to do it.
+// forgetEvents removes event files that the previous controller left behind.
 func (au *automations) forgetEvents() {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	left, err := disk.ReadDir(folder)
@@ -80,6 +81,6 @@ func (au *automations) forgetEvents() {
 		}
 	}
 	if err != nil {
-		au.w.Logger.Warn("what runs of before were handed cannot be removed", "err", err)
+		au.w.Logger.Warn("event files of earlier runs cannot be removed", "err", err)
 	}
 }

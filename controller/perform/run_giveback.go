@@ -11,9 +11,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// giveBack gives back to pools what is assigned to those who have left them, in whatever store it is. A store that
-// fails keeps no other waiting. What is in progress goes last: by that a successor finds those whose work was not
-// all given back.
+// giveBack returns work of members that have left to their pools, in all stores. A store that fails does not delay
+// others. Work in progress is last, so that the next controller finds the members that are not done.
 func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -52,7 +51,7 @@ func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.
 	return in
 }
 
-// give gives one piece of work back.
+// give returns one piece of work.
 func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
 	l effect.Leaver) error {
 	was, now, err := free(ctx, store, b, l.Pool)
@@ -65,8 +64,8 @@ func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b bea
 	return nil
 }
 
-// free makes a piece of work open for a pool and nobody's, unless somebody was faster and it is no longer whose it
-// was. What is labelled for a pool stays with that.
+// free opens a piece of work for a pool, unless its assignee has changed in the meantime. Work with the label of a
+// pool stays with that pool.
 func free(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead,
 	err error) {
 	who := b.Assignee

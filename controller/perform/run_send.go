@@ -12,13 +12,13 @@ import (
 	"gcity/session"
 )
 
-// screenAgain is how long a text waits whose agent's screen shows a draft: reading a screen costs more than a record.
+// screenAgain is how long a text waits if the agent's screen shows a draft. Reading a screen is expensive.
 const screenAgain = 5 * time.Second
 
-// whyScreen is why a text is held back whose agent's screen shows a draft.
+// whyScreen is the reason of a text that waits for a draft on the screen.
 const whyScreen = "its screen shows a draft behind its prompt"
 
-// send types a text, unless it is polite and somebody else types.
+// send types a text, unless it is polite and a user is typing.
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	st, err := sr.lookAt(ctx, f)
@@ -40,16 +40,16 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 		err = p.Send(ctx, f.Session, f.Text)
 	}
 	switch {
-	case errors.Is(err, session.ErrBusy): // since we looked
+	case errors.Is(err, session.ErrBusy): // since the check above
 		in.Held, in.Wait, in.Disturbed = effect.WhyTyping, effect.SendAgain, true
 	case errors.Is(err, session.ErrNotFound):
-		// nothing was typed; what becomes of the agent, the machine knows
+		// nothing was typed; the machine handles the end of the agent
 		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
 	case err != nil:
 		in.Err = err
 	default:
 		in.Output = math.MaxUint64
-		if !sr.counts(f.Provider) { // a look would cost, and tell nothing
+		if !sr.counts(f.Provider) { // the provider does not count output
 			break
 		}
 		if st, err = sr.lookAt(ctx, f); err == nil {
@@ -59,7 +59,7 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	return in
 }
 
-// disturbed says who is at the terminal, "" if nobody is, and when to ask again.
+// disturbed returns why a text must wait, "" if it need not, and for how long.
 func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
 	wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
@@ -74,7 +74,7 @@ func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Sta
 	return "", 0
 }
 
-// lookAt is what the provider knows of the life that a text is for.
+// lookAt returns the state of the session that a text is for.
 func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
 	p, ok := sr.w.Provider.(session.Looker)
 	if !ok {
@@ -87,13 +87,13 @@ func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, 
 	return st, err
 }
 
-// counts reports whether a provider counts what is printed.
+// counts reports whether a provider counts output.
 func (sr *sessions) counts(provider string) bool {
 	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.Counting)
 }
 
-// hasScreen reports whether what a provider shows of a session is a terminal's screen. Without a terminal, and of
-// what a script tells, it is only the end of the output: a line there that looks like a prompt is nobody's draft.
+// hasScreen reports whether a provider shows a terminal's screen. Without a terminal, or from a script, it is only
+// the end of the output, where a line that looks like a prompt says nothing.
 func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
@@ -105,8 +105,8 @@ func (sr *sessions) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-// promptHolds reports whether the agent's screen shows a draft behind its prompt. What cannot be seen holds
-// nothing back.
+// promptHolds reports whether the agent's screen shows a draft behind its prompt. An unknown screen does not delay
+// a text.
 func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	w, ok := sr.w.Provider.(session.Watcher)
 	if !ok || !sr.hasScreen(f.Provider) {
@@ -116,12 +116,12 @@ func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 		if err != nil {
 			return false
 		}
-		return drafted(frame, f.Prefix) // the first is all that is kept
+		return drafted(frame, f.Prefix) // the first frame is the current screen
 	}
 	return false
 }
 
-// LimitsOf are what a provider cannot do: of those that p is a mixture of, the one of a name.
+// LimitsOf returns the limits of a provider, or of the named one if p combines several.
 func LimitsOf(p session.Provider, name string) session.Limits {
 	if m, ok := p.(session.Mixer); ok {
 		return m.LimitsOf(name)

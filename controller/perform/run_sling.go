@@ -12,12 +12,12 @@ import (
 	"gcity/sling"
 )
 
-// sling hands out work by the configuration in force.
+// sling assigns work according to the configuration in force.
 func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
 	in *effect.BeadChanged) error {
 	conf := wr.w.InForce()
 	if conf == nil || conf.Source == nil {
-		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the " +
+		return &city.Error{Code: city.Unavailable, Message: "work cannot be assigned yet: the " +
 			"configuration is being read"}
 	}
 	source := conf.Source

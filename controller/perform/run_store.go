@@ -13,7 +13,7 @@ import (
 	"gcity/events"
 )
 
-// bead makes or changes a piece of work, wherever it is kept.
+// bead creates or changes a piece of work in its store.
 func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {
 	in := effect.BeadChanged{ID: f.ID}
 	var err error
@@ -31,7 +31,7 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	return in
 }
 
-// eventOf is the event of a change, none if there is nothing to tell.
+// eventOf returns the events of a change, if any.
 func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
 	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
 		return []events.Event{e}
@@ -39,7 +39,7 @@ func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event
 	return nil
 }
 
-// create makes a bead in the store that is meant.
+// create creates a bead in the requested store.
 func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
 	if !slices.Contains(s.scopes(), c.Rig) {
 		return beads.Bead{}, &city.Error{Code: city.NotFound,
@@ -53,8 +53,8 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in the store that has it, and says by what event; none = it was so already. A store that
-// fails does not hide a bead of another one.
+// update changes a bead in its store and returns the events, none if nothing changed. A store that fails does not
+// hide a bead in another store.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range s.Route(c.ID) {
@@ -86,8 +86,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// convoyEvent closes the convoy in which nothing is open any more by a change. One that cannot be closed now shows
-// that all of it is done, and somebody closes it by hand.
+// convoyEvent closes a convoy when its last open bead is closed. If that fails, the convoy shows that all is done,
+// and a user can close it.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {
@@ -96,11 +96,11 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 	return eventOf(&before, now, effect.ActorController, 0)
 }
 
-// swaps is how often a change is tried anew because others were faster. The last try is made whatever they do:
-// then their change may be taken for this one.
+// swaps is how often a change is retried because another client was faster. The last attempt ignores conflicts; its
+// event may then include the other change.
 const swaps = 8
 
-// swap changes a bead as it stands, so that it is known what has changed by this.
+// swap changes a bead and returns it before and after.
 func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,
 	err error) {
 	for try := range swaps {
@@ -119,7 +119,7 @@ func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b bea
 	return was, b, err
 }
 
-// asWorkError gives a store's error the class that callers decide on.
+// asWorkError adds the error code that callers use.
 func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil
@@ -131,7 +131,7 @@ func asWorkError(err error) *city.Error {
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
 
-// scopes are the places where work is kept: the city, and each of its rigs.
+// scopes returns the city and its rigs.
 func (s *Stores) scopes() []string {
 	scopes := []string{""}
 	for _, rig := range s.snapshot().Rigs {

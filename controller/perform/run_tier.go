@@ -26,7 +26,7 @@ import (
 // commandLimit is how long an escalate_command may take.
 const commandLimit = time.Minute
 
-// runTier begins an effect about watchdogs; not ok for any other.
+// runTier starts an effect of a watchdog; not ok for other effects.
 func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
@@ -43,7 +43,7 @@ func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	return true
 }
 
-// heartbeat reads a heartbeat's file, which may be anything, anywhere, and need not answer.
+// heartbeat reads a heartbeat file. It may be any file and may never respond.
 func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.Input {
 	in := effect.HeartbeatRead{Tier: f.Tier, Path: f.Path}
 	var (
@@ -68,7 +68,7 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 	return in
 }
 
-// below is a path as a person of this city would write it.
+// below returns a path relative to the city, if possible.
 func below(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -76,11 +76,11 @@ func below(dir, path string) string {
 	return path
 }
 
-// tornAgain is how long after a heartbeat that makes no sense it is read again: whoever writes it may be about to.
+// tornAgain is when an invalid heartbeat is read again, because it may be half written.
 const tornAgain = 100 * time.Millisecond
 
-// readHeartbeat reads a heartbeat. One that is not written in one step may be met half done. read: what lies there
-// was seen, whether or not it makes sense.
+// readHeartbeat reads a heartbeat. A file that is not written atomically may be incomplete. read reports whether
+// the file could be read, valid or not.
 func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {
@@ -121,7 +121,7 @@ func unreadable(err error) error {
 	return fmt.Errorf("cannot be read: %w", err)
 }
 
-// writeBrief puts a brief where its triage looks for it.
+// writeBrief writes the file for a triage agent.
 func writeBrief(b *effect.Brief) error {
 	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
 		return fmt.Errorf("the facts of its beat cannot be written: %w", err)
@@ -132,7 +132,7 @@ func writeBrief(b *effect.Brief) error {
 	return nil
 }
 
-// escalate sends mail, and runs a command. The one does not wait for the other to succeed.
+// escalate sends mail and runs a command, independently.
 func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
 	in.Events, in.Err = r.write(ctx, f)
@@ -140,7 +140,7 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 		return in
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, commandLimit,
-		fmt.Errorf("it had not ended after %s", commandLimit))
+		fmt.Errorf("timed out after %s", commandLimit))
 	defer cancel()
 	dir, env, err := agent.Place(f.In, "", r.w.Host)
 	var res shell.Result
@@ -155,7 +155,7 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	case err != nil:
 		in.Failed = err.Error()
 	case res.Code < 0:
-		in.Failed = "it was ended by a signal"
+		in.Failed = "it was killed by a signal"
 	case res.Code > 0:
 		in.Failed = fmt.Sprintf("exit %d", res.Code)
 	}

@@ -25,26 +25,26 @@ import (
 
 const (
 	scanLimit  = 30 * time.Second
-	muteLimit  = 5 * time.Second // a folder that has not answered by then
-	mutesMost  = 64              // things that may hang on such folders at once
-	storeLimit = time.Minute     // of several calls, each with its own
-	allLimit   = time.Minute     // for what asks one store after the other
+	muteLimit  = 5 * time.Second // for a folder that does not respond
+	mutesMost  = 64              // calls that may hang on such folders at once
+	storeLimit = time.Minute     // for several calls, each with its own timeout
+	allLimit   = time.Minute     // for calls to all stores in turn
 	runsShown  = 500             // newest records of runs that are read at the start
 )
 
-// workshop is what the runner needs for automations and work.
+// workshop has the state of automations' effects.
 type workshop struct {
-	scanner    automation.Scanner // the scan effect's alone
-	follow     context.CancelFunc // of the events that are handed in; the loop's alone
+	scanner    automation.Scanner // of the scan effect
+	follow     context.CancelFunc // ends the event feed; used by the loop only
 	runs       context.Context
 	endRuns    context.CancelCauseFunc
 	going      *going
 	conditions chan struct{}
-	watched    []string            // folders that are watched; the loop's alone
-	vetted     *automation.Catalog // the newest that may run; the scan effect's alone
+	watched    []string            // watched folders; used by the loop only
+	vetted     *automation.Catalog // newest automations that may run; of the scan effect
 }
 
-var errStopped = errors.New("the city was stopped before it had ended")
+var errStopped = errors.New("the city was stopped before it ended")
 
 func newWorkshop(ctx context.Context) workshop {
 	w := workshop{conditions: make(chan struct{}, checksAtOnce),
@@ -53,7 +53,7 @@ func newWorkshop(ctx context.Context) workshop {
 	return w
 }
 
-// run begins an effect about automations; not ok for any other.
+// run starts an effect on automations; not ok for other effects.
 func (au *automations) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Scan:
@@ -101,7 +101,7 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// run begins an effect about work; not ok for any other.
+// run starts an effect on work; not ok for other effects.
 func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ChangeBead:
@@ -126,7 +126,7 @@ func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// watchFolders tells who watches them where automations and formulas are by the configuration in force.
+// watchFolders sets the folders of automations and formulas that are watched.
 func (au *automations) watchFolders(layers []formula.Layer) {
 	var dirs []string
 	for _, l := range layers {
@@ -139,7 +139,7 @@ func (au *automations) watchFolders(layers []formula.Layer) {
 	au.w.Folders(dirs)
 }
 
-// scan finds the automations that there are, and links the formulas of each scope.
+// scan finds all automations, and links the formulas of each scope.
 func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	if au.w.home() != nil {
 		return effect.Scanned{Away: true}
@@ -170,9 +170,8 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// aside does what may never come to an end because a folder does not answer, one of a name at a time. What it
-// found is there when done is called, which happens unless ctx ends, or the limit has passed (0 = none): then it
-// is not ok.
+// aside runs work that may block forever on a folder, one call per name at a time. It is not ok if ctx ends or the
+// limit passes (0 = unlimited) first. Otherwise done makes the result available.
 func (b *base) aside(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
 	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
@@ -182,7 +181,7 @@ func (b *base) aside(ctx context.Context, name string, limit time.Duration,
 	return ok
 }
 
-// sweepRuns closes the records of runs that are open: whoever let them go is gone.
+// sweepRuns closes the records of runs that are open, because their controller has ended.
 func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input {
 	au.forgetEvents()
 	store, err := au.Stores.Store("")
@@ -190,7 +189,8 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		return effect.RunsSwept{Err: err}
 	}
 	var in effect.RunsSwept
-	if in.Told, err = au.toldRuns(ctx); err != nil { // then only what is closed now is told
+	// then only runs that are closed now are recorded
+	if in.Told, err = au.loggedRuns(ctx); err != nil {
 		au.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
@@ -203,11 +203,11 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		run := city.RunOf(b)
 		run.Outcome, run.Error = string(automation.Interrupted), effect.Abandoned
 		b, err := store.Update(ctx, b.ID, closing(run, false))
-		if effect.Unclosable(err) { // as it is, if not with what is to be said of it
+		if effect.Unclosable(err) { // close it without the details
 			b, err = store.Update(ctx, run.ID, beads.Closing())
 		}
 		switch {
-		case errors.Is(err, beads.ErrNotFound): // somebody has removed it
+		case errors.Is(err, beads.ErrNotFound): // the record was removed
 		case effect.Unclosable(err):
 			odd = append(odd, fmt.Sprintf("%s (%v)", run.ID, err))
 		case err != nil:
@@ -223,8 +223,8 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	return in
 }
 
-// newestRuns are the newest runs of all, and, behind them, the newest of each of some automations that has none
-// there. The newest goes first.
+// newestRuns returns the newest runs, and the newest run of each given automation without one among them, newest
+// first.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {
@@ -255,7 +255,7 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 	return runs, nil
 }
 
-// followEvents hands in what somebody waits for, in place of what was handed in before.
+// followEvents starts an event feed and ends the previous one.
 func (au *automations) followEvents(f effect.Follow) {
 	if au.shop.follow != nil {
 		au.shop.follow()
@@ -286,7 +286,7 @@ func (au *automations) followEvents(f effect.Follow) {
 	})
 }
 
-// Store opens the store of a scope: "" = the city's, else a rig's.
+// Store opens the store of a scope: "" = the city's, otherwise a rig's.
 func (s *Stores) Store(rig string) (*guard.Store, error) {
 	if s.open == nil {
 		return nil, errors.New("this city has no store")
@@ -301,11 +301,11 @@ func (s *Stores) Store(rig string) (*guard.Store, error) {
 	return s.guards.Of(rig, kept), nil
 }
 
-// probe finds out whether the stores that failed are well again.
+// probe checks whether stores that failed work again.
 func (s *Stores) probe(ctx context.Context) effect.Input {
 	s.guards.Keep(s.scopes())
 	reads, writes := s.guards.Due(time.Now())
-	var all recovery.Group // one that takes its time keeps no other waiting
+	var all recovery.Group // a slow store does not delay others
 	for _, g := range reads {
 		all.Go(func() { g.TryRead(ctx) })
 	}
@@ -316,7 +316,7 @@ func (s *Stores) probe(ctx context.Context) effect.Input {
 	return effect.StoresProbed{}
 }
 
-// openRun makes the record of a run, before anything of it happens.
+// openRun creates the record of a run before it starts.
 func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
 	d := f.Run.Definition
 	in := effect.RunOpened{Run: f.Run}
@@ -345,7 +345,7 @@ func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Inp
 	return in
 }
 
-// fit is a text as a record can keep it, each line for itself.
+// fit returns text that fits into a record, each line cut separately.
 func fit(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -361,7 +361,7 @@ func digits(n int) string {
 	return strconv.Itoa(n)
 }
 
-// closing is the patch that closes a run's record.
+// closing returns the patch that closes a run's record.
 func closing(run city.Run, made bool) beads.Patch {
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: fit(run.Error),
@@ -382,10 +382,10 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// shutRun closes a run's record, with as much of what is to be said of it as the store takes. It fails with
-// ErrNotFound if there is none: a store that was begun anew gives its ids to other work, too.
+// shutRun closes a run's record with as many details as the store accepts. It fails with ErrNotFound if the record
+// does not exist; a new store may have given its ID to other work.
 func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
-	au.Live.Finish(f.Run.ID) // one that never began has nobody else to say so
+	au.Live.Finish(f.Run.ID) // ends the output of a run that never started
 	store, err := au.Stores.Store("")
 	if err != nil {
 		return err
@@ -411,7 +411,7 @@ func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
 	return err
 }
 
-// barely is the patch that closes a record that cannot keep what is to be said of its run.
+// barely returns the patch that closes a record without details.
 func barely(run city.Run) beads.Patch {
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome}

@@ -8,12 +8,12 @@ import (
 	"gcity/session"
 )
 
-// answered hands in that a question was answered for an agent, before anything that follows from it.
+// answered reports that a question was answered, before anything that follows from it.
 func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
 
-// asks hands in that a question waits for somebody, with the session in whose terminal it does.
+// asks reports that a question waits for a user, and its session.
 func (sr *sessions) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
@@ -28,7 +28,7 @@ func (sr *sessions) asks(ctx context.Context, s *session.Spec, d *session.Dialog
 	sr.deliver(in)
 }
 
-// vet asks a provider whether it could run sessions.
+// vet checks whether a provider can run sessions.
 func (sr *sessions) vet(ctx context.Context, f effect.Vet) effect.Input {
 	in := effect.Vetted{Provider: f.Provider}
 	if m, ok := sr.w.Provider.(session.Mixer); ok {
@@ -37,7 +37,7 @@ func (sr *sessions) vet(ctx context.Context, f effect.Vet) effect.Input {
 	return in
 }
 
-// measure asks the provider. The time is that of the beginning: a walk over many processes takes its own.
+// measure samples all sessions. The time is taken at the start, because a sample of many processes takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)
 	if !ok {
@@ -51,5 +51,5 @@ func (sr *sessions) measure(ctx context.Context) effect.Input {
 	return effect.Measured{Usage: usage, At: at}
 }
 
-// measureLimit bounds one sample.
+// measureLimit is the timeout of one sample.
 const measureLimit = 10 * time.Second

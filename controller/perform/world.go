@@ -15,8 +15,8 @@ import (
 	"gcity/session"
 )
 
-// World is what a Runner works with: the parts of a city, and the ways back to the controller. Fields that
-// Options of the controller has too are described there.
+// World has the parts of a city that a Runner works with, and the callbacks to the controller. Fields shared with
+// Options are documented there.
 type World struct {
 	Dir      string
 	At       string
@@ -35,12 +35,12 @@ type World struct {
 	Door    func(config.API)
 	Allow   func(ctx context.Context, agents int) error
 	Home    func() error
-	// Held reports in lost that another controller has the city, and in err any other trouble. It may be nil.
+	// Held returns in lost that another controller owns the city, and in err other problems. It may be nil.
 	Held func() (lost, err error)
 
 	Inbox     chan<- effect.Input
 	Answer    func(effect.Answer)
-	Broke     func(error) // takes a panic of an effect
+	Broke     func(error) // handles a panic of an effect
 	Snapshot  func() *city.Snapshot
 	InForce   func() *effect.Configuration
 	Translate func(*config.City) *effect.Configuration

@@ -1,4 +1,4 @@
-// Package pulse knows how often the loop of a controller has to turn, and when it last did.
+// Package pulse decides how often the loop of a controller has to turn, and records when it last did.
 package pulse
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// idle is the pulse of a loop whose snapshots no client watches. systemd expects a sign of life every 30 s.
+	// idle is the pulse while no client watches snapshots. systemd expects a sign of life every 30 s.
 	idle = 10 * time.Second
 	// freshLimit bounds the time for which Refresh waits for the loop.
 	freshLimit = 500 * time.Millisecond
@@ -65,13 +65,13 @@ func (p *Pulse) Watch() (leave func()) {
 // Pings brings the pings that the loop has to answer.
 func (p *Pulse) Pings() <-chan Ping { return p.pings }
 
-// Answer tells the client that the loop lives.
+// Answer confirms to the client that the loop runs.
 func (p *Pulse) Answer(ping Ping) {
 	p.Stamp()
 	close(ping)
 }
 
-// Input is what a pulse feeds to the machine: nothing, unless a client watches.
+// Input returns the input for the machine: Watched if a client watches, else nil.
 func (p *Pulse) Input() effect.Input {
 	if !p.Watched() {
 		return nil

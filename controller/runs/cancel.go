@@ -12,7 +12,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Cancel ends the run of an automation that goes. It is answered when nothing of it is left.
+// Cancel stops the current run of an automation. The command is answered when the run has ended.
 func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	name := c.Automation
 	if err := city.CheckBy(c.By); err != nil {
@@ -25,14 +25,15 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 		rs.out.Refuse(id, city.NotFound, suggest.NotFound("automation", name, rs.names()))
 		return
 	case run == nil && rs.Schedule.Awaits(name):
-		rs.out.Refuse(id, city.Conflict, "no run of "+name+" goes: one is due, and waits "+
-			"to be begun")
+		rs.out.Refuse(id, city.Conflict, "no run of "+name+" is running: one is due and "+
+			"waits to start")
 		return
 	case run == nil:
-		rs.out.Refuse(id, city.Conflict, "no run of "+name+" goes: there is nothing to end")
+		rs.out.Refuse(id, city.Conflict, "no run of "+name+" is running: there is "+
+			"nothing to cancel")
 		return
 	case run.ID == "":
-		rs.out.Refuse(id, city.Conflict, "the run of "+name+" is just being begun: try again "+
+		rs.out.Refuse(id, city.Conflict, "the run of "+name+" is starting: try again "+
 			"in a moment")
 		return
 	}
@@ -42,23 +43,23 @@ func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 		f := rs.Queued[i]
 		rs.Queued = slices.Delete(rs.Queued, i, i+1)
 		rs.Ended(now, effect.RunEnded{Scoped: name, Bead: bead, Outcome: automation.Failed,
-			Problem: (&effect.Halt{Who: by}).Error() + " before it began",
+			Problem: (&effect.Halt{Who: by}).Error() + " before it started",
 			Formula: f.Run.Definition.Formula != "", Halted: true})
 		return
 	}
 	rs.out.Do(effect.CancelRun{Bead: bead, By: by})
 }
 
-// answerCancel answers those who wanted a run ended, now that it has.
+// answerCancel answers the commands that wait for the end of a run.
 func (rs *Runs) answerCancel(run *city.Run) {
 	for _, id := range rs.cancelWaiters[run.ID] {
-		rs.out.Reply(id, fmt.Sprintf("the run %s of %s has ended: %s", run.ID, run.Automation,
+		rs.out.Reply(id, fmt.Sprintf("run %s of %s has ended: %s", run.ID, run.Automation,
 			cmp.Or(run.Error, run.Outcome)))
 	}
 	delete(rs.cancelWaiters, run.ID)
 }
 
-// exists reports whether there is, or was, an automation of a name.
+// exists reports whether an automation of this name exists or is remembered.
 func (rs *Runs) exists(name string) bool {
 	return rs.Schedule.Remembers(name) || slices.Contains(rs.names(), name)
 }

@@ -20,11 +20,11 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	if !ok {
 		return
 	}
-	// no try will change that
+	// a retry cannot help
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
-	if f.Kind != "" { // told once its end is on record, or cannot be for now
+	if f.Kind != "" { // the end is recorded after the first attempt to close the record
 		if forgone {
-			f.Msg += fmt.Sprintf("; its record %s cannot be closed, and is given up: %v", f.Run.ID,
+			f.Msg += fmt.Sprintf("; its record %s can never be closed: %v", f.Run.ID,
 				in.Err)
 		}
 		rs.record(f)
@@ -48,9 +48,9 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	rs.out.Lose(&rs.Unclosed, "the record of a run cannot be closed", in.Err)
 }
 
-// IsClosing reports whether the first try to close the record of an automation's last run goes on. A run that
-// began before would leave two open records, if the controller died now: of the first one nobody could say that it
-// had ended well.
+// IsClosing reports whether the first attempt to close the record of an automation's last run is in flight. The
+// next run waits for it. Otherwise two records could be open when the controller dies, and it would be unknown
+// whether the first run succeeded.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
 		if f.Kind != "" && f.Run.Automation == scoped {
@@ -60,8 +60,8 @@ func (rs *Runs) IsClosing(scoped string) bool {
 	return false
 }
 
-// retryClose tries one more of the records that could not be closed. A patrol tries one; when that succeeds, the
-// next follows.
+// retryClose retries one of the records that could not be closed. A patrol retries one; if that succeeds, the next
+// follows.
 func (rs *Runs) retryClose() {
 	first := ""
 	for id, f := range rs.OpenRecords {
@@ -75,7 +75,7 @@ func (rs *Runs) retryClose() {
 	}
 }
 
-// retryOf says whether the run that has just ended is tried again, and when.
+// retryOf returns when the run that has just ended is retried, nil if it is not.
 func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	try, of, at, ok := rs.Schedule.Again(scoped)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// subscribe sees to it that the events somebody waits for are handed in.
+// subscribe requests the events that automations wait for.
 func (rs *Runs) subscribe() {
 	from, ok := rs.Schedule.From()
 	if !ok {
@@ -29,8 +29,8 @@ func (rs *Runs) subscribe() {
 	rs.out.Do(effect.Follow{ID: rs.FeedID, After: from, Types: on})
 }
 
-// FeedEnded takes the end of what hands events in. The next patrol follows them anew, from where they were dealt
-// with.
+// FeedEnded takes the end of the event feed. The next patrol subscribes again, after the newest event that was
+// handled.
 func (rs *Runs) FeedEnded(in effect.FollowEnded) {
 	if in.Follow != rs.FeedID {
 		return
@@ -39,8 +39,8 @@ func (rs *Runs) FeedEnded(in effect.FollowEnded) {
 	rs.out.Note(&rs.Unfed, "events for automations cannot be read: "+in.Err.Error())
 }
 
-// resubscribe follows events anew after it came to an end. It is well again when it has lasted from one patrol to
-// the next.
+// resubscribe starts a new feed after the previous one ended. The problem is cleared when a feed has lasted from
+// one patrol to the next.
 func (rs *Runs) resubscribe() {
 	if !rs.feedLost {
 		rs.out.Note(&rs.Unfed, "")
@@ -52,7 +52,7 @@ func (rs *Runs) resubscribe() {
 
 // Happened takes events that automations wait for.
 func (rs *Runs) Happened(now time.Time, in effect.Happened) {
-	// later ones would come before earlier ones that the follower of now hands in
+	// events of an older feed would come out of order
 	if in.Follow != rs.FeedID {
 		return
 	}

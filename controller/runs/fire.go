@@ -16,13 +16,13 @@ import (
 	"gcity/internal/suggest"
 )
 
-// earlyFire is a command to fire that came before it was known what there is, and what went before.
+// earlyFire is a command to fire that arrived before the automations were known.
 type earlyFire struct {
 	id   uint64
 	fire city.Fire
 }
 
-// fireEarly carries out what came too early, or refuses it.
+// fireEarly carries out the commands that arrived too early.
 func (rs *Runs) fireEarly(now time.Time) {
 	all := rs.earlyFires
 	rs.earlyFires = nil
@@ -68,22 +68,22 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	rs.save()
 	switch {
 	case queued:
-		rs.out.Reply(id, "automation "+c.Automation+" runs, and one more run of it is "+
+		rs.out.Reply(id, "automation "+c.Automation+" is running, and another run is "+
 			"queued already: "+
-			"this asks for no other")
+			"this request adds none")
 		return
 	case running:
-		rs.out.Reply(id, "automation "+c.Automation+" runs; one more run of it is queued "+
+		rs.out.Reply(id, "automation "+c.Automation+" is running; another run is queued "+
 			"and begins "+
-			"when that one has ended")
+			"when it has ended")
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
-	rs.out.Changed = true // it is due, if there is no place for it
+	rs.out.Changed = true // it is shown as due while it waits
 	rs.Turn(now)
 }
 
-// whyNotFired says why an automation cannot be run now, "" if it can.
+// whyNotFired returns why an automation cannot run now, "" if it can.
 func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 	names := make([]string, 0, len(rs.catalog.Automations))
 	for _, d := range rs.catalog.Automations {
@@ -100,13 +100,13 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 			cmp.Or(rs.city.StoreProblem(), rs.whyUnknown())
 	}
 	if closed := rs.city.StoreProblem(); closed != "" {
-		return city.Unavailable, "automation " + name + " is not run, since no " +
-			"record of it can be made: " + closed
+		return city.Unavailable, "automation " + name + " is not run, because no " +
+			"record of it can be created: " + closed
 	}
 	return "", ""
 }
 
-// Abandon takes back what somebody has asked for by hand who is gone, unless its run is being opened or others ask
+// Abandon withdraws a request to fire after its client has left, unless the run is starting or another client waits
 // for it too.
 func (rs *Runs) Abandon(now time.Time, id uint64) {
 	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
@@ -125,7 +125,7 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 	}
 }
 
-// refuseUnfired answers commands whose automation will not run after all: it has been disabled, or is no more.
+// refuseUnfired answers the commands that wait for automations that were disabled or removed.
 func (rs *Runs) refuseUnfired() {
 	if len(rs.FireWaiters) == 0 {
 		return
@@ -136,13 +136,13 @@ func (rs *Runs) refuseUnfired() {
 		}
 		for _, id := range rs.FireWaiters[name] {
 			rs.out.Refuse(id, city.Conflict, "automation "+name+" is not run: it was disabled or "+
-				"removed before there was a place for its run")
+				"removed before its run could start")
 		}
 		delete(rs.FireWaiters, name)
 	}
 }
 
-// Stop ends what goes, with the city; what waits does not begin.
+// Stop ends all runs with the city and drops those that wait.
 func (rs *Runs) Stop() {
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
@@ -152,7 +152,7 @@ func (rs *Runs) Stop() {
 		}
 	}
 	clear(rs.FireWaiters)
-	for _, f := range rs.Queued { // on record, but never begun
+	for _, f := range rs.Queued { // recorded, but not started
 		rs.neverBegun(f.Run.Definition.Scoped())
 	}
 	rs.Queued = nil
@@ -161,18 +161,18 @@ func (rs *Runs) Stop() {
 	}
 }
 
-// neverBegun ends a run that is on record, and that the end of the city overtook.
+// neverBegun ends a run that was recorded but did not start before the city stopped.
 func (rs *Runs) neverBegun(name string) {
 	if run := rs.Current[name]; run != nil {
 		done := *run
 		done.Outcome, done.Error = string(automation.Interrupted),
-			"the city was stopped before it began"
+			"the city was stopped before it started"
 		rs.closeRecord(effect.CloseRun{Run: done, Kind: events.AutomationFailed, Msg: done.Error})
 		delete(rs.Current, name)
 	}
 }
 
-// depthOf is the payload of an event that is so deep within runs; nil for one that no run has caused.
+// depthOf returns the payload of an event that runs caused; nil for depth 1.
 func depthOf(depth int) json.RawMessage {
 	if depth <= 1 {
 		return nil

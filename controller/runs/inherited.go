@@ -12,8 +12,8 @@ import (
 	"gcity/events"
 )
 
-// recordInherited records what a predecessor did not of the runs whose records are known, the newest first. closed are
-// those whose records were open.
+// recordInherited records events that the previous controller did not, from the records of runs. closed are the
+// runs that had an open record.
 func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {
@@ -43,7 +43,7 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	}
 }
 
-// endMissing reports whether the end of a run is not in the log. closed: its record was open until now.
+// endMissing reports whether the end of a run is not in the log. closed says that its record was open.
 func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
 	switch {
 	case run.Ended == nil:
@@ -54,7 +54,7 @@ func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) boo
 	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
 }
 
-// endOf returns the event of a run's end, by its record.
+// endOf returns the event of a run's end, from its record.
 func endOf(run *city.Run, took time.Duration) (kind, msg string) {
 	took = took.Round(time.Millisecond)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// Scan orders a look at the folders of automations.
+// Scan requests a scan of the automation folders.
 func (rs *Runs) Scan() {
 	if rs.city.Configuration() == nil || rs.city.Configuration().NoWork || !rs.city.Running() ||
 		rs.city.Settling() || rs.city.Away() {
@@ -30,7 +30,8 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned takes what was found. Runs that a predecessor left open are closed before any begins.
+// Scanned takes the automations that were found. Records left open by the previous controller are closed before any
+// run starts.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
@@ -48,7 +49,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load lets the automations that were found come into force, once it is known what the records say of them.
+// load puts the automations into force, once the records of earlier runs are known.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
@@ -75,28 +76,27 @@ func (rs *Runs) Sweep() {
 	}
 }
 
-// RunsSwept takes what the records of runs say: those that were open are over, and the newest of each automation
-// is shown.
+// RunsSwept takes the records of runs. Runs that were still open have ended; the newest of each automation is
+// shown.
 func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)
-	if in.Err != nil { // tried again by the next patrol
+	if in.Err != nil { // the next patrol retries
 		rs.out.Lose(&rs.Unswept, "work cannot be read", in.Err)
 		rs.fireEarly(now)
 		return
 	}
 	rs.out.Note(&rs.Unswept, "")
 	if in.Odd != "" {
-		rs.out.Note(&rs.Unclosable, "the records of runs that are over cannot be closed; look "+
-			"at them with "+
-			"gcity bead show: "+in.Odd)
+		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed; see gcity "+
+			"bead show: "+in.Odd)
 	}
 	rs.RecordsRead, rs.out.Changed = true, true
 	for _, r := range slices.Backward(in.Runs) {
 		if r.Outcome == city.RunVoid {
 			continue
 		}
-		if rs.known && r.Seq > rs.logSeq { // of a log that is no more
+		if rs.known && r.Seq > rs.logSeq { // from a log that was replaced
 			r.Seq = 0
 		}
 		rs.Inherited[r.Automation] = rs.Inherited[r.Automation].Note(r.Opened,
@@ -115,7 +115,7 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.load(now)
 }
 
-// Turn judges all automations and begins what is due.
+// Turn judges all automations and starts what is due.
 func (rs *Runs) Turn(now time.Time) {
 	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.Settling() || rs.city.Away() {
 		return
@@ -142,7 +142,7 @@ func (rs *Runs) Turn(now time.Time) {
 	rs.save()
 }
 
-// Suspended says why the automations of a rig do not fire by themselves.
+// Suspended returns why automations of a rig do not fire, "" if they do.
 func (rs *Runs) Suspended(rig string) string {
 	for i := range rs.city.Configuration().Rigs {
 		if r := &rs.city.Configuration().Rigs[i]; r.Name == rig && r.Suspended {
@@ -155,7 +155,7 @@ func (rs *Runs) Suspended(rig string) string {
 	return ""
 }
 
-// Opened takes the record of a run: it begins when what the next controller must know of it is on the disk (L4).
+// Opened takes the record of a run. The run starts when the state that the next controller needs is saved (L4).
 func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	name := in.Run.Definition.Scoped()
 	rs.out.Changed = true
@@ -163,11 +163,12 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 		delete(rs.Current, name)
 		rs.Schedule.Unopened(name, in.Err.Error(), now)
 		rs.strayCheck = now.Add(StrayWait)
-		rs.out.Lose(&rs.Unopened, "no record of a run can be made, so none runs", in.Err)
+		rs.out.Lose(&rs.Unopened, "records of runs cannot be created, so automations do not run",
+			in.Err)
 		for _, id := range rs.FireWaiters[name] {
 			rs.out.Refuse(id, city.Unavailable,
-				fmt.Sprintf("automation %s cannot be run: no record "+
-					"of it could be made: %v", name, in.Err))
+				fmt.Sprintf("automation %s cannot be run: its record could not be created: %v",
+					name, in.Err))
 		}
 		delete(rs.FireWaiters, name)
 		return
@@ -195,7 +196,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Turn(now)
 }
 
-// Ended takes the end of a run. Its record is closed by an effect of its own, which is tried again until it succeeds.
+// Ended takes the end of a run. An effect closes its record and is retried until it succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
 	if run == nil || run.ID != in.Bead {
@@ -233,7 +234,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	rs.Turn(now)
 }
 
-// record records an event about a run: its beginning or its end.
+// record records an event about a run: its start or its end.
 func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 	r, msg := f.Run, f.Msg
 	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}
@@ -252,14 +253,14 @@ func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 	}
 	if f.Again != nil {
 		about["again"] = f.Again
-		msg += fmt.Sprintf("; tried again (%d of %d)", f.Again.Try, f.Again.Of)
+		msg += fmt.Sprintf("; retry %d of %d follows", f.Again.Try, f.Again.Of)
 	}
 	rs.out.Do(effect.Record{Event: events.Event{Type: f.Kind,
 		Actor: cmp.Or(r.By, effect.ActorController), Subject: r.Automation, Message: msg,
 		Payload: step.Payload(about)}, Answers: answers})
 }
 
-// forgotShown is how long it is told at least that nothing was known of before.
+// forgotShown is how long a lost state is reported at least.
 const forgotShown = time.Hour
 
 // Patrol is the part of automations in the first half of a patrol.

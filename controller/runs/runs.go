@@ -24,7 +24,7 @@ type Runs struct {
 	known    bool // the catalog was read at least once
 	// what the previous controller saved; nil after it was passed to schedule
 	Inherited map[string]automation.Memory
-	// by bead, of runs whose end is not recorded yet; see automation.Depth
+	// depth of runs that have not ended yet, by bead; see automation.Depth
 	Depths           map[string]int
 	logSeq           uint64 // of the newest event when the catalog was read
 	RecordsRead      bool   // records that a previous controller left open are closed
@@ -50,7 +50,7 @@ type Runs struct {
 	saving      bool
 	Problems
 	firstPatrol time.Time
-	// when to look for records of runs that were given up; zero = there are none
+	// when to look for records of runs that were given up; zero = not needed
 	strayCheck time.Time
 }
 
@@ -70,7 +70,7 @@ type Problems struct {
 type City interface {
 	Configuration() *effect.Configuration // nil until one was read
 	Running() bool                        // the city is not being stopped
-	Settling() bool                       // only one look at the city is taken, nothing starts
+	Settling() bool                       // the controller lists sessions once and starts nothing
 	Away() bool                           // the folder of the city was moved
 	StoreProblem() string                 // why the city's store cannot be used; "" = it can
 	CountWork()
@@ -131,8 +131,8 @@ func (rs *Runs) Closing() (n int) {
 // Quiet reports whether no run and no closing of a record is in flight.
 func (rs *Runs) Quiet() bool { return len(rs.Current) == 0 && rs.Closing() == 0 }
 
-// Remembered returns the names of automations whose state is kept, sorted.
+// Remembered returns the names of automations with saved state, sorted.
 func (rs *Runs) Remembered() []string { return slices.Sorted(maps.Keys(rs.Schedule.Memory())) }
 
-// Warnings returns what is odd in the folders of automations.
+// Warnings returns the problems found in the folders of automations.
 func (rs *Runs) Warnings() toml.Problems { return rs.catalog.Warnings }

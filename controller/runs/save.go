@@ -8,7 +8,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// save has what is to be remembered of automations written down, and lets those runs begin of which it is.
+// save requests that the state of automations is saved, and starts the runs that waited for it.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())
@@ -28,11 +28,11 @@ func (rs *Runs) save() {
 	})
 }
 
-// Saved takes the result. What cannot be written down does not keep runs from going: degraded beats dead.
+// Saved takes the result of saving. If it failed, runs start anyway: degraded beats dead.
 func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
 	rs.saving = false
 	if in.Err != nil {
-		rs.out.Note(&rs.Unsaved, "what automations have done cannot be remembered: "+in.Err.Error())
+		rs.out.Note(&rs.Unsaved, "the state of automations cannot be saved: "+in.Err.Error())
 	} else {
 		rs.SavedRev = in.Rev
 		rs.out.Note(&rs.Unsaved, "")

@@ -10,7 +10,7 @@ import (
 	"gcity/controller/describe"
 )
 
-// Snapshot shows all automations, broken ones too, in the order of their names.
+// Snapshot returns all automations, including broken ones, sorted by name.
 func (rs *Runs) Snapshot() []city.Automation {
 	out := []city.Automation{}
 	broken := func(name string) bool {
@@ -30,7 +30,7 @@ func (rs *Runs) Snapshot() []city.Automation {
 		}
 		out = append(out, v)
 	}
-	if !rs.RecordsRead { // none is in force yet
+	if !rs.RecordsRead { // not in force yet
 		for _, d := range rs.catalog.Automations {
 			v := describe.Automation(rs.city.Configuration().Dir, d)
 			if v.Reason = cmp.Or(rs.city.StoreProblem(), rs.whyUnknown()); d.Off != "" {
@@ -49,7 +49,7 @@ func (rs *Runs) Snapshot() []city.Automation {
 	return out
 }
 
-// whyUnknown says why it is not known yet what automations did before.
+// whyUnknown returns why the earlier runs are not known yet.
 func (rs *Runs) whyUnknown() string {
 	if rs.Unswept != "" {
 		return "the records of earlier runs are not known: " + rs.Unswept

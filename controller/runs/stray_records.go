@@ -7,14 +7,14 @@ import (
 	"gcity/controller/effect"
 )
 
-// A store that did not answer in time may have made the record all the same, and after its run was given up.
-// Nobody would close it before the next controller: so the records are looked through once more, some time after.
+// A store that did not answer in time may still have created a record after its run was given up. Such a record
+// would stay open until the next controller, so open records are checked again after a while.
 const (
 	StrayWait = 2 * time.Minute
-	strayAge  = time.Minute // a younger record may be that of a run which is just being opened
+	strayAge  = time.Minute // a younger record may belong to a run that is starting
 )
 
-// CheckStrays orders that look, once it is time for it.
+// CheckStrays requests this check when it is due.
 func (rs *Runs) CheckStrays(now time.Time) {
 	if rs.strayCheck.IsZero() || now.Before(rs.strayCheck) || !rs.RecordsRead ||
 		!rs.city.Running() || rs.city.Settling() ||
@@ -24,7 +24,7 @@ func (rs *Runs) CheckStrays(now time.Time) {
 	known := make([]string, 0, len(rs.Current)+len(rs.OpenRecords))
 	for _, run := range rs.Current {
 		if run.ID == "" {
-			return // whose record that will be is not known yet
+			return // the record of this run is not known yet
 		}
 		known = append(known, run.ID)
 	}
@@ -36,7 +36,7 @@ func (rs *Runs) CheckStrays(now time.Time) {
 	rs.out.Do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-strayAge)})
 }
 
-// StraysClosed takes the result.
+// StraysClosed takes the result of the check.
 func (rs *Runs) StraysClosed(now time.Time, in effect.UnclosedRunsClosed) {
 	if in.Err == nil {
 		rs.out.Note(&rs.Unopened, "")

@@ -45,11 +45,11 @@ func (o *Output) Taken() { o.peers.now = "" }
 // peers are the peers of commands that came over TCP, so that the events that a command causes say where it came
 // from.
 type peers struct {
-	now     string            // of the command that is being taken
-	waiting map[uint64]string // by the id of a command that is not answered yet
+	now     string            // of the current command
+	waiting map[uint64]string // by ID of an unanswered command
 }
 
-// stamp writes into an event where the command came from that caused it.
+// stamp adds to an event the peer of the command that caused it.
 func (p *peers) stamp(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
 	case effect.Record:
@@ -71,7 +71,7 @@ func (p *peers) stamp(f effect.Effect) effect.Effect {
 	return f
 }
 
-// Reply answers a command that no event proves.
+// Reply answers a command that causes no event.
 func (o *Output) Reply(id uint64, msg string) {
 	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}}})
 }
@@ -81,8 +81,8 @@ func (o *Output) Refuse(id uint64, code city.Code, msg string) {
 	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
-// RefuseFlag refuses a flag that is not written, or not in force, because of err. Where that is a refused file, it
-// says so to programs too.
+// RefuseFlag refuses a suspend or resume whose flag is not written or not in force. If a configuration is invalid,
+// the error says so in its details.
 func (o *Output) RefuseFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
@@ -94,7 +94,7 @@ func (o *Output) RefuseFlag(id uint64, msg string, err error) {
 // Do adds an effect.
 func (o *Output) Do(f effect.Effect) { o.Effects = append(o.Effects, o.peers.stamp(f)) }
 
-// Note sets a fact that a snapshot shows.
+// Note sets a fact that a snapshot shows and marks the change.
 func (o *Output) Note(fact *string, value string) {
 	if *fact != value {
 		*fact = value
@@ -102,8 +102,8 @@ func (o *Output) Note(fact *string, value string) {
 	}
 }
 
-// Lose notes why something about work failed, or that it did not. Where the store is closed because it fails again
-// and again, that is told once for all.
+// Lose notes why work cannot be used, or clears the note. The error of a closed circuit breaker is shown once for
+// the whole store instead.
 func (o *Output) Lose(fact *string, what string, err error) {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
 		o.Note(fact, "")

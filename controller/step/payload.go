@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Payload encodes values that always can be.
+// Payload encodes a payload.
 func Payload(v map[string]any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil {

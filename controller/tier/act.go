@@ -14,21 +14,21 @@ import (
 	"gcity/watchdog"
 )
 
-// thresholds is the judge of a beat that no triage judges.
+// thresholds is the name under which a beat is recorded that no triage judged.
 const thresholds = "thresholds"
 
-// judge tells how a beat was judged.
+// judge says how a beat was judged.
 type judge struct {
 	by   string
-	why  string        // the thresholds do, though it is a triage's
-	took time.Duration // of a triage
-	beat *beat         // that a triage judged
+	why  string        // why the thresholds judged although there is a triage
+	took time.Duration // by a triage
+	beat *beat         // the beat that a triage judged
 }
 
-// judged does what a beat has come to.
+// judged carries out the decision about a beat.
 func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
-		wd.retract(now, t, fmt.Sprintf("the beat after it came to %s: %s", v.Decision, v.Reason))
+		wd.retract(now, t, fmt.Sprintf("superseded by the next beat: %s: %s", v.Decision, v.Reason))
 	}
 	j := &city.Judgement{At: now, Decision: city.Remedy(v.Decision), Reason: v.Reason, By: by.by,
 		Took: by.took}
@@ -50,19 +50,19 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 	}
 	t.recent = append(t.recent, *j)
 	if !waits {
-		wd.tellAct(t, j)
+		wd.recordAct(t, j)
 	}
 }
 
-// tellAct records what was done about an agent, once it is known what has become of it.
-func (wd *Watchdogs) tellAct(t *tier, j *city.Judgement) {
-	wd.tellTier(t, events.Event{Type: events.WatchdogActed, Actor: effect.ActorController,
+// recordAct records an action, once its result is known.
+func (wd *Watchdogs) recordAct(t *tier, j *city.Judgement) {
+	wd.record(t, events.Event{Type: events.WatchdogActed, Actor: effect.ActorController,
 		Message: fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason)},
 		map[string]any{"watches": t.want.Watches, "decision": j.Decision, "reason": j.Reason,
 			"by": j.By, "result": j.Result, "failed": t.chain.Failed})
 }
 
-func (wd *Watchdogs) tellTier(t *tier, e events.Event, about map[string]any,
+func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	answers ...effect.Answer) {
 	e.Subject = t.want.Name
 	if about != nil {
@@ -71,8 +71,8 @@ func (wd *Watchdogs) tellTier(t *tier, e events.Event, about map[string]any,
 	wd.city.Record(e, answers...)
 }
 
-// remedy does what was decided, or the nearest to it that makes sense as things are now, and says so. waits: what
-// becomes of it is told later.
+// remedy carries out a decision, or the closest action that is still possible, and returns the result. If waits is
+// true, the result is reported later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string,
 	waits bool) {
 	a := wd.city.Agent(t.want.Watches)
@@ -93,7 +93,7 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge
 	case a.TriageOf != "":
 		return wd.ensure(now, a, why, fresh, by.beat), false
 	case !a.Alive && !a.Starting && !a.Stopping:
-		return "nothing to type into: " + wd.ensure(now, a, why, fresh, by.beat), false
+		return "no session to type into: " + wd.ensure(now, a, why, fresh, by.beat), false
 	case f.Deaf() != "" && v.Decision == watchdog.Wake && !fresh:
 		return f.Deaf() + ": " + wd.city.Replace(now, a.Name, why), false
 	case f.CannotBe != "":
@@ -102,49 +102,48 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure makes an agent live. A wait is lifted, but a quarantine is not (L2), nor what a person has said. What
-// lives already is ended first, and started anew: unless it was started since somebody saw it dead, or its
-// heartbeat is fresh.
+// ensure starts an agent. It ends a wait, but not a quarantine (L2), a suspension or a drain. If the agent runs, it
+// is restarted, unless it was started after the triage saw it dead or its heartbeat is fresh.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":
 		o := wd.tier(a.TriageOf)
-		if o == nil || o.rests != "" || o.beat != nil || wd.glancing[o.want.Name] {
-			return "its watchdog is at it, or rests"
+		if o == nil || o.paused != "" || o.beat != nil || wd.reading[o.want.Name] {
+			return "its watchdog is judging it already, or does not run"
 		}
 		wd.beginBeat(o)
 		return "the watchdog " + o.want.Name + " beats now"
 	case a.Starting || a.Alive && !a.Ready:
-		return LeftAlone + "it is starting already"
+		return LeftAlone + "it is already starting"
 	case a.Stopping:
-		return LeftAlone + "it is being stopped; it starts again if it is wanted"
+		return LeftAlone + "it is stopping; it restarts if it is wanted"
 	case a.Alive && (b != nil && b.session != a.Life.ID || b == nil):
-		return LeftAlone + "it lives, it was started meanwhile"
+		return LeftAlone + "it was started in the meantime"
 	case a.Alive && fresh:
-		return LeftAlone + "it lives, and its heartbeat is fresh"
+		return LeftAlone + "it runs, and its heartbeat is fresh"
 	case a.Alive:
 		return wd.city.Replace(now, a.Name, why)
 	case a.Problem != "":
-		return "failed: it cannot be started: " + a.Problem
+		return "failed: it cannot start: " + a.Problem
 	case now.Before(a.QuarantinedUntil):
 		return "not started: " + Standing(a.State, a.Reason)
 	}
 	return wd.city.Start(now, a.Name, why)
 }
 
-// typeFor has a text typed into an agent, unless the one before still waits to be.
+// typeFor queues a text for an agent, unless the previous one is still waiting.
 func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (result string,
 	waits bool) {
 	if t.typing != 0 {
-		return "failed: the text of an earlier beat is still on its way: " +
+		return "failed: the text of an earlier beat is still waiting: " +
 			wd.city.TextReason(a.Name, t.typing), false
 	}
 	if a.Life.Frozen {
-		return "failed: nothing typed reaches a stopped process" +
-			step.Numbered(a.Life.PID, ": kill -CONT %d lets it go on"), false
+		return "failed: a stopped process reads no input" +
+			step.Numbered(a.Life.PID, ": kill -CONT %d resumes it"), false
 	}
-	if len(text) > city.MaxSend { // which no configuration lets through
-		return fmt.Sprintf("failed: the text has %d bytes, and %d are the most that can be typed",
+	if len(text) > city.MaxSend { // the configuration does not allow it
+		return fmt.Sprintf("failed: the text has %d bytes, the maximum is %d",
 			len(text), city.MaxSend), false
 	}
 	id, problem := wd.city.Type(now, a.Name, t.want.Name, text)
@@ -152,17 +151,17 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 		return "failed: " + problem, false
 	}
 	t.typing, t.typed = id, now
-	return "on its way", true
+	return "queued", true
 }
 
-// retract takes a tier's text back that waits.
+// retract withdraws the text of a watchdog that is still queued.
 func (wd *Watchdogs) retract(now time.Time, t *tier, why string) {
 	if t.typing != 0 {
 		wd.city.TakeBack(now, t.want.Watches, t.typing, why)
 	}
 }
 
-// Typed takes what has become of a watchdog's text.
+// Typed takes the result of a watchdog's text.
 func (wd *Watchdogs) Typed(watchdog string, text Text) {
 	t := wd.tier(watchdog)
 	if t == nil || t.typing != text.ID {
@@ -185,52 +184,52 @@ func (wd *Watchdogs) Typed(watchdog string, text Text) {
 				t.last = &last
 			}
 			wd.out.Changed = true
-			wd.tellAct(t, j)
+			wd.recordAct(t, j)
 			return
 		}
 	}
 }
 
-// recovered tells that what had failed is well again.
+// recovered records that the agent is healthy again.
 func (wd *Watchdogs) recovered(t *tier) {
-	t.esc, t.owed, t.line, wd.out.Changed = nil, false, "", true
+	t.esc, t.unsent, t.command, wd.out.Changed = nil, false, "", true
 	wd.out.Note(&t.unposted, "")
-	wd.tellTier(t, events.Event{Type: events.WatchdogRecovered, Actor: effect.ActorController,
-		Message: t.want.Watches + " is heard of again"}, map[string]any{"watches": t.want.Watches})
+	wd.record(t, events.Event{Type: events.WatchdogRecovered, Actor: effect.ActorController,
+		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
 }
 
-// escalate calls a person when nothing has helped, once until it is better.
+// escalate notifies a person after several failed actions, once until the agent recovers.
 func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
 	if t.esc == nil && t.chain.Failed >= w.EscalateAfter {
-		msg := fmt.Sprintf("%s is not well, and %d starts and wakes in a row did not help: %s",
+		msg := fmt.Sprintf("%s is unhealthy, and the last %d actions did not help: %s",
 			w.Watches, t.chain.Failed, reason)
 		if t.chain.Failed == 1 {
-			msg = fmt.Sprintf("%s is not well, and what was done did not help: %s", w.Watches,
+			msg = fmt.Sprintf("%s is unhealthy, and the last action did not help: %s", w.Watches,
 				reason)
 		}
-		t.esc, t.owed, t.line, wd.out.Changed = &city.Escalation{At: now, To: w.EscalateTo,
+		t.esc, t.unsent, t.command, wd.out.Changed = &city.Escalation{At: now, To: w.EscalateTo,
 			Message: msg}, true, w.EscalateCommand, true
-		wd.tellTier(t, events.Event{Type: events.WatchdogEscalated, Actor: effect.ActorController,
+		wd.record(t, events.Event{Type: events.WatchdogEscalated, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"watches": w.Watches, "failed": t.chain.Failed,
 			"to": w.EscalateTo})
 	}
-	if t.owed && t.esc != nil {
+	if t.unsent && t.esc != nil {
 		wd.post(t)
 	}
 }
 
-// post sends the mail of an escalation, and runs its command, once.
+// post sends the mail of an escalation and runs its command once.
 func (wd *Watchdogs) post(t *tier) {
-	if wd.posting[t.want.Name] { // the next beat tries again
+	if wd.posting[t.want.Name] { // the next beat retries
 		return
 	}
 	wd.posting[t.want.Name] = true
-	command := t.line
-	t.line = ""
+	command := t.command
+	t.command = ""
 	wd.out.Do(effect.Escalate{
 		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
-		Subject: t.want.Watches + " is not well",
+		Subject: t.want.Watches + " is unhealthy",
 		Text:    wd.letter(t),
 		Command: command, In: wd.city.Configuration().Source,
 		Env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches,
@@ -239,7 +238,7 @@ func (wd *Watchdogs) post(t *tier) {
 	})
 }
 
-// letter is the text of an escalation: what is wrong, what was tried, what to do.
+// letter returns the text of an escalation: the problem, what was tried, and what to do.
 func (wd *Watchdogs) letter(t *tier) string {
 	text := t.esc.Message + "\n\nWhat was tried:\n"
 	for i := max(0, len(t.recent)-t.chain.Failed); i < len(t.recent); i++ {
@@ -247,12 +246,12 @@ func (wd *Watchdogs) letter(t *tier) string {
 		text += fmt.Sprintf("- %s %s, by %s: %s (%s)\n", j.At.UTC().Format(time.RFC3339),
 			j.Decision, j.By, j.Reason, j.Result)
 	}
-	return text + fmt.Sprintf("\nLook at it: gcity why %s; gcity agent peek %s\nSay that you "+
+	return text + fmt.Sprintf("\nLook at it: gcity why %s; gcity agent peek %s\nConfirm that you "+
 		"have seen this: gcity watchdog acknowledge %s\n", t.want.Watches, t.want.Watches,
 		t.want.Name)
 }
 
-// Escalated takes what has become of an escalation.
+// Escalated takes the result of an escalation.
 func (wd *Watchdogs) Escalated(in effect.Escalated) {
 	for _, e := range in.Events {
 		wd.out.Do(effect.Record{Event: e})
@@ -270,12 +269,12 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		if in.Failed != "" {
 			msg = "escalate_command failed: " + in.Failed
 		}
-		wd.tellTier(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
+		wd.record(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"output": in.Output})
 	}
-	if t.esc == nil || !t.esc.At.Equal(in.Call) { // the call that it was for is over
+	if t.esc == nil || !t.esc.At.Equal(in.Call) { // this escalation is over
 		return
 	}
-	t.owed = in.Err != ""
+	t.unsent = in.Err != ""
 	wd.out.Note(&t.unposted, in.Err)
 }

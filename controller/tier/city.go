@@ -18,28 +18,29 @@ type Watchdogs struct {
 	out  *step.Output
 
 	tiers []*tier // in name order
-	// names of watchdogs for which a heartbeat is being read or an escalation sent; they may be gone since
-	glancing map[string]bool
-	posting  map[string]bool
+	// names of watchdogs for which a heartbeat is being read or an escalation sent; they may have been removed
+	// since
+	reading map[string]bool
+	posting map[string]bool
 }
 
 // New returns the state of a city without watchdogs. Effects go to out.
 func New(c City, out *step.Output) Watchdogs {
-	return Watchdogs{city: c, out: out, glancing: map[string]bool{}, posting: map[string]bool{}}
+	return Watchdogs{city: c, out: out, reading: map[string]bool{}, posting: map[string]bool{}}
 }
 
 // City is what watchdogs need of the city.
 type City interface {
 	Configuration() *effect.Configuration
 	Running() bool    // the city is not being stopped
-	Settling() bool   // only one look at the city is taken, nothing starts
+	Settling() bool   // the controller lists sessions once and starts nothing
 	Listed() bool     // sessions were listed at least once
 	Awake() time.Time // when the newest stall of the whole program ended; zero = there was none
 	CountWork()
 	// Record records an event after those that wait before it.
 	Record(e events.Event, answers ...effect.Answer)
 
-	Agent(name string) *Agent // nil if there is none
+	Agent(name string) *Agent // nil if it does not exist
 	Decide(now time.Time, name string)
 	// Start lifts the agent's wait and starts it. It returns the result for the log, as Replace does.
 	Start(now time.Time, name, why string) string
@@ -66,7 +67,7 @@ type Agent struct {
 	Alive, Ready     bool
 	Starting         bool // a start is in flight
 	Stopping         bool // a stop is in flight
-	Ending           bool // it is being stopped, or is about to be
+	Ending           bool // it is stopping or about to stop
 	KeptEnded        bool // it was drained by a user and stays ended
 	Stuck            bool
 	QuarantinedUntil time.Time       // zero = it is not quarantined
@@ -76,8 +77,8 @@ type Agent struct {
 	Task, Gate       string          // the work in progress, and the gate that it waits for
 	CannotType       string          // why nothing can be typed into it, "" = it can
 
-	Summons *Summons // of a triage: the beat that it is to judge
-	Served  string   // of a triage: the beat that it was started for last
+	Summons *Summons // the beat that a triage agent judges
+	Served  string   // the beat that a triage agent was last started for
 }
 
 // Summons is the beat that a triage agent is started for.
@@ -86,7 +87,7 @@ type Summons struct {
 	Env        []string
 	Brief      effect.Brief
 	Judged     bool
-	Until      time.Time // its session is stopped then at the latest
+	Until      time.Time // its session is stopped at this time at the latest
 }
 
 // LeftAlone begins the result of a decision that needed no action.
@@ -95,12 +96,12 @@ const LeftAlone = "left alone: "
 // Standing describes the state of an agent in a sentence about it.
 func Standing(s city.State, reason string) string {
 	if s == city.Backoff {
-		return "it waits to be started again: " + reason
+		return "it waits for its restart: " + reason
 	}
 	return fmt.Sprintf("it is %s: %s", s, reason)
 }
 
-// Text is what became of a text that a watchdog had typed.
+// Text is the result of a text that a watchdog sent.
 type Text struct {
 	ID                uint64
 	Dropped, Withdrew bool
@@ -114,7 +115,7 @@ func (wd *Watchdogs) TriageEnded(now time.Time, s *Summons, why string) {
 	}
 }
 
-// Degraded returns why a watchdog is not judged by its triage; not ok if there is no such watchdog.
+// Degraded returns why the thresholds judge instead of the triage; ok is false if the watchdog does not exist.
 func (wd *Watchdogs) Degraded(name string) (why string, ok bool) {
 	t := wd.tier(name)
 	if t == nil {
@@ -123,7 +124,7 @@ func (wd *Watchdogs) Degraded(name string) (why string, ok bool) {
 	return t.degraded, true
 }
 
-// Judging returns the ID of the beat that the triage of a watchdog judges now, "" if there is none.
+// Judging returns the ID of the beat that a triage is judging, "" if it judges no beat.
 func (wd *Watchdogs) Judging(name string) string {
 	if t := wd.tier(name); t != nil && t.beat != nil {
 		return t.beat.id

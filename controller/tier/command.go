@@ -10,7 +10,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// findTier answers a command about a watchdog that nobody declares.
+// findTier returns a watchdog by name. If it does not exist, findTier refuses the command.
 func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	if t := wd.tier(name); t != nil {
 		return t
@@ -23,29 +23,28 @@ func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	return nil
 }
 
-// BeatNow has a watchdog look past its interval. It is answered when it is known what the beat comes to, or who
-// judges it.
+// BeatNow starts a beat before the interval is over. The command is answered when the result is known, or when a
+// triage starts to judge.
 func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	t := wd.findTier(id, c.Watchdog)
 	switch {
 	case t == nil:
-	case t.rests != "":
-		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s does not beat: %s",
+	case t.paused != "":
+		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s is paused: %s",
 			t.want.Name,
-			t.rests))
+			t.paused))
 	case t.beat != nil:
-		wd.out.Reply(id, fmt.Sprintf("triage %s judges the beat %s of watchdog %s already",
+		wd.out.Reply(id, fmt.Sprintf("triage %s is already judging beat %s of watchdog %s",
 			t.want.Triage, t.beat.id, t.want.Name))
 	case !wd.city.Listed():
-		wd.out.Refuse(id, city.Unavailable, "nobody has looked yet at what runs; try again "+
-			"in a moment")
+		wd.out.Refuse(id, city.Unavailable, "the sessions are not known yet; try again in a moment")
 	default:
 		t.asked = append(t.asked, id)
 		wd.beginBeat(t)
 	}
 }
 
-// answerBeat answers those who wanted a beat.
+// answerBeat answers the commands that wait for a beat.
 func (wd *Watchdogs) answerBeat(t *tier, msg string) {
 	for _, id := range t.asked {
 		wd.out.Reply(id, msg)
@@ -58,19 +57,19 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 	switch {
 	case t == nil:
 	case t.esc == nil:
-		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s calls nobody just "+
-			"now: there is "+
-			"nothing to acknowledge", t.want.Name))
+		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s has no open escalation: there "+
+			"is nothing to acknowledge", t.want.Name))
 	case t.esc.Seen:
-		wd.out.Reply(id, fmt.Sprintf("the call of watchdog %s is acknowledged already, by %s",
+		wd.out.Reply(id, fmt.Sprintf("the escalation of watchdog %s was already acknowledged by %s",
 			t.want.Name, t.esc.By))
 	default:
 		seen := *t.esc
 		seen.Seen, seen.By = true, cmp.Or(c.By, effect.ActorOperator)
 		t.esc, wd.out.Changed = &seen, true
-		wd.tellTier(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
+		wd.record(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
 			Message: seen.Message}, map[string]any{"watches": t.want.Watches},
 			effect.Answer{ID: id, Receipt: city.Receipt{
-				Message: fmt.Sprintf("the call of watchdog %s is acknowledged", t.want.Name)}})
+				Message: fmt.Sprintf("the escalation of watchdog %s is acknowledged",
+					t.want.Name)}})
 	}
 }

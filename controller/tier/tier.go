@@ -12,43 +12,43 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is one watchdog: memory that is kept by name over configurations (L6). What it thinks of an agent is made
-// of what lives and of what lies there, at each beat anew; nothing of it is written down.
+// tier is one watchdog. Its state survives reloads, by name (L6). Its judgement uses only current facts, at each
+// beat; nothing is stored on disk.
 type tier struct {
-	want  config.Watchdog
-	since time.Time // when it was first seen, or began to beat again
-	next  time.Time // beat; zero = it does not beat, for rests
-	rests string
+	want   config.Watchdog
+	since  time.Time // when it was first seen, or last resumed
+	next   time.Time // the next beat; zero = it is paused
+	paused string
 
-	instead  string    // of a triage, and why: the look is for the thresholds to judge by
-	asked    []uint64  // commands that wait for what it comes to
-	beat     *beat     // with the triage; nil = none is
-	looked   time.Time // when the newest look came back
-	read     time.Time // and the newest that could see what lies there; zero = none of this file
-	word     time.Time // when its triage has decided last; zero = never
-	problem  string    // with the file
-	hb, life watchdog.Sight
-	agents   watchdog.Agents // as the newest heartbeat reports them
-	lifeID   string
+	instead         string    // why the thresholds judge this beat instead of the triage
+	asked           []uint64  // commands that wait for the result
+	beat            *beat     // that a triage is judging; nil = it judges no beat
+	looked          time.Time // when the newest heartbeat was read
+	read            time.Time // the same, but only if the file could be read; zero = never
+	decidedAt       time.Time // when the triage decided last; zero = never
+	problem         string    // with the heartbeat file
+	heartbeat, life watchdog.Sight
+	agents          watchdog.Agents // as reported in the newest heartbeat
+	lifeID          string
 
 	chain    watchdog.Chain
 	degraded string
 	typing   uint64    // ID of the newest text; 0 = it was typed or given up
-	typed    time.Time // of the judgement that it is of
+	typed    time.Time // time of the judgement that sent the text
 	last     *city.Judgement
 	recent   []city.Judgement
 	esc      *city.Escalation
-	unposted string // why the mail of it has not been sent; "" = it has
-	owed     bool   // mail is to be sent
-	line     string // of a command that is to be run for it; "" = none
+	unposted string // why the escalation was not sent; "" = it was
+	unsent   bool   // the escalation still has to be sent
+	command  string // escalate_command that still has to run; "" = it has run
 }
 
-// beat is one that a triage judges.
+// beat is a beat that a triage judges.
 type beat struct {
 	id      string
 	at      time.Time
-	until   time.Time // then the thresholds do
-	session string    // of the watched agent, as the facts have it; "" = none
+	until   time.Time // then the thresholds judge
+	session string    // of the watched agent when the beat began; "" = it had no session
 }
 
 // Adopt takes the watchdogs of a new configuration.
@@ -62,12 +62,12 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 			t = &tier{want: *w, since: now}
 		case t.want.Watches != w.Watches:
 			wd.abandon(now, t)
-			wd.retract(now, t, "its watchdog watches another one by now")
+			wd.retract(now, t, "its watchdog now watches another agent")
 			t = &tier{want: *w, since: now, asked: t.asked}
 		default:
 			if t.want.Triage != w.Triage {
 				wd.abandon(now, t)
-				t.degraded, t.word = "", time.Time{}
+				t.degraded, t.decidedAt = "", time.Time{}
 			}
 			if t.want.Heartbeat != w.Heartbeat {
 				t.read, t.agents = time.Time{}, watchdog.Agents{}
@@ -82,8 +82,8 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 	for _, t := range wd.tiers {
 		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
 			wd.abandon(now, t)
-			wd.retract(now, t, "its watchdog is declared no more")
-			wd.answerBeat(t, fmt.Sprintf("watchdog %s is declared no more", t.want.Name))
+			wd.retract(now, t, "its watchdog was removed")
+			wd.answerBeat(t, fmt.Sprintf("watchdog %s was removed", t.want.Name))
 		}
 	}
 	slices.SortFunc(order, func(a, b *tier) int {
@@ -101,7 +101,7 @@ func (wd *Watchdogs) tier(name string) *tier {
 	return nil
 }
 
-// Watch brings all watchdogs as far as they get. Level-triggered, as decide is.
+// Watch advances all watchdogs. It is level-triggered, like Machine.decide.
 func (wd *Watchdogs) Watch(now time.Time) {
 	if wd.city.Settling() || !wd.city.Listed() {
 		return
@@ -117,18 +117,18 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 		t.lifeID, t.life = a.Life.ID, watchdog.Sight{}.See(a.Life.Started, time.Time{},
 			now)
 	}
-	if why := wd.whyRest(a); why != t.rests {
+	if why := wd.whyPaused(a); why != t.paused {
 		if why == "" {
 			t.since = now
 		}
-		t.rests, wd.out.Changed = why, true
+		t.paused, wd.out.Changed = why, true
 	}
-	if t.rests != "" {
+	if t.paused != "" {
 		if !t.next.IsZero() {
 			t.next, wd.out.Changed = time.Time{}, true
 		}
 		wd.abandon(now, t)
-		wd.answerBeat(t, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name, t.rests))
+		wd.answerBeat(t, fmt.Sprintf("watchdog %s is paused: %s", t.want.Name, t.paused))
 		return
 	}
 	if t.next.IsZero() {
@@ -150,8 +150,8 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	}
 }
 
-// whyRest says why nobody looks after an agent just now.
-func (wd *Watchdogs) whyRest(a *Agent) string {
+// whyPaused returns why a watchdog is paused, "" if it is not.
+func (wd *Watchdogs) whyPaused(a *Agent) string {
 	switch {
 	case !wd.city.Running():
 		return "the city is being stopped"
@@ -160,49 +160,49 @@ func (wd *Watchdogs) whyRest(a *Agent) string {
 	case a.Suspended != "":
 		return fmt.Sprintf("agent %s is suspended %s", a.Name, a.Suspended)
 	case a.KeptEnded:
-		return fmt.Sprintf("agent %s was drained by operator, and stays ended", a.Name)
+		return fmt.Sprintf("agent %s was drained by operator and stays stopped", a.Name)
 	}
-	if o := wd.tier(a.TriageOf); o != nil { // triages do not watch each other in a circle
-		if why := wd.whyRest(wd.city.Agent(o.want.Watches)); why != "" {
-			return fmt.Sprintf("watchdog %s, whose triage it watches, does not beat: %s",
+	if o := wd.tier(a.TriageOf); o != nil { // two triages that watch each other must not recurse
+		if why := wd.whyPaused(wd.city.Agent(o.want.Watches)); why != "" {
+			return fmt.Sprintf("watchdog %s is paused, and its triage is watched: %s",
 				o.want.Name, why)
 		}
 	}
 	return ""
 }
 
-// beginBeat looks first: once, and nobody looks in between.
+// beginBeat reads the heartbeat first, at most once at a time.
 func (wd *Watchdogs) beginBeat(t *tier) {
-	if wd.glancing[t.want.Name] { // it beats by that
+	if wd.reading[t.want.Name] { // the read in flight starts the beat
 		return
 	}
-	wd.glancing[t.want.Name] = true
+	wd.reading[t.want.Name] = true
 	wd.out.Do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
 }
 
-// HeartbeatRead takes what the heartbeat's file says, and goes on with the beat.
+// HeartbeatRead takes the content of the heartbeat file and continues the beat.
 func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
-	delete(wd.glancing, in.Tier)
+	delete(wd.reading, in.Tier)
 	t := wd.tier(in.Tier)
 	if t == nil {
 		return
 	}
 	instead := t.instead
 	t.instead = ""
-	if t.rests != "" {
+	if t.paused != "" {
 		return
 	}
-	if in.Path != t.want.Heartbeat { // of the configuration before
+	if in.Path != t.want.Heartbeat { // of the previous configuration
 		t.instead = instead
 		wd.beginBeat(t)
 		return
 	}
-	if t.beat != nil { // with a triage already
+	if t.beat != nil { // a triage is already judging
 		return
 	}
 	if in.Problem == "" {
 		t.agents = in.Agents
-		t.hb = t.hb.See(in.Stamp, t.read, now)
+		t.heartbeat = t.heartbeat.See(in.Stamp, t.read, now)
 	}
 	if t.looked = now; !in.Unread {
 		t.read = now
@@ -223,7 +223,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 		t.esc != nil && t.chain.Failed == 0 {
 		wd.recovered(t)
 	}
-	f = wd.facts(now, t, a) // with the failure of the beat before
+	f = wd.facts(now, t, a) // now with the failure of the previous beat
 	v = watchdog.Judge(t.spec(), f)
 	wd.escalate(now, t, v.Reason)
 	if wd.triage(now, t, a, f, v) {
@@ -236,8 +236,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts are what is known of whom a tier watches. A heartbeat from before its session began says nothing of it,
-// and nobody could write one while the whole program stood still.
+// facts returns what is known of the watched agent. A heartbeat from before its session is ignored, and a stall of
+// the whole program does not count.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starts: a.Starting && a.TriageOf == "", Stops: a.Ending,
@@ -264,7 +264,7 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	if age, ok := wd.heard(now, t, a).Age(now); ok && age <= f.Age {
 		f.Age, f.Never = age, false
 	}
-	if ahead := watchdog.Ahead(t.hb.Stamp, now); f.Problem == "" && ahead != "" {
+	if ahead := watchdog.Ahead(t.heartbeat.Stamp, now); f.Problem == "" && ahead != "" {
 		f.Problem = ahead
 	}
 	if a.Alive && !a.Spoke.IsZero() {
@@ -273,21 +273,20 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// heard is the newest sign of whom a tier watches: its heartbeat, or, of another tier's triage, what that has
-// decided.
+// heard returns the newest sign of life: the heartbeat or, for the triage of another watchdog, its newest decision.
 func (wd *Watchdogs) heard(now time.Time, t *tier, a *Agent) watchdog.Sight {
 	o := wd.tier(a.TriageOf)
-	if o == nil || o.word.IsZero() {
-		return t.hb
+	if o == nil || o.decidedAt.IsZero() {
+		return t.heartbeat
 	}
-	if age, ok := t.hb.Age(now); ok && age < now.Sub(o.word) {
-		return t.hb
+	if age, ok := t.heartbeat.Age(now); ok && age < now.Sub(o.decidedAt) {
+		return t.heartbeat
 	}
-	return watchdog.Sight{}.See(o.word, time.Time{}, o.word)
+	return watchdog.Sight{}.See(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
-// Waken puts off all beats, and gives triages their time anew, when the whole program has stood still: the agents
-// may have, too.
+// Waken restarts all intervals and triage deadlines after a stall of the whole program, because the agents may have
+// stalled too.
 func (wd *Watchdogs) Waken(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}
@@ -297,7 +296,7 @@ func (wd *Watchdogs) Waken(now time.Time) {
 	}
 }
 
-// Next is when watchdogs want to be looked at again.
+// Next returns when a watchdog is due next.
 func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (by.IsZero() || at.Before(by)) {
@@ -316,12 +315,12 @@ func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 	return by
 }
 
-// Problems are what keeps watchdogs from telling somebody.
+// Problems returns why escalations cannot be sent.
 func (wd *Watchdogs) Problems() (out []string) {
 	for _, t := range wd.tiers {
 		if t.unposted != "" {
-			out = append(out, fmt.Sprintf("watchdog %s cannot write to %s, and tries again with "+
-				"each beat: %s", t.want.Name, t.want.EscalateTo, t.unposted))
+			out = append(out, fmt.Sprintf("watchdog %s cannot send its escalation to %s; it "+
+				"retries at each beat: %s", t.want.Name, t.want.EscalateTo, t.unposted))
 		}
 	}
 	return out
@@ -342,7 +341,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		VeryStale: w.VeryStale,
 		Mode:      city.ByThresholds, Degraded: t.degraded, Last: t.last,
 		Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.esc,
-		Suspended: t.rests != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy,
+		Suspended: t.paused != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy,
 		UnhealthyAgents: t.agents.Unhealthy,
 	}
 	if w.Triage != "" {
@@ -366,7 +365,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	// whether it has said something since, nobody knows
+	// newer signs of life are not known
 	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) {
 		at = t.looked
 	}

@@ -16,10 +16,10 @@ import (
 	"gcity/watchdog"
 )
 
-// triageGrace is how long a triage that has decided may take to end by itself.
+// triageGrace is how long a triage agent may take to exit after it has decided.
 const triageGrace = 10 * time.Second
 
-// noTriage says why a tier's triage cannot be asked, "" if it can.
+// noTriage returns why the triage cannot judge, "" if it can.
 func (wd *Watchdogs) noTriage(t *tier) string {
 	a := wd.city.Agent(t.want.Triage)
 	switch {
@@ -28,21 +28,21 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 	case a.Suspended != "":
 		return fmt.Sprintf("triage %s is suspended %s", a.Name, a.Suspended)
 	case a.Problem != "":
-		return fmt.Sprintf("triage %s cannot be started: %s", a.Name, a.Problem)
+		return fmt.Sprintf("triage %s cannot start: %s", a.Name, a.Problem)
 	}
 	return ""
 }
 
-// overdueTriage says why the thresholds judge a beat whose time is over.
+// overdueTriage returns why the deadline of a beat passed without a decision.
 func (wd *Watchdogs) overdueTriage(t *tier) string {
 	if a := wd.city.Agent(t.want.Triage); a.Served != t.beat.id {
 		return fmt.Sprintf("triage %s was not started within %s: %s", a.Name, t.want.TriageTTL,
 			Standing(a.State, a.Reason))
 	}
-	return fmt.Sprintf("triage %s said nothing within %s", t.want.Triage, t.want.TriageTTL)
+	return fmt.Sprintf("triage %s did not decide within %s", t.want.Triage, t.want.TriageTTL)
 }
 
-// triage has a beat judged by the tier's triage, if it can be.
+// triage hands a beat to the triage agent, if possible.
 func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	v watchdog.Verdict) bool {
 	if t.want.Triage == "" {
@@ -60,13 +60,13 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	t.beat, wd.out.Changed = b, true
 	scout := wd.city.Agent(t.want.Triage)
 	wd.city.Summon(scout.Name, wd.summons(t, a, f, v))
-	wd.answerBeat(t, fmt.Sprintf("triage %s judges the beat %s of watchdog %s", scout.Name, b.id,
+	wd.answerBeat(t, fmt.Sprintf("triage %s is judging beat %s of watchdog %s", scout.Name, b.id,
 		t.want.Name))
 	wd.city.Decide(now, scout.Name)
 	return true
 }
 
-// report is what a triage finds in its file. Ages are in seconds.
+// report is the content of the file that a triage agent reads. Ages are in seconds.
 type report struct {
 	Watchdog  string     `json:"watchdog"`
 	Beat      string     `json:"beat"`
@@ -82,7 +82,7 @@ type report struct {
 	Frozen    bool       `json:"frozen"`
 	Stuck     bool       `json:"stuck"`
 	Task      string     `json:"task,omitempty"`
-	Gate      string     `json:"gate,omitempty"` // that the task awaits
+	Gate      string     `json:"gate,omitempty"` // that the task waits for
 	Healthy   *int       `json:"healthy_agents,omitempty"`
 	Unhealthy *int       `json:"unhealthy_agents,omitempty"`
 	Problem   string     `json:"problem,omitempty"`
@@ -93,7 +93,7 @@ type report struct {
 	Until     time.Time  `json:"until"`
 }
 
-// summons puts the facts of a beat into words for a triage: a file, and the same as variables for shell scripts.
+// summons writes the facts of a beat to a file and to environment variables for a triage agent.
 func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Verdict) *Summons {
 	r := report{
 		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.Name, Session: "dead", State: a.State,
@@ -106,8 +106,8 @@ func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 	if f.Alive {
 		r.Session = "alive"
 	}
-	if !t.hb.Stamp.IsZero() {
-		r.Heartbeat = &t.hb.Stamp
+	if !t.heartbeat.Stamp.IsZero() {
+		r.Heartbeat = &t.heartbeat.Stamp
 	}
 	silent := ""
 	if f.Speaks {
@@ -115,7 +115,7 @@ func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 		r.Silent, silent = &s, strconv.Itoa(int(s))
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil { // numbers and texts always can be
+	if err != nil { // cannot happen with numbers and strings
 		data = []byte("{}")
 	}
 	s := &Summons{Tier: t.want.Name, Beat: t.beat.id, Until: t.beat.until}
@@ -134,7 +134,7 @@ func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 	return s
 }
 
-// numeral writes a number that may be unknown; "" = it is.
+// numeral formats a number that may be unknown, as "".
 func numeral(n *int) string {
 	if n == nil {
 		return ""
@@ -142,19 +142,19 @@ func numeral(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// instead has the thresholds judge the beat of a triage, by how things are now.
+// instead lets the thresholds judge a beat of a triage, by the current facts.
 func (wd *Watchdogs) instead(now time.Time, t *tier, why string) {
 	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
 	wd.dismiss(now, t)
-	if t.rests != "" {
+	if t.paused != "" {
 		return
 	}
 	t.instead = why
 	wd.beginBeat(t)
 }
 
-// abandon drops a beat that does not have to be judged any more.
+// abandon drops a beat that no longer has to be judged.
 func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	if t.beat == nil {
 		return
@@ -163,22 +163,22 @@ func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	wd.dismiss(now, t)
 }
 
-// dismiss ends a triage that is not to judge any more.
+// dismiss ends the session of a triage agent that no longer has to judge.
 func (wd *Watchdogs) dismiss(now time.Time, t *tier) {
 	wd.city.Dismiss(now, t.want.Triage, t.want.Name)
 }
 
-// degrade shows, and tells once, that a tier is judged otherwise than is declared.
+// degrade records once that the thresholds judge although there is a triage.
 func (wd *Watchdogs) degrade(t *tier, why string) {
 	if t.degraded == why {
 		return
 	}
 	t.degraded, wd.out.Changed = why, true
-	wd.tellTier(t, events.Event{Type: events.WatchdogDegraded, Actor: effect.ActorController,
+	wd.record(t, events.Event{Type: events.WatchdogDegraded, Actor: effect.ActorController,
 		Message: why + "; the thresholds judge"}, nil)
 }
 
-// Decide takes the word of a triage, or a person's in its place.
+// Decide takes the decision of a triage agent, or of a user in its place.
 func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	t := wd.findTier(id, c.Watchdog)
 	if t == nil {
@@ -196,7 +196,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	wd.city.Decided(t.want.Triage, b.id, now.Add(min(triageGrace, t.want.TriageTTL)))
 	t.beat, wd.out.Changed = nil, true
 	if by == t.want.Triage {
-		t.word = now
+		t.decidedAt = now
 	}
 	if wd.spares(now, t, by, c.Decision) {
 		wd.out.Reply(id, wd.overrule(t, c.Decision))
@@ -205,13 +205,13 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	}
 	if by == t.want.Triage && t.degraded != "" {
 		t.degraded = ""
-		wd.tellTier(t, events.Event{Type: events.WatchdogRestored, Actor: by,
+		wd.record(t, events.Event{Type: events.WatchdogRestored, Actor: by,
 			Message: "triage " + by + " judges again"}, nil)
 	}
 	msg := fmt.Sprintf("watchdog %s: %s", t.want.Name, c.Decision)
 	j := judge{by: by, took: now.Sub(b.at), beat: b}
 	if c.Decision != city.RemedyNothing {
-		wd.tellTier(t, events.Event{Type: events.WatchdogTriaged, Actor: by,
+		wd.record(t, events.Event{Type: events.WatchdogTriaged, Actor: by,
 			Message: fmt.Sprintf("%s: %s", c.Decision, reason)},
 			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason,
 				"beat": b.id, "duration_ms": j.took.Milliseconds()},
@@ -229,21 +229,22 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	b, name := t.beat, t.want.Name
 	switch {
 	case reason == "":
-		return city.Invalid, "a decision needs a reason: whoever reads of it wants to know why"
+		return city.Invalid, "a decision needs a reason, which is shown to users"
 	case b == nil && beat != "":
-		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over%s", beat, name,
+		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over%s", beat, name,
 			t.outcome())
 	case b == nil:
 		return city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; `gcity "+
-			"watchdog triage %s` has it look now", name, t.outcome(), name)
+			"watchdog triage %s` starts one", name, t.outcome(), name)
 	case beat != "" && beat != b.id:
-		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over; %s is "+
-			"being judged now", beat, name, b.id)
+		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over; %s is being judged now",
+			beat, name, b.id)
 	}
 	return "", ""
 }
 
-// spares counts a decision that does less than the thresholds would. It reports whether the thresholds overrule it.
+// spares counts decisions that do less than the thresholds would. It reports whether the thresholds overrule this
+// one.
 func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {
@@ -256,11 +257,11 @@ func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bo
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
 }
 
-// overrule has the thresholds judge a beat again, by a new look, in place of its triage. It returns what the
-// triage is told.
+// overrule starts another read of the heartbeat, after which the thresholds judge. It returns the answer to the
+// triage agent.
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
-	t.instead = fmt.Sprintf("triage %s neither started nor woke %s, and overrule_after = %d "+
-		"beats brought no heartbeat",
+	t.instead = fmt.Sprintf("triage %s neither started nor woke %s for overrule_after = %d beats "+
+		"without a heartbeat",
 		t.want.Triage, t.want.Watches, t.want.OverruleAfter)
 	wd.degrade(t, t.instead)
 	wd.beginBeat(t)
@@ -268,7 +269,7 @@ func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 		t.instead)
 }
 
-// outcome says what the newest beat came to.
+// outcome describes the result of the newest beat.
 func (t *tier) outcome() string {
 	if t.last == nil {
 		return ""

@@ -28,12 +28,12 @@ func TestTextWaitsForADraft(t *testing.T) {
 		t.Fatalf("%v: %+v", err, r)
 	}
 	c.gcity(0, "agent", "unsend", "echo")
-	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "took the text") {
+	if out := c.gcity(0, "agent", "nudge", "echo", "after it"); strings.Contains(out, "accepted the text") {
 		t.Errorf("a text beside a draft: %s", out)
 	}
 	c.until("it is shown why it waits", func() bool {
 		out := c.gcity(0, "agent", "show", "echo")
-		return strings.Contains(out, "queued since") && strings.Contains(out, "after it (somebody's draft is on its line")
+		return strings.Contains(out, "queued since") && strings.Contains(out, "after it (a user's draft is on its line")
 	})
 	v.types("ne\r")
 	c.sees("echo", "got <after it>")

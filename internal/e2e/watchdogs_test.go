@@ -72,7 +72,7 @@ func TestWatchdog(t *testing.T) {
 	c.sees("patrol", "told <you have mail>")
 	c.sees("patrol", "told <wake up>")
 	c.until("a person is called", func() bool {
-		return c.care().Escalated != nil && c.has("called") && strings.Contains(c.gcity(0, "mail", "inbox", "ann"), "patrol is not well")
+		return c.care().Escalated != nil && c.has("called") && strings.Contains(c.gcity(0, "mail", "inbox", "ann"), "patrol is unhealthy")
 	})
 	env, err := os.ReadFile(filepath.Join(c.dir, "called"))
 	if err != nil || !strings.Contains(string(env), "GC_WATCHDOG=care\n") || !strings.Contains(string(env), "GC_WATCHDOG_WATCHES=patrol\n") {
@@ -81,8 +81,8 @@ func TestWatchdog(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.dir, "silent")); err != nil {
 		t.Fatal(err)
 	}
-	c.until("it is heard of again", func() bool {
-		return c.care().Escalated == nil && c.said("watchdog.recovered", "patrol is heard of again")
+	c.until("it is healthy again", func() bool {
+		return c.care().Escalated == nil && c.said("watchdog.recovered", "patrol is healthy again")
 	})
 
 	stopped := c.signal("patrol", syscall.SIGSTOP)
@@ -97,7 +97,7 @@ func TestWatchdog(t *testing.T) {
 	}
 	c.until("it lives again", func() bool {
 		a := c.byName()["patrol"]
-		return a.State == "running" && a.PID != stopped && c.said("watchdog.acted", "start patrol: it is being started")
+		return a.State == "running" && a.PID != stopped && c.said("watchdog.acted", "start patrol: starting")
 	})
 }
 
@@ -147,7 +147,7 @@ func TestTriage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cl.Close()
-	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "late", Beat: beat}); err == nil || !strings.Contains(err.Error(), "the beat "+beat+" of watchdog care is over") {
+	if _, err := cl.Do(t.Context(), city.Decide{Watchdog: "care", Decision: city.RemedyWake, Reason: "late", Beat: beat}); err == nil || !strings.Contains(err.Error(), "beat "+beat+" of watchdog care is over") {
 		t.Errorf("a word about a beat that is over: %v", err)
 	}
 	beat, _ = asked()

@@ -18,8 +18,8 @@ func waitingIn(sends []city.Send) []city.Send {
 	return all
 }
 
-// onDraft is what cities say of an agent whose line somebody is typing on.
-const onDraft = "somebody's draft is on its line"
+// onDraft is the reason of a text that waits for a user's draft.
+const onDraft = "a user's draft is on its line"
 
 // waits says how many texts wait, and why the first one does, or "".
 func (r *AgentRow) waits() string {
