@@ -72,7 +72,8 @@ func (wk *work) changed(in effect.BeadChanged) {
 	}
 	if len(in.Events) == 0 {
 		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID,
-			Receipt: city.Receipt{Message: cmp.Or(in.Message, in.Bead.ID+" is already like that"),
+			Receipt: city.Receipt{Message: cmp.Or(in.Message,
+				in.Bead.ID+" is in that state already"),
 				Bead: &in.Bead}}})
 		return
 	}
