@@ -166,9 +166,6 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 			r.Problem)
 	case missing != "":
 		return missing
-	case c.ProviderOf(a) == "k8s":
-		return `its session provider "k8s" is not built yet: write ` +
-			`"plugin:gcity-session-k8s", see docs/kubernetes.md`
 	case a.ScriptProblem != "":
 		return "cannot read session_setup_script: " + a.ScriptProblem
 	}

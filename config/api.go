@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// api checks the [api] table after all files are read.
 func (d checker) api() {
 	c := d.city
 	d.tokenFile("api.token_file", &c.API.TokenFile)
@@ -17,21 +16,27 @@ func (d checker) api() {
 	}
 }
 
-// tokenFile resolves the path of a file with a token.
 func (d checker) tokenFile(name string, file *string) {
 	c := d.city
 	if *file == "" {
 		return
 	}
-	at := c.Origins[name]
-	path, err := resolve(c.Path, c.folderOf(at), *file)
-	if err != nil {
-		d.say(at, name, err.Error())
-	}
-	*file = path
+	d.file(name, file)
 	if !c.API.Token {
 		d.say(c.Origins["api.token"], "api.token",
 			fmt.Sprintf("is false, but %s is set: remove one of them",
 				strings.TrimPrefix(name, "api.")))
 	}
+}
+
+func (d checker) file(name string, file *string) {
+	if *file == "" {
+		return
+	}
+	at := d.city.Origins[name]
+	path, err := resolve(d.city.Path, d.city.folderOf(at), *file)
+	if err != nil {
+		d.say(at, name, err.Error())
+	}
+	*file = path
 }

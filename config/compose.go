@@ -16,7 +16,6 @@ import (
 // composer adds the agents, providers, watchdogs and formulas of topologies to the city and its rigs.
 type composer struct{ *loading }
 
-// compose joins the values of all files and topologies.
 func (d composer) compose() {
 	c := d.city
 	patcher(d).patchRigs()

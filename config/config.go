@@ -309,11 +309,16 @@ type Session struct {
 	Kubernetes  Kubernetes `key:"k8s"`
 }
 
-// Kubernetes is the [session.k8s] table. Nothing is run by it yet.
+// Kubernetes is the [session.k8s] table.
 type Kubernetes struct {
-	Namespace, Image, Context string
-	CPURequest, MemRequest    string // as Kubernetes writes quantities
-	CPULimit, MemLimit        string
+	Kubeconfig, Pod        string // absolute; "" = none
+	Context, Namespace     string
+	Image, ToolsImage      string
+	ImagePullPolicy        string
+	ServiceAccount         string
+	NodeSelector           map[string]string
+	CPURequest, MemRequest string // as Kubernetes writes quantities
+	CPULimit, MemLimit     string
 }
 
 // Events is the [events] table.

@@ -291,7 +291,6 @@ func (d decoder) scalar(n *toml.Node, k *keys.Key, p place) {
 	}
 }
 
-// variable checks one variable of env.
 func (d decoder) variable(n *toml.Node, k *keys.Key) {
 	path := keys.Join(k.Path, n.Key)
 	switch {

@@ -97,7 +97,6 @@ func (d dependencies) meant(name string, asker *Agent) string {
 	return ""
 }
 
-// cutRig splits a qualified name into rig and name.
 func cutRig(name string) (rig, bare string) {
 	if rig, bare, ok := strings.Cut(name, "/"); ok {
 		return rig, bare

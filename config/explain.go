@@ -132,7 +132,6 @@ func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	writeRows(b, "  ", rows(s, "providers.*", place{city: c.City, provider: &taken}))
 }
 
-// explainWatched writes the watchdogs that use an agent.
 func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 	for i := range c.Watchdogs {
 		switch w := &c.Watchdogs[i]; a.Qualified() {

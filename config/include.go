@@ -99,7 +99,6 @@ func sameFile(a, b string) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// includable reads a file that is included.
 func (d decoder) includable(path string) ([]byte, error) {
 	switch slices.Index(d.city.Sources, path) {
 	case -1:

@@ -161,7 +161,7 @@ func samples() []string {
 		strings.Repeat("x", 17), strings.Repeat("x", 64), strings.Repeat("x", 65),
 		"0", "0s", "100ms", "99ms", "1.5h", ".5h", "1h30m", "+5s", "-5s", "5", "5d", "1µs", "9000h",
 		"1h ",
-		"pty", "tmux", "subprocess", "k8s", "fake", "fail", "exec:", "exec:./x", "exec: ",
+		"pty", "tmux", "subprocess", "k8s", "Never", "fake", "fail", "exec:", "exec:./x", "exec: ",
 		"plugin:", "plugin:./x", "file", "bd", "ptx",
 		"127.0.0.1", "memory", "disk", "always", "hup", "on-failure", "never", "one_for_one",
 		"rest_for_one", "cooldown", "cron", "manual",

@@ -65,7 +65,6 @@ func Canonical(dir string) (string, error) {
 	return links, nil
 }
 
-// whole returns an error about the file as a whole.
 func whole(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }

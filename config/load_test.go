@@ -140,7 +140,7 @@ provider = "fail"
 cols = 80
 rows = 24
 passthrough = ["clipboard", "title-report"]
-k8s = { namespace = "n", image = "i", context = "c", cpu_request = "1", mem_request = "2Gi", cpu_limit = "3", mem_limit = "4Gi" }
+k8s = { namespace = "n", image = "i", context = "c", cpu_request = "1", mem_request = "2Gi", cpu_limit = "3", mem_limit = "4Gi", kubeconfig = "/k", tools_image = "t", image_pull_policy = "Always", service_account = "s", node_selector = { a = "b" }, pod = "/p" }
 [events]
 provider = ""
 
@@ -215,7 +215,10 @@ escalate_after = 1000
 	}
 	if want := (Session{Provider: "fail", Cols: 80, Rows: 24,
 		Passthrough: []string{"clipboard", "title-report"},
-		Kubernetes:  Kubernetes{"n", "i", "c", "1", "2Gi", "3", "4Gi"}}); !reflect.DeepEqual(
+		Kubernetes: Kubernetes{Namespace: "n", Image: "i", Context: "c",
+			CPURequest: "1", MemRequest: "2Gi", CPULimit: "3", MemLimit: "4Gi",
+			Kubeconfig: "/k", ToolsImage: "t", ImagePullPolicy: "Always", ServiceAccount: "s",
+			NodeSelector: map[string]string{"a": "b"}, Pod: "/p"}}); !reflect.DeepEqual(
 		c.Session, want) {
 		t.Errorf("session %+v", c.Session)
 	}

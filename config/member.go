@@ -88,7 +88,6 @@ func (d checker) names() {
 	}
 }
 
-// clash returns why two agents cannot both use a name.
 func clash(name string, a, other *Agent) string {
 	at, kind := other.Origins["name"], "agent"
 	if other.Pool != nil {

@@ -260,7 +260,6 @@ func (d outfitter) fragments(folder string) ([]prompt.File, error) {
 	return out, nil
 }
 
-// overlay reads an agent's overlay.
 func (d outfitter) overlay(a *Agent) {
 	t, known := d.outfits.overlays[a.OverlayDir]
 	if !known {
@@ -318,7 +317,6 @@ func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	fault(d, a, at, key, msg)
 }
 
-// caution adds a warning unless there is an equal one.
 func caution(d *loading, p Problem) {
 	if !slices.Contains(d.city.Warnings, p) {
 		d.city.Warnings = append(d.city.Warnings, p)

@@ -151,7 +151,6 @@ func (d composer) openPack(dir, key string, word reading) *pack {
 	return p
 }
 
-// packFile finds and reads the file of a topology.
 func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	path = filepath.Join(dir, TopologyFile)
 	data, err = decoder(d).read(path)

@@ -19,7 +19,6 @@ type patch struct {
 	origins   map[string]Origin // of each key that is set, by its name in an agent's table
 }
 
-// of reports whether the patch applies to an agent.
 func (p *patch) of(a *Agent) bool {
 	if p.dir == "" {
 		return p.name == a.Name && a.Rig == ""

@@ -69,7 +69,6 @@ func within(folder, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// called returns the name of a file in origins.
 func (c *City) called(path string) string {
 	if rel, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(rel) {
 		return rel

@@ -102,7 +102,6 @@ func (t *presetTable) preset() Preset {
 	return p
 }
 
-// presetNamed returns the preset with this name, or nil.
 func presetNamed(all []Preset, name string) *Preset {
 	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
 	if i < 0 {

@@ -204,7 +204,6 @@ func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	return out, dialogs
 }
 
-// providerNames lists all names of providers.
 func (c *City) providerNames() []string {
 	names := presetNames(presets())
 	for i := range c.Providers {

@@ -37,7 +37,6 @@ func (d providerChecker) providers() {
 	}
 }
 
-// provider checks one table by itself.
 func (d providerChecker) provider(p *Provider) {
 	all, _ := d.city.ProviderNamed(p.Name)
 	table := "providers." + p.Name

@@ -52,7 +52,6 @@ type about struct {
 	rigs []string
 }
 
-// seen records that the current rig has problem i, too.
 func (d *loading) seen(i int) {
 	if d.rigChecked != nil && !slices.Contains(d.about[i].rigs, *d.rigChecked) {
 		d.about[i].rigs = append(d.about[i].rigs, *d.rigChecked)

@@ -80,7 +80,6 @@ func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	}
 }
 
-// fresh suggests an unused prefix.
 func fresh(name string, taken map[string]*Rig) string {
 	name = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
 	for n := 2; n <= min(len(name), keys.MaxPrefix); n++ {

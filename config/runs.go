@@ -83,6 +83,14 @@ func (r *runs) provider(what string, at Origin, name string) {
 	switch {
 	case external:
 		r.add(what, at, program)
+	case name == "k8s": // a kubeconfig may name programs, and so may a pod file
+		r.add(what, at, "gcity-session-k8s")
+		for _, path := range []string{r.city.Session.Kubernetes.Kubeconfig,
+			r.city.Session.Kubernetes.Pod} {
+			if path != "" {
+				r.file(path)
+			}
+		}
 	case name == "bd":
 		r.add(what, at, name)
 	}

@@ -21,7 +21,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 		"providers.*.args", "providers.*.env",
 		"providers.*.prompt_flag", "session.provider", "events.provider", "beads.provider",
 		"watchdogs.nudge", "watchdogs.wake",
-		"watchdogs.escalate_command",
+		"watchdogs.escalate_command", "session.k8s.kubeconfig", "session.k8s.pod",
 	}
 	others := strings.Fields(
 		`agents.default_sling_formula agents.depends_on agents.description agents.dir agents.inject_fragments
@@ -32,7 +32,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 		providers.*.display_name providers.*.process_names providers.*.prompt_mode providers.*.ready_prompt_prefix
 		rigs.default_sling_target rigs.formulas_dir rigs.includes rigs.name rigs.path rigs.prefix rigs.topologies rigs.topology session.passthrough
 		session.k8s.context session.k8s.cpu_limit session.k8s.cpu_request session.k8s.image session.k8s.mem_limit session.k8s.mem_request
-		session.k8s.namespace topologies.*.path topologies.*.ref topologies.*.source watchdogs.escalate_to watchdogs.heartbeat
+		session.k8s.image_pull_policy session.k8s.namespace session.k8s.node_selector session.k8s.service_account session.k8s.tools_image topologies.*.path topologies.*.ref topologies.*.source watchdogs.escalate_to watchdogs.heartbeat
 		watchdogs.name watchdogs.rig watchdogs.triage watchdogs.watches workspace.global_fragments workspace.includes
 		workspace.install_agent_hooks workspace.name workspace.session_template workspace.topologies workspace.topology`)
 	for _, k := range keys.City().ByPath {
@@ -136,4 +136,19 @@ escalate_command = "VALUE-s"
 	write("script", "1")
 	write("over/file", "2")
 	news("an overlay", text)
+}
+
+// The helper of Kubernetes is a program of the city, together with the files that decide what it runs.
+func TestRunsOfKubernetes(t *testing.T) {
+	c, err := Parse(t.TempDir(), []byte("[workspace]\nname = \"app\"\n[session]\n"+
+		"provider = \"k8s\"\n[session.k8s]\nkubeconfig = \"/k/config\"\npod = \"/k/pod.yaml\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range c.Runs() {
+		if slices.Contains(p.Files, "/k/config") && slices.Contains(p.Files, "/k/pod.yaml") {
+			return
+		}
+	}
+	t.Errorf("%+v", c.Runs())
 }

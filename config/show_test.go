@@ -168,7 +168,7 @@ func TestShowKubernetes(t *testing.T) {
 	}
 	want := Kubernetes{Namespace: "gc", Image: "agents:7", CPURequest: "500m", MemRequest: "1Gi",
 		CPULimit: "1500m", MemLimit: "4Gi"}
-	if c.Session.Kubernetes != want {
+	if !reflect.DeepEqual(c.Session.Kubernetes, want) {
 		t.Errorf("%+v", c.Session.Kubernetes)
 	}
 	text := c.TOML()

@@ -25,6 +25,8 @@ func (d checker) whole() {
 	providerChecker(d).providers()
 	d.work()
 	d.api()
+	d.file("session.k8s.kubeconfig", &d.city.Session.Kubernetes.Kubeconfig)
+	d.file("session.k8s.pod", &d.city.Session.Kubernetes.Pod)
 	if !d.sizes() {
 		return
 	}

@@ -69,9 +69,6 @@ func (p *Patient) tried(ctx context.Context, name string) finding {
 
 func (p *Patient) tryProvider(ctx context.Context, name string) finding {
 	switch name {
-	case "k8s":
-		return bad("write \"plugin:gcity-session-k8s\"; see `gcity help kubernetes`",
-			"not built in yet: it starts no agent")
 	case "fake":
 		return note("use another provider after the drill",
 			"a drill: agents are shown as running, but are not")

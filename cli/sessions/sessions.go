@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -117,13 +118,10 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 			func() {},
 			nil
 	case "k8s":
-		return fake.Refuser{
-				Why: `the session provider "k8s" is not built in: ` +
-					`write "plugin:gcity-session-k8s"`},
-			func() {}, nil
+		return h.kubernetes()
 	}
 	if kind, program, ok := session.External(name); ok {
-		return h.external(name, kind, program)
+		return h.external(name, kind, program, nil)
 	}
 	return nil, nil, fmt.Errorf("unknown session provider %q", name)
 }
@@ -167,7 +165,8 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 }
 
 // external opens a program of the user: a path relative to the city, or a name on PATH.
-func (h *sessionHouse) external(name, kind, path string) (session.Provider, func(), error) {
+func (h *sessionHouse) external(name, kind, path string, settings json.RawMessage) (
+	session.Provider, func(), error) {
 	err := workstore.Unopened(h.Grant.Err())
 	if err == nil {
 		path, err = h.find(name, path)
@@ -180,8 +179,9 @@ func (h *sessionHouse) external(name, kind, path string) (session.Provider, func
 	if kind == session.Plugin {
 		p, err := plugin.New(plugin.Options{
 			Name: name, Program: path, City: h.Dir,
-			Dir:     filepath.Join(folder.StateDir(h.Dir), "plugins", under),
-			Environ: os.Environ(), Observe: h.Observe, Logger: h.Logger, Broken: h.Broken,
+			Dir:      filepath.Join(folder.StateDir(h.Dir), "plugins", under),
+			Settings: settings,
+			Environ:  os.Environ(), Observe: h.Observe, Logger: h.Logger, Broken: h.Broken,
 		})
 		if err != nil {
 			return nil, nil, err

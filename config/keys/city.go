@@ -81,8 +81,9 @@ func sessionKeys() []Key {
 				"with tmux itself; `subprocess`, processes without a terminal; `plugin:PROGRAM`, " +
 				"a [helper program](session-protocol.md); `exec:SCRIPT`, a " +
 				"[script](script-protocol.md); for drills `fake`, which runs nothing, and " +
-				"`fail`, which refuses every start; `k8s`, with which agents are not started " +
-				"yet. PROGRAM and SCRIPT are paths relative to the city, or names on `PATH`. A " +
+				"`fail`, which refuses every start; `k8s`, [pods](kubernetes.md), with the " +
+				"program `gcity-session-k8s` next to gcity or on `PATH`. PROGRAM and SCRIPT are " +
+				"paths relative to the city, or names on `PATH`. A " +
 				"change restarts the affected agents. The environment variable `GC_SESSION` " +
 				"takes precedence."},
 		{Path: "session.cols", Kind: Int, Def: "120", Within: sizeBounds(),

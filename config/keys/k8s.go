@@ -1,19 +1,38 @@
 package keys
 
-// k8sKeys are for agents in Kubernetes. They are read and shown; what is refused is an agent that would run there.
+// k8sKeys returns the keys of [session.k8s]. The helper uses its environment for the keys that are not set.
 func k8sKeys() []Key {
 	name := func(path, def, doc string) Key {
 		return Key{Path: "session.k8s." + path, Kind: String, Def: def, Doc: doc}
 	}
+	file := func(path, doc string) Key {
+		k := name(path, "", doc)
+		k.Check = checkPath
+		return k
+	}
+	policy := name("image_pull_policy", "", "When images are pulled: `Always`, `IfNotPresent` "+
+		"or `Never`. Default: the cluster's.")
+	policy.Enum = []string{"Always", "IfNotPresent", "Never"}
 	return []Key{
-		{Path: "session.k8s", Kind: Table, Doc: "For agents with the provider `k8s`. The table " +
-			"is read and shown, but such agents are not started yet."},
+		{Path: "session.k8s", Kind: Table, Doc: "Pods of agents with the session provider " +
+			"`k8s`; see [kubernetes.md](kubernetes.md). For a key that is not set, the " +
+			"environment variable `GC_K8S_` and its name counts (`GC_K8S_IMAGE`). A change " +
+			"takes effect at the next start of the controller."},
+		file("kubeconfig", "The kubeconfig: an absolute path, or relative to the file that "+
+			"contains the key. Default: `KUBECONFIG`, or else `~/.kube/config`."),
+		name("context", "", "The context of the kubeconfig. Default: its current one."),
 		name("namespace", `"gc"`, "The namespace of the pods."),
-		name("image", "", "The image of the pods."),
-		name("context", "", "The context of the kubeconfig; left out, its current one."),
-		name("cpu_request", `"500m"`, "Processors that a pod asks for."),
-		name("mem_request", `"1Gi"`, "Memory that it asks for."),
-		name("cpu_limit", `"2"`, "Processors that it gets at most."),
-		name("mem_limit", `"4Gi"`, "Memory that it gets at most."),
+		name("image", "", "The image of the pods, with the agents' programs. Required."),
+		name("tools_image", "", "The image with `gcity-pod`. Required."),
+		policy,
+		name("service_account", "", "The service account of the pods. Its token is not mounted."),
+		{Path: "session.k8s.node_selector", Kind: Env,
+			Doc: "Labels that the nodes of the pods must have."},
+		name("cpu_request", `"500m"`, "Processors that a pod requests."),
+		name("mem_request", `"1Gi"`, "Memory that a pod requests."),
+		name("cpu_limit", `"2"`, "Limit of a pod's processors."),
+		name("mem_limit", `"4Gi"`, "Limit of a pod's memory."),
+		file("pod", "A YAML file that is merged into each pod, for volumes, tolerations and "+
+			"secrets: an absolute path, or relative to the file that contains the key."),
 	}
 }

@@ -1,0 +1,75 @@
+package sessions
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gcity/cli/folder"
+	"gcity/config"
+	"gcity/session"
+)
+
+// helperName is the program for the session provider "k8s".
+const helperName = "gcity-session-k8s"
+
+// kubernetes opens the helper for Kubernetes with the table [session.k8s].
+func (h *sessionHouse) kubernetes() (session.Provider, func(), error) {
+	c := folder.SourceOf(h.Dir).Legible()
+	if c == nil {
+		return nil, nil, errors.New("cannot read [session.k8s]: the configuration is invalid")
+	}
+	settings, err := kubernetesSettings(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, closeIt, err := h.external("k8s", session.Plugin, helperPath(), settings)
+	if err != nil {
+		err = fmt.Errorf("%w; docs/kubernetes.md describes how to get %s", err, helperName)
+	}
+	return p, closeIt, err
+}
+
+// helperPath returns the path of the helper next to this program, or its name to search for on PATH.
+func helperPath() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return helperName
+	}
+	if next := filepath.Join(filepath.Dir(exe), helperName); isFile(next) {
+		return next
+	}
+	return helperName
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// kubernetesSettings returns the keys of [session.k8s] that are set. The helper's environment has the others.
+func kubernetesSettings(c *config.City) (json.RawMessage, error) {
+	k := c.Session.Kubernetes
+	all := map[string]any{}
+	for name, value := range map[string]string{
+		"kubeconfig": k.Kubeconfig, "context": k.Context, "namespace": k.Namespace,
+		"image": k.Image, "tools_image": k.ToolsImage, "image_pull_policy": k.ImagePullPolicy,
+		"service_account": k.ServiceAccount, "cpu_request": k.CPURequest,
+		"mem_request": k.MemRequest, "cpu_limit": k.CPULimit, "mem_limit": k.MemLimit,
+		"pod": k.Pod,
+	} {
+		if _, set := c.Origins["session.k8s."+name]; set {
+			all[name] = value
+		}
+	}
+	if len(k.NodeSelector) > 0 {
+		all["node_selector"] = k.NodeSelector
+	}
+	settings, err := json.Marshal(all)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode [session.k8s]: %w", err)
+	}
+	return settings, nil
+}
