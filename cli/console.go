@@ -69,8 +69,7 @@ machine.` + installedAs(e.Program),
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.PersistentFlags().StringVar(&e.Dir, "city", "",
-		"the city's `folder` (default: GC_CITY_PATH, or the nearest folder upwards with "+
-			"a city.toml)")
+		"the city's `folder` (default: GC_CITY_PATH, or found upwards from here)")
 	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "print JSON, in the form that the API uses")
 	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "change nothing")
 	c.Flags().BoolVar(&headless, "headless", false, "run the city without a screen, as a service")
