@@ -106,7 +106,7 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	return p.delete(ctx, pod)
 }
 
-// delete deletes a pod whose agent has ended, and waits until it is gone.
+// delete deletes a pod after the end of its agent, and waits until it is gone.
 func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	now := int64(1)
 	limit, cancel := context.WithTimeout(ctx, callLimit)

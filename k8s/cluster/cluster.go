@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// Options says whose sessions they are.
+// Options select the city.
 type Options struct {
 	City     string // absolute path of the city's folder on this machine, and in the pods
 	Observe  bool   // another process runs the city: nothing is changed
@@ -96,7 +96,7 @@ func (p *Provider) Close() {
 	p.wg.Wait()
 }
 
-// changed tells waiting goroutines that an entry has changed. Under mu.
+// changed wakes goroutines that wait for a change of an entry. Under mu.
 func (p *Provider) changed() {
 	close(p.moved)
 	p.moved = make(chan struct{})

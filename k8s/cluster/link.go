@@ -173,7 +173,7 @@ func (s *stream) Close() error {
 	return s.WriteCloser.Close()
 }
 
-// err is why the exec has ended; nil = it has not, or nobody knows.
+// err returns why the exec has ended; nil = it has not, or the reason is unknown.
 func (s *stream) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -61,10 +61,10 @@ func ReadSettings(data []byte) (Settings, error) {
 	s.Pod = cmp.Or(s.Pod, os.Getenv("GC_K8S_POD"))
 	switch {
 	case s.Image == "":
-		return s, errors.New("no image for the pods of agents: set GC_K8S_IMAGE")
+		return s, errors.New("no image for the pods: set image in [session.k8s], or GC_K8S_IMAGE")
 	case s.ToolsImage == "":
 		return s, errors.New(
-			"no image with gcity-pod: build one (docs/kubernetes.md) and set GC_K8S_TOOLS_IMAGE",
+			"no image with gcity-pod: set tools_image in [session.k8s], or GC_K8S_TOOLS_IMAGE",
 		)
 	}
 	return s, nil
@@ -88,7 +88,7 @@ func (s *Settings) restConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-// cityLabel tells the pods of one city from those of others. A city is its folder.
+// cityLabel returns the label of a city's pods. A city is its folder.
 func cityLabel(city string) string {
 	sum := sha256.Sum256([]byte(city))
 	return hex.EncodeToString(sum[:8])
