@@ -80,7 +80,7 @@ func needSubject(m *model) string {
 	case p.About().Details != "" && p.Subject().Name == "":
 		return noneIn(m, p)
 	case p.About().Details == "" && singleAgent(m) == nil:
-		return nobody(m)
+		return noAgent(m)
 	}
 	return ""
 }
@@ -109,13 +109,13 @@ func needVerb(m *model) string {
 		return amongRuns(m)
 	}
 	if len(targets(m)) == 0 {
-		return nobody(m)
+		return noAgent(m)
 	}
 	return ""
 }
 
-// nobody returns why there is no agent to act on.
-func nobody(m *model) string {
+// noAgent returns why a verb has no agent to act on.
+func noAgent(m *model) string {
 	return cmp.Or(m.focused().About().Proxy, "no agent is selected")
 }
 
@@ -129,7 +129,7 @@ func needTerminal(m *model) string {
 	case showsRun(m):
 		return amongRuns(m)
 	case r == nil:
-		return nobody(m)
+		return noAgent(m)
 	case !r.Running:
 		return fmt.Sprintf("%s is %s: it has no terminal to attach to", r.Shown,
 			panel.InState(r.State))
@@ -165,8 +165,8 @@ func heldBack(m *model) []*panel.AgentRow {
 // selected returns the agent that verbs and the pane are about, or nil.
 func selected(m *model) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
 
-// targets returns the agents that a verb acts on: the named ones; in a panel whose rows stand for agents, the one
-// under the cursor; else the marked ones; else the selected one.
+// targets returns the agents that a verb acts on: the named ones; in a panel of things that stand for agents, the
+// one under the cursor; else the marked ones; else the selected one.
 func targets(m *model) []*panel.AgentRow {
 	if len(m.aim) > 0 {
 		rows := make([]*panel.AgentRow, len(m.aim))
@@ -196,8 +196,8 @@ func targets(m *model) []*panel.AgentRow {
 	return nil
 }
 
-// whom names the targets: "worker", "3 agents".
-func whom(rows []*panel.AgentRow) string {
+// targetNames names the targets: "worker", "3 agents".
+func targetNames(rows []*panel.AgentRow) string {
 	if len(rows) == 1 {
 		return rows[0].Shown
 	}
@@ -212,7 +212,7 @@ func do(m *model, doing string, rows []*panel.AgentRow,
 		commands[i] = command(r.Name)
 	}
 	unmark(m, commands)
-	return carry(m, doing, whom(rows), commands)
+	return carry(m, doing, targetNames(rows), commands)
 }
 
 // carry sends commands. The status line shows doing and what until they end.
@@ -260,14 +260,15 @@ func askRestart(m *model) []feed.Effect {
 	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
 		body = "No session is running; a new one starts."
 	}
-	ask(m, question{title: "Restart " + whom(rows) + "?", whom: names(m, rows), verb: "restart",
+	ask(m, question{title: "Restart " + targetNames(rows) + "?", whom: names(m, rows),
+		verb:  "restart",
 		count: len(rows), do: do, body: []string{body}})
 	return nil
 }
 
 func release(m *model) []feed.Effect {
 	rows := heldBack(m)
-	return perhaps(m, question{title: "Release " + whom(rows) + "?", whom: names(m, rows),
+	return perhaps(m, question{title: "Release " + targetNames(rows) + "?", whom: names(m, rows),
 		verb: "release", do: func(m *model) []feed.Effect {
 			return do(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
@@ -291,7 +292,7 @@ func askEnd(m *model) []feed.Effect {
 		})
 	}
 	m.dialogs.Open(&choice{
-		Title: "Stop " + whom(rows),
+		Title: "Stop " + targetNames(rows),
 		Body:  names(m, rows),
 		Must:  confirmation(rows),
 		Edit:  widget.NewEntry(""),

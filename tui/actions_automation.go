@@ -117,7 +117,7 @@ func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// firing is an automation that was fired from this control room and whose run has not ended.
+// firing is an automation that was fired from this control room and has not ended its run.
 type firing struct {
 	id     int // of the action
 	name   string

@@ -14,7 +14,7 @@ import (
 // usualDrain is how long an agent without a pool has to finish.
 const usualDrain = 5 * time.Minute
 
-// drainTargets returns the targets that D would drain, or, if there are none, those whose drain it would cancel.
+// drainTargets returns the targets that D would drain, or else the draining targets that it would cancel.
 func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
 	for _, r := range drainRows(m) {
 		switch {
@@ -46,7 +46,7 @@ func drainRows(m *model) []*panel.AgentRow {
 // drained names the targets of D, with their pool.
 func drained(m *model, rows []*panel.AgentRow) string {
 	if !ofWholePools(m) {
-		return whom(rows)
+		return targetNames(rows)
 	}
 	return widget.Count(len(rows), "member") + " of " + subjectTitle(m)
 }

@@ -58,7 +58,7 @@ func mark(m *model) []feed.Effect {
 	return nil
 }
 
-// markRange marks from the last mark to the cursor. If there is no visible mark, it starts one at the cursor.
+// markRange marks from the last mark to the cursor. Without a visible mark, it starts one at the cursor.
 func markRange(m *model) []feed.Effect {
 	k := marking(m)
 	from := k.List.Cursor

@@ -73,7 +73,7 @@ func peekActions() []action {
 	}
 }
 
-// meantAgent returns the agent whose output is wanted: the one that an event is about if Events has the focus, else
+// meantAgent returns the agent to show output of: the one that an event is about if Events has the focus, else
 // that of the pane.
 func meantAgent(m *model) *panel.AgentRow {
 	if r := singleAgent(m); r != nil {

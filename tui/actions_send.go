@@ -156,7 +156,7 @@ func sendComposed(m *model) []feed.Effect {
 // deliver sends a text and asks first if needed; agreed is called when it is sent.
 func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + whom(rows) + "?", whom: names(m, rows), verb: "send",
+	q := question{title: "Send to " + targetNames(rows) + "?", whom: names(m, rows), verb: "send",
 		count: len(rows), do: func(m *model) []feed.Effect {
 			agreed(m)
 			rememberSent(m, text)
@@ -188,8 +188,8 @@ func leaveComposer(m *model) []feed.Effect {
 	return nil
 }
 
-// waitingRows returns the targets that have waiting texts. If there are none, it returns the agents with waiting
-// texts from this room: after sending to marked agents the cursor is elsewhere.
+// waitingRows returns the targets that have waiting texts. Otherwise it returns the agents with waiting texts from
+// this room: after sending to marked agents the cursor is elsewhere.
 func waitingRows(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range targets(m) {
@@ -216,7 +216,7 @@ func needWaiting(m *model) string {
 		return why
 	}
 	if len(waitingRows(m)) == 0 {
-		return "no text waits to be typed into " + whom(targets(m))
+		return "no text waits to be typed into " + targetNames(targets(m))
 	}
 	return ""
 }
@@ -235,7 +235,7 @@ func needKnownWaiting(m *model) string {
 	return ""
 }
 
-// ofRead applies a condition to the agent whose details are open, independent of marks.
+// ofRead applies a condition to the agent of the open details, independent of marks.
 func ofRead(why func(*model) string) func(*model) string {
 	return func(m *model) string {
 		if no := needDossier(m); no != "" {
@@ -247,7 +247,7 @@ func ofRead(why func(*model) string) func(*model) string {
 	}
 }
 
-// fromDetails applies an action to the agent whose details are open, and closes them.
+// fromDetails applies an action to the agent of the open details, and closes them.
 func fromDetails(do func(*model) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
 		name := m.dialogs.dossier().Name
@@ -268,7 +268,7 @@ func askUnsend(m *model) []feed.Effect {
 			body = append(body, r.Shown+": "+panel.Quoted(s))
 		}
 	}
-	what := widget.Count(len(commands), "text") + " to " + whom(rows)
+	what := widget.Count(len(commands), "text") + " to " + targetNames(rows)
 	ask(m, question{title: "Take back " + what + "?", verb: "take back", count: len(rows),
 		body: body,
 		do: func(m *model) []feed.Effect {
@@ -295,15 +295,16 @@ func askSendNow(m *model) []feed.Effect {
 			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
 	}
-	ask(m, question{title: "Send to " + whom(rows) + " now?", verb: "send now", count: len(rows),
-		body: body,
+	ask(m, question{title: "Send to " + targetNames(rows) + " now?", verb: "send now",
+		count: len(rows),
+		body:  body,
 		do: func(m *model) []feed.Effect {
 			for _, c := range commands {
 				// the only copy if the second step fails
 				rememberSent(m, c.(city.Nudge).Text)
 			}
 			unmark(m, commands)
-			todo := carry(m, "sending to", whom(rows), commands)
+			todo := carry(m, "sending to", targetNames(rows), commands)
 			for i, e := range todo {
 				if p, ok := e.(feed.Perform); ok {
 					p.First = first

@@ -28,7 +28,7 @@ func poolSubject(p *panel.PoolRow) subject {
 	return subject{name: p.Name, shown: p.Shown, pool: true, rig: p.Rig, off: p.Suspended}
 }
 
-// byFlag splits subjects into those that can be suspended and those whose own flag can be cleared. Subjects that
+// byFlag splits subjects into those that can be suspended and those with a flag of their own to clear. Subjects that
 // already are as wanted are in neither, so that undo restores exactly what changed.
 func byFlag(all []subject) (on, off []subject) {
 	for _, s := range all {

@@ -282,7 +282,7 @@ func askHosted(m *model) []feed.Effect {
 	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.home, Leaving: true})
 }
 
-// needFleet returns why there is no room of all cities.
+// needFleet returns why the room of all cities is not available.
 func needFleet(m *model) string {
 	if !m.directory {
 		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.keys.KeyOf("city.switch") +

@@ -22,7 +22,7 @@ type tour struct {
 	rooms   map[string]*station // by folder; "" is the room of all cities
 	here    *station
 	home    *station           // of the city that Run was called for; nil = for all
-	lookout *feed.FleetWatcher // nil = there is no list of cities
+	lookout *feed.FleetWatcher // nil = no list of cities
 	visits  int
 
 	mu     sync.Mutex

@@ -196,7 +196,7 @@ func (m *model) sheetPlace(lines, w int) (left, top, h int) {
 	return (m.w - w) / 2, max(0, (m.h-h)/3), h
 }
 
-// sheetContent returns the open dialog; the title is "" if there is none.
+// sheetContent returns the open dialog; the title is "" without a dialog.
 func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	switch {
 	case m.dialogs.covers():

@@ -30,7 +30,7 @@ func needEditableDossier(m *model) string {
 	return needEditable(m)
 }
 
-// editRead edits the declaration of the agent whose details are open.
+// editRead edits the declaration of the agent of the open details.
 func editRead(m *model) []feed.Effect {
 	todo := editConfig(m)
 	m.dialogs.CloseIn(keymap.InReader)

@@ -55,7 +55,7 @@ func mistake(m *model) (feed.FileLine, bool) {
 	return placeOf(m, at[1])
 }
 
-// editedThing returns the agent or the pool that an edit is about and where it is declared; "" if there is none.
+// editedThing returns the agent or the pool that an edit is about and where it is declared, or "".
 func editedThing(m *model) (name, source string, patched []string) {
 	name = m.Agents.Chosen
 	switch {

@@ -72,7 +72,7 @@ func TestFleetOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	s.shows("last heard 1m ago: no answer within 2s", "retries in 8s: its loop panicked", "1 failed; 1 quarantined")
+	s.shows("last answer 1m ago: no answer within 2s", "retries in 8s: its loop panicked", "1 failed; 1 quarantined")
 }
 
 func TestFleetShowsWhatIsLeft(t *testing.T) {

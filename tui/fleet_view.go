@@ -198,7 +198,7 @@ func needsPanel(m *model, w, h int, focus, shared bool) []string {
 		l.Space(2)
 		why := n.need.Why
 		if !n.need.Until.IsZero() && n.need.Until.After(m.now) {
-			why += " " + m.look.Glyphs.Dot + " again in " +
+			why += " " + m.look.Glyphs.Dot + " retries in " +
 				widget.Remaining(n.need.Until.Sub(m.now))
 		}
 		if old := widget.Width(widget.Age(m.now.Sub(n.need.Since))) + 2; w-l.Width-old > 10 {

@@ -155,8 +155,8 @@ func (k *inbox) under() *mail.Message {
 	return nil
 }
 
-// columns returns the widths of senders and recipients in a list of w columns. 0 = there is no room, or the only
-// user is the recipient of everything.
+// columns returns the widths of senders and recipients in a list of w columns. 0 = not shown: too narrow, or all
+// mail is for the only user.
 func (k *inbox) columns(w int) (from, to int) {
 	most := min(max(8, w/6), 24)
 	named := false

@@ -50,7 +50,7 @@ func needHeldDossier(m *model) string {
 	return ""
 }
 
-// releaseRead releases the agent whose details are open, independent of marks.
+// releaseRead releases the agent of the open details, independent of marks.
 func releaseRead(m *model) []feed.Effect {
 	r := m.Agents.Find(m.dialogs.dossier().Name)
 	m.dialogs.CloseIn(keymap.InReader)

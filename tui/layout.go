@@ -116,8 +116,8 @@ func (m *model) front() panel.ID {
 	return m.focus
 }
 
-// listsWidth returns the width of the lists beside the pane. On a wide screen a row of agents is shown in full, as
-// long as 100 columns are left for a terminal.
+// listsWidth returns the width of the lists beside the pane. On a wide screen a row of agents is shown in full if
+// 100 columns are left for a terminal.
 func listsWidth(w int) int {
 	const broad, row, terminal = 180, 134, 100
 	share := w * 45 / 100

@@ -37,7 +37,7 @@ func (m *model) panelOf(id panel.ID) panel.Panel {
 // focused returns the panel that has the focus, Agents if the pane has it.
 func (m *model) focused() panel.Panel { return m.panelOf(m.focus) }
 
-// worked returns the panel that verbs act on: the focused one, or the one whose content the pane shows.
+// worked returns the panel that verbs act on: the focused one, or the one that the pane belongs to.
 func (m *model) worked() panel.Panel {
 	if showsRun(m) {
 		return m.Automations

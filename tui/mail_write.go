@@ -70,7 +70,7 @@ func needAddressees(m *model) string {
 	case m.subject().Kind == panel.KindPool:
 		return needPool(m)
 	case len(addressees(m)) == 0:
-		return nobody(m)
+		return noAgent(m)
 	}
 	return ""
 }
@@ -182,8 +182,7 @@ func askRecipient(m *model) []feed.Effect {
 	return nil
 }
 
-// mailNames returns the known addresses: those of agents and pools, and of people who have written or received
-// mail.
+// mailNames returns the known addresses: those of agents and pools, and of people with mail.
 func mailNames(m *model, _ []string) []word {
 	all := agentNames(m, nil)
 	for _, w := range poolNames(m) {

@@ -47,7 +47,7 @@ func subjectTitle(m *model) string {
 		title = widget.Plain(m.subject().Name)
 	case p.About().Kind == panel.KindAgent:
 		if rows := targets(m); len(rows) > 0 {
-			title = whom(rows)
+			title = targetNames(rows)
 		}
 	default:
 		title = p.Called()

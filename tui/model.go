@@ -82,7 +82,7 @@ type outgoing struct {
 	posted   []posting        // mail that is being sent
 	sent     []string         // texts that went to agents, oldest first
 	letters  []followedLetter // on their way, oldest first
-	followed int              // the action whose texts the status line reports
+	followed int              // the action that the status line reports texts of
 	// time of the last key of a text that could not be typed; zero = none
 	refusedText time.Time
 }

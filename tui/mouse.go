@@ -175,7 +175,7 @@ func unfold(m *model, p panel.ID) []feed.Effect {
 	return m.perform(m.keys.ByID(m.panelOf(p).About().Opens))
 }
 
-// tabAt returns the panel whose title is at a column of a rule.
+// tabAt returns the panel with its title at a column of a rule.
 func tabAt(m *model, a *area, x int) (panel.ID, bool) {
 	at := 1
 	for _, t := range m.tabsFor(a.place, a.w) {
@@ -188,7 +188,7 @@ func tabAt(m *model, a *area, x int) (panel.ID, bool) {
 	return "", false
 }
 
-// point moves the cursor to a row of a panel; it returns false if there is no such row.
+// point moves the cursor to a row of a panel; it returns false if the row does not exist.
 func point(m *model, a *area, row int) bool {
 	if a.panel == panel.IDPeek {
 		return false

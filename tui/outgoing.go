@@ -58,7 +58,7 @@ func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// expectBack notes texts that are being taken back: that they are not typed is no failure.
+// expectBack notes texts that are being taken back: not typing them is not a failure.
 func expectBack(m *model, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.letters {

@@ -88,7 +88,7 @@ func TestTerminalSave(t *testing.T) {
 	c.keys("jjjjjj0")
 	c.sees("compiling")
 	path := filepath.Join(dir, "kept.txt")
-	for _, want := range []string{"saved 64 lines to", "it exists already"} {
+	for _, want := range []string{"saved 64 lines to", "the file exists"} {
 		c.keys("\x13")
 		c.sees("save 64 lines to: builder-")
 		c.keys("\x15~/kept.txt\r")

@@ -21,8 +21,7 @@ func turnPane(m *model) {
 	}
 }
 
-// watchingRun returns the run whose output is visible in the pane or in the details of an automation; false if
-// there is none.
+// watchingRun returns the run whose output is visible in the pane or in the details of an automation, if any.
 func watchingRun(m *model) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {

@@ -55,7 +55,7 @@ func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
 	for _, b := range readyWork(a.Beads) {
 		own := b.Clone()
 		f.All = append(f.All, item{Title: widget.Plain(b.ID) + " " + b.Priority.String() + " " +
-			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: whose(&own),
+			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: ownerOf(&own),
 			Run: func(m *model) []feed.Effect { return slingTo(m, own, ready.takes) }})
 	}
 	f.Search()
@@ -76,8 +76,8 @@ func readyWork(all []beads.Bead) []beads.Bead {
 	return all
 }
 
-// whose returns the assignee or the pool of a bead.
-func whose(b *beads.Bead) string {
+// ownerOf returns the assignee or the pool of a bead.
+func ownerOf(b *beads.Bead) string {
 	if b.Assignee != "" {
 		return widget.Plain(b.Assignee) + " has it"
 	}

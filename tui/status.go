@@ -168,7 +168,7 @@ func statusLine(m *model, w int) string {
 	case s.failed:
 		sign, tail = m.look.Glyphs.Failed, dismisses(m)
 	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4:
-		// a time in the text is no longer right
+		// a time in the text is outdated
 		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
 	}
 	switch {

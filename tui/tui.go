@@ -41,7 +41,7 @@ type Options struct {
 	// file that stores the state of the room, "" = it is not stored; its folder is created
 	Memory string
 
-	// Cities lists the cities that can be opened here, nil = there is no list. With a list and no City the room
+	// Cities lists the cities that can be opened here, nil = no list. With a list and no City the room
 	// shows all of them first; Mode is then the mode of each.
 	Cities city.Directory
 	// for a city of the list, nil = it cannot be edited
@@ -52,8 +52,8 @@ type Options struct {
 	// most frames a second, which bounds the delay of a key; 0 = 60, over SSH 30. News is paced separately
 	FPS int
 
-	// Interrupts brings SIGINT to a room whose process handles it itself; nil = the room handles it. A SIGINT that
-	// was typed while another program had the terminal is ignored, any other ends the room.
+	// Interrupts brings SIGINT to a room in a process that handles SIGINT itself; nil = the room handles it. A
+	// SIGINT that was typed while another program had the terminal is ignored, any other ends the room.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // the terminal; nil = os.Stdin

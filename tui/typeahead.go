@@ -6,8 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// breath is the longest pause between two keys of one text. A user whose text is refused often keeps typing before
-// noticing.
+// breath is the longest pause between two keys of one text. After a refusal users often keep typing before they
+// notice.
 const breath = 500 * time.Millisecond
 
 // writes reports whether the user types a text after an action.

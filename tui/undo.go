@@ -33,7 +33,7 @@ func reversal(m *model, commands []city.Command) []city.Command {
 	return back
 }
 
-// reverse returns the command that undoes another one in the current state; nil = there is none.
+// reverse returns the command that undoes another one in the current state, or nil.
 func reverse(m *model, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
@@ -63,7 +63,7 @@ func reverse(m *model, c city.Command) city.Command {
 	return nil
 }
 
-// offer stores how to undo the action that has just begun, instead of the previous one.
+// offer replaces the stored undo with that of the action that has begun.
 func offer(m *model, what string, commands []city.Command) {
 	m.undo = undo{}
 	if back := reversal(m, commands); len(back) > 0 {

@@ -248,7 +248,7 @@ func (m *model) roomy() int {
 }
 
 // shortTabs shortens the titles of panels that share one place to w columns. First the notes go, then, from the
-// right, the names of hidden panels, whose keys stay; then the search is cut, and last the keys go. The number of
+// right, the names of hidden panels, but not their keys; then the search is cut, and last the keys go. The number of
 // hidden rows may replace a name, but nothing else.
 func (m *model) shortTabs(all []widget.Tab, w int) []widget.Tab {
 	all = slices.Clone(all)

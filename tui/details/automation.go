@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunHistory has the runs of an automation whose details are open.
+// RunHistory has the runs of the automation of the open details.
 type RunHistory struct {
 	Name    string
 	Runs    []city.Run // newest first

@@ -40,7 +40,7 @@ func heading(src *Source, text string) []string {
 	return []string{"", src.Look.Paint(themes.Title, text)}
 }
 
-// driftLines lists the fields whose running value differs from the configuration.
+// driftLines lists the fields with a running value that differs from the configuration.
 func driftLines(src *Source, all []city.Difference) []string {
 	if len(all) == 0 {
 		return nil
@@ -215,7 +215,7 @@ func envLines(src *Source, env []city.Variable) []string {
 	return lines
 }
 
-// Inspection is what is known about an agent whose details are open.
+// Inspection is what is known about the agent of the open details.
 type Inspection struct {
 	Name    string
 	About   *city.Inspection // nil = nothing yet

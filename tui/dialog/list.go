@@ -16,7 +16,7 @@ type List[T any] struct {
 	Move  func(n int)          // moves the cursor
 }
 
-// Zone returns the zone whose actions apply to the list.
+// Zone returns the zone of the list's actions.
 func (l *List[T]) Zone() keymap.Zone { return l.In }
 
 // Ready reports that the list takes keys at once.

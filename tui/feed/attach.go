@@ -129,7 +129,7 @@ type answered struct {
 	err  error
 }
 
-// dial fills in the terminal, or returns why there is none. Input is kept for the agent meanwhile, except the keys
+// dial fills in the terminal, or returns why it cannot. Input is kept for the agent meanwhile, except the keys
 // that cancel.
 func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 	// of the request only, as city.Control says

@@ -73,7 +73,7 @@ func (r *Runner) Discard(d DiscardDraft) {
 // planDeadline bounds the plan of a draft.
 const planDeadline = 15 * time.Second
 
-// EditDraft runs the editor on a draft, a new one if there is none, and returns it.
+// EditDraft runs the editor on a draft, by default a new one, and returns it.
 func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft, err error) {
 	if d = what.Draft; d == nil {
 		if d, err = NewDraft(r.Config, what.At); err != nil {

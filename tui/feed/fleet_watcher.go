@@ -55,7 +55,7 @@ func NewFleetWatcher(r *Runner) *FleetWatcher {
 		wake: make(chan struct{}, 1)}
 }
 
-// Tell sends the list to another mailbox, now and from now on.
+// Tell sends the list to another mailbox from now on.
 func (l *FleetWatcher) Tell(to *Mailbox) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()

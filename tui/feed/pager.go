@@ -15,8 +15,8 @@ import (
 )
 
 // PageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It has its own process
-// group, so that ctrl+c does not end the city. ctrl+z is disabled, and a program that stops itself is continued at
-// once, because there is no shell to do it. The terminal's modes are restored in any case.
+// group, so that ctrl+c does not end the city. ctrl+z is disabled, and a program that stops itself is continued,
+// because no shell would do it. The terminal's modes are restored in any case.
 func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {

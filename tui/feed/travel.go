@@ -9,7 +9,7 @@ import (
 
 // Directory is the list of the cities, and the city that this program runs.
 type Directory struct {
-	Dir   city.Directory // nil = there is no list
+	Dir   city.Directory // nil = no list
 	Own   city.Control   // nil = none
 	OwnAt string         // its folder
 }

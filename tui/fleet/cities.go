@@ -228,7 +228,7 @@ func (c *City) Why(now time.Time) string {
 	case !c.Info.Running && c.Info.Status == city.CityStopped:
 		return "not running"
 	case c.Mute != "" && c.Known:
-		return "last heard " + widget.Age(now.Sub(c.Heard)) + " ago: " + widget.Plain(c.Mute)
+		return "last answer " + widget.Age(now.Sub(c.Heard)) + " ago: " + widget.Plain(c.Mute)
 	case c.Mute != "":
 		return widget.Plain(c.Mute)
 	case b.Late > 0:

@@ -32,7 +32,7 @@ func newAgents() *Agents {
 		Matches: func(f *widget.Filter, r *AgentRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   (*AgentRow).Attention,
 		Columns: a.Columns,
-		Empty:   a.nobody,
+		Empty:   a.emptyHelp,
 		Rig:     func(r *AgentRow) string { return r.Rig },
 		Strip:   a.StripOf,
 	})
@@ -205,8 +205,8 @@ func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	e.Look.Reason(l, b, w)
 }
 
-// nobody says why the list is empty and how to fill it.
-func (a *Agents) nobody(e *Env, w int) []string {
+// emptyHelp says why the list is empty and how to fill it.
+func (a *Agents) emptyHelp(e *Env, w int) []string {
 	note := func(texts ...string) []string {
 		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)
 	}

@@ -92,7 +92,7 @@ func agentColumnKinds() []choosable {
 	}
 }
 
-// ChosenColumns returns the columns of some names; nil if there are none, for the default ones.
+// ChosenColumns returns the columns of some names; nil for the default ones.
 func ChosenColumns(names []string) []choosable {
 	var out []choosable
 	for _, name := range names {

@@ -18,7 +18,7 @@ type named[R any] interface {
 	Key() string
 }
 
-// Definition makes a panel out of a table. Parts whose function is nil are left out.
+// Definition makes a panel out of a table. A part with a nil function is left out.
 type Definition[R any, P named[R]] struct {
 	About
 	Rows    func(e *Env) []R                                // builds the rows of a snapshot
@@ -492,7 +492,7 @@ func (k *Marking) Here() string {
 	return ""
 }
 
-// Pruned returns the marks whose rows still exist.
+// Pruned returns the marks of rows that still exist.
 func Pruned(marks map[string]bool, known func(id string) bool) map[string]bool {
 	for id := range marks {
 		if !known(id) {

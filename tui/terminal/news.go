@@ -19,11 +19,11 @@ type Screen interface {
 type News struct {
 	Agent, Session string
 	Run            string   // used instead of Agent and Session: the output is in Text
-	Screen         Screen   // nil: there is none, and Text has the last output
+	Screen         Screen   // nil: not available, and Text has the last output
 	Text           []string // clean lines, which never change
 	Fed            uint64   // lines that the session has written since watching began
 	Ended          bool     // the stream has ended
-	Problem        string   // why there is no output
+	Problem        string   // why no output is available
 	Keeps          int      // lines of history that the screen stores
 	Urgent         bool     // the first news of a session, shown at once
 }

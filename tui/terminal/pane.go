@@ -138,7 +138,7 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// whole reports whether a screen belongs to a full-screen program: the alternate screen; a screen whose cursor is
+// whole reports whether a screen belongs to a full-screen program: the alternate screen; a screen with its cursor
 // far above most of the content; or a full screen without a cursor that never scrolled.
 func whole(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)

@@ -89,7 +89,7 @@ func (e *Entry) give(typed string) {
 
 func (e *Entry) send(msg tea.Msg) bool {
 	before := e.input.Value()
-	// without suggestions, clipboard and blinking there is no command
+	// without suggestions, clipboard and blinking it returns no command
 	e.input, _ = e.input.Update(msg)
 	return e.input.Value() != before
 }
