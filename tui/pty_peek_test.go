@@ -104,7 +104,7 @@ func TestTerminalSave(t *testing.T) {
 	c.keys("\x13")
 	c.sees("save 64 lines")
 	c.keys("\x15/no/such/folder/x\r")
-	c.sees("there is no folder /no/such/folder")
+	c.sees("folder /no/such/folder does not exist")
 	c.signal(syscall.SIGHUP)
 	c.ends("hangup")
 }
