@@ -272,7 +272,6 @@ func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	cs.enqueue(a, typing{id: id, cmd: cmd})
 }
 
-// enqueue adds to the queue of a terminal.
 func (cs *commands) enqueue(a *record, t typing) {
 	a.typing = append(a.typing, t)
 	if len(a.typing) == 1 {
