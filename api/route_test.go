@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 		{"/v0/pool/yard/crew/scale", wire.Route{Kind: wire.KindCommand, Target: "yard/crew", Verb: "scale"}},
 		{"/v0/pool/yard%2Fcrew/scale", wire.Route{Kind: wire.KindCommand, Target: "yard/crew", Verb: "scale"}},
 		{"/v0/pool/yard%2Fscale", wire.Route{Kind: wire.KindPool, Target: "yard/scale"}},
-		{"/v0/pool/yard/restart", wire.Route{Kind: wire.KindPool, Target: "yard/restart"}},
+		{"/v0/pool/yard/drain", wire.Route{Kind: wire.KindPool, Target: "yard/drain"}},
 		{"/v0/city/town/pool/crew/scale", wire.Route{Kind: wire.KindCommand, City: "town", Target: "crew", Verb: "scale"}},
 		{"/v0/rigs", wire.Route{Kind: wire.KindRigs}},
 		{"/v0/rig/yard", wire.Route{Kind: wire.KindRig, Target: "yard"}},

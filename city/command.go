@@ -72,6 +72,16 @@ type (
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
+	// RestartPool restarts all members that a pool wants: at once, or with Rolling one after the other, each when the
+	// one before runs. It is done when all run, and fails at the first that does not come up.
+	RestartPool struct {
+		Pool    string `json:"-"`
+		Rolling bool   `json:"rolling,omitempty"`
+	}
+	// CheckPool runs a pool's check now. It is done when the check has answered.
+	CheckPool struct {
+		Pool string `json:"-"`
+	}
 	// SuspendRig writes a rig's suspended flag into the configuration.
 	SuspendRig struct {
 		Rig string `json:"-"`
@@ -150,6 +160,8 @@ func (Drain) Verb() string          { return "drain" }
 func (Undrain) Verb() string        { return "undrain" }
 func (DrainAck) Verb() string       { return "drain-ack" }
 func (Scale) Verb() string          { return "scale" }
+func (RestartPool) Verb() string    { return "restart-pool" }
+func (CheckPool) Verb() string      { return "check-pool" }
 func (SuspendRig) Verb() string     { return "suspend-rig" }
 func (ResumeRig) Verb() string      { return "resume-rig" }
 func (Nudge) Verb() string          { return "nudge" }
@@ -176,6 +188,8 @@ func (c Drain) Target() string          { return c.Agent }
 func (c Undrain) Target() string        { return c.Agent }
 func (c DrainAck) Target() string       { return c.Agent }
 func (c Scale) Target() string          { return c.Pool }
+func (c RestartPool) Target() string    { return c.Pool }
+func (c CheckPool) Target() string      { return c.Pool }
 func (c SuspendRig) Target() string     { return c.Rig }
 func (c ResumeRig) Target() string      { return c.Rig }
 func (c Nudge) Target() string          { return c.Agent }

@@ -25,6 +25,7 @@ var commands = []city.Command{
 	city.Suspend{}, city.Suspend{Agent: "rig/pool"}, city.Resume{}, city.Resume{Agent: "worker"},
 	city.Release{Agent: "worker"}, city.Interrupt{Agent: "worker"}, city.Clear{Agent: "worker"}, city.RequestRestart{Agent: "worker"},
 	city.Drain{Agent: "rig/worker-10"}, city.Drain{Agent: "rig/worker-10", Final: true}, city.Undrain{Agent: "rig/worker-10"}, city.DrainAck{Agent: "rig/worker-10"},
+	city.RestartPool{Pool: "worker"}, city.RestartPool{Pool: "rig/worker", Rolling: true}, city.CheckPool{Pool: "worker"},
 	city.Scale{Pool: "worker"}, city.Scale{Pool: "rig/worker", Size: 3}, city.Scale{Pool: "worker", Size: -1}, city.Scale{Pool: "worker", Auto: true},
 	city.SuspendRig{Rig: "demo"}, city.ResumeRig{Rig: "demo"},
 	city.Nudge{Agent: "worker", Text: "-x; größer\n\x01 <&>"}, city.SendKeys{Agent: "worker", Keys: []string{"C-c", " ", "Enter"}},

@@ -9,6 +9,13 @@ func pools() []Verb {
 			Line: Line{"scale", "POOL SIZE|auto", "set a pool's size, or let its check " +
 				"decide again"},
 			decode: decodeScale},
+		{Name: "restart-pool", Noun: Pool, API: API{Path: "restart", Body: city.RestartPool{},
+			Summary: "Restart all members, at once or one after the other"},
+			Line:   Line{"restart-pool", "POOL", "restart all members of a pool"},
+			decode: to(func(n string) city.RestartPool { return city.RestartPool{Pool: n} })},
+		{Name: "check-pool", Noun: Pool, API: API{Path: "check", Summary: "Run its check now"},
+			Line:   Line{"check", "POOL", "run a pool's check now"},
+			decode: to(func(n string) city.CheckPool { return city.CheckPool{Pool: n} })},
 	}
 }
 

@@ -56,7 +56,25 @@ from the next start. Surplus members are asked to finish before they stop.`,
 		return e.Do(ctx, l, c)
 	})
 	scale.ValidArgsFunction = env.CompleteWith(e, env.KindPool, "auto")
-	return env.Group("pool", "Show groups of identical agents, set their size", list, show, scale)
+	var rolling bool
+	restart := forPool(e, &cobra.Command{
+		Use: "restart NAME", Short: "Restart all members of a pool", Args: env.Exactly(1),
+		Long: `restart restarts all members that the pool wants, at once. With --rolling they
+restart one after the other: the next begins when the one before runs. Both end
+when all members run, and with exit code 1 at the first that does not come up.`,
+		Example: "  gcity pool restart worker --rolling",
+	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+		return e.Do(ctx, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})
+	})
+	restart.Flags().BoolVar(&rolling, "rolling", false, "restart one member after the other")
+	check := forPool(e, &cobra.Command{
+		Use: "check NAME", Short: "Run a pool's check now and show what it says",
+		Args: env.Exactly(1),
+	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+		return e.Do(ctx, l, city.CheckPool{Pool: f.Pool.Name})
+	})
+	return env.Group("pool", "Show, scale, restart and check pools of agents", list, show, scale,
+		restart, check)
 }
 
 // forPool sets the function of a command: run gets the open city, the pool of the first argument, and the other

@@ -58,6 +58,10 @@ func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 		cs.m.loader.suspendRig(id, c.Rig, false)
 	case city.Scale:
 		cs.m.sizes.scale(id, c)
+	case city.RestartPool:
+		cs.m.sizes.restartPool(now, id, c)
+	case city.CheckPool:
+		cs.m.sizes.checkNow(now, id, c.Pool)
 	case city.Fire:
 		cs.m.runs.Fire(now, id, c)
 	case city.EndRun:
@@ -134,38 +138,41 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 }
 
 func (cs *commands) restart(now time.Time, id uint64, a *record) {
-	if a.want == nil {
-		cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the "+
-			"configuration and is "+
-			"being stopped")
-		return
-	}
-	if a.surplus() {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("%s, so %s does not restart: scale "+
-			"it up first", a.surplusReason(), a.name))
-		return
-	}
-	if a.want.Suspended != "" {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is suspended %s: resume it first",
-			a.name, a.want.Suspended))
-		return
-	}
-	if a.called() {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog %s "+
-			"and only starts for its beats: `gcity watchdog triage %s` starts one", a.name,
-			a.want.TriageOf, a.want.TriageOf))
-		return
-	}
-	if why := cs.m.deps.missing(a); why != "" && a.sess.alive && a.act.op == opNone {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("a restart would only stop agent %s: it "+
-			"%s; fix that first, or kill it", a.name, why))
+	if why := cs.noRestart(a); why != "" {
+		cs.m.step.Refuse(id, city.Conflict, why)
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
+	cs.startAgain(now, a)
+}
+
+// noRestart returns why an agent cannot be restarted now, "" if it can.
+func (cs *commands) noRestart(a *record) string {
+	switch {
+	case a.want == nil:
+		return "agent " + a.name + " was removed from the configuration and is being stopped"
+	case a.surplus():
+		return fmt.Sprintf("%s, so %s does not restart: scale it up first", a.surplusReason(),
+			a.name)
+	case a.want.Suspended != "":
+		return fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended)
+	case a.called():
+		return fmt.Sprintf("agent %s is the triage of watchdog %s and only starts for its "+
+			"beats: `gcity watchdog triage %s` starts one", a.name, a.want.TriageOf,
+			a.want.TriageOf)
+	}
+	if why := cs.m.deps.missing(a); why != "" && a.sess.alive && a.act.op == opNone {
+		return fmt.Sprintf("a restart would only stop agent %s: it %s; fix that first, or kill it",
+			a.name, why)
+	}
+	return ""
+}
+
+// startAgain restarts an agent, or starts it if it does not run. A start that is in flight counts.
+func (cs *commands) startAgain(now time.Time, a *record) {
 	if !a.sess.alive && a.act.op == opNone {
 		a.forgive("started by operator")
 	}
-	// a start fulfills it too
 	a.act.intent = cause{kind: causeRestart, why: "restarted by operator"}
 	cs.m.decide(now, a)
 }

@@ -71,7 +71,8 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 			Payload: step.Payload(map[string]any{"run": id})}
 	}
 	newest := []events.Event{
-		{TS: now, Type: events.AutomationCompleted, Payload: step.Payload(map[string]any{"run": "r-2"})},
+		{TS: now, Type: events.AutomationCompleted,
+			Payload: step.Payload(map[string]any{"run": "r-2"})},
 		fired("r-4"), fired("r-3"), fired("r-2"),
 	}
 	w := newWorld()

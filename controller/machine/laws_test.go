@@ -107,6 +107,13 @@ func (w *world) fault(what, who byte) {
 	case 16:
 		w.command(uint64(len(w.log))<<8|uint64(what),
 			city.Scale{Pool: "w", Size: int(who % 5), Auto: who > 127})
+		switch who >> 5 {
+		case 1, 2:
+			w.command(uint64(len(w.log))<<8|uint64(what),
+				city.RestartPool{Pool: "w", Rolling: who>>5 == 1})
+		case 3:
+			w.command(uint64(len(w.log))<<8|uint64(what), city.CheckPool{Pool: "w"})
+		}
 	case 17:
 		w.stuck[[]string{"check:w", "mark:" + name, "scale", "edit"}[who>>2%4]] = true
 	case 18:
@@ -245,7 +252,8 @@ func (w *world) unanswered() {
 		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))
 	}
 	if len(w.m.sizes.scales) > 0 || len(w.m.loader.edits) > 0 {
-		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.sizes.scales, w.m.loader.edits))
+		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.sizes.scales,
+			w.m.loader.edits))
 	}
 	if n := len(w.m.loader.asking) + len(w.m.loader.waiting) + len(w.m.loader.confirms); n > 0 {
 		w.breach = append(w.breach, fmt.Sprintf("%d reloads were never answered", n))

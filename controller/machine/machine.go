@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/rollout"
 	"gcity/controller/runs"
 	"gcity/controller/step"
 	"gcity/controller/tier"
@@ -64,6 +65,7 @@ func newMachine() *Machine {
 	m.commands.m, m.drains.m, m.drifts.m = m, m, m
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
+	m.sizes.rollouts = rollout.New(rollCity{m}, &m.step)
 	m.agents, m.drifts.vets = map[string]*record{}, map[string]*vetting{}
 	m.sizes.checking, m.texts.sendBlocked = map[string]time.Time{}, map[string]string{}
 	m.loader.confirms = map[uint64]string{}
@@ -76,6 +78,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.step.Begin()
 	_ = m.takeSession(now, in) || m.takeRun(now, in) || m.takeWork(now, in) ||
 		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
+	m.sizes.rollouts.Turn(now)
 	m.watchdogs.Watch(now)
 	m.texts.deliver(now)
 	m.work.giveBack()

@@ -35,7 +35,8 @@ func TestFiguresChangeInSteps(t *testing.T) {
 		w.m.step.Changed = false
 		w.Step(effect.Watched{})
 		if w.m.step.Changed != c.changes {
-			t.Errorf("sample %d, %+v: shown anew: %t, want %t: %+v", i, u, w.m.step.Changed, c.changes,
+			t.Errorf("sample %d, %+v: shown anew: %t, want %t: %+v", i, u, w.m.step.Changed,
+				c.changes,
 				w.m.agents["a"].usage())
 		}
 	}

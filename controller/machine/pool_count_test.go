@@ -24,7 +24,8 @@ func TestCountedPoolsShowTheirCount(t *testing.T) {
 	for _, n := range []int{4, 0} {
 		w.m.step.Changed = false
 		w.Step(effect.WorkCounted{Work: city.Work{Open: 9, Pools: map[string]int{"crew": n}}})
-		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) || !w.m.step.Changed {
+		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) ||
+			!w.m.step.Changed {
 			t.Errorf("of %d: %+v, drawn anew: %t", n, c, w.m.step.Changed)
 		}
 	}

@@ -3,12 +3,14 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"gcity/agent"
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/rollout"
 	"gcity/controller/step"
 	"gcity/events"
 	"gcity/internal/redact"
@@ -44,6 +46,8 @@ type poolRecord struct {
 	draining []string
 
 	decisions []city.Decision
+
+	asking []uint64 // commands that wait for the check's answer
 }
 
 func (p *poolRecord) name() string { return p.want.Name }
@@ -76,6 +80,11 @@ func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
 		p.last.Command = redact.Text(w.Check)
 		ps.pools[w.Name] = p
 		ps.poolOrder = append(ps.poolOrder, p)
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if ps.pools[name] == nil {
+			ps.dropPool(before[name])
+		}
 	}
 	for i := range c.Wants {
 		if p := ps.pools[c.Wants[i].Pool]; p != nil {
@@ -241,8 +250,12 @@ func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
 	ps.m.step.Changed = true
 	if in.Check != p.want.Check {
 		ps.check(now, p)
+		if _, again := ps.checking[in.Pool]; !again {
+			ps.refuseCheck(p, "has another check now, which does not run")
+		}
 		return
 	}
+	defer ps.answerCheck(p)
 	problem, kind := p.last.Problem, p.trouble
 	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.trouble = &now, in.Took, in.Output, "",
 		in.Kind
@@ -391,4 +404,5 @@ type poolSizes struct {
 	// by pool, also removed ones: since when its check is in flight
 	checking map[string]time.Time
 	scales   []effect.Scale // sizes being written
+	rollouts rollout.Rollouts
 }

@@ -382,6 +382,8 @@ func (w *world) order(name string, args []string) error {
 		if args[1] == "auto" {
 			body = `{"auto":true}`
 		}
+	case "rolling":
+		name, body = "restart-pool", `{"rolling":true}`
 	case "confirm":
 		name, body = "reload", `{"confirm":true}`
 	case "shutdown":

@@ -45,7 +45,8 @@ func TestStraysAreSoughtAfterATrouble(t *testing.T) {
 	w.m.runs.Current["b"] = &city.Run{ID: "app-9"}
 	w.m.step.Effects = nil
 	w.m.runs.CheckStrays(w.now)
-	if len(w.m.step.Effects) != 1 || !slices.Equal(w.m.step.Effects[0].(effect.CloseUnclosedRuns).Known,
+	if len(w.m.step.Effects) != 1 || !slices.Equal(w.m.step.Effects[0].(effect.CloseUnclosedRuns).
+		Known,
 		[]string{"app-9"}) {
 		t.Errorf("%+v", w.m.step.Effects)
 	}

@@ -313,7 +313,8 @@ func (w *world) check(f effect.Effect) {
 		return
 	}
 	a := w.m.agents[s.Want.Name]
-	if a.want.Suspended != "" || a.surplus() || a.finish.drain != nil || w.now.Before(a.rest.notBefore) ||
+	if a.want.Suspended != "" || a.surplus() || a.finish.drain != nil ||
+		w.now.Before(a.rest.notBefore) ||
 		w.m.ending != alive {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
 	}
