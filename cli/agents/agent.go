@@ -106,16 +106,20 @@ func agentList(e *env.Env) *cobra.Command {
 }
 
 func agentShow(e *env.Env) *cobra.Command {
-	secrets := false
+	secrets, pid := false, false
 	c := forAgent(e, &cobra.Command{Use: "show [AGENT]", Short: "Show all details of an agent",
 		Args: env.Between(0, 1)},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			if err := env.MayReveal(e, secrets); err != nil {
 				return err
 			}
+			if pid {
+				return agentPID(ctx, e, l, name)
+			}
 			return agentShown(ctx, e, l, name, secrets)
 		})
 	c.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
+	c.Flags().BoolVar(&pid, "pid", false, "print only the ID of its process")
 	return c
 }
 

@@ -18,6 +18,19 @@ type shownShape struct {
 	Inspection *city.Inspection `json:"inspection"`
 }
 
+// agentPID prints the ID of an agent's process, for scripts.
+func agentPID(ctx context.Context, e *env.Env, l *env.Link, name string) error {
+	_, g, err := l.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if g.PID == 0 {
+		return fmt.Errorf("agent %s has no process: it is %s (%s)", g.Name, g.State, g.Reason)
+	}
+	e.Sayf("%d", g.PID)
+	return nil
+}
+
 // agentShown writes all details of an agent.
 func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secrets bool) error {
 	s, g, err := l.Find(ctx, name)

@@ -50,7 +50,8 @@ func TestReattachPastADyingController(t *testing.T) {
 		asked++
 		return &env.Link{Control: dying{f}, Close: func() {}}, nil
 	}
-	if _, _, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell"); err == nil || asked != 4 {
+	if _, _, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell"); err == nil ||
+		asked != 4 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 }

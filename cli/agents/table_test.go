@@ -16,8 +16,10 @@ import (
 // people count.
 func TestFigures(t *testing.T) {
 	agents := []city.Agent{
-		{Name: "w-10", State: city.Running, Since: noon, Usage: &city.Usage{CPU: 140.4, RSS: 300 << 20}},
-		{Name: "w-2", State: city.Running, Since: noon, Usage: &city.Usage{CPU: 0.32, RSS: 1 << 20}},
+		{Name: "w-10", State: city.Running, Since: noon,
+			Usage: &city.Usage{CPU: 140.4, RSS: 300 << 20}},
+		{Name: "w-2", State: city.Running, Since: noon,
+			Usage: &city.Usage{CPU: 0.32, RSS: 1 << 20}},
 		{Name: "x", State: city.Running, Since: noon},
 	}
 	draw := func(a *env.Env, agents []city.Agent) string {
@@ -27,7 +29,11 @@ func TestFigures(t *testing.T) {
 		}
 		return ansi.Strip(b.String())
 	}
-	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
+	a := &env.Env{Printer: output.Printer{Getenv: func(string) string {
+		return ""
+	}, Now: func() time.Time {
+		return noon
+	}}}
 	const want = `STATE    AGENT  SINCE   CPU      MEM  PID  WHY
 running  w-2    0s     0.3%  1.0 MiB
 running  w-10   0s     140%  300 MiB

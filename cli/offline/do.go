@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"gcity/city"
@@ -57,7 +58,8 @@ func (b *Aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		return b.toSession(ctx, c)
 	}
 	return city.Receipt{}, exit.NotRunning("cannot %s: no controller is running for %s; start it "+
-		"with `gcity` or `gcity --headless`", c.Verb(), b.Dir)
+		"with `gcity` or `gcity --headless`", strings.ReplaceAll(c.Verb(), "-", " "),
+		b.Dir)
 }
 
 // toSession carries out a command that needs only the session.
