@@ -7,50 +7,40 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/outbox"
 )
-
-// taker is a command that takes back a text that is being typed, and n queued ones.
-type taker struct {
-	id uint64
-	n  int
-}
-
-func (t taker) receipt(a *record, n int) effect.Answer {
-	return effect.Answer{ID: t.id, Receipt: city.Receipt{
-		Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.n+n, a.name)}}
-}
 
 // unsend takes back queued texts. A text that is being typed is decided when that is done.
 func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
-	var back []*delivery
-	var going *delivery
+	var back []*outbox.Delivery
+	var going *outbox.Delivery
 	if a.out != nil {
-		for _, d := range a.out.all() {
+		for _, d := range a.out.All() {
 			switch {
-			case c.ID != 0 && d.id != c.ID:
-			case slices.Contains(a.out.waiting, d):
+			case c.ID != 0 && d.ID != c.ID:
+			case slices.Contains(a.out.Waiting, d):
 				back = append(back, d)
-			case d == a.out.current:
+			case d == a.out.Current:
 				going = d
 			case c.ID != 0:
 				tx.m.step.Refuse(id, city.Conflict,
 					fmt.Sprintf("text %d for agent %s cannot be taken back: it is %s", c.ID, a.name,
-						d.stage))
+						d.Stage))
 				return
 			}
 		}
 	}
-	t := taker{id: id, n: len(back)}
+	t := outbox.Taker{ID: id, N: len(back)}
 	for i, d := range back {
 		var answers []effect.Answer
 		if i == len(back)-1 && going == nil {
-			answers = []effect.Answer{t.receipt(a, 0)}
+			answers = []effect.Answer{t.Receipt(a.name, 0)}
 		}
 		tx.giveUp(now, a, d, byHand(), answers...)
 	}
 	switch {
 	case going != nil:
-		going.takers = append(going.takers, t)
+		going.Takers = append(going.Takers, t)
 	case len(back) > 0:
 	case c.ID != 0:
 		tx.m.step.Refuse(id, city.Conflict, fmt.Sprintf("text %d is not queued for agent %s",
@@ -61,18 +51,10 @@ func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 	}
 }
 
-// meantFor returns why a watchdog's text is not for the current session, "" if it is.
-func (d *delivery) meantFor(a *record) string {
-	if d.meant != "" && d.meant != a.sess.life.ID {
-		return "the session that it was for has ended"
-	}
-	return ""
-}
-
 // takeBack gives up a watchdog's obsolete text. A text that is being typed is decided when that is
 // done.
-func (tx *texts) takeBack(now time.Time, a *record, d *delivery, why string) {
-	if d.obsolete = why; a.out.current != d {
+func (tx *texts) takeBack(now time.Time, a *record, d *outbox.Delivery, why string) {
+	if d.Obsolete = why; a.out.Current != d {
 		tx.giveUp(now, a, d, dropped{city.Conflict, why, effect.ActorController})
 	}
 }
@@ -82,15 +64,15 @@ func byHand() dropped {
 }
 
 // tooLate answers the commands that tried to take back a text that is typed.
-func (tx *texts) tooLate(a *record, d *delivery) {
-	for _, t := range d.takers {
-		if t.n > 0 {
-			tx.m.step.Do(effect.Reply{Answer: t.receipt(a, 0)})
+func (tx *texts) tooLate(a *record, d *outbox.Delivery) {
+	for _, t := range d.Takers {
+		if t.N > 0 {
+			tx.m.step.Do(effect.Reply{Answer: t.Receipt(a.name, 0)})
 			continue
 		}
-		tx.m.step.Refuse(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
+		tx.m.step.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
 			"taken back: "+
-			"it has just been typed", d.id, a.name))
+			"it has just been typed", d.ID, a.name))
 	}
-	d.takers = nil
+	d.Takers = nil
 }

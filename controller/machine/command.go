@@ -300,7 +300,7 @@ func (cs *commands) beginTyping(a *record) {
 	f := effect.Send{
 		Agent: a.name, Session: a.sess.life.Name, Life: a.sess.life.ID,
 		Provider: a.sess.life.Provider,
-		ID:       t.text.id, Text: t.text.text, Polite: !t.text.now,
+		ID:       t.text.ID, Text: t.text.Text, Polite: !t.text.Now,
 	}
 	if a.want != nil {
 		f.Prefix = a.want.Spec.Ready.Prefix

@@ -6,6 +6,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/outbox"
 	"gcity/restart"
 	"gcity/session"
 )
@@ -37,8 +38,8 @@ type record struct {
 	needs           []string // names of its dependencies; kept after it was removed
 	wasUp, wasThere bool     // at the last ripple
 	rest            rest
-	typing          []typing // oldest first; the first is in flight
-	out             *outbox  // queued texts; nil: empty
+	typing          []typing       // oldest first; the first is in flight
+	out             *outbox.Outbox // queued texts; nil: empty
 	waiters         []waiter
 	decisions       []city.Decision
 }
@@ -73,7 +74,7 @@ const (
 type typing struct {
 	id   uint64 // of the command; 0 = it was answered
 	cmd  city.Command
-	text *delivery // instead of a command
+	text *outbox.Delivery // instead of a command
 }
 
 // waiter is a command that is answered when its agent or the configuration reaches the requested state.

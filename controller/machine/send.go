@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/outbox"
 	"gcity/controller/step"
 	"gcity/events"
 	"gcity/session"
@@ -42,29 +43,29 @@ func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 		return
 	}
 	if a.out == nil {
-		a.out = &outbox{}
+		a.out = &outbox.Outbox{}
 		at, _ := slices.BinarySearchFunc(tx.mail, a.name, func(a *record, name string) int {
 			return strings.Compare(a.name, name)
 		})
 		tx.mail = slices.Insert(tx.mail, at, a)
 	}
-	if why := a.out.room(a, len(c.Text)); why != "" {
+	if why := a.out.Room(a.name, len(c.Text)); why != "" {
 		tx.m.step.Refuse(id, city.Unavailable, why)
 		return
 	}
 	tx.sent++
-	d := &delivery{
-		id: tx.sent, text: c.Text, lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
-		bytes: len(c.Text), now: c.Now,
-		stage: city.Queued, why: "waiting for its turn", since: now, came: now, asker: id,
-		answerBy: now.Add(SendAnswer),
+	d := &outbox.Delivery{
+		ID: tx.sent, Text: c.Text, Lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
+		Bytes: len(c.Text), Now: c.Now,
+		Stage: city.Queued, Why: "waiting for its turn", Since: now, Came: now, Asker: id,
+		AnswerBy: now.Add(SendAnswer),
 	}
-	d.first, _, _ = strings.Cut(c.Text, "\n")
-	d.first = strings.ToValidUTF8(d.first[:min(len(d.first), city.MaxSendShown)], "")
-	if n := len(a.out.waiting); n > 0 && !d.now {
-		d.why = a.out.waiting[n-1].why
+	d.First, _, _ = strings.Cut(c.Text, "\n")
+	d.First = strings.ToValidUTF8(d.First[:min(len(d.First), city.MaxSendShown)], "")
+	if n := len(a.out.Waiting); n > 0 && !d.Now {
+		d.Why = a.out.Waiting[n-1].Why
 	}
-	a.out.queue(d, false)
+	a.out.Queue(d, false)
 	tx.m.step.Changed = true
 }
 
@@ -98,7 +99,7 @@ func (tx *texts) deliver(now time.Time) {
 		tx.deliverTo(now, a)
 	}
 	tx.mail = slices.DeleteFunc(tx.mail, func(a *record) bool {
-		if done := a.out.current == nil && len(a.out.waiting)+len(a.out.over) == 0; done {
+		if done := a.out.Current == nil && len(a.out.Waiting)+len(a.out.Over) == 0; done {
 			a.out = nil
 			return true
 		}
@@ -108,24 +109,24 @@ func (tx *texts) deliver(now time.Time) {
 
 func (tx *texts) deliverTo(now time.Time, a *record) {
 	b := a.out
-	b.over = slices.DeleteFunc(b.over, func(d *delivery) bool {
-		old := !now.Before(d.since.Add(SendShown))
+	b.Over = slices.DeleteFunc(b.Over, func(d *outbox.Delivery) bool {
+		old := !now.Before(d.Since.Add(SendShown))
 		tx.m.step.Changed = tx.m.step.Changed || old
 		return old
 	})
 	tx.heed(now, a)
-	if len(b.waiting) > 0 {
+	if len(b.Waiting) > 0 {
 		why, never := tx.outlook(a)
 		switch {
 		case never:
 			tx.giveUpAll(now, a, tx.codeOf(), why)
 		case why != "":
-			b.again, b.disturbed = time.Time{}, time.Time{}
+			b.Again, b.Disturbed = time.Time{}, time.Time{}
 			tx.holdBack(b, why)
-		case b.current != nil || len(a.typing) > 0: // the next step continues
-		case b.waiting[0].meantFor(a) != "":
-			tx.takeBack(now, a, b.waiting[0], b.waiting[0].meantFor(a))
-		case !now.Before(b.again) || b.waiting[0].now:
+		case b.Current != nil || len(a.typing) > 0: // the next step continues
+		case b.Waiting[0].MeantFor(a.sess.life.ID) != "":
+			tx.takeBack(now, a, b.Waiting[0], b.Waiting[0].MeantFor(a.sess.life.ID))
+		case !now.Before(b.Again) || b.Waiting[0].Now:
 			tx.typeText(now, a)
 		}
 	}
@@ -135,10 +136,10 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 
 // report answers the commands that have waited long enough.
 func (tx *texts) report(now time.Time, a *record) {
-	for _, d := range a.out.all() {
-		if d.asker != 0 && !now.Before(d.answerBy) {
-			tx.m.step.Do(effect.Reply{Answer: effect.Answer{ID: d.asker, Receipt: receipt(a, d)}})
-			d.asker = 0
+	for _, d := range a.out.All() {
+		if d.Asker != 0 && !now.Before(d.AnswerBy) {
+			tx.m.step.Do(effect.Reply{Answer: effect.Answer{ID: d.Asker, Receipt: receipt(a, d)}})
+			d.Asker = 0
 		}
 	}
 }
@@ -151,13 +152,13 @@ func (tx *texts) codeOf() city.Code {
 	return city.Conflict
 }
 
-func receipt(a *record, d *delivery) city.Receipt {
-	send := d.draw()
+func receipt(a *record, d *outbox.Delivery) city.Receipt {
+	send := d.Draw()
 	r := city.Receipt{Send: &send}
-	switch d.stage {
+	switch d.Stage {
 	case city.Queued:
 		r.Message = fmt.Sprintf("queued for %s: %s; it is typed afterwards (`gcity agent unsend "+
-			"%s %d` takes it back)", a.name, d.why, a.name, d.id)
+			"%s %d` takes it back)", a.name, d.Why, a.name, d.ID)
 	case city.Typing:
 		r.Message = "the terminal of agent " + a.name + " is still accepting the text"
 	default:
@@ -167,10 +168,10 @@ func receipt(a *record, d *delivery) city.Receipt {
 }
 
 // holdBack sets the reason of all queued texts.
-func (tx *texts) holdBack(b *outbox, why string) {
-	for _, d := range b.waiting {
-		if d.why != why {
-			d.why, tx.m.step.Changed = why, true
+func (tx *texts) holdBack(b *outbox.Outbox, why string) {
+	for _, d := range b.Waiting {
+		if d.Why != why {
+			d.Why, tx.m.step.Changed = why, true
 		}
 	}
 }
@@ -178,50 +179,42 @@ func (tx *texts) holdBack(b *outbox, why string) {
 // expire gives up texts that have waited too long.
 func (tx *texts) expire(now time.Time, a *record) {
 	b := a.out
-	for _, d := range slices.Clone(b.waiting) {
+	for _, d := range slices.Clone(b.Waiting) {
 		switch {
-		case !d.now && !b.disturbed.IsZero() && !now.Before(d.draftEnd(b)):
+		case !d.Now && !b.Disturbed.IsZero() && !now.Before(d.DraftEnd(b, draftLimit)):
 			tx.giveUp(now, a, d, dropped{city.Conflict,
-				fmt.Sprintf("%s, for %s", d.why, draftLimit),
+				fmt.Sprintf("%s, for %s", d.Why, draftLimit),
 				effect.ActorController})
-		case !now.Before(d.came.Add(sendLimit)):
+		case !now.Before(d.Came.Add(sendLimit)):
 			tx.giveUp(now, a, d, dropped{city.Conflict,
-				fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.why),
+				fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.Why),
 				effect.ActorController})
 		}
 	}
 }
 
-// draftEnd returns when drafts have held a text back for too long.
-func (d *delivery) draftEnd(b *outbox) time.Time {
-	if d.came.After(b.disturbed) {
-		return d.came.Add(draftLimit)
-	}
-	return b.disturbed.Add(draftLimit)
-}
-
 // typeText queues the first text at the terminal, in order with keys.
 func (tx *texts) typeText(now time.Time, a *record) {
 	b := a.out
-	d := b.waiting[0]
-	b.waiting = slices.Delete(b.waiting, 0, 1)
-	b.current = d
-	d.life = a.sess.life.ID
-	if !d.held { // it shows as held back until it is typed
-		d.stage, d.why, d.since, tx.m.step.Changed = city.Typing, "", now, true
+	d := b.Waiting[0]
+	b.Waiting = slices.Delete(b.Waiting, 0, 1)
+	b.Current = d
+	d.Life = a.sess.life.ID
+	if !d.Held { // it shows as held back until it is typed
+		d.Stage, d.Why, d.Since, tx.m.step.Changed = city.Typing, "", now, true
 	}
 	tx.m.commands.enqueue(a, typing{text: d})
 }
 
 func (tx *texts) delivered(now time.Time, in effect.Sent) {
 	a, ok := tx.m.agents[in.Agent]
-	if !ok || a.out == nil || a.out.current == nil || a.out.current.id != in.ID {
+	if !ok || a.out == nil || a.out.Current == nil || a.out.Current.ID != in.ID {
 		tx.m.commands.typedNext(a)
 		return
 	}
 	b := a.out
-	d := b.current
-	b.current, tx.m.step.Changed = nil, true
+	d := b.Current
+	b.Current, tx.m.step.Changed = nil, true
 	tx.m.commands.typedNext(a)
 	switch {
 	case in.Err != nil:
@@ -231,63 +224,63 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 		tx.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not accept it: " +
 			in.Err.Error(), effect.ActorController})
 	case in.Held != "":
-		if !d.held {
-			d.held, d.stage, d.since = true, city.Queued, d.came
+		if !d.Held {
+			d.Held, d.Stage, d.Since = true, city.Queued, d.Came
 		}
-		if len(d.takers) > 0 {
+		if len(d.Takers) > 0 {
 			tx.giveUp(now, a, d, byHand())
 			return
 		}
-		if d.obsolete != "" {
-			tx.takeBack(now, a, d, d.obsolete)
+		if d.Obsolete != "" {
+			tx.takeBack(now, a, d, d.Obsolete)
 			return
 		}
-		b.queue(d, true)
-		b.again = now.Add(in.Wait)
-		if in.Disturbed && b.disturbed.IsZero() {
-			b.disturbed = now
+		b.Queue(d, true)
+		b.Again = now.Add(in.Wait)
+		if in.Disturbed && b.Disturbed.IsZero() {
+			b.Disturbed = now
 		}
 		tx.holdBack(b, in.Held)
 	default:
-		b.again, b.disturbed = time.Time{}, time.Time{}
+		b.Again, b.Disturbed = time.Time{}, time.Time{}
 		delete(tx.sendBlocked, a.sess.life.Provider)
-		d.stage, d.why, d.since, d.output, d.text = city.Submitted, "", now, in.Output, ""
+		d.Stage, d.Why, d.Since, d.Output, d.Text = city.Submitted, "", now, in.Output, ""
 		tx.keepOver(b, d)
 		tx.tooLate(a, d)
 		var answers []effect.Answer
-		if d.asker != 0 {
-			answers = []effect.Answer{{ID: d.asker, Receipt: receipt(a, d)}}
-			d.asker = 0
+		if d.Asker != 0 {
+			answers = []effect.Answer{{ID: d.Asker, Receipt: receipt(a, d)}}
+			d.Asker = 0
 		}
-		tx.m.journal.record(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
-			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.payload())},
+		tx.m.journal.record(a, events.Event{Type: events.AgentNudged, Actor: d.Sender(),
+			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.Payload())},
 			answers...)
 		tx.typedFor(d)
 	}
 }
 
-func (tx *texts) keepOver(b *outbox, d *delivery) {
-	if len(b.over) == maxSendOver {
-		b.over = slices.Delete(b.over, 0, 1)
+func (tx *texts) keepOver(b *outbox.Outbox, d *outbox.Delivery) {
+	if len(b.Over) == maxSendOver {
+		b.Over = slices.Delete(b.Over, 0, 1)
 	}
-	b.over = append(b.over, d)
+	b.Over = append(b.Over, d)
 }
 
 // heed checks a few times whether the agent has printed something since a text was submitted.
 func (tx *texts) heed(now time.Time, a *record) {
-	for _, d := range a.out.over {
-		if d.stage != city.Submitted || d.looks > len(heedAfter) {
+	for _, d := range a.out.Over {
+		if d.Stage != city.Submitted || d.Looks > len(heedAfter) {
 			continue
 		}
 		switch {
-		case !a.sess.alive || a.sess.life.ID != d.life || d.output == math.MaxUint64:
+		case !a.sess.alive || a.sess.life.ID != d.Life || d.Output == math.MaxUint64:
 			// it never will, or the provider cannot say
-			d.looks = len(heedAfter) + 1
-		case a.sess.life.Output > d.output:
-			d.stage, d.since, tx.m.step.Changed = city.Acknowledged, now, true
-		case d.looks == len(heedAfter):
-		case !now.Before(d.since.Add(heedAfter[d.looks])):
-			d.looks++
+			d.Looks = len(heedAfter) + 1
+		case a.sess.life.Output > d.Output:
+			d.Stage, d.Since, tx.m.step.Changed = city.Acknowledged, now, true
+		case d.Looks == len(heedAfter):
+		case !now.Before(d.Since.Add(heedAfter[d.Looks])):
+			d.Looks++
 			tx.m.looks.look()
 		}
 	}
@@ -301,34 +294,34 @@ type dropped struct {
 }
 
 // giveUp ends a text that was not typed. It answers the waiting command and records an event.
-func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
+func (tx *texts) giveUp(now time.Time, a *record, d *outbox.Delivery, g dropped,
 	answers ...effect.Answer) {
 	b := a.out
-	b.waiting = slices.DeleteFunc(b.waiting, func(w *delivery) bool { return w == d })
-	if b.current == d {
-		b.current = nil
+	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *outbox.Delivery) bool { return w == d })
+	if b.Current == d {
+		b.Current = nil
 	}
-	d.stage, d.why, d.since, d.text = city.GivenUp, g.why, now, ""
+	d.Stage, d.Why, d.Since, d.Text = city.GivenUp, g.why, now, ""
 	tx.keepOver(b, d)
 	tx.m.step.Changed = true
-	for _, t := range d.takers {
-		answers = append(answers, t.receipt(a, 1))
+	for _, t := range d.Takers {
+		answers = append(answers, t.Receipt(a.name, 1))
 	}
-	d.takers = nil
-	if d.asker != 0 {
-		answers = append(answers, effect.Answer{ID: d.asker,
+	d.Takers = nil
+	if d.Asker != 0 {
+		answers = append(answers, effect.Answer{ID: d.Asker,
 			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
 				"the text for agent %s was given up: %s", a.name, g.why)}})
-		d.asker = 0
+		d.Asker = 0
 	}
 	tx.m.journal.record(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
-		Message: d.String() + " was given up: " + g.why, Payload: step.Payload(d.payload())},
+		Message: d.String() + " was given up: " + g.why, Payload: step.Payload(d.Payload())},
 		answers...)
 	tx.typedFor(d)
 }
 
 func (tx *texts) giveUpAll(now time.Time, a *record, code city.Code, why string) {
-	for _, d := range slices.Clone(a.out.waiting) {
+	for _, d := range slices.Clone(a.out.Waiting) {
 		tx.giveUp(now, a, d, dropped{code, why, effect.ActorController})
 	}
 }
@@ -337,7 +330,7 @@ func (tx *texts) giveUpAll(now time.Time, a *record, code city.Code, why string)
 func (tx *texts) giveUpMail(now time.Time) {
 	for _, a := range tx.mail {
 		tx.giveUpAll(now, a, city.Unavailable, "the controller has ended")
-		if d := a.out.current; d != nil {
+		if d := a.out.Current; d != nil {
 			tx.giveUp(now, a, d, dropped{city.Unavailable,
 				"the controller ended while it was being typed, so it may have been typed",
 				effect.ActorController})
@@ -354,23 +347,23 @@ func (tx *texts) nextSend(now, t time.Time) time.Time {
 	}
 	for _, a := range tx.mail {
 		b := a.out
-		for _, d := range b.over {
-			sooner(d.since.Add(SendShown))
-			if d.stage == city.Submitted && d.looks < len(heedAfter) {
-				sooner(d.since.Add(heedAfter[d.looks]))
+		for _, d := range b.Over {
+			sooner(d.Since.Add(SendShown))
+			if d.Stage == city.Submitted && d.Looks < len(heedAfter) {
+				sooner(d.Since.Add(heedAfter[d.Looks]))
 			}
 		}
-		if b.current != nil && b.current.asker != 0 {
-			sooner(b.current.answerBy)
+		if b.Current != nil && b.Current.Asker != 0 {
+			sooner(b.Current.AnswerBy)
 		}
-		for _, d := range b.waiting {
-			sooner(b.again)
-			sooner(d.came.Add(sendLimit))
-			if !b.disturbed.IsZero() && !d.now {
-				sooner(d.draftEnd(b))
+		for _, d := range b.Waiting {
+			sooner(b.Again)
+			sooner(d.Came.Add(sendLimit))
+			if !b.Disturbed.IsZero() && !d.Now {
+				sooner(d.DraftEnd(b, draftLimit))
 			}
-			if d.asker != 0 {
-				sooner(d.answerBy)
+			if d.Asker != 0 {
+				sooner(d.AnswerBy)
 			}
 		}
 	}

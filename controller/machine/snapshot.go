@@ -43,8 +43,8 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		v.Next = m.nextFor(a)
 		v.Task, v.AwaitsGate = m.work.tasks[a.name], m.work.gated[a.name]
 		if a.out != nil {
-			for _, d := range a.out.all() {
-				v.Sends = append(v.Sends, d.draw())
+			for _, d := range a.out.All() {
+				v.Sends = append(v.Sends, d.Draw())
 			}
 		}
 		v.Crashes = a.crashes(now, m.window())

@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/outbox"
 	"gcity/controller/tier"
 	"gcity/events"
 )
@@ -87,7 +88,7 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 		return 0, why
 	}
 	if a.out != nil {
-		if why := a.out.room(a, len(text)); why != "" {
+		if why := a.out.Room(a.name, len(text)); why != "" {
 			return 0, why
 		}
 	}
@@ -95,16 +96,16 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	if tx.nudge(now, 0, a, city.Nudge{Text: text}); tx.sent == before {
 		return 0, "the text was refused"
 	}
-	d := a.out.text(tx.sent)
-	d.tier, d.meant = watchdog, a.sess.life.ID
-	return d.id, ""
+	d := a.out.Text(tx.sent)
+	d.Tier, d.Meant = watchdog, a.sess.life.ID
+	return d.ID, ""
 }
 
 // TextReason returns why a text that is queued is not typed yet.
 func (c tierCity) TextReason(name string, id uint64) string {
 	if a := c.m.agents[name]; a != nil && a.out != nil {
-		if d := a.out.text(id); d != nil {
-			return d.why
+		if d := a.out.Text(id); d != nil {
+			return d.Why
 		}
 	}
 	return ""
@@ -113,29 +114,16 @@ func (c tierCity) TextReason(name string, id uint64) string {
 // TakeBack gives up a text that is queued.
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	if a := c.m.agents[name]; a != nil && a.out != nil {
-		if d := a.out.text(id); d != nil {
+		if d := a.out.Text(id); d != nil {
 			c.m.texts.takeBack(now, a, d, why)
 		}
 	}
 }
 
-// text returns the text with an ID, nil if it does not exist.
-func (b *outbox) text(id uint64) *delivery {
-	for _, d := range b.waiting {
-		if d.id == id {
-			return d
-		}
-	}
-	if b.current != nil && b.current.id == id {
-		return b.current
-	}
-	return nil
-}
-
 // typedFor reports to a watchdog what became of its text.
-func (tx *texts) typedFor(d *delivery) {
-	tx.m.watchdogs.Typed(d.tier, tier.Text{ID: d.id, Dropped: d.stage == city.GivenUp,
-		Withdrew: d.obsolete != "", Why: d.why})
+func (tx *texts) typedFor(d *outbox.Delivery) {
+	tx.m.watchdogs.Typed(d.Tier, tier.Text{ID: d.ID, Dropped: d.Stage == city.GivenUp,
+		Withdrew: d.Obsolete != "", Why: d.Why})
 }
 
 // Summon makes a triage agent start for a beat.

@@ -79,7 +79,8 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads"},
 
-	"controller/machine":   {"controller/effect", "controller/rollout", "controller/runs", "controller/step", "controller/tier", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/machine":   {"controller/effect", "controller/outbox", "controller/rollout", "controller/runs", "controller/step", "controller/tier", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/outbox":    {"controller/effect", "city"},
 	"controller/rollout":   {"controller/step", "city"},
 	"controller/runs":      {"controller/describe", "controller/effect", "controller/step", "automation", "beads", "city", "events", "internal"},
 	"controller/tier":      {"controller/effect", "controller/step", "city", "config", "events", "session", "watchdog", "internal"},
