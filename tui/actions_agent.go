@@ -44,9 +44,10 @@ func agentActions() []action {
 				"undo or release: the last verb (10 s); else quarantine, backoff or drain; "+
 					"acknowledge a watchdog", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
-		{ID: "agent.restart", Key: keymap.Bind("restart the agent", "r"), Short: "restart",
-			In: global, Risk: keymap.Confirmed,
-			Why: needVerb, Run: askRestart},
+		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
+			Short: "restart",
+			In:    global, Risk: keymap.Confirmed,
+			Why: needRestart, Run: askRestart},
 		{ID: drainID,
 			Key: keymap.Bind(
 				"drain: let the agent, or the whole pool, finish; or cancel the drain", "D"),
@@ -94,9 +95,9 @@ func noneIn(m *model, p panel.Panel) string {
 // amongPools returns why a verb of agents is refused while Pools has the focus.
 func amongPools(m *model) string {
 	k := m.keys
-	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s and %s act on pools",
-		k.KeyOf("focus.agents"), k.KeyOf(suspendID), k.KeyOf(drainID), k.KeyOf("pool.scale"),
-		k.KeyOf("pool.less"), k.KeyOf("pool.more"))
+	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
+		k.KeyOf("focus.agents"), k.KeyOf("agent.restart"), k.KeyOf(suspendID), k.KeyOf(drainID),
+		k.KeyOf("pool.scale"), k.KeyOf("pool.less"), k.KeyOf("pool.more"), k.KeyOf("pool.check"))
 }
 
 func needVerb(m *model) string {
@@ -250,6 +251,9 @@ func attachSelected(m *model) []feed.Effect {
 }
 
 func askRestart(m *model) []feed.Effect {
+	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
+		return askPoolRestart(m)
+	}
 	rows := targets(m)
 	do := func(m *model) []feed.Effect {
 		return do(m, "restarting", rows, func(name string) city.Command {

@@ -33,7 +33,55 @@ func poolActions() []action {
 		{ID: "pool.more", Key: keymap.Bind("one member more", ">"), Short: "more", In: here,
 			Why: needMore,
 			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
+		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"), In: here,
+			Why: needCheck, Run: checkPool},
 	}
+}
+
+// needRestart returns why neither an agent nor a pool can be restarted.
+func needRestart(m *model) string {
+	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
+		return needPoolVerb(m)
+	}
+	return needVerb(m)
+}
+
+// askPoolRestart asks whether the members of a pool restart one after the other or at once.
+func askPoolRestart(m *model) []feed.Effect {
+	p := pool(m)
+	name := p.Name
+	restart := func(rolling bool) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect {
+			return carry(m, "restarting", "pool "+widget.Plain(name),
+				[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
+		}
+	}
+	m.dialogs.Open(&choice{
+		Title: fmt.Sprintf("Restart %s?", p.Shown),
+		Body: []string{fmt.Sprintf("It has %s. Each session ends and a new one starts. It does "+
+			"not count as a crash.", widget.Count(p.Size, "member"))},
+		Since: m.now, At: 2,
+		Answers: []answer{
+			{Key: "y", Title: "yes, one member after the other", Do: restart(true)},
+			{Key: "a", Title: "yes, all members at once", Do: restart(false)},
+			{Key: "n", Title: "no, leave it", Safe: true},
+		},
+	})
+	return nil
+}
+
+func needCheck(m *model) string {
+	why := needPoolVerb(m)
+	if why == "" && pool(m).Check.Command == "" {
+		return pool(m).Shown + " has no check: the open work for it decides about its size"
+	}
+	return why
+}
+
+func checkPool(m *model) []feed.Effect {
+	name := pool(m).Name
+	return carry(m, "checking", "pool "+widget.Plain(name),
+		[]city.Command{city.CheckPool{Pool: name}})
 }
 
 func needPool(m *model) string {

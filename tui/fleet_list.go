@@ -36,7 +36,7 @@ func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 			m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows),
 				m.cityFilter.Text)+m.env().Clears())...), w, h)
 	}
-	c := fleetColumnsFor(m, w)
+	c := fleet.ColumnsFor(m.cities.Rows, w)
 	if fleetHeaded(m, w, h) {
 		lines = append(lines, cityHeads(m, c, w))
 	}
@@ -49,121 +49,46 @@ func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 
 func fleetHeaded(m *model, w, h int) bool { return h >= 6 && w >= 60 && m.h >= 20 }
 
-// fleetColumns are the widths of the columns; 0 = not shown.
-type fleetColumns struct{ health, name, agents, needs, work, mail, loop, why int }
-
-func fleetColumnsFor(m *model, w int) fleetColumns {
-	longest := 4
-	for i := range m.cities.Rows {
-		longest = max(longest, widget.Width(m.cities.Rows[i].Shown))
-	}
-	c := fleetColumns{health: 11, name: min(longest, max(8, w/4), 28), agents: 7}
-	if w < 60 {
-		c.health = 1
-	}
-	least := 12
-	rest := func() int { return w - 3 - c.health - 2 - c.name - 2 - c.agents }
-	c.why = rest()
-	for _, more := range []struct {
-		to *int
-		w  int
-		at int // the screen width from which on it is shown
-	}{{&c.needs, 4, 66}, {&c.loop, 5, 76}, {&c.work, 9, 100}, {&c.mail, 5, 110}} {
-		if w >= more.at && c.why-more.w-2 >= least {
-			*more.to = more.w
-			c.why -= more.w + 2
-		}
-	}
-	c.why = max(0, c.why-2)
-	return c
-}
-
-func cityHeads(m *model, c fleetColumns, w int) string {
+func cityHeads(m *model, c fleet.Columns, w int) string {
 	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Dim, "   "+widget.Fit("health", c.health+2, "")+widget.Fit("city", c.name+2, "")+
-		widget.FitRight("running", c.agents, ""))
+	l.Add(themes.Dim, "   "+widget.Fit("health", c.Health+2, "")+widget.Fit("city", c.Name+2, "")+
+		widget.FitRight("running", c.Agents, ""))
 	for _, col := range []struct {
 		w    int
 		head string
-	}{{c.needs, "need"}, {c.work, "work"}, {c.mail, "mail"}, {c.loop, "loop"}} {
+	}{{c.Needs, "need"}, {c.Work, "work"}, {c.Mail, "mail"}, {c.Loop, "loop"}} {
 		if col.w > 0 {
 			l.Add(themes.Dim, "  "+widget.FitRight(col.head, col.w, ""))
 		}
 	}
-	l.Add(themes.Dim, "  "+widget.Fit("why", c.why, ""))
+	l.Add(themes.Dim, "  "+widget.Fit("why", c.Why, ""))
 	return widget.Crop(l.Fill(w), w)
 }
 
 // cityRow is the row of a city: its health, its numbers, and the reason.
-func cityRow(m *model, c *fleet.City, cols fleetColumns, w int, focus bool) string {
+func cityRow(m *model, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
 	more := m.look.Glyphs.More
 	here := c.Info.Name == m.cities.Chosen
 	l := m.look.RowStart(widget.RowState{Cursor: here, Focus: focus})
 	h := fleet.HealthOf(&m.look, c)
-	l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, cols.health, ""))
+	l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, cols.Health, ""))
 	l.Space(2)
 	name := themes.Text
 	if here {
 		name = themes.Title
 	}
 	if own := c.Brief.Colour; own != "" && !m.around.noColor && !here {
-		l.Width += cols.name
+		l.Width += cols.Name
 		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
-			Render(widget.FitName(c.Shown, cols.name, more))...)
+			Render(widget.FitName(c.Shown, cols.Name, more))...)
 	} else {
-		l.Add(name, widget.FitName(c.Shown, cols.name, more))
+		l.Add(name, widget.FitName(c.Shown, cols.Name, more))
 	}
 	l.Space(2)
-	cityFigures(&l, c, cols, more)
-	if cols.why > 0 {
+	c.Figures(&l, cols, more)
+	if cols.Why > 0 {
 		l.Space(2)
-		l.Add(themes.Text, widget.Fit(c.Why(m.now), cols.why, more))
+		l.Add(themes.Text, widget.Fit(c.Why(m.now), cols.Why, more))
 	}
 	return widget.Crop(l.Fill(w), w)
-}
-
-// cityFigures adds the numbers of a city to its row.
-func cityFigures(l *widget.Line, c *fleet.City, cols fleetColumns, more string) {
-	numbers, old := themes.Text, !c.Info.Running || c.Mute != ""
-	if old {
-		numbers = themes.Off
-	}
-	b := &c.Brief
-	agents, work, mail, needs, loop := "-", "-", "-", "-", "-"
-	if c.Known && c.Info.Running {
-		agents = fmt.Sprintf("%d/%d", b.Running, b.Agents)
-		needs, mail = widget.Number(len(b.Needs)), widget.Number(b.Unread)
-		if b.Open+b.Begun > 0 {
-			work = fmt.Sprintf("%d+%d", b.Begun, b.Open)
-		}
-		switch {
-		case c.Mute != "":
-			loop = "?"
-		case b.Late > 0:
-			loop = widget.Age(b.Late)
-		default:
-			loop = "ok"
-		}
-	}
-	l.Add(numbers, widget.FitRight(agents, cols.agents, more))
-	cell := func(w int, text string, token themes.Token) {
-		if w > 0 {
-			l.Space(2)
-			if old {
-				token = themes.Off
-			}
-			l.Add(token, widget.FitRight(text, w, more))
-		}
-	}
-	needing, turning := themes.Dim, themes.Dim
-	if len(b.Needs) > 0 {
-		needing = themes.Bad
-	}
-	if b.Late > 0 {
-		turning = themes.Bad
-	}
-	cell(cols.needs, needs, needing)
-	cell(cols.work, work, themes.Dim)
-	cell(cols.mail, mail, themes.Dim)
-	cell(cols.loop, loop, turning)
 }

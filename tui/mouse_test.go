@@ -139,7 +139,7 @@ func TestWheel(t *testing.T) {
 	if s.m.dialogs.finder().At != 3 {
 		t.Error("a sheet does not scroll under the wheel")
 	}
-	s.click("restart the agent")
+	s.click("restart the agent or the pool")
 	if s.m.dialogs.finder() == nil || len(s.commands()) > 0 {
 		t.Error("a click goes through a sheet")
 	}
@@ -275,9 +275,9 @@ func TestClickInAList(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("x")
-	s.click("restart the agent")
+	s.click("restart the agent or the pool")
 	if s.m.dialogs.finder() == nil ||
-		s.m.dialogs.finder().Found[s.m.dialogs.finder().At].Title != "restart the agent" {
+		s.m.dialogs.finder().Found[s.m.dialogs.finder().At].Title != "restart the agent or the pool" {
 		t.Fatal("the cursor is not where the click was")
 	}
 	s.click("type to search")

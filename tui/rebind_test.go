@@ -178,7 +178,7 @@ func TestHintsNameThePersonsKeys(t *testing.T) {
 	s.wants(city.Nudge{Agent: "builder", Text: "x\ny"})
 	s.press("2", "S")
 	s.shows("ctrl+o sets  ctrl+g cancels")
-	s.press("ctrl+g", "r")
+	s.press("ctrl+g", "i")
 	s.shows("press A for the agents")
 	s.press("esc", "x")
 	s.shows("ctrl+o runs it   ctrl+g closes")

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/tui/feed"
@@ -149,4 +150,31 @@ func TestAPoolThatIsGoneIsNotScaled(t *testing.T) {
 	s.press("enter")
 	s.wants()
 	s.shows("cannot scale worker: it is no longer part of the city")
+}
+
+func TestPoolRestart(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("r")
+	s.shows("Restart worker?")
+	s.wait(2 * time.Second)
+	s.press("y")
+	s.wants(city.RestartPool{Pool: "worker", Rolling: true})
+	s.press("r")
+	s.wait(2 * time.Second)
+	s.press("a")
+	s.wants(city.RestartPool{Pool: "worker"})
+	s.press("r", "esc")
+	s.wants()
+}
+
+func TestPoolCheck(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("K")
+	s.wants(city.CheckPool{Pool: "worker"})
+	s.pick("merge")
+	s.press("K")
+	s.wants()
+	s.shows("has no check")
 }

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"fmt"
+
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// Columns are the widths of the columns; 0 = not shown.
+type Columns struct{ Health, Name, Agents, Needs, Work, Mail, Loop, Why int }
+
+// ColumnsFor returns the columns of a list of cities with a width of w cells.
+func ColumnsFor(rows []City, w int) Columns {
+	longest := 4
+	for i := range rows {
+		longest = max(longest, widget.Width(rows[i].Shown))
+	}
+	c := Columns{Health: 11, Name: min(longest, max(8, w/4), 28), Agents: 7}
+	if w < 60 {
+		c.Health = 1
+	}
+	least := 12
+	rest := func() int { return w - 3 - c.Health - 2 - c.Name - 2 - c.Agents }
+	c.Why = rest()
+	for _, more := range []struct {
+		to *int
+		w  int
+		at int // the screen width from which on it is shown
+	}{{&c.Needs, 4, 66}, {&c.Loop, 5, 76}, {&c.Work, 9, 100}, {&c.Mail, 5, 110}} {
+		if w >= more.at && c.Why-more.w-2 >= least {
+			*more.to = more.w
+			c.Why -= more.w + 2
+		}
+	}
+	c.Why = max(0, c.Why-2)
+	return c
+}
+
+// Figures adds the numbers of a city to its row.
+func (c *City) Figures(l *widget.Line, cols Columns, more string) {
+	numbers, old := themes.Text, !c.Info.Running || c.Mute != ""
+	if old {
+		numbers = themes.Off
+	}
+	b := &c.Brief
+	agents, work, mail, needs, loop := "-", "-", "-", "-", "-"
+	if c.Known && c.Info.Running {
+		agents = fmt.Sprintf("%d/%d", b.Running, b.Agents)
+		needs, mail = widget.Number(len(b.Needs)), widget.Number(b.Unread)
+		if b.Open+b.Begun > 0 {
+			work = fmt.Sprintf("%d+%d", b.Begun, b.Open)
+		}
+		switch {
+		case c.Mute != "":
+			loop = "?"
+		case b.Late > 0:
+			loop = widget.Age(b.Late)
+		default:
+			loop = "ok"
+		}
+	}
+	l.Add(numbers, widget.FitRight(agents, cols.Agents, more))
+	cell := func(w int, text string, token themes.Token) {
+		if w > 0 {
+			l.Space(2)
+			if old {
+				token = themes.Off
+			}
+			l.Add(token, widget.FitRight(text, w, more))
+		}
+	}
+	needing, turning := themes.Dim, themes.Dim
+	if len(b.Needs) > 0 {
+		needing = themes.Bad
+	}
+	if b.Late > 0 {
+		turning = themes.Bad
+	}
+	cell(cols.Needs, needs, needing)
+	cell(cols.Work, work, themes.Dim)
+	cell(cols.Mail, mail, themes.Dim)
+	cell(cols.Loop, loop, turning)
+}
