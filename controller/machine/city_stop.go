@@ -60,7 +60,7 @@ func (fn *finale) hurryUp(now time.Time) {
 	for _, a := range fn.m.order {
 		if a.act.op == opStop {
 			fn.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
-			fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; killed", fn.by)
+			fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; being killed", fn.by)
 		}
 		a.act.stopFrom = time.Time{}
 		fn.m.decide(now, a)
@@ -81,9 +81,8 @@ func (fn *finale) stopUntil(now time.Time, grace time.Duration) time.Time {
 // overdue shows that a session did not stop within its grace period.
 func (fn *finale) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; it did not stop in its "+
-			"time and is being "+
-			"being ended", fn.stopUntil(now, 0))
+		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; it did not stop in "+
+			"time and is being killed", fn.stopUntil(now, 0))
 	}
 }
 
