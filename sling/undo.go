@@ -114,7 +114,7 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 			return err
 		}
 	}
-	out.tell(line[0], closed, req)
+	out.recordChange(line[0], closed, req)
 	if was.ID == "" || was.Metadata[city.MoleculeKey] != m.root.ID {
 		return nil
 	}
@@ -123,12 +123,12 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 	if err != nil {
 		return err
 	}
-	out.tell(was, now, req)
+	out.recordChange(was, now, req)
 	return nil
 }
 
-// tell records the event of a change, if the change has one.
-func (out *Slung) tell(was, now beads.Bead, req city.SlingRequest) {
+// recordChange records the event of a change, if the change has one.
+func (out *Slung) recordChange(was, now beads.Bead, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)
 	}

@@ -116,7 +116,7 @@ func (m *model) front() panel.ID {
 	return m.focus
 }
 
-// listsWidth returns the width of the lists beside the pane. On a wide screen a row of agents is shown in full if
+// listsWidth returns the width of the lists next to the pane. On a wide screen a row of agents is shown in full if
 // 100 columns are left for a terminal.
 func listsWidth(w int) int {
 	const broad, row, terminal = 180, 134, 100

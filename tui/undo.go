@@ -63,7 +63,7 @@ func reverse(m *model, c city.Command) city.Command {
 	return nil
 }
 
-// offer replaces the stored undo with that of the action that has begun.
+// offer replaces the stored undo with that of the action that has started.
 func offer(m *model, what string, commands []city.Command) {
 	m.undo = undo{}
 	if back := reversal(m, commands); len(back) > 0 {

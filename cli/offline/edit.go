@@ -30,15 +30,15 @@ func (b *Aside) suspend(ctx context.Context, name string, off bool) (city.Receip
 	if b.config != nil { // otherwise the edit reports the error in the file
 		wants = folder.Plan(b.config, b.Dir)
 	}
-	f, err := whose(name, wants)
+	f, err := declarer(name, wants)
 	if err != nil {
 		return city.Receipt{}, err
 	}
 	return b.flag(ctx, f, off)
 }
 
-// whose finds the agent, pool or city ("") with this name.
-func whose(name string, wants []agent.Want) (flagged, error) {
+// declarer finds the agent, pool or city ("") with this name.
+func declarer(name string, wants []agent.Want) (flagged, error) {
 	if name == "" {
 		return flagged{name: "the city", Of: everyone, off: events.CitySuspended,
 			on: events.CityResumed}, nil

@@ -220,7 +220,7 @@ func TestLastWordsAside(t *testing.T) {
 func TestWhoseFlag(t *testing.T) {
 	wants := []agent.Want{{Name: "a"}, {Name: "b"}, {Name: "one", Pool: "one", Index: 1}, {Name: "w-1", Pool: "w", Index: 1}, {Name: "w-2", Pool: "w", Index: 2}}
 	for name, ends := range map[string]string{"": "a b one w-1 w-2", "a": "a", "one": "one", "w": "w-1 w-2", "stranger": ""} {
-		f, err := whose(name, wants)
+		f, err := declarer(name, wants)
 		var got []string
 		for _, w := range wants {
 			if f.Of(w.Name) {
@@ -231,7 +231,7 @@ func TestWhoseFlag(t *testing.T) {
 			t.Errorf("%q: ends %v, %+v, %v", name, got, f.target, err)
 		}
 	}
-	if _, err := whose("w-2", wants); err == nil || !strings.Contains(err.Error(), "gcity pool scale w") {
+	if _, err := declarer("w-2", wants); err == nil || !strings.Contains(err.Error(), "gcity pool scale w") {
 		t.Errorf("a member of many: %v", err)
 	}
 	if f := OfRig("demo"); !f.Of("demo/a") || f.Of("demo") || f.Of("demolition/a") || f.target != (config.Target{Rig: "demo"}) {

@@ -201,7 +201,7 @@ func (m *mirror) follow(ctx context.Context) {
 			if e.Seq > m.at.Seq+1 && !m.miss(ctx, e.Seq-1) {
 				return
 			}
-			told := m.tell(ctx, e)
+			told := m.send(ctx, e)
 			if !told && m.until != 0 {
 				return
 			}
@@ -219,7 +219,7 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	if err != nil {
 		payload = nil // numbers can always be marshalled
 	}
-	told := m.tell(ctx, events.Event{
+	told := m.send(ctx, events.Event{
 		Seq: to, TS: time.Now().UTC(), Type: events.Gap, Actor: "controller", Payload: payload,
 		Message: fmt.Sprintf("%d events are omitted here; the city's log may have them", n),
 	})
@@ -229,10 +229,10 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return told
 }
 
-// tell sends one event, with retries, and reports whether the script has accepted it. It gives up when ctx ends, at
+// send sends one event, with retries, and reports whether the script has accepted it. It gives up when ctx ends, at
 // the first failure at the end of the city, and when so many others wait that this one may have to be dropped. It
 // waits for a call in progress when ctx ends, within the time limit, because only then the position is known.
-func (m *mirror) tell(ctx context.Context, e events.Event) bool {
+func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot happen: it was read from JSON
 		text = []byte("{}")

@@ -57,7 +57,7 @@ type entry struct {
 	asked  bool // a stop was asked for
 	worker bool // a goroutine keeps the stream
 
-	starting bool // Start has not returned: its caller hears of an end from it
+	starting bool // Start has not returned: it reports an end to its caller
 }
 
 // output is what one life printed.

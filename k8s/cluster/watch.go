@@ -132,7 +132,7 @@ func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 func (p *Provider) saw(pod *corev1.Pod) {
 	n, err := noteOf(pod)
 	if err != nil || n.City != p.o.City || podName(n.City, n.Name) != pod.Name {
-		return // a pod that somebody else labelled
+		return // a pod that another program labelled
 	}
 	e := p.pods[pod.Name]
 	if e == nil || e.pod.UID != pod.UID {

@@ -28,11 +28,11 @@ import (
 	"gcity/session/pty"
 )
 
-// stopGrace is how long an agent has to finish when its pod is told to end. Kubernetes kills it 30 seconds after
+// stopGrace is how long an agent has to finish when its pod is asked to end. Kubernetes kills it 30 seconds after
 // that.
 const stopGrace = 20 * time.Second
 
-// Serve is the main process of a container: it serves until it is told to end. Then the agent is stopped first.
+// Serve is the main process of a container: it serves until it is asked to end. Then the agent is stopped first.
 func Serve(log *slog.Logger) error {
 	_ = os.Remove(tunnel.Socket)
 	l, err := net.Listen("unix", tunnel.Socket)
