@@ -58,8 +58,8 @@ func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 // not read twice at the same time. Not for concurrent use. The zero value is ready.
 type Scanner struct {
 	local   *time.Location
-	looks   *deadline.Calls[*shelf]
-	shelves map[string]*shelf // by folder, from the last scan
+	looks   *deadline.Calls[*layerCache]
+	shelves map[string]*layerCache // by folder, from the last scan
 	meals   *deadline.Calls[*meal]
 	last    *meal // from the last scan
 }
@@ -82,7 +82,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		o.Local = time.UTC
 	}
 	if s.looks == nil {
-		s.looks, s.meals = deadline.New[*shelf](maxLooks), deadline.New[*meal](1)
+		s.looks, s.meals = deadline.New[*layerCache](maxLooks), deadline.New[*meal](1)
 	}
 	if s.local != o.Local {
 		s.local, s.shelves, s.last = o.Local, nil, nil
@@ -109,7 +109,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 	for scoped, f := range all {
 		written[scoped] = f.spec
 	}
-	s.furnish(&c, order{automations: slices.Clone(c.Automations), written: written, layers: layers,
+	s.resolve(&c, order{automations: slices.Clone(c.Automations), written: written, layers: layers,
 		mute: mute, pools: o.Pools, now: now},
 		cmp.Or(o.Patience, patience))
 	c.follow(all)
@@ -120,21 +120,21 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 var errMute = errors.New("it does not answer")
 
 // read reads all layers in parallel and caches the result.
-func (s *Scanner) read(layers []formula.Layer, patience time.Duration, now time.Time) []*shelf {
+func (s *Scanner) read(layers []formula.Layer, patience time.Duration, now time.Time) []*layerCache {
 	began := time.Now()
-	see := make([]func() *shelf, len(layers))
+	see := make([]func() *layerCache, len(layers))
 	for i, l := range layers {
 		dir, local := filepath.Join(l.Dir, Folder), s.local
-		before := cmp.Or(s.shelves[dir], &shelf{})
-		see[i] = func() *shelf { return look(dir, before, local, now) }
+		before := cmp.Or(s.shelves[dir], &layerCache{})
+		see[i] = func() *layerCache { return look(dir, before, local, now) }
 		s.looks.Start(dir, see[i])
 	}
-	out, shelves := make([]*shelf, len(layers)), make(map[string]*shelf, len(layers))
+	out, shelves := make([]*layerCache, len(layers)), make(map[string]*layerCache, len(layers))
 	for i, l := range layers {
 		dir := filepath.Join(l.Dir, Folder)
 		saw, ok := s.looks.Do(context.Background(), dir, began, patience, see[i])
 		if !ok {
-			saw = cmp.Or(s.shelves[dir], &shelf{}).kept(errMute)
+			saw = cmp.Or(s.shelves[dir], &layerCache{}).kept(errMute)
 		}
 		out[i], shelves[dir] = saw, saw
 	}

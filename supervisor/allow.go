@@ -31,7 +31,7 @@ func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 func (s *Supervisor) TenantOf(path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.wards[path]
+	w := s.workers[path]
 	if w == nil {
 		return ""
 	}
@@ -48,7 +48,7 @@ func (s *Supervisor) TenantOf(path string) string {
 func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.wards[path]
+	w := s.workers[path]
 	if w == nil {
 		return t, nil
 	}
@@ -59,7 +59,7 @@ func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.C
 		return t, nil
 	}
 	t, others = s.settings.Tenants[i], map[string]city.Control{}
-	for _, o := range s.wards {
+	for _, o := range s.workers {
 		if o == w || !slices.Contains(t.Cities, o.name) {
 			continue
 		}

@@ -24,8 +24,8 @@ func guarded(f func() error) (err error) {
 	return err
 }
 
-// live is the goroutine of a ward. A panic of the ward itself does not affect other cities.
-func (w *ward) live() {
+// live is the goroutine of a worker. A panic of the worker itself does not affect other cities.
+func (w *worker) live() {
 	defer close(w.done)
 	defer w.s.forget(w)
 	for {
@@ -46,7 +46,7 @@ func (w *ward) live() {
 const recordLimit = 5 * time.Second
 
 // refused records why the city cannot be opened.
-func (w *ward) refused(err error, until time.Time) {
+func (w *worker) refused(err error, until time.Time) {
 	text := err.Error()
 	w.s.mu.Lock()
 	news := w.why != text
@@ -70,7 +70,7 @@ func (w *ward) refused(err error, until time.Time) {
 }
 
 // broke records that the loop of a city has ended by itself or by a panic. The city's agents continue.
-func (w *ward) broke(err error, until time.Time) {
+func (w *worker) broke(err error, until time.Time) {
 	var n int
 	w.set(func() {
 		w.crashes++
@@ -100,7 +100,7 @@ func why(err error) string {
 }
 
 // record writes the crash into the city's own log if the log answers.
-func (w *ward) record(err error, n int, until time.Time) {
+func (w *worker) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return
 	}

@@ -60,7 +60,7 @@ func (s *Supervisor) Answers(d city.Listener) {
 func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make([]city.Info, 0, len(s.wards))
+	out := make([]city.Info, 0, len(s.workers))
 	for _, w := range s.sorted() {
 		out = append(out, w.info())
 	}
@@ -68,7 +68,7 @@ func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 }
 
 // info returns the state of a city without waiting. The caller holds mu.
-func (w *ward) info() city.Info {
+func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
 		Crashes: w.crashes}
 	if w.state == city.CityRefused {
@@ -153,7 +153,7 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	}
 	s.readNow(ctx)
 	s.mu.Lock()
-	if w := s.wards[e.Path]; w != nil {
+	if w := s.workers[e.Path]; w != nil {
 		w.poke(true)
 	}
 	s.mu.Unlock()

@@ -19,7 +19,7 @@ const (
 )
 
 // countLeft counts these sessions in the background.
-func (w *ward) countLeft() {
+func (w *worker) countLeft() {
 	if w.s.o.Left == nil {
 		return
 	}
@@ -34,9 +34,9 @@ func (w *ward) countLeft() {
 	})
 }
 
-// unopened ends a ward with a city that is not opened any more. Its sessions are stopped without the city, unless
+// unopened ends a worker with a city that is not opened any more. Its sessions are stopped without the city, unless
 // they are to continue.
-func (w *ward) unopened(err error, broken bool) {
+func (w *worker) unopened(err error, broken bool) {
 	if w.leaves() {
 		w.letGo()
 		return
@@ -64,7 +64,7 @@ func (w *ward) unopened(err error, broken bool) {
 }
 
 // endLeft stops the sessions that an earlier run has left.
-func (w *ward) endLeft() error {
+func (w *worker) endLeft() error {
 	ctx, cancel := context.WithTimeout(w.s.lifetime(), endLimit)
 	defer cancel()
 	over := make(chan error, 1)

@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// The name of a city is its address, so no two wards have the same name at any time, even if the registry has just
+// The name of a city is its address, so no two workers have the same name at any time, even if the registry has just
 // renamed or removed one of them.
 
 // takenError means that a city cannot start because another one still has its name.
@@ -27,10 +27,10 @@ func (e *takenError) Error() string {
 
 // take gives a city that does not run its next name. While another city that runs or stops has that name, the city
 // keeps its present name, and the result is an error. The caller holds mu.
-func (w *ward) take() error {
+func (w *worker) take() error {
 	taken := map[string]bool{}
-	var by, idle *ward
-	for _, o := range w.s.wards {
+	var by, idle *worker
+	for _, o := range w.s.workers {
 		switch {
 		case o == w:
 			continue
@@ -63,7 +63,7 @@ func (w *ward) take() error {
 
 // freed retries the cities that wait for a name. The caller holds mu.
 func (s *Supervisor) freed() {
-	for _, w := range s.wards {
+	for _, w := range s.workers {
 		if w.name != w.next {
 			w.poke(false)
 		}
@@ -71,7 +71,7 @@ func (s *Supervisor) freed() {
 }
 
 // rename sets the name of a city for its next start. The caller holds mu.
-func (w *ward) rename(name string) {
+func (w *worker) rename(name string) {
 	if w.next == name {
 		return
 	}
@@ -82,10 +82,10 @@ func (w *ward) rename(name string) {
 	}
 }
 
-// named returns the ward with this name, or nil. A running city takes precedence over one that waits for the name.
+// named returns the worker with this name, or nil. A running city takes precedence over one that waits for the name.
 // The caller holds mu.
-func (s *Supervisor) named(name string) (found *ward) {
-	for _, w := range s.wards {
+func (s *Supervisor) named(name string) (found *worker) {
+	for _, w := range s.workers {
 		if w.name == name && (found == nil || w.running != nil) {
 			found = w
 		}
@@ -106,7 +106,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	var unknown []string
 	s.mu.Lock()
 	for _, e := range all {
-		switch w := s.wards[e.Path]; {
+		switch w := s.workers[e.Path]; {
 		case e.Name != "" || s.o.Name == nil:
 		case w != nil:
 			names[e.Path] = w.next

@@ -7,7 +7,7 @@ import (
 )
 
 // open opens the city in a different goroutine, because that may never return.
-func (w *ward) open() (City, error) {
+func (w *worker) open() (City, error) {
 	if w.opening == nil {
 		if !w.slot() {
 			return nil, errGone
@@ -34,7 +34,7 @@ func (w *ward) open() (City, error) {
 }
 
 // slot waits until the city may be opened. A city that is to stop waits only for a short time.
-func (w *ward) slot() bool {
+func (w *worker) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:
 		return true
@@ -51,7 +51,7 @@ func (w *ward) slot() bool {
 	return false
 }
 
-func (w *ward) tryOpen(to chan<- opened, e Entry) {
+func (w *worker) tryOpen(to chan<- opened, e Entry) {
 	var o opened
 	o.err = recovery.Try(func() (err error) {
 		o.city, err = w.s.o.Open(w.s.lifetime(), e)
@@ -61,7 +61,7 @@ func (w *ward) tryOpen(to chan<- opened, e Entry) {
 }
 
 // letGo closes a city that is not wanted any more, once its opening has finished.
-func (w *ward) letGo() {
+func (w *worker) letGo() {
 	if w.opening == nil {
 		return
 	}

@@ -3,7 +3,7 @@
 //
 // # Concurrency
 //
-// Run has a goroutine that decides, and one for each city (ward.go), which opens it, runs it and waits for the next
+// Run has a goroutine that decides, and one for each city (worker.go), which opens it, runs it and waits for the next
 // try. The first waits only for its inputs: other goroutines read the files (look.go), and the results are inputs.
 // Reading a file or opening a city may never return; that costs a goroutine and blocks nothing else. When Run has
 // returned, all other goroutines have ended. Exported methods may be called concurrently.
@@ -90,7 +90,7 @@ type Supervisor struct {
 	lefts   *deadline.Calls[int]    // sessions of earlier runs
 
 	mu    sync.Mutex
-	wards map[string]*ward // by path
+	workers map[string]*worker // by path
 	// paths that were unregistered since a look started: its result is outdated for them
 	dropped  map[string]bool
 	settings Settings
@@ -101,7 +101,7 @@ type Supervisor struct {
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
 	life     context.Context // of everything that Run starts
-	wg       sync.WaitGroup  // of wards
+	wg       sync.WaitGroup  // of workers
 }
 
 type ending int
@@ -135,7 +135,7 @@ func New(o Options) *Supervisor {
 		counts: deadline.New[count](64), lefts: deadline.New[int](64),
 		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1),
 		asks: make(chan chan<- struct{}), deaf: make(chan struct{}),
-		wards: map[string]*ward{}, dropped: map[string]bool{}, settings: Defaults(o.Home),
+		workers: map[string]*worker{}, dropped: map[string]bool{}, settings: Defaults(o.Home),
 		changed: make(chan struct{}), life: context.Background(),
 	}
 	s.look = s.readFiles
@@ -174,7 +174,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 // Reload reads the registry and the settings now, and retries waiting cities at once.
 func (s *Supervisor) Reload() {
 	s.mu.Lock()
-	for _, w := range s.wards {
+	for _, w := range s.workers {
 		w.poke(false)
 	}
 	s.mu.Unlock()

@@ -42,7 +42,7 @@ func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
 	}
 }
 
-// wait waits for the wards that are stopping.
+// wait waits for the workers that are stopping.
 func (s *Supervisor) wait(pulse <-chan time.Time) {
 	over := make(chan struct{})
 	go func() { s.wg.Wait(); close(over) }()

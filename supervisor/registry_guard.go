@@ -13,7 +13,7 @@ import (
 func (s *Supervisor) ends(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for path, w := range s.wards {
+	for path, w := range s.workers {
 		if !w.dismissed() && !slices.ContainsFunc(all, func(e Entry) bool {
 			return e.Path == path
 		}) {
@@ -29,7 +29,7 @@ func (s *Supervisor) emptied() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for _, w := range s.wards {
+	for _, w := range s.workers {
 		if !w.dismissed() && w.state != city.CityStopped {
 			n++
 		}

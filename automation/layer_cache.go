@@ -18,8 +18,8 @@ const patience = 5 * time.Second
 // maxLooks is the number of layers that may be unanswered before a scanner reads no more.
 const maxLooks = 256
 
-// shelf is the content of a layer's folder at one time. It is immutable: a late result keeps it.
-type shelf struct {
+// layerCache is the content of a layer's folder at one time. It is immutable: a late result keeps it.
+type layerCache struct {
 	err   error             // why the folder cannot be read
 	names []string          // from the last successful read
 	files map[string]*known // by name, from the last successful read
@@ -36,8 +36,8 @@ type known struct {
 }
 
 // look reads a layer's folder, without a time limit. Unchanged files come from before.
-func look(dir string, before *shelf, local *time.Location, now time.Time) *shelf {
-	s := &shelf{files: map[string]*known{}, found: map[string]*known{}}
+func look(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
+	s := &layerCache{files: map[string]*known{}, found: map[string]*known{}}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -68,9 +68,9 @@ func look(dir string, before *shelf, local *time.Location, now time.Time) *shelf
 	return s
 }
 
-// kept returns the shelf with the reason why it could not be read again.
-func (s *shelf) kept(why error) *shelf {
-	return &shelf{err: why, names: s.names, files: s.files, found: s.found, odd: s.odd}
+// kept returns the layer with the reason why it could not be read again.
+func (s *layerCache) kept(why error) *layerCache {
+	return &layerCache{err: why, names: s.names, files: s.files, found: s.found, odd: s.odd}
 }
 
 // readFile returns a file, from the cache if it has not changed, or nil if it does not exist. was is what to cache.
@@ -99,7 +99,7 @@ func readFile(path string, before *known, local *time.Location, now time.Time) (
 }
 
 // warn adds a warning about a path that is not an automation.
-func (s *shelf) warn(path, text string) {
+func (s *layerCache) warn(path, text string) {
 	s.odd = append(s.odd, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 

@@ -25,8 +25,8 @@ var (
 	errMute = errors.New("its folder does not answer; check what is mounted there")
 )
 
-// ward runs one city for the supervisor. Its goroutine is live; the supervisor's mu guards what others see.
-type ward struct {
+// worker runs one city for the supervisor. Its goroutine is live; the supervisor's mu guards what others see.
+type worker struct {
 	s    *Supervisor
 	path string
 	gone chan struct{} // closed when it is to stop
@@ -34,7 +34,7 @@ type ward struct {
 	done chan struct{} // closed when it has stopped
 	wake chan struct{} // retry now
 
-	// result of the goroutine that opens the city; only the ward's goroutine uses it
+	// result of the goroutine that opens the city; only the worker's goroutine uses it
 	opening chan opened
 	edits   chan struct{}
 	watched bool
@@ -59,15 +59,15 @@ type opened struct {
 	err  error
 }
 
-func newWard(s *Supervisor, e Entry) *ward {
-	return &ward{s: s, path: e.Path, next: e.Name, state: city.CityStarting, since: time.Now(),
+func newWard(s *Supervisor, e Entry) *worker {
+	return &worker{s: s, path: e.Path, next: e.Name, state: city.CityStarting, since: time.Now(),
 		gone: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
 // run runs the city until it is not wanted any more. Then its agents are stopped unless they are to continue,
 // including those of a city that is just being opened, or that crashed and waits for a retry.
-func (w *ward) run() {
+func (w *worker) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
 		var c City
@@ -114,7 +114,7 @@ func (w *ward) run() {
 }
 
 // keep runs the city until it has stopped.
-func (w *ward) keep(c City) error {
+func (w *worker) keep(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
 	defer func() {
@@ -150,7 +150,7 @@ func (w *ward) keep(c City) error {
 
 // pause waits until the city is to be retried: at a time, unless it is zero, or after a request, or when its
 // configuration changes. It returns false if the city is not wanted any more.
-func (w *ward) pause(until time.Time) bool {
+func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()
 	var edits <-chan struct{}
@@ -176,7 +176,7 @@ func (w *ward) pause(until time.Time) bool {
 }
 
 // watch reports edits of the configuration until ctx ends. A watch that never returns is not started twice.
-func (w *ward) watch(ctx context.Context) <-chan struct{} {
+func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.claim() {
 		return w.edits
 	}
@@ -198,7 +198,7 @@ func (w *ward) watch(ctx context.Context) <-chan struct{} {
 	return w.edits
 }
 
-func (w *ward) claim() bool {
+func (w *worker) claim() bool {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	if w.watched {
@@ -209,7 +209,7 @@ func (w *ward) claim() bool {
 }
 
 // begin records that the city is being opened. The last error stays visible in the meantime.
-func (w *ward) begin() (err error) {
+func (w *worker) begin() (err error) {
 	w.set(func() {
 		if !w.dismissed() {
 			err = w.take()
@@ -224,7 +224,7 @@ func (w *ward) begin() (err error) {
 }
 
 // be records the state of the city.
-func (w *ward) be(state city.Condition, why string, until time.Time) {
+func (w *worker) be(state city.Condition, why string, until time.Time) {
 	w.set(func() {
 		w.turn(state)
 		w.why, w.until = why, until
@@ -232,7 +232,7 @@ func (w *ward) be(state city.Condition, why string, until time.Time) {
 }
 
 // turn changes the state. A city that neither runs nor stops has no control any more. The caller holds mu.
-func (w *ward) turn(state city.Condition) {
+func (w *worker) turn(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {
 		w.running = nil
 	}
@@ -242,7 +242,7 @@ func (w *ward) turn(state city.Condition) {
 	w.until = time.Time{}
 }
 
-func (w *ward) ready() {
+func (w *worker) ready() {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	if w.state == city.CityStarting {
@@ -252,14 +252,14 @@ func (w *ward) ready() {
 	}
 }
 
-func (w *ward) set(f func()) {
+func (w *worker) set(f func()) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	f()
 	w.s.change()
 }
 
-func (w *ward) end(err error) {
+func (w *worker) end(err error) {
 	w.set(func() {
 		w.turn(city.CityStopped)
 		if w.err = err; err != nil {
@@ -268,14 +268,14 @@ func (w *ward) end(err error) {
 	})
 }
 
-func (w *ward) entry() Entry {
+func (w *worker) entry() Entry {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	return Entry{Path: w.path, Name: w.name}
 }
 
 // verdict returns the result of the city's end.
-func (w *ward) verdict() error {
+func (w *worker) verdict() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	if w.err == nil {
@@ -285,7 +285,7 @@ func (w *ward) verdict() error {
 }
 
 // poke retries the city now if it waits; with stopped even a city that a user has stopped. The caller holds mu.
-func (w *ward) poke(stopped bool) {
+func (w *worker) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:
 		if !stopped {
@@ -303,16 +303,16 @@ func (w *ward) poke(stopped bool) {
 	}
 }
 
-// finish ends the ward.
-func (w *ward) finish(how ending) {
+// finish ends the worker.
+func (w *worker) finish(how ending) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	w.how = how
 	w.dismiss()
 }
 
-// dismiss stops the ward, with the agents of its city unless the supervisor leaves. The caller holds mu.
-func (w *ward) dismiss() {
+// dismiss stops the worker, with the agents of its city unless the supervisor leaves. The caller holds mu.
+func (w *worker) dismiss() {
 	if !w.dismissed() {
 		if w.how == leaving {
 			close(w.left)
@@ -322,7 +322,7 @@ func (w *ward) dismiss() {
 	w.again = nil
 }
 
-func (w *ward) dismissed() bool {
+func (w *worker) dismissed() bool {
 	select {
 	case <-w.gone:
 		return true
@@ -332,15 +332,15 @@ func (w *ward) dismissed() bool {
 }
 
 // comeBack makes the city start again once it has stopped. The caller holds mu.
-func (w *ward) comeBack(e Entry) { w.again = &e }
+func (w *worker) comeBack(e Entry) { w.again = &e }
 
-func (w *ward) leaves() bool {
+func (w *worker) leaves() bool {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	return w.how == leaving
 }
 
-func (w *ward) hurry() {
+func (w *worker) hurry() {
 	w.s.mu.Lock()
 	c := w.running
 	w.s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// reconcile makes the wards match the registry. A city without a name in the registry keeps its name, or gets the
+// reconcile makes the workers match the registry. A city without a name in the registry keeps its name, or gets the
 // one in its configuration.
 func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	s.mu.Lock()
@@ -20,7 +20,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 		return s.dropped[e.Path]
 	})
 	entries = Named(entries, func(path string) string {
-		if w := s.wards[path]; w != nil {
+		if w := s.workers[path]; w != nil {
 			return w.next
 		}
 		return names[path]
@@ -29,13 +29,13 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	for _, e := range entries {
 		wanted[e.Path] = true
 	}
-	for path, w := range s.wards {
+	for path, w := range s.workers {
 		if !wanted[path] {
 			w.dismiss()
 		}
 	}
 	for _, e := range entries {
-		switch w := s.wards[e.Path]; {
+		switch w := s.workers[e.Path]; {
 		case w == nil:
 			s.admit(e)
 		case w.dismissed():
@@ -53,22 +53,22 @@ func (s *Supervisor) lifetime() context.Context {
 }
 
 // admit starts to run a city. The caller holds mu.
-func (s *Supervisor) admit(e Entry) *ward {
+func (s *Supervisor) admit(e Entry) *worker {
 	w := newWard(s, e)
-	s.wards[e.Path] = w
+	s.workers[e.Path] = w
 	_ = w.take() // an error is reported at its start
 	s.wg.Go(w.live)
 	s.change()
 	return w
 }
 
-// forget is called at the end of a ward's goroutine. A city that was registered again in the meantime starts again.
-func (s *Supervisor) forget(w *ward) {
+// forget is called at the end of a worker's goroutine. A city that was registered again in the meantime starts again.
+func (s *Supervisor) forget(w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	again := w.again
-	if s.wards[w.path] == w && s.ending == alive {
-		delete(s.wards, w.path)
+	if s.workers[w.path] == w && s.ending == alive {
+		delete(s.workers, w.path)
 		s.freed()
 		s.change()
 		if again != nil {
@@ -83,13 +83,13 @@ func (s *Supervisor) change() {
 	s.changed = make(chan struct{})
 }
 
-// sorted returns the wards in the order of their names. The caller holds mu.
-func (s *Supervisor) sorted() []*ward {
-	all := make([]*ward, 0, len(s.wards))
-	for _, w := range s.wards {
+// sorted returns the workers in the order of their names. The caller holds mu.
+func (s *Supervisor) sorted() []*worker {
+	all := make([]*worker, 0, len(s.workers))
+	for _, w := range s.workers {
 		all = append(all, w)
 	}
-	slices.SortFunc(all, func(x, y *ward) int {
+	slices.SortFunc(all, func(x, y *worker) int {
 		return cmp.Or(city.CompareNames(x.name, y.name), cmp.Compare(x.path, y.path))
 	})
 	return all

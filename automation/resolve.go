@@ -15,8 +15,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// dish is a formula that was read.
-type dish struct {
+// formulaFile is a formula that was read.
+type formulaFile struct {
 	stamp
 	formula *formula.Formula
 	err     error
@@ -30,7 +30,7 @@ type order struct {
 	// rigs with layers that did not answer; "" = the city, which has the layers of all rigs
 	mute   map[string]bool
 	pools  []string
-	before map[string]*dish
+	before map[string]*formulaFile
 	now    time.Time
 }
 
@@ -38,13 +38,13 @@ type order struct {
 type meal struct {
 	wrong    map[string]toml.Problems // invalid automations, by scoped name
 	problems toml.Problems
-	used     map[string]*dish // formulas of automations, by path
+	used     map[string]*formulaFile // formulas of automations, by path
 }
 
-// furnish marks automations as broken if their pool, or their formula with its variables, does not exist. They
+// resolve marks automations as broken if their pool, or their formula with its variables, does not exist. They
 // would create nothing, or work that no agent takes. Formulas are read in the background. If that blocks, the
 // previous result stays.
-func (s *Scanner) furnish(c *Catalog, o order, patience time.Duration) {
+func (s *Scanner) resolve(c *Catalog, o order, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
 	}
@@ -63,11 +63,11 @@ func (s *Scanner) furnish(c *Catalog, o order, patience time.Duration) {
 type kitchen struct {
 	order
 	found map[string][]formula.Source // by rig
-	used  map[string]*dish
+	used  map[string]*formulaFile
 }
 
 func (o order) serve() *meal {
-	k := &kitchen{order: o, found: map[string][]formula.Source{}, used: map[string]*dish{}}
+	k := &kitchen{order: o, found: map[string][]formula.Source{}, used: map[string]*formulaFile{}}
 	m := &meal{wrong: map[string]toml.Problems{}, used: k.used}
 	for _, d := range o.automations {
 		written := o.written[d.Scoped()]
@@ -154,7 +154,7 @@ func (k *kitchen) load(name string, among []formula.Source) (*formula.Formula, e
 		k.used[path] = x
 		return x.formula, x.err
 	}
-	x := &dish{}
+	x := &formulaFile{}
 	if x.formula, x.err = formula.Load(path); x.err != nil {
 		x.err = fmt.Errorf("formula %s is broken: %w", name, x.err)
 	}

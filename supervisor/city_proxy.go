@@ -29,7 +29,7 @@ var (
 func (p *post) now() (city.Control, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	w := p.s.wards[p.path]
+	w := p.s.workers[p.path]
 	if w == nil {
 		return nil, &city.Error{Code: city.NotFound, Message: "the city of " + p.path +
 			" is not registered any more"}

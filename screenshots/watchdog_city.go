@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// kennel is the city of the tape with invented watchdogs, because the demo has none.
-type kennel struct{ *player }
+// watchdogCity is the city of the tape with invented watchdogs, because the demo has none.
+type watchdogCity struct{ *player }
 
 // watched adds them to a snapshot.
 func watched(s *city.Snapshot) *city.Snapshot {
@@ -52,12 +52,12 @@ func watched(s *city.Snapshot) *city.Snapshot {
 }
 
 // Snapshot implements city.Control.
-func (k kennel) Snapshot(context.Context) (*city.Snapshot, error) {
+func (k watchdogCity) Snapshot(context.Context) (*city.Snapshot, error) {
 	return watched(k.state(k.now())), nil
 }
 
 // Snapshots implements city.Control.
-func (k kennel) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+func (k watchdogCity) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		for s, err := range k.player.Snapshots(ctx) {
 			if !yield(watched(s), err) {

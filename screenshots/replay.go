@@ -44,7 +44,7 @@ func project(ctx context.Context, file string, options string) error {
 		ASCII:  has("ascii"),
 		Logger: slog.New(slog.DiscardHandler)}
 	if has("watchdogs") {
-		show.City = kennel{p}
+		show.City = watchdogCity{p}
 	}
 	if has("fleet") {
 		show.City, show.Mode, show.Cities = nil, tui.Joined, county{p}
