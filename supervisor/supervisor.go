@@ -89,7 +89,7 @@ type Supervisor struct {
 	counts  *deadline.Calls[count]  // numbers of agents in configurations
 	lefts   *deadline.Calls[int]    // sessions of earlier runs
 
-	mu    sync.Mutex
+	mu      sync.Mutex
 	workers map[string]*worker // by path
 	// paths that were unregistered since a look started: its result is outdated for them
 	dropped  map[string]bool
