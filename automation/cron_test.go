@@ -86,7 +86,8 @@ func TestSchedules(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if got := s.Next(from, time.UTC).Format("2006-01-02 15:04"); got != want || s.String() != text {
+		if got := s.Next(from, time.UTC).Format("2006-01-02 15:04"); got != want ||
+			s.String() != text {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
@@ -95,33 +96,50 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// A fixed time runs exactly once on the days on which the clock is set, at the first instant after a gap; hours with "*"
-// follow the time that passes. (A8)
+// A fixed time runs exactly once on the days on which the clock is set, at the first instant after a gap; hours
+// with "*" follow the time that passes. (A8)
 func TestDaysOnWhichTheClockIsSet(t *testing.T) {
 	for _, c := range []struct {
 		zone, schedule, from, to string
 		want                     []string // in UTC
 	}{
 		// New York: 2026-03-08 02:00 → 03:00 at 07:00Z; 2026-11-01 02:00 → 01:00 at 06:00Z.
-		{"America/New_York", "30 2 * * *", "2026-03-07T12:00Z", "2026-03-09T12:00Z", []string{"03-08 07:00", "03-09 06:30"}},
-		{"America/New_York", "30 2 * * *", "2026-10-31T12:00Z", "2026-11-02T12:00Z", []string{"11-01 07:30", "11-02 07:30"}},
-		{"America/New_York", "30 1 * * *", "2026-10-31T12:00Z", "2026-11-02T12:00Z", []string{"11-01 05:30", "11-02 06:30"}},
-		{"America/New_York", "30 * * * *", "2026-11-01T04:40Z", "2026-11-01T08:00Z", []string{"11-01 05:30", "11-01 06:30", "11-01 07:30"}},
-		{"America/New_York", "30 * * * *", "2026-03-08T05:40Z", "2026-03-08T08:00Z", []string{"03-08 06:30", "03-08 07:30"}},
-		{"America/New_York", "30 */2 * * *", "2026-03-08T04:40Z", "2026-03-08T09:00Z", []string{"03-08 05:30", "03-08 08:30"}},
-		{"America/New_York", "*/20 2 * * *", "2026-03-08T04:40Z", "2026-03-08T12:00Z", []string{"03-08 07:00"}},
-		{"America/New_York", "0,30 2,3 * * *", "2026-03-08T04:40Z", "2026-03-08T12:00Z", []string{"03-08 07:00", "03-08 07:30"}},
-		{"America/New_York", "*/30 1 * * *", "2026-11-01T04:40Z", "2026-11-01T12:00Z", []string{"11-01 05:00", "11-01 05:30"}},
+		{"America/New_York", "30 2 * * *", "2026-03-07T12:00Z", "2026-03-09T12:00Z",
+			[]string{"03-08 07:00", "03-09 06:30"}},
+		{"America/New_York", "30 2 * * *", "2026-10-31T12:00Z", "2026-11-02T12:00Z",
+			[]string{"11-01 07:30", "11-02 07:30"}},
+		{"America/New_York", "30 1 * * *", "2026-10-31T12:00Z", "2026-11-02T12:00Z",
+			[]string{"11-01 05:30", "11-02 06:30"}},
+		{"America/New_York", "30 * * * *", "2026-11-01T04:40Z", "2026-11-01T08:00Z",
+			[]string{"11-01 05:30", "11-01 06:30", "11-01 07:30"}},
+		{"America/New_York", "30 * * * *", "2026-03-08T05:40Z", "2026-03-08T08:00Z",
+			[]string{"03-08 06:30", "03-08 07:30"}},
+		{"America/New_York", "30 */2 * * *", "2026-03-08T04:40Z", "2026-03-08T09:00Z",
+			[]string{"03-08 05:30", "03-08 08:30"}},
+		{"America/New_York", "*/20 2 * * *", "2026-03-08T04:40Z", "2026-03-08T12:00Z",
+			[]string{"03-08 07:00"}},
+		{"America/New_York", "0,30 2,3 * * *", "2026-03-08T04:40Z", "2026-03-08T12:00Z",
+			[]string{"03-08 07:00", "03-08 07:30"}},
+		{"America/New_York", "*/30 1 * * *", "2026-11-01T04:40Z", "2026-11-01T12:00Z",
+			[]string{"11-01 05:00", "11-01 05:30"}},
 		// Berlin: 2026-03-29 02:00 → 03:00 at 01:00Z; 2026-10-25 03:00 → 02:00 at 01:00Z.
-		{"Europe/Berlin", "30 2 * * *", "2026-03-28T12:00Z", "2026-03-30T12:00Z", []string{"03-29 01:00", "03-30 00:30"}},
-		{"Europe/Berlin", "30 2 * * *", "2026-10-24T12:00Z", "2026-10-26T12:00Z", []string{"10-25 00:30", "10-26 01:30"}},
-		{"Europe/Berlin", "0 3 * * *", "2026-10-24T12:00Z", "2026-10-25T12:00Z", []string{"10-25 02:00"}},
-		{"Europe/Berlin", "0 3 * * *", "2026-03-28T12:00Z", "2026-03-29T12:00Z", []string{"03-29 01:00"}},
+		{"Europe/Berlin", "30 2 * * *", "2026-03-28T12:00Z", "2026-03-30T12:00Z",
+			[]string{"03-29 01:00", "03-30 00:30"}},
+		{"Europe/Berlin", "30 2 * * *", "2026-10-24T12:00Z", "2026-10-26T12:00Z",
+			[]string{"10-25 00:30", "10-26 01:30"}},
+		{"Europe/Berlin", "0 3 * * *", "2026-10-24T12:00Z", "2026-10-25T12:00Z",
+			[]string{"10-25 02:00"}},
+		{"Europe/Berlin", "0 3 * * *", "2026-03-28T12:00Z", "2026-03-29T12:00Z",
+			[]string{"03-29 01:00"}},
 		// Lord Howe moves by half an hour; Santiago at midnight; Samoa left out a whole day.
-		{"Australia/Lord_Howe", "15 2 * * *", "2026-10-03T12:00Z", "2026-10-04T20:00Z", []string{"10-03 15:30", "10-04 15:15"}},
-		{"America/Santiago", "0 0 * * *", "2026-09-05T12:00Z", "2026-09-07T12:00Z", []string{"09-06 04:00", "09-07 03:00"}},
-		{"Pacific/Apia", "0 12 * * *", "2011-12-29T12:00Z", "2012-01-01T00:00Z", []string{"12-29 22:00", "12-30 10:00", "12-30 22:00", "12-31 22:00"}},
-		{"Europe/Berlin", "0 0 31 12 *", "2026-06-01T00:00Z", "2027-06-01T00:00Z", []string{"12-30 23:00"}},
+		{"Australia/Lord_Howe", "15 2 * * *", "2026-10-03T12:00Z", "2026-10-04T20:00Z",
+			[]string{"10-03 15:30", "10-04 15:15"}},
+		{"America/Santiago", "0 0 * * *", "2026-09-05T12:00Z", "2026-09-07T12:00Z",
+			[]string{"09-06 04:00", "09-07 03:00"}},
+		{"Pacific/Apia", "0 12 * * *", "2011-12-29T12:00Z", "2012-01-01T00:00Z",
+			[]string{"12-29 22:00", "12-30 10:00", "12-30 22:00", "12-31 22:00"}},
+		{"Europe/Berlin", "0 0 31 12 *", "2026-06-01T00:00Z", "2027-06-01T00:00Z",
+			[]string{"12-30 23:00"}},
 	} {
 		s, err := ParseSchedule(c.schedule)
 		if err != nil {
@@ -158,7 +176,8 @@ func instantOf(t testing.TB, text string) time.Time {
 
 // Any text: no panic; what is accepted comes after now, on a minute of the clock, and never goes back.
 func FuzzSchedule(f *testing.F) {
-	for _, text := range []string{"0 3 * * *", "@daily", "*/5 1-3 1,15 jan mon-fri", "30 2 29 2 */7", "0 0 31 */2 7", "* * * * * *", "5/15 * * * *", "? L W # *"} {
+	for _, text := range []string{"0 3 * * *", "@daily", "*/5 1-3 1,15 jan mon-fri",
+		"30 2 29 2 */7", "0 0 31 */2 7", "* * * * * *", "5/15 * * * *", "? L W # *"} {
 		f.Add(text, int64(1_790_000_000), uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64, where uint8) {
@@ -188,7 +207,8 @@ func TestRareDays(t *testing.T) {
 		at := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 		for at.Year() < 2150 {
 			next := s.Next(at, time.UTC)
-			if next.IsZero() || next.Day() != 29 || next.Month() != time.February || int(next.Weekday())%step != 0 {
+			if next.IsZero() || next.Day() != 29 || next.Month() != time.February ||
+				int(next.Weekday())%step != 0 {
 				t.Fatalf("%s after %v: %v", s, at, next)
 			}
 			at = next

@@ -28,8 +28,8 @@ func newDrill(t *testing.T, most int, defs ...Definition) *drill {
 	return d
 }
 
-// turn makes a turn after some time, opens what is to be opened, and gives what was done: "a" opened, "?a" to be checked,
-// "!a: why" passed.
+// turn makes a turn after some time, opens what is to be opened, and gives what was done: "a" opened, "?a" to be
+// checked, "!a: why" passed.
 func (d *drill) turn(wait time.Duration) string {
 	out, opened := d.look(wait)
 	for _, run := range opened {
@@ -40,7 +40,9 @@ func (d *drill) turn(wait time.Duration) string {
 
 func (d *drill) look(wait time.Duration) (string, []Run) {
 	d.now = d.now.Add(wait)
-	deeds := d.r.Turn(d.now, World{Suspended: func(string) string { return d.suspended }, Closed: d.shut, Patrol: 30 * time.Second})
+	deeds := d.r.Turn(d.now, World{Suspended: func(string) string {
+		return d.suspended
+	}, Closed: d.shut, Patrol: 30 * time.Second})
 	var out []string
 	for _, p := range deeds.Passed {
 		out = append(out, "!"+p.Scoped+": "+p.Reason)

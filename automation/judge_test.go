@@ -18,7 +18,8 @@ func brief(v Verdict) string {
 	for _, deed := range []struct {
 		is   bool
 		name string
-	}{{v.Due, "due"}, {v.Ask, "ask"}, {v.Skip, "skip"}, {v.Keep, "keep"}, {v.Retry > 0, fmt.Sprintf("retry%d", v.Retry)}} {
+	}{{v.Due, "due"}, {v.Ask, "ask"}, {v.Skip, "skip"}, {v.Keep, "keep"},
+		{v.Retry > 0, fmt.Sprintf("retry%d", v.Retry)}} {
 		if deed.is {
 			deeds = append(deeds, deed.name)
 		}
@@ -58,70 +59,95 @@ func TestCooldown(t *testing.T) {
 	judgeAll(t, d, []judged{
 		{"never run", Facts{}, "due | never run"},
 		{"just run", Facts{Last: ago(0)}, "- | cooldown: 5m remaining | 11-22 12:05:20"},
-		{"some time ago", Facts{Last: ago(2*time.Minute + 19*time.Second)}, "- | cooldown: 2m41s remaining | 11-22 12:03:01"},
-		{"almost", Facts{Last: ago(5*time.Minute - time.Nanosecond)}, "- | cooldown: 1s remaining | 11-22 12:00:20"},
+		{"some time ago", Facts{Last: ago(2*time.Minute + 19*time.Second)},
+			"- | cooldown: 2m41s remaining | 11-22 12:03:01"},
+		{"almost", Facts{Last: ago(5*time.Minute - time.Nanosecond)},
+			"- | cooldown: 1s remaining | 11-22 12:00:20"},
 		{"exactly", Facts{Last: ago(5 * time.Minute)}, "due | cooldown: 5m over"},
 		{"long ago", Facts{Last: ago(10 * 365 * 24 * time.Hour)}, "due | cooldown: 5m over"},
 		{"suspended", Facts{Suspended: "with rig demo"}, "- | suspended with rig demo"},
 		{"running", Facts{Last: ago(time.Minute), Running: ago(time.Minute)}, "- | running for 1m"},
-		{"slower than its interval", Facts{Last: ago(6 * time.Minute), Running: ago(6 * time.Minute)}, "skip | running for 6m"},
+		{"slower than its interval", Facts{Last: ago(6 * time.Minute),
+			Running: ago(6 * time.Minute)}, "skip | running for 6m"},
 		// A9: the clock was set back. A little: it just ran. Much: what is known is worth nothing.
-		{"a little ahead", Facts{Last: ago(-time.Second)}, "- | cooldown: 5m1s remaining | 11-22 12:05:21"},
-		{"an hour ahead", Facts{Last: ago(-time.Hour)}, "due | cooldown: the clock was set back behind the last run"},
-		{"ten years ahead", Facts{Last: ago(-10 * 365 * 24 * time.Hour)}, "due | cooldown: the clock was set back behind the last run"},
+		{"a little ahead", Facts{Last: ago(-time.Second)}, "- | cooldown: 5m1s remaining | " +
+			"11-22 12:05:21"},
+		{"an hour ahead", Facts{Last: ago(-time.Hour)}, "due | cooldown: the clock was set back " +
+			"behind the last run"},
+		{"ten years ahead", Facts{Last: ago(-10 * 365 * 24 * time.Hour)},
+			"due | cooldown: the clock was set back behind the last run"},
 	})
 }
 
 func TestCron(t *testing.T) {
 	d := parse(t, "cron", "gate = 'cron'\nschedule = '0 3,12 * * *'\nexec = 'x'")
-	catch := parse(t, "catch", "gate = 'cron'\nschedule = '0 3,12 * * *'\ncatch_up = true\nexec = 'x'")
-	queue := parse(t, "queue", "gate = 'cron'\nschedule = '0 12 * * *'\noverlap = 'queue'\nexec = 'x'")
+	catch := parse(t, "catch", "gate = 'cron'\nschedule = '0 3,12 * * *'\ncatch_up = true\n"+
+		"exec = 'x'")
+	queue := parse(t, "queue", "gate = 'cron'\nschedule = '0 12 * * *'\noverlap = 'queue'\n"+
+		"exec = 'x'")
 	rare := parse(t, "rare", "gate = 'cron'\nschedule = '0 3 * * *'\nexec = 'x'")
-	const due, next = "due | cron: due 2026-11-22 12:00 UTC | 11-23 03:00:00", "- | cron: next 2026-11-23 03:00 UTC | 11-23 03:00:00"
+	const due, next = "due | cron: due 2026-11-22 12:00 UTC | 11-23 03:00:00",
+		"- | cron: next 2026-11-23 03:00 UTC | 11-23 03:00:00"
 	judgeAll(t, d, []judged{
 		{"the first look, in its minute", Facts{}, due},
 		{"run in this minute", Facts{Last: ago(10 * time.Second)}, next},
 		{"run by hand just before", Facts{Last: ago(21 * time.Second)}, due},
 		{"looked in this minute", Facts{Looked: ago(5 * time.Second)}, next},
 		{"looked before it", Facts{Looked: ago(50 * time.Second), Last: ago(9 * time.Hour)}, due},
-		{"the clock was set back an hour", Facts{Looked: ago(-time.Hour), Last: ago(-30 * time.Minute)}, next},
-		{"and ten years", Facts{Looked: ago(-87600 * time.Hour), Last: ago(-87600 * time.Hour)}, due},
+		{"the clock was set back an hour", Facts{Looked: ago(-time.Hour),
+			Last: ago(-30 * time.Minute)}, next},
+		{"and ten years", Facts{Looked: ago(-87600 * time.Hour), Last: ago(-87600 * time.Hour)},
+			due},
 		{"slept eight hours", Facts{Looked: ago(8 * time.Hour), Last: ago(9 * time.Hour)}, due},
-		{"the clock was set ten years ahead", Facts{Looked: ago(87600 * time.Hour), Last: ago(87600 * time.Hour)}, due},
-		{"running", Facts{Looked: ago(time.Minute), Last: ago(9 * time.Hour), Running: ago(9 * time.Hour)}, "skip | running for 9h"},
-		{"running, and skipped already", Facts{Looked: ago(time.Minute), Skipped: ago(20 * time.Second), Running: ago(time.Hour)}, "- | running for 1h"},
+		{"the clock was set ten years ahead",
+			Facts{Looked: ago(87600 * time.Hour), Last: ago(87600 * time.Hour)}, due},
+		{"running", Facts{Looked: ago(time.Minute), Last: ago(9 * time.Hour),
+			Running: ago(9 * time.Hour)}, "skip | running for 9h"},
+		{"running, and skipped already", Facts{Looked: ago(time.Minute),
+			Skipped: ago(20 * time.Second), Running: ago(time.Hour)}, "- | running for 1h"},
 	})
 	judgeAll(t, rare, []judged{
 		{"the first look", Facts{}, next},
-		{"a late patrol", Facts{Looked: ago(9*time.Hour + time.Minute)}, next}, // slept through: more than Late ago
+		// slept through: more than Late ago
+		{"a late patrol", Facts{Looked: ago(9*time.Hour + time.Minute)}, next},
 	})
 	// A10: what came since the last look is found, however late the look is.
 	at := time.Date(2026, 11, 22, 3, 7, 30, 0, time.UTC)
-	if v := Judge(rare, Facts{Looked: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)}, at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {
+	if v := Judge(rare, Facts{Looked: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},
+		at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {
 		t.Errorf("a late patrol: %s", brief(v))
 	}
 	judgeAll(t, catch, []judged{
-		{"missed for a day", Facts{Born: ago(99 * time.Hour), Last: ago(25 * time.Hour)}, "due | cron: due 2026-11-21 12:00 UTC, 24h20s late | 11-23 03:00:00"},
-		{"never run, known since yesterday", Facts{Born: ago(20 * time.Hour)}, "due | cron: due 2026-11-22 03:00 UTC, 9h20s late | 11-23 03:00:00"},
+		{"missed for a day", Facts{Born: ago(99 * time.Hour), Last: ago(25 * time.Hour)},
+			"due | cron: due 2026-11-21 12:00 UTC, 24h20s late | 11-23 03:00:00"},
+		{"never run, known since yesterday", Facts{Born: ago(20 * time.Hour)},
+			"due | cron: due 2026-11-22 03:00 UTC, 9h20s late | 11-23 03:00:00"},
 		{"nothing missed", Facts{Born: ago(99 * time.Hour), Last: ago(10 * time.Second)}, next},
 		{"new", Facts{}, due},
 		{"born in the future", Facts{Born: ago(-87600 * time.Hour)}, due},
 		{"born within its own minute", Facts{Born: ago(5 * time.Second)}, next},
 	})
 	judgeAll(t, queue, []judged{
-		{"running", Facts{Looked: ago(time.Minute), Running: ago(time.Hour)}, "keep | running for 1h"},
-		{"ended", Facts{Looked: ago(time.Second), Last: ago(time.Hour), Queued: ago(20 * time.Second)}, "due | queued: due 2026-11-22 12:00 UTC, during the last run"},
-		{"suspended since", Facts{Queued: ago(20 * time.Second), Suspended: "with the city"}, "- | suspended with the city"},
+		{"running", Facts{Looked: ago(time.Minute), Running: ago(time.Hour)},
+			"keep | running for 1h"},
+		{"ended", Facts{Looked: ago(time.Second), Last: ago(time.Hour),
+			Queued: ago(20 * time.Second)}, "due | queued: due 2026-11-22 12:00 UTC, during " +
+			"the last run"},
+		{"suspended since", Facts{Queued: ago(20 * time.Second), Suspended: "with the city"},
+			"- | suspended with the city"},
 	})
 }
 
 func TestScheduleInAnotherZone(t *testing.T) {
-	d := parse(t, "zone", "gate = 'cron'\nschedule = '30 7 * * *'\ntimezone = 'America/New_York'\nexec = 'x'")
-	if got := brief(Judge(d, Facts{}, noon())); got != "- | cron: next 2026-11-22 07:30 EST | 11-22 07:30:00" {
+	d := parse(t, "zone", "gate = 'cron'\nschedule = '30 7 * * *'\ntimezone = "+
+		"'America/New_York'\nexec = 'x'")
+	if got := brief(Judge(d, Facts{}, noon())); got != "- | cron: next 2026-11-22 07:30 EST | "+
+		"11-22 07:30:00" {
 		t.Error(got)
 	}
 	d.Zone = time.Local // the machine's own is not named
-	if got := Judge(d, Facts{}, noon()).Reason; !strings.HasPrefix(got, "cron: next ") || strings.Count(got, " ") != 3 {
+	if got := Judge(d, Facts{}, noon()).Reason; !strings.HasPrefix(got, "cron: next ") ||
+		strings.Count(got, " ") != 3 {
 		t.Error(got)
 	}
 }
@@ -131,17 +157,28 @@ func TestCondition(t *testing.T) {
 	patrol := func(c CheckFacts) Facts { return Facts{Check: c, Patrol: 30 * time.Second} }
 	judgeAll(t, d, []judged{
 		{"new", patrol(CheckFacts{}), "ask | condition: not checked yet"},
-		{"under way", patrol(CheckFacts{Running: true, Asked: ago(time.Hour)}), "- | condition: check running"},
-		{"failed", patrol(CheckFacts{Done: true, Fresh: true, Code: 1, Asked: ago(29 * time.Second)}), "- | condition: exit 1"},
-		{"failed a patrol ago", patrol(CheckFacts{Done: true, Fresh: true, Code: 1, Asked: ago(30 * time.Second)}), "ask | condition: exit 1"},
-		{"asked again", patrol(CheckFacts{Done: true, Running: true, Code: 128, Asked: ago(30 * time.Second)}), "- | condition: exit 128"},
-		{"a signal", patrol(CheckFacts{Done: true, Fresh: true, Code: -1, Asked: ago(0)}), "- | condition: ended by a signal"},
-		{"no answer", patrol(CheckFacts{Done: true, Fresh: true, Err: "timed out after 10s", Asked: ago(0)}), "- | condition: timed out after 10s"},
-		{"succeeded", patrol(CheckFacts{Done: true, Fresh: true, Asked: ago(time.Hour)}), "due | condition: exit 0"},
-		{"succeeded, and run", patrol(CheckFacts{Done: true, Asked: ago(time.Second)}), "- | condition: not checked since it was last met"},
-		{"succeeded, run and asked again", patrol(CheckFacts{Done: true, Running: true, Asked: ago(time.Second)}), "- | condition: check running"},
-		{"the clock was set back", patrol(CheckFacts{Done: true, Code: 1, Asked: ago(-time.Hour)}), "ask | condition: exit 1"},
-		{"running", Facts{Running: ago(time.Second), Check: CheckFacts{Done: true, Fresh: true}}, "- | running for 1s"},
+		{"under way", patrol(CheckFacts{Running: true, Asked: ago(time.Hour)}),
+			"- | condition: check running"},
+		{"failed", patrol(CheckFacts{Done: true, Fresh: true, Code: 1,
+			Asked: ago(29 * time.Second)}), "- | condition: exit 1"},
+		{"failed a patrol ago", patrol(CheckFacts{Done: true, Fresh: true, Code: 1,
+			Asked: ago(30 * time.Second)}), "ask | condition: exit 1"},
+		{"asked again", patrol(CheckFacts{Done: true, Running: true, Code: 128,
+			Asked: ago(30 * time.Second)}), "- | condition: exit 128"},
+		{"a signal", patrol(CheckFacts{Done: true, Fresh: true, Code: -1, Asked: ago(0)}),
+			"- | condition: ended by a signal"},
+		{"no answer", patrol(CheckFacts{Done: true, Fresh: true, Err: "timed out after 10s",
+			Asked: ago(0)}), "- | condition: timed out after 10s"},
+		{"succeeded", patrol(CheckFacts{Done: true, Fresh: true, Asked: ago(time.Hour)}),
+			"due | condition: exit 0"},
+		{"succeeded, and run", patrol(CheckFacts{Done: true, Asked: ago(time.Second)}),
+			"- | condition: not checked since it was last met"},
+		{"succeeded, run and asked again", patrol(CheckFacts{Done: true, Running: true,
+			Asked: ago(time.Second)}), "- | condition: check running"},
+		{"the clock was set back", patrol(CheckFacts{Done: true, Code: 1, Asked: ago(-time.Hour)}),
+			"ask | condition: exit 1"},
+		{"running", Facts{Running: ago(time.Second), Check: CheckFacts{Done: true, Fresh: true}},
+			"- | running for 1s"},
 		{"suspended", Facts{Suspended: "with the city"}, "- | suspended with the city"},
 	})
 }
@@ -155,30 +192,39 @@ func TestEvent(t *testing.T) {
 	some := EventFacts{Cursor: 1041, Newest: 1050, Count: 2}
 	judgeAll(t, d, []judged{
 		{"none", Facts{Events: EventFacts{Cursor: 1041}}, "- | event: no bead.closed yet"},
-		{"none today", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(time.Hour)}, "- | event: no bead.closed since 11:00:20"},
-		{"none since yesterday", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(24 * time.Hour)}, "- | event: no bead.closed since 2026-11-21 12:00"},
+		{"none today", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(time.Hour)},
+			"- | event: no bead.closed since 11:00:20"},
+		{"none since yesterday", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(24 * time.Hour)},
+			"- | event: no bead.closed since 2026-11-21 12:00"},
 		{"two", Facts{Events: some}, "due | event: 2 bead.closed since 1041"},
-		{"two during a run", Facts{Events: some, Running: ago(14 * time.Second)}, "- | running for 14s; event: 2 bead.closed since 1041"},
-		{"suspended", Facts{Events: some, Suspended: "with the city"}, "- | suspended with the city"},
+		{"two during a run", Facts{Events: some, Running: ago(14 * time.Second)},
+			"- | running for 14s; event: 2 bead.closed since 1041"},
+		{"suspended", Facts{Events: some, Suspended: "with the city"},
+			"- | suspended with the city"},
 		// A11: many runs in a short time wait, and lose nothing.
-		{"too often", Facts{Events: some, Recent: many}, "- | event: 2 bead.closed since 1041; ran 10× in the last 1m, waits 12s | 11-22 12:00:32"},
+		{"too often", Facts{Events: some, Recent: many}, "- | event: 2 bead.closed since 1041; " +
+			"ran 10× in the last 1m, waits 12s | 11-22 12:00:32"},
 		{"often", Facts{Events: some, Recent: many[1:]}, "due | event: 2 bead.closed since 1041"},
 	})
 	for i := range many {
 		many[i] = ago(-time.Hour)
 	}
-	judgeAll(t, d, []judged{{"the clock was set back", Facts{Events: some, Recent: many}, "due | event: 2 bead.closed since 1041"}})
+	judgeAll(t, d, []judged{{"the clock was set back", Facts{Events: some, Recent: many},
+		"due | event: 2 bead.closed since 1041"}})
 }
 
 func TestManualAndOff(t *testing.T) {
 	d := parse(t, "manual", "gate = 'manual'\nexec = 'x'")
 	off := parse(t, "off", "gate = 'cooldown'\ninterval = '1s'\nexec = 'x'\nenabled = false")
-	judgeAll(t, d, []judged{{"", Facts{}, "- | manual"}, {"suspended", Facts{Suspended: "with the city"}, "- | manual"}, {"running", Facts{Running: ago(time.Second)}, "- | running for 1s"}})
+	judgeAll(t, d, []judged{{"", Facts{}, "- | manual"},
+		{"suspended", Facts{Suspended: "with the city"}, "- | manual"},
+		{"running", Facts{Running: ago(time.Second)}, "- | running for 1s"}})
 	judgeAll(t, off, []judged{{"", Facts{}, "- | disabled: enabled = false"}})
 }
 
 func TestRetry(t *testing.T) {
-	d := parse(t, "retry", "gate = 'cooldown'\ninterval = '1s'\nexec = 'x'\nretry = 3\nretry_backoff = '10s'")
+	d := parse(t, "retry", "gate = 'cooldown'\ninterval = '1s'\nexec = 'x'\nretry = 3\n"+
+		"retry_backoff = '10s'")
 	failed := func(tries int, since time.Duration) Facts {
 		return Facts{Last: ago(since), Tries: tries, FailedAt: ago(since)}
 	}
@@ -190,7 +236,8 @@ func TestRetry(t *testing.T) {
 		{"the last time", failed(3, 40*time.Second), "due+retry3 | retry 3 of 3"},
 		{"for good", failed(4, time.Minute), "due | cooldown: 1s over"},
 		{"the clock was set back", failed(1, -time.Hour), "due+retry1 | retry 1 of 3"},
-		{"suspended", Facts{Tries: 1, FailedAt: ago(time.Hour), Suspended: "with the city"}, "- | suspended with the city"},
+		{"suspended", Facts{Tries: 1, FailedAt: ago(time.Hour), Suspended: "with the city"},
+			"- | suspended with the city"},
 	})
 	d.Retry, d.RetryBackoff = 100, 30*time.Minute
 	if got := d.backoff(90); got != MaxBackoff {
@@ -202,14 +249,15 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// The clock may be anything, and so may what is remembered: there is always a reason, what comes next lies ahead, and when
-// it comes, it is due.
+// The clock may be anything, and so may what is remembered: there is always a reason, what comes next lies ahead,
+// and when it comes, it is due.
 func FuzzJudge(f *testing.F) {
 	f.Add(uint8(0), int64(0), int64(-1), int64(5), int64(0), uint8(0), uint8(0))
 	f.Add(uint8(1), int64(-100), int64(1<<40), int64(0), int64(3), uint8(3), uint8(1))
 	defs := []Definition{
 		parse(f, "a", "gate = 'cooldown'\ninterval = '5m'\nexec = 'x'\nretry = 2"),
-		parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * *'\ncatch_up = true\ntimezone = 'Europe/Berlin'\nexec = 'x'"),
+		parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * *'\ncatch_up = true\ntimezone = "+
+			"'Europe/Berlin'\nexec = 'x'"),
 		parse(f, "c", "gate = 'cron'\nschedule = '30 * * * *'\noverlap = 'queue'\nexec = 'x'"),
 		parse(f, "d", "gate = 'event'\non = '*'\nexec = 'x'\nretry = 1"),
 		parse(f, "e", "gate = 'condition'\ncheck = 'true'\nexec = 'x'"),
@@ -222,7 +270,8 @@ func FuzzJudge(f *testing.F) {
 			}
 			return noon().Add(time.Duration(s%(20*365*86400)) * time.Second)
 		}
-		facts := Facts{Last: at(last), Looked: at(looked), Born: at(born), Tries: int(tries % 4), FailedAt: at(failed), Events: EventFacts{Count: int(count)}}
+		facts := Facts{Last: at(last), Looked: at(looked), Born: at(born), Tries: int(tries % 4),
+			FailedAt: at(failed), Events: EventFacts{Count: int(count)}}
 		v := Judge(d, facts, noon())
 		if v.Reason == "" || v.Due && (v.Skip || v.Keep || v.Ask || v.Opening.IsZero()) {
 			t.Fatalf("%+v", v)
@@ -243,7 +292,8 @@ func FuzzJudge(f *testing.F) {
 // What was sought before only saves work: with it and without it the verdicts are the same, whatever the clock does.
 func FuzzSought(f *testing.F) {
 	f.Add(uint64(1), []byte{1, 200, 3, 255, 0, 9})
-	d := parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * 0-3'\ntimezone = 'America/New_York'\nexec = 'x'")
+	d := parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * 0-3'\ntimezone = "+
+		"'America/New_York'\nexec = 'x'")
 	f.Fuzz(func(t *testing.T, start uint64, steps []byte) {
 		now := noon().Add(time.Duration(start%31_536_000) * time.Second)
 		var facts, bare Facts
@@ -270,12 +320,14 @@ func BenchmarkJudge100(b *testing.B) {
 		all = append(all,
 			parse(b, name, "gate = 'cooldown'\ninterval = '5m'\nexec = 'x'"),
 			parse(b, name, "gate = 'cron'\nschedule = '0 3 * * *'\nexec = 'x'"),
-			parse(b, name, "gate = 'cron'\nschedule = '*/5 9-17 * * mon-fri'\ntimezone = 'Europe/Berlin'\nexec = 'x'"),
+			parse(b, name, "gate = 'cron'\nschedule = '*/5 9-17 * * mon-fri'\ntimezone = "+
+				"'Europe/Berlin'\nexec = 'x'"),
 			parse(b, name, "gate = 'condition'\ncheck = 'true'\nexec = 'x'"),
 			parse(b, name, "gate = 'event'\non = 'bead.closed'\nexec = 'x'"))
 	}
 	sought := make([]Sought, len(all))
-	f := Facts{Last: ago(time.Minute), Looked: ago(time.Second), Born: ago(time.Hour), Check: CheckFacts{Done: true, Code: 1, Asked: ago(time.Second)}, Patrol: time.Minute}
+	f := Facts{Last: ago(time.Minute), Looked: ago(time.Second), Born: ago(time.Hour),
+		Check: CheckFacts{Done: true, Code: 1, Asked: ago(time.Second)}, Patrol: time.Minute}
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range all {

@@ -22,19 +22,24 @@ type player struct {
 
 const places = 3
 
-// Whatever happens in whatever order: so many runs at once and one of each automation (L1), none of what is suspended but by
-// hand (L2), every event in exactly one run (or in at least one, where a run is tried again), whoever waits longest first,
-// always a reason (L14), and when all is quiet, nothing is stuck (L7).
+// Whatever happens in whatever order: so many runs at once and one of each automation (L1), none of what is
+// suspended but by hand (L2), every event in exactly one run (or in at least one, where a run is tried again),
+// whoever waits longest first, always a reason (L14), and when all is quiet, nothing is stuck (L7).
 func TestLaws(t *testing.T) {
 	defs := []Definition{
-		parse(t, "cool", everyMinute), parse(t, "cool2", everyMinute+"retry = 2\non_failure = 'hand'"), parse(t, "cool3", everyMinute+"overlap = 'queue'"),
+		parse(t, "cool", everyMinute), parse(t, "cool2", everyMinute+
+			"retry = 2\non_failure = 'hand'"), parse(t, "cool3", everyMinute+"overlap = 'queue'"),
 		parse(t, "cron", "gate = 'cron'\nschedule = '*/2 * * * *'\noverlap = 'queue'\nexec = 'x'"),
-		parse(t, "event", "gate = 'event'\non = 'x'\nexec = 'x'"), parse(t, "event2", "gate = 'event'\non = 'x'\nexec = 'x'\nretry = 1"),
-		parse(t, "cond", "gate = 'condition'\ncheck = 'true'\nexec = 'x'"), parse(t, "hand", "gate = 'manual'\nexec = 'x'"),
+		parse(t, "event", "gate = 'event'\non = 'x'\nexec = 'x'"),
+		parse(t, "event2", "gate = 'event'\non = 'x'\nexec = 'x'\nretry = 1"),
+		parse(t, "cond", "gate = 'condition'\ncheck = 'true'\nexec = 'x'"),
+		parse(t, "hand", "gate = 'manual'\nexec = 'x'"),
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		p := &player{drill: newDrill(t, places, defs...), t: rt, opening: map[string]Run{}, going: map[string]Run{},
-			dealt: map[string]int{}, until: map[string]uint64{"event": 1041}, sent: map[string]int{}, queued: map[string]bool{}}
+		p := &player{drill: newDrill(t, places, defs...), t: rt, opening: map[string]Run{},
+			going: map[string]Run{},
+			dealt: map[string]int{}, until: map[string]uint64{"event": 1041},
+			sent: map[string]int{}, queued: map[string]bool{}}
 		for range rapid.IntRange(1, 80).Draw(rt, "steps") {
 			p.step()
 		}
@@ -46,7 +51,8 @@ func (p *player) step() {
 	name := p.defs[rapid.IntRange(0, len(p.defs)-1).Draw(p.t, "which")].Scoped()
 	switch rapid.IntRange(0, 9).Draw(p.t, "what") {
 	case 0, 1, 2:
-		p.now = p.now.Add(time.Duration(rapid.IntRange(-20, 100).Draw(p.t, "seconds")) * time.Second)
+		p.now = p.now.Add(time.Duration(rapid.IntRange(-20, 100).Draw(p.t, "seconds")) *
+			time.Second)
 		p.take()
 	case 3, 4:
 		p.answer(name)
@@ -103,8 +109,10 @@ func (p *player) take() {
 		if s.Reason == "" || s.State == "" {
 			p.t.Fatalf("no reason: %+v", s)
 		}
-		if s.State == Ready && s.Until.IsZero() && s.Run.By == "" && !p.running(s.Definition.Scoped()) && s.Since.Before(latest) && len(opened) > 0 {
-			p.t.Fatalf("%s has waited since %v, and others since %v were opened", s.Definition.Scoped(), s.Since, latest)
+		if s.State == Ready && s.Until.IsZero() && s.Run.By == "" &&
+			!p.running(s.Definition.Scoped()) && s.Since.Before(latest) && len(opened) > 0 {
+			p.t.Fatalf("%s has waited since %v, and others since %v were opened",
+				s.Definition.Scoped(), s.Since, latest)
 		}
 	}
 }
@@ -125,7 +133,8 @@ func (p *player) answer(name string) {
 	p.dealt[name] += run.Count
 	if name == "event" {
 		if run.After != p.until[name] {
-			p.t.Fatalf("a run deals with events after %d, the one before with those until %d", run.After, p.until[name])
+			p.t.Fatalf("a run deals with events after %d, the one before with those until %d",
+				run.After, p.until[name])
 		}
 		p.until[name] = run.Until
 	}

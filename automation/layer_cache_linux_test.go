@@ -11,8 +11,8 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A layer that does not answer is said not to, keeps nobody from finding what the others have, and keeps what was found in
-// it before. When it answers it is read again.
+// A layer that does not answer is said not to, keeps nobody from finding what the others have, and keeps what was
+// found in it before. When it answers it is read again.
 func TestALayerThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
@@ -25,7 +25,8 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 	never := formula.Layer{Dir: filepath.Join(hung, "formulas"), Title: "rig hung", Rig: "hung"}
 	w.layers = []formula.Layer{w.layers[0], never, w.layers[1]}
 	const both = "a manual \"one\"\nb:rig:demo manual \"two\"\n"
-	told := "problem: " + filepath.Join(never.Dir, Folder) + ": cannot look for automations (rig hung): it does not answer; the previous result stays\n"
+	told := "problem: " + filepath.Join(never.Dir, Folder) + ": cannot look for automations (rig " +
+		"hung): it does not answer; the previous result stays\n"
 	first := w.scan()
 	w.want(first, both+told)
 	w.write("city", "a", byHand("new"))
@@ -35,5 +36,7 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("%d looks are under way", n)
 	}
 	free()
-	eventually.True(t, "what answers now is taken for one that does", func() bool { return !strings.Contains(w.show(w.scan()), "does not answer") })
+	eventually.True(t, "what answers now is taken for one that does", func() bool {
+		return !strings.Contains(w.show(w.scan()), "does not answer")
+	})
 }

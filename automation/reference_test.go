@@ -60,7 +60,8 @@ func TestReferenceExamples(t *testing.T) {
 	for _, g := range gates {
 		parse(t, "x", g+"exec = 'x'")
 	}
-	files := regexp.MustCompile(`(?s)\[automation\]\n.*?(?:    END|`+"```"+`)`).FindAllString(string(page), -1)
+	files := regexp.MustCompile(`(?s)\[automation\]\n.*?(?:    END|`+"```"+`)`).
+		FindAllString(string(page), -1)
 	if len(files) != 2 {
 		t.Errorf("%d files are shown", len(files))
 	}

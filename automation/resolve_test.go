@@ -16,7 +16,8 @@ func (w *town) recipe(layer, name, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("formula = '"+name+"'\n"+text+"[[steps]]\nid = 'a'\ntitle = 'A'\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("formula = '"+name+"'\n"+text+
+		"[[steps]]\nid = 'a'\ntitle = 'A'\n"), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
 	w.now = w.now.Add(5 * time.Second)
@@ -110,8 +111,10 @@ func TestWhatAnOverrideBreaksIsItsOwn(t *testing.T) {
 	at := func(line int) toml.Place { return toml.Place{File: "city.toml", Line: line, Column: 1} }
 	w.o.Overrides = []Override{
 		{At: at(1), Name: "cron", Gate: ptr("cron"), Places: map[string]toml.Place{"gate": at(3)}},
-		{At: at(10), Name: "fast", Interval: ptr(time.Millisecond), Places: map[string]toml.Place{"interval": at(12)}},
-		{At: at(20), Name: "pool", Pool: ptr("wroker"), Places: map[string]toml.Place{"pool": at(22)}},
+		{At: at(10), Name: "fast", Interval: ptr(time.Millisecond),
+			Places: map[string]toml.Place{"interval": at(12)}},
+		{At: at(20), Name: "pool", Pool: ptr("wroker"),
+			Places: map[string]toml.Place{"pool": at(22)}},
 		{At: at(30), Name: "turned", Gate: ptr("manual")},
 	}
 	w.want(w.scan(), `turned manual "x"
@@ -129,12 +132,15 @@ func TestStrays(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", byHand("x"))
 	dir := filepath.Join(w.dir, "city", Folder)
-	for _, x := range []struct{ folder, file, text string }{{"", "x.toml", ""}, {"slip", "automaton.toml", ""}, {"scripts", "x.sh", ""}, {"wide", FileName, "\xff\xfe[\x00a\x00]\x00"},
+	for _, x := range []struct{ folder, file, text string }{{"", "x.toml", ""},
+		{"slip", "automaton.toml", ""}, {"scripts", "x.sh", ""},
+		{"wide", FileName, "\xff\xfe[\x00a\x00]\x00"},
 		{"marked", FileName, "\xef\xbb\xbf[automation]\ngate = 'manual'\nexec = 'm'\n"}} {
 		if err := os.MkdirAll(filepath.Join(dir, x.folder), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, x.folder, x.file), []byte(x.text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, x.folder, x.file), []byte(x.text), 0o644); err !=
+			nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,13 +164,17 @@ warning: city/automations/x.toml: is ignored: an automation is a folder; move it
 func TestWhoseLimit(t *testing.T) {
 	w := newTown(t, "city")
 	w.o.MaxTimeout, w.o.MaxAt = 2*time.Minute, toml.Place{File: "city.toml", Line: 3, Column: 15}
-	w.o.Overrides = []Override{{At: toml.Place{File: "city.toml", Line: 7, Column: 1}, Name: "over", Timeout: ptr(90 * time.Second)}}
-	for name, text := range map[string]string{"none": "", "own": "timeout = '1500ms'", "capped": "timeout = '1h'", "over": ""} {
+	w.o.Overrides = []Override{{At: toml.Place{File: "city.toml", Line: 7, Column: 1}, Name: "over",
+		Timeout: ptr(90 * time.Second)}}
+	for name, text := range map[string]string{"none": "", "own": "timeout = '1500ms'",
+		"capped": "timeout = '1h'", "over": ""} {
 		w.write("city", name, byHand("x", text))
 	}
 	want := map[string]string{
-		"none": "it did not finish within 1m (the default)", "own": "it did not finish within 1.5s (its timeout)",
-		"capped": "it did not finish within 2m (max_timeout in city.toml:3:15)", "over": "it did not finish within 1m30s (timeout in city.toml:7:1)",
+		"none":   "it did not finish within 1m (the default)",
+		"own":    "it did not finish within 1.5s (its timeout)",
+		"capped": "it did not finish within 2m (max_timeout in city.toml:3:15)",
+		"over":   "it did not finish within 1m30s (timeout in city.toml:7:1)",
 	}
 	for _, d := range w.scan().Automations {
 		if got := d.TimedOut(); got != want[d.Name] {

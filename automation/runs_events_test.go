@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// Each event once, also those that come during a run, and none from before the automation. The cursor moves when there is
-// a record of the run.
+// Each event once, also those that come during a run, and none from before the automation. The cursor moves when
+// there is a record of the run.
 func TestEvents(t *testing.T) {
 	e := parse(t, "e", "gate = 'event'\non = 'bead.*'\nexec = 'x'")
 	d := newDrill(t, 0, e)
@@ -69,8 +69,8 @@ func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
 	d.is(d.turn(0), "e(1 in 1043-1044)")
 }
 
-// A6, A7: the program dies at each step of a run. Without retry a run goes at most once, with it at least once; no event is
-// lost before there is a record; no run blocks the next.
+// A6, A7: the program dies at each step of a run. Without retry a run goes at most once, with it at least once; no
+// event is lost before there is a record; no run blocks the next.
 func TestDeathAtEachStep(t *testing.T) {
 	for _, retry := range []int{0, 1} {
 		text := fmt.Sprintf("gate = 'event'\non = 'x'\nexec = 'x'\nretry = %d", retry)
@@ -120,8 +120,10 @@ func TestNote(t *testing.T) {
 	}{
 		{noon().Add(-time.Hour), 3, 0, m},
 		{noon(), 5, 1, m},
-		{noon().Add(time.Hour), 0, 0, Memory{Last: noon().Add(time.Hour), Open: true, From: 5, Cursor: 5}},
-		{noon().Add(time.Hour), 9, 1, Memory{Last: noon().Add(time.Hour), Open: true, From: 5, Cursor: 9, Retry: 1}},
+		{noon().Add(time.Hour), 0, 0, Memory{Last: noon().Add(time.Hour), Open: true, From: 5,
+			Cursor: 5}},
+		{noon().Add(time.Hour), 9, 1, Memory{Last: noon().Add(time.Hour), Open: true, From: 5,
+			Cursor: 9, Retry: 1}},
 	} {
 		if got := m.Note(c.opened, true, c.seq, c.retry); got != c.want {
 			t.Errorf("%+v, want %+v", got, c.want)
@@ -131,7 +133,8 @@ func TestNote(t *testing.T) {
 
 // A6: after a restart a retry waits for the events of the run that it repeats, whether that one failed or was cut.
 func TestRetryWaitsForItsEvents(t *testing.T) {
-	d := parse(t, "e", "gate = 'event'\non = 'deploy.done'\nexec = 'x'\nretry = 1\nretry_backoff = '1s'")
+	d := parse(t, "e", "gate = 'event'\non = 'deploy.done'\nexec = 'x'\nretry = 1\n"+
+		"retry_backoff = '1s'")
 	awake := World{Suspended: func(string) string { return "" }}
 	happened := events.Event{Seq: 2, Type: "deploy.done"}
 	for _, failed := range []bool{true, false} {
@@ -153,7 +156,8 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 			t.Errorf("failed %v: opened without its events: %+v", failed, open)
 		}
 		next.See(happened)
-		if open := next.Turn(now, awake).Open; len(open) != 1 || open[0].Retry != 1 || open[0].Count != 1 || open[0].Until != 2 {
+		if open := next.Turn(now, awake).Open; len(open) != 1 || open[0].Retry != 1 ||
+			open[0].Count != 1 || open[0].Until != 2 {
 			t.Errorf("failed %v: opened %+v", failed, open)
 		}
 		next.Opened("e", now)
@@ -173,7 +177,8 @@ func TestOnItsOwnEvents(t *testing.T) {
 		d.now = d.now.Add(time.Second)
 		out, opened := d.look(0)
 		if len(opened) == 0 {
-			if !strings.HasPrefix(out, "!e: 1 automation.completed skipped: 8 runs led to one another") {
+			if !strings.HasPrefix(out, "!e: 1 automation.completed skipped: 8 runs led to "+
+				"one another") {
 				t.Errorf("%q", out)
 			}
 			break
@@ -204,8 +209,8 @@ func TestOnItsOwnEvents(t *testing.T) {
 	}
 }
 
-// An automation that comes back soon has missed nothing; a new one of the same name, much later, is a new one. A run goes on
-// although its automation is gone.
+// An automation that comes back soon has missed nothing; a new one of the same name, much later, is a new one. A
+// run goes on although its automation is gone.
 func TestComingAndGoing(t *testing.T) {
 	e, a := parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'"), parse(t, "a", everyMinute)
 	d := newDrill(t, 0, e, a)
@@ -239,11 +244,12 @@ func TestComingAndGoing(t *testing.T) {
 	}
 }
 
-// A cursor that only the record of a run tells of is kept: the events since then are not lost. Nor are those before it dealt
-// with again, when the run is to be tried again.
+// A cursor that only the record of a run tells of is kept: the events since then are not lost. Nor are those before
+// it dealt with again, when the run is to be tried again.
 func TestACursorOfARecordIsKept(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	d := Definition{Name: "a", Gate: Event, On: "x.y", Exec: "true", Overlap: Skip, Retry: 1, Zone: time.UTC, Sum: "1"}
+	d := Definition{Name: "a", Gate: Event, On: "x.y", Exec: "true", Overlap: Skip, Retry: 1,
+		Zone: time.UTC, Sum: "1"}
 	for _, open := range []bool{false, true} {
 		r := NewRuns(0)
 		r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), open, 7, 0)})

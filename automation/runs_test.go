@@ -26,19 +26,23 @@ func TestARunAfterTheOther(t *testing.T) {
 
 // A5: slower than its interval: one at a time, and one word about it.
 func TestSlowerThanItsInterval(t *testing.T) {
-	d := newDrill(t, 0, parse(t, "a", everyMinute), parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
+	d := newDrill(t, 0, parse(t, "a", everyMinute),
+		parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
 	d.is(d.turn(0), "a c")
-	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 "+
+		"UTC has not ended "+
 		"!c: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC has not ended")
 	d.is(d.turn(time.Minute), "")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(5*time.Second), "a") // its gate is open still; the schedule's times have passed
-	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but its run since 2026-11-22 12:02 UTC has not ended c")
+	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but its run since 2026-11-22 12:02 "+
+		"UTC has not ended c")
 }
 
 func TestQueue(t *testing.T) {
-	d := newDrill(t, 0, parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\noverlap = 'queue'\nexec = 'x'"))
+	d := newDrill(t, 0, parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\noverlap = 'queue'\n"+
+		"exec = 'x'"))
 	d.is(d.turn(0), "c")
 	for range 3 {
 		d.is(d.turn(time.Minute), "")
@@ -71,7 +75,8 @@ func TestPlaces(t *testing.T) {
 	d.is(d.turn(time.Second), "")
 	d.is(d.state("a99"), "due: never run; waits for a slot, 8 run")
 	d.r.Ended("a50", OK, d.now)
-	d.is(d.turn(2*time.Minute), "!a51: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+	d.is(d.turn(2*time.Minute), "!a51: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 "+
+		"12:00 UTC has not ended "+
 		"!a52: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
 		"!a53: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
 		"!a54: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
@@ -90,7 +95,8 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestByHand(t *testing.T) {
-	d := newDrill(t, 0, parse(t, "m", "gate = 'manual'\nexec = 'x'"), parse(t, "off", everyMinute+"enabled = false"), parse(t, "a", everyMinute))
+	d := newDrill(t, 0, parse(t, "m", "gate = 'manual'\nexec = 'x'"),
+		parse(t, "off", everyMinute+"enabled = false"), parse(t, "a", everyMinute))
 	d.suspended = "with the city"
 	d.is(d.turn(0), "")
 	d.is(d.state("a"), "off: suspended with the city")
@@ -104,7 +110,8 @@ func TestByHand(t *testing.T) {
 	d.is(d.turn(0), "a m")
 	for name, want := range map[string]string{
 		"off": "off is disabled: enabled = false", "none": "automation none not found",
-		"m": "m has been running since 2026-11-22 12:00 UTC; wait until it ends, or set overlap = \"queue\" in /city/automations/m/automation.toml",
+		"m": "m has been running since 2026-11-22 12:00 UTC; wait until it ends, or set overlap " +
+			"= \"queue\" in /city/automations/m/automation.toml",
 	} {
 		if err := d.r.Fire(name, "operator", d.now); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -144,7 +151,8 @@ func TestWhileSuspended(t *testing.T) {
 
 // A failed run is tried again after a while that grows, then the other automation follows, once.
 func TestRetryAndFailure(t *testing.T) {
-	a, alarm := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 2\non_failure = 'alarm'"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'")
+	a, alarm := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 2\non_failure = 'alarm'"),
+		parse(t, "alarm", "gate = 'manual'\nexec = 'x'")
 	d := newDrill(t, 0, a, alarm)
 	if err := d.r.Fire("a", "operator", d.now); err != nil {
 		t.Fatal(err)
@@ -196,7 +204,8 @@ func TestConditions(t *testing.T) {
 // A9: whatever the clock does, nothing is stuck, and nothing makes up for more than one run.
 func TestTheClockJumps(t *testing.T) {
 	daily := parse(t, "d", "gate = 'cron'\nschedule = '0 * * * *'\ncatch_up = true\nexec = 'x'")
-	for _, jump := range []time.Duration{time.Hour, -time.Hour, 8 * time.Hour, 87600 * time.Hour, -87600 * time.Hour} {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour, 8 * time.Hour, 87600 * time.Hour,
+		-87600 * time.Hour} {
 		d := newDrill(t, 0, parse(t, "a", everyMinute), daily)
 		count := func(turns int) (a, c int) {
 			for range turns {
@@ -214,7 +223,8 @@ func TestTheClockJumps(t *testing.T) {
 		if a, c := count(2); a > 1 || c > 1 {
 			t.Errorf("a jump by %v: %d and %d runs at once", jump, a, c)
 		}
-		if a, c := count(480); a < 235 || c < 2 || c > 5 { // four hours: the schedule rests while the clock shows times again
+		// four hours: the schedule rests while the clock shows times again
+		if a, c := count(480); a < 235 || c < 2 || c > 5 {
 			t.Errorf("after a jump by %v: %d and %d runs in four hours", jump, a, c)
 		}
 	}
@@ -249,7 +259,8 @@ func TestRunsAreDeterministic(t *testing.T) {
 func BenchmarkTurn100(b *testing.B) {
 	var defs []Definition
 	for i := range 100 {
-		text := []string{everyMinute, "gate = 'cron'\nschedule = '0 3 * * *'\nexec = 'x'", "gate = 'event'\non = 'x'\nexec = 'x'"}[i%3]
+		text := []string{everyMinute, "gate = 'cron'\nschedule = '0 3 * * *'\nexec = 'x'",
+			"gate = 'event'\non = 'x'\nexec = 'x'"}[i%3]
 		d := parse(b, fmt.Sprintf("a%d", i), text)
 		d.Interval = time.Hour
 		defs = append(defs, d)
@@ -269,8 +280,8 @@ func BenchmarkTurn100(b *testing.B) {
 	}
 }
 
-// A schedule counts from its coming into force: what it names of the minute that it was written in is over. So does one that
-// was changed, also while nobody looked.
+// A schedule counts from its coming into force: what it names of the minute that it was written in is over. So does
+// one that was changed, also while nobody looked.
 func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
 	at := func(schedule string) Definition {
 		return parse(t, "a", "gate = 'cron'\nexec = 'x'\nschedule = '"+schedule+"'")
@@ -294,7 +305,8 @@ func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
 
 // A run that follows a failure knows whose, also when it had to wait for its turn.
 func TestWhoseFailureAQueuedRunFollows(t *testing.T) {
-	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = 'alarm'\nretry = 1"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))
+	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = "+
+		"'alarm'\nretry = 1"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))
 	for _, name := range []string{"a", "alarm"} {
 		if err := d.r.Fire(name, "me", d.now); err != nil {
 			t.Fatal(err)
@@ -302,7 +314,8 @@ func TestWhoseFailureAQueuedRunFollows(t *testing.T) {
 	}
 	d.is(d.turn(0), "a alarm")
 	d.r.Ended("a", Failed, d.now)
-	if try, of, at, ok := d.r.Again("a"); try != 1 || of != 1 || !at.Equal(d.now.Add(10*time.Second)) || !ok {
+	if try, of, at, ok := d.r.Again("a"); try != 1 || of != 1 ||
+		!at.Equal(d.now.Add(10*time.Second)) || !ok {
 		t.Errorf("again: %d of %d at %v, %v", try, of, at, ok)
 	}
 	d.is(d.turn(10*time.Second), "a#1")

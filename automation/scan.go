@@ -120,7 +120,8 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 var errMute = errors.New("it does not answer")
 
 // read reads all layers in parallel and caches the result.
-func (s *Scanner) read(layers []formula.Layer, patience time.Duration, now time.Time) []*layerCache {
+func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
+	now time.Time) []*layerCache {
 	began := time.Now()
 	see := make([]func() *layerCache, len(layers))
 	for i, l := range layers {

@@ -29,7 +29,8 @@ func newTown(t *testing.T, layers ...string) *town {
 		if !strings.Contains(name, "/") {
 			rig = ""
 		}
-		w.layers = append(w.layers, formula.Layer{Dir: filepath.Join(w.dir, name), Title: name, Rig: rig})
+		w.layers = append(w.layers, formula.Layer{Dir: filepath.Join(w.dir, name), Title: name,
+			Rig: rig})
 	}
 	return w
 }
@@ -71,7 +72,8 @@ func (w *town) show(c Catalog) string {
 		}
 	}
 	for _, x := range c.Broken {
-		fmt.Fprintf(&b, "%s broken\n  %s\n", x.Scoped(), strings.ReplaceAll(x.Problems.Error(), "\n", "\n  "))
+		fmt.Fprintf(&b, "%s broken\n  %s\n", x.Scoped(),
+			strings.ReplaceAll(x.Problems.Error(), "\n", "\n  "))
 	}
 	for _, p := range c.Problems {
 		fmt.Fprintf(&b, "problem: %s\n", p)
@@ -112,13 +114,15 @@ func TestScan(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(w.dir, "city", Folder, "scripts"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(w.dir, "city", Folder, "folder", FileName), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(w.dir, "city", Folder, "folder", FileName), 0o755); err !=
+		nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(w.dir, "city", Folder, "README"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(w.dir, "topology", Folder, "only"), filepath.Join(w.dir, "city", Folder, "linked")); err != nil {
+	if err := os.Symlink(filepath.Join(w.dir, "topology", Folder, "only"),
+		filepath.Join(w.dir, "city", Folder, "linked")); err != nil {
 		t.Fatal(err)
 	}
 	w.want(w.scan(), `a manual "high"
@@ -153,13 +157,16 @@ func TestOverridesAndSkip(t *testing.T) {
 		Skip: []string{"b", "a:rig:other", "nothing"}, SkipAt: at(1), MaxTimeout: 2 * time.Minute,
 		Overrides: []Override{
 			{At: at(10), Name: "a", Rig: "demo", Gate: ptr("cooldown"), Interval: ptr(time.Hour)},
-			{At: at(20), Name: "c", Enabled: ptr(false), Places: map[string]toml.Place{"enabled": at(22)}},
-			{At: at(30), Name: "d", Gate: ptr("cron"), Schedule: ptr("0 0 31 2 *"), Places: map[string]toml.Place{"schedule": at(32)}},
+			{At: at(20), Name: "c", Enabled: ptr(false),
+				Places: map[string]toml.Place{"enabled": at(22)}},
+			{At: at(30), Name: "d", Gate: ptr("cron"), Schedule: ptr("0 0 31 2 *"),
+				Places: map[string]toml.Place{"schedule": at(32)}},
 			{At: at(40), Name: "mine"},
 			{At: at(50), Name: "b", Rig: "demo"},
 			{At: at(60), Name: "nonw"},
 			{At: at(70), Name: "e", Enabled: ptr(false)},
-			{At: at(80), Name: "e", Enabled: ptr(true), Timeout: ptr(90 * time.Second), Check: ptr("x")},
+			{At: at(80), Name: "e", Enabled: ptr(true), Timeout: ptr(90 * time.Second),
+				Check: ptr("x")},
 		},
 	}
 	c := w.scan()
@@ -278,11 +285,13 @@ func TestALayerThatCannotBeRead(t *testing.T) {
 	if err := os.Rename(dir, dir+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(dir, dir); err != nil { // a link to itself can be neither read nor taken for missing
+	// a link to itself can be neither read nor taken for missing
+	if err := os.Symlink(dir, dir); err != nil {
 		t.Fatal(err)
 	}
 	got := w.show(w.scan())
-	if !strings.HasPrefix(got, "a manual \"one\"\nproblem: city/automations: cannot look for automations (city): ") {
+	if !strings.HasPrefix(got, "a manual \"one\"\nproblem: city/automations: cannot look for "+
+		"automations (city): ") {
 		t.Errorf("got:\n%s", got)
 	}
 	if err := os.Remove(dir); err != nil {
@@ -301,8 +310,10 @@ func TestFind(t *testing.T) {
 	w.write("city", "bad", "gate = 1")
 	c := w.scan()
 	for _, x := range []struct{ name, rig, want string }{
-		{"plain", "", "plain"}, {"plain", "demo", "plain:rig:demo"}, {"plain:rig:demo", "", "plain:rig:demo"}, {"mine", "", "mine:rig:demo"},
-		{"both", "", "several rigs have an automation both; name the rig: both:rig:demo and both:rig:other"},
+		{"plain", "", "plain"}, {"plain", "demo", "plain:rig:demo"},
+		{"plain:rig:demo", "", "plain:rig:demo"}, {"mine", "", "mine:rig:demo"},
+		{"both", "", "several rigs have an automation both; name the rig: both:rig:demo and " +
+			"both:rig:other"},
 		{"pain", "", `automation "pain" not found; did you mean "plain"?`},
 		{"zzzzzz", "", `automation "zzzzzz" not found; gcity automation list shows them`},
 		{"bad", "", "automation bad is broken: "},
@@ -316,7 +327,8 @@ func TestFind(t *testing.T) {
 			t.Errorf("%v: %s", x, got)
 		}
 	}
-	if _, err := new(Catalog).Find("x", ""); err == nil || !strings.Contains(err.Error(), "automations/x/automation.toml") {
+	if _, err := new(Catalog).Find("x", ""); err == nil ||
+		!strings.Contains(err.Error(), "automations/x/automation.toml") {
 		t.Errorf("%v", err)
 	}
 }
@@ -329,7 +341,8 @@ func BenchmarkScanAgain(b *testing.B) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			b.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte("[automation]\ngate = 'cron'\nschedule = '0 3 * * *'\nexec = 'x'\n"), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte("[automation]\ngate = 'cron'\nschedule = '0 3 * * "+
+			"*'\nexec = 'x'\n"), 0o644); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -49,7 +49,8 @@ func said(text string) string {
 // parse reads an automation that is valid.
 func parse(t testing.TB, name, text string) Definition {
 	t.Helper()
-	d, err := Parse("/city/automations/"+name+"/automation.toml", []byte("[automation]\n"+text), time.UTC)
+	d, err := Parse("/city/automations/"+name+"/automation.toml", []byte("[automation]\n"+text),
+		time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +61,10 @@ func TestWhatIsNotWritten(t *testing.T) {
 	exec := parse(t, "x", `exec = "x"
 gate = "condition"
 check = "true"`)
-	if exec.Timeout != 60*time.Second || exec.CheckTimeout != 10*time.Second || exec.RetryBackoff != 10*time.Second || exec.Retry != 0 ||
-		exec.Overlap != Skip || exec.Off != "" || exec.Zone != time.UTC || exec.Name != "x" || exec.Dir() != "/city/automations/x" {
+	if exec.Timeout != 60*time.Second || exec.CheckTimeout != 10*time.Second ||
+		exec.RetryBackoff != 10*time.Second || exec.Retry != 0 ||
+		exec.Overlap != Skip || exec.Off != "" || exec.Zone != time.UTC || exec.Name != "x" ||
+		exec.Dir() != "/city/automations/x" {
 		t.Errorf("%+v", exec)
 	}
 	if cooked := parse(t, "x", "formula = 'f'\ngate = 'manual'"); cooked.Timeout != 30*time.Second {
@@ -72,7 +75,8 @@ check = "true"`)
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ rig, pool, scoped, target string }{
 		{"", "", "x", ""}, {"", "worker", "x", "worker"}, {"demo", "", "x:rig:demo", ""},
-		{"demo", "worker", "x:rig:demo", "demo/worker"}, {"demo", "other/worker", "x:rig:demo", "other/worker"},
+		{"demo", "worker", "x:rig:demo", "demo/worker"},
+		{"demo", "other/worker", "x:rig:demo", "other/worker"},
 	} {
 		d := Definition{Name: "x", Rig: c.rig, Pool: c.pool}
 		if d.Scoped() != c.scoped || d.Target() != c.target {
@@ -83,8 +87,10 @@ func TestNames(t *testing.T) {
 
 func TestWhen(t *testing.T) {
 	for text, want := range map[string]string{
-		"gate = 'cooldown'\ninterval = '90m'": "cooldown 1h30m", "gate = 'cron'\nschedule = '@daily'": "cron @daily", "gate = 'manual'": "manual",
-		"gate = 'condition'\ncheck = 'test -f x'": "condition test -f x", "gate = 'event'\non = 'bead.*'": "event bead.*",
+		"gate = 'cooldown'\ninterval = '90m'": "cooldown 1h30m",
+		"gate = 'cron'\nschedule = '@daily'":  "cron @daily", "gate = 'manual'": "manual",
+		"gate = 'condition'\ncheck = 'test -f x'": "condition test -f x",
+		"gate = 'event'\non = 'bead.*'":           "event bead.*",
 	} {
 		if got := parse(t, "x", "exec = 'x'\n"+text).When(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -94,7 +100,8 @@ func TestWhen(t *testing.T) {
 
 // A relative script is looked for where the action runs, beside the automation, and at the root of its topology.
 func TestCommand(t *testing.T) {
-	there := map[string]bool{"/run/own.sh": true, "/run/bin/here": true, "/a/it's/bin/near": true, "/a/it's/bare": true, "/topo/scripts/far": true, "/run/bin/near": false}
+	there := map[string]bool{"/run/own.sh": true, "/run/bin/here": true, "/a/it's/bin/near": true,
+		"/a/it's/bare": true, "/topo/scripts/far": true, "/run/bin/near": false}
 	for exec, want := range map[string]string{
 		"bin/here -v":         "bin/here -v",
 		"bin/near -v":         `'/a/it'\''s/bin/near' -v`,
@@ -121,7 +128,8 @@ func TestMatches(t *testing.T) {
 		on, kind string
 		want     bool
 	}{
-		{"bead.closed", "bead.closed", true}, {"bead.closed", "bead.closed2", false}, {"bead.*", "bead.closed", true},
+		{"bead.closed", "bead.closed", true}, {"bead.closed", "bead.closed2", false},
+		{"bead.*", "bead.closed", true},
 		{"bead.*", "beads", false}, {"*", "anything", true}, {"", "", false},
 	} {
 		if got := (Definition{On: c.on}).matches(c.kind); got != c.want {
@@ -144,14 +152,17 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := Parse("/x/automation.toml", data, time.UTC)
 		if err != nil {
-			if strings.TrimSpace(err.Error()) == "" || strings.ContainsAny(err.Error(), "\x1b\x00") {
+			if strings.TrimSpace(err.Error()) == "" ||
+				strings.ContainsAny(err.Error(), "\x1b\x00") {
 				t.Fatalf("%q", err)
 			}
 			return
 		}
-		gate := map[Gate]bool{Cooldown: d.Interval > 0, Cron: d.Schedule.String() != "" && d.Zone != nil, Condition: strings.TrimSpace(d.Check) != "" && d.CheckTimeout > 0,
+		gate := map[Gate]bool{Cooldown: d.Interval > 0, Cron: d.Schedule.String() != "" &&
+			d.Zone != nil, Condition: strings.TrimSpace(d.Check) != "" && d.CheckTimeout > 0,
 			Event: d.On != "", Manual: true}
-		if (d.Formula == "") == (d.Exec == "") || d.Exec != "" && d.Pool != "" || !gate[d.Gate] || d.Timeout <= 0 || d.Retry < 0 || d.RetryBackoff < 0 || d.Sum == "" {
+		if (d.Formula == "") == (d.Exec == "") || d.Exec != "" && d.Pool != "" || !gate[d.Gate] ||
+			d.Timeout <= 0 || d.Retry < 0 || d.RetryBackoff < 0 || d.Sum == "" {
 			t.Fatalf("%+v", d)
 		}
 	})

@@ -38,9 +38,11 @@ func draw(r *rand.Rand) drawn {
 			case 0:
 				items, d.sets[i] = append(items, strconv.Itoa(low)), d.sets[i]|1<<low
 			case 1:
-				items, d.sets[i] = append(items, fmt.Sprintf("%d-%d", low, high)), d.sets[i]|span(low, high, 1)
+				items, d.sets[i] = append(items, fmt.Sprintf("%d-%d", low, high)),
+					d.sets[i]|span(low, high, 1)
 			default:
-				items, d.sets[i] = append(items, fmt.Sprintf("%d-%d/%d", low, high, step)), d.sets[i]|span(low, high, step)
+				items, d.sets[i] = append(items, fmt.Sprintf("%d-%d/%d", low, high, step)),
+					d.sets[i]|span(low, high, step)
 			}
 		}
 		parts[i] = strings.Join(items, ",")
@@ -71,8 +73,9 @@ func (d drawn) day(at time.Time) bool {
 	return d.has(3, int(at.Month())) && (month || week)
 }
 
-// walk goes through some years minute by minute, and gives the minutes (since the Unix epoch) at which a schedule comes: with
-// "*" hours whenever the clock shows such a time, else when the clock first shows one or has just left one out.
+// walk goes through some years minute by minute, and gives the minutes (since the Unix epoch) at which a schedule
+// comes: with "*" hours whenever the clock shows such a time, else when the clock first shows one or has just left
+// one out.
 func walk(d drawn, years []int32, start int64) []int64 {
 	var out []int64
 	hours := strings.Fields(d.text)[1]
@@ -122,7 +125,8 @@ func offsets(zone *time.Location, start time.Time, minutes int) (all []int32, ch
 }
 
 func zones() []string {
-	return []string{"America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Africa/Casablanca", "Antarctica/Troll"}
+	return []string{"America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago",
+		"Africa/Casablanca", "Antarctica/Troll"}
 }
 
 // Next agrees with a walk through every minute of four years, in six zones. (A8, A10)
@@ -143,7 +147,8 @@ func TestAgainstEveryMinute(t *testing.T) {
 		for range each {
 			d := draw(r)
 			if s, err := ParseSchedule(d.text); err == nil {
-				agree(t, r, s, walk(d, all, start.Unix()/60), stretch{zone, start, len(all), changes})
+				agree(t, r, s, walk(d, all, start.Unix()/60),
+					stretch{zone, start, len(all), changes})
 			} else if !strings.Contains(err.Error(), "never comes") {
 				t.Errorf("%q: %v", d.text, err)
 			}
@@ -166,7 +171,8 @@ func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
 		if i%3 > 0 {
 			after = max(1440, in.changes[r.IntN(len(in.changes))]-200+r.IntN(400))
 		}
-		from := in.start.Add(time.Duration(after)*time.Minute + time.Duration(r.IntN(60))*time.Second)
+		from := in.start.Add(time.Duration(after)*time.Minute +
+			time.Duration(r.IntN(60))*time.Second)
 		k, found := slices.BinarySearch(want, from.Unix()/60)
 		if found {
 			k++
@@ -175,10 +181,12 @@ func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
 		switch {
 		case k == len(want):
 			if !got.IsZero() && got.Before(in.start.Add(time.Duration(in.minutes)*time.Minute)) {
-				t.Fatalf("%s %q after %v: %v, want nothing in these years", in.zone, s, from.In(in.zone), got)
+				t.Fatalf("%s %q after %v: %v, want nothing in these years", in.zone, s,
+					from.In(in.zone), got)
 			}
 		case got.Unix() != want[k]*60:
-			t.Fatalf("%s %q after %v: %v, want %v", in.zone, s, from.In(in.zone), got, time.Unix(want[k]*60, 0).In(in.zone))
+			t.Fatalf("%s %q after %v: %v, want %v", in.zone, s, from.In(in.zone), got,
+				time.Unix(want[k]*60, 0).In(in.zone))
 		}
 	}
 }
