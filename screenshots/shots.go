@@ -48,7 +48,7 @@ func album() []shot {
 			steps: []step{{"5", "automation.fired"}}},
 		{name: "work-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"b", "Work"}}},
 		{name: "mail-120x36", cols: 120, rows: 36, at: calm,
-			steps: []step{{"L", "Mail 2"}, {"o", "Everybody"}, {"j", ""}}},
+			steps: []step{{"L", "Mail 2"}, {"o", "All mail"}, {"j", ""}}},
 		{name: "palette-120x36", cols: 120, rows: 36, at: calm,
 			steps: []step{{":", ""}, {"re", "restart"}}},
 		{name: "help-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"?", "Help"}}},
