@@ -50,7 +50,7 @@ func TestAttachIsFiltered(t *testing.T) {
 		}
 		v.types("\x11")
 		if len(args) == 0 {
-			v.shows("it goes on")
+			v.shows("it keeps running")
 			v.cmd.Process.Signal(syscall.SIGTERM)
 		}
 		v.ends(0)

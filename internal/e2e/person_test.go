@@ -39,7 +39,7 @@ func TestAPersonsPreferences(t *testing.T) {
 	home := c.prefer("detach_keys = 'ctrl+]'\n[keys]\nfocus.events = 'E'\n'quit' = 'Q'\n")
 
 	v := c.attach("shell")
-	v.until("ctrl+] leaves")
+	v.until("ctrl+] detaches")
 	v.types("echo typed $((1000+337))\x11\r")
 	v.until("typed 1337")
 	v.types("\x1d") // ctrl+]

@@ -53,7 +53,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.until("and the terminal of shell cannot be reached")
-	v.until("`gcity status` tells what runs")
+	v.until("`gcity status` shows what is running")
 	v.ends(3)
 	c.gcity(3, "stop")
 	c.nothingLeft()
