@@ -270,7 +270,7 @@ func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since %d", e.Count, d.On, e.Cursor)
 }
 
-// again is the verdict while a failed run is being retried. The gate is not asked until the retries are over.
+// again is the verdict while a failed run is being retried. The gate is not evaluated until the retries are over.
 func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	wait := d.backoff(f.Tries)
 	left := f.FailedAt.Add(wait).Sub(now)

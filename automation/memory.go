@@ -65,7 +65,7 @@ func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory 
 	return m
 }
 
-// Well adds that the latest run is recorded as successful. The memory may still have it as open.
+// Well records that the latest run succeeded, if the memory still has it as open.
 func (m Memory) Well(ended time.Time) Memory {
 	if m.Open {
 		m.Open, m.Outcome, m.Ended, m.Tries, m.Failures = false, OK, ended, 0, 0

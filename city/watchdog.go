@@ -34,7 +34,7 @@ type WatchMode string
 const (
 	ByTriage     WatchMode = "triage"     // an agent that is started for each beat
 	ByThresholds WatchMode = "thresholds" // only the age of the heartbeat
-	// only the age, and the provider cannot type: a very stale agent is restarted
+	// only the age of the heartbeat, for a provider that cannot type: a very stale agent is restarted
 	ByRestart WatchMode = "restart"
 )
 

@@ -51,7 +51,7 @@ write one.`,
 		},
 	}
 	c.Flags().BoolVar(&stay, "foreground", false,
-		"stay and keep the agents running, without a supervisor")
+		"stay in the foreground and keep the agents running, without a supervisor")
 	c.Flags().BoolVarP(&yes, "yes", "y", false,
 		"with --foreground: write a missing city.toml without asking")
 	c.Flags().BoolVar(&standalone, "standalone", false,

@@ -41,7 +41,7 @@ func (d providerChecker) provider(p *Provider) {
 	all, _ := d.city.ProviderNamed(p.Name)
 	table := "providers." + p.Name
 	switch {
-	case all.Command == "" && d.unread.any(): // a topology may set it
+	case all.Command == "" && d.unread.any(): // an unread topology may set it
 	case all.Command == "":
 		d.say(p.Origin, table,
 			fmt.Sprintf(`has no command, and no preset has the name %q; write command = "…"%s`,

@@ -44,7 +44,7 @@ func Work(open, inProgress int) string {
 }
 
 // Fixed is the message that a list of cities cannot be changed through this connection.
-const Fixed = "this list cannot be changed from here"
+const Fixed = "the list of cities cannot be changed through this connection"
 
 // Declared returns where something is declared, and which files change it.
 func Declared(source string, patched []string) string {

@@ -24,7 +24,7 @@ const (
 
 	maxLine = 64 << 10     // bytes, with the newline
 	maxSeq  = 1<<53 - 1    // the greatest integer that every JSON reader supports
-	maxBody = maxLine - 64 // a line without seq and seal
+	maxBody = maxLine - 64 // a line without its seq and seal
 
 	maxName    = 1 << 10  // encoded bytes of actor and subject
 	maxMessage = 16 << 10 // encoded bytes
@@ -68,7 +68,8 @@ func prepare(e Event, now time.Time) (entry, error) {
 		b = append(append(b, `,"payload":`...), p...)
 		e.Payload = p
 	}
-	if !whole { // readers get something different from what was given
+	// something was shortened or replaced, so readers get a different event from the one given
+	if !whole {
 		line := seal(nil, 0, b)
 		if err := json.Unmarshal(line, &e); err != nil {
 			return entry{}, fmt.Errorf("cannot encode event %s: %w", e.Type, err)

@@ -145,7 +145,7 @@ func (e *Partial) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Late is the error of a provider that has not answered yet because it calls a slow program (see Patient). Its look
+// Late is the error of a provider that has not answered yet because it calls a slow program (see Patient). The call
 // continues.
 type Late struct {
 	Waited time.Duration // so far

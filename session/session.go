@@ -137,7 +137,7 @@ type Exit struct {
 	Code   int    `json:"code"`
 	Signal string `json:"signal,omitempty"` // "SIGKILL", …
 	Reason string `json:"reason,omitempty"` // "OOMKilled", "Evicted: …"
-	// the holder of the session was lost, and the agent with it, without a fault of the agent
+	// the session's holder was lost, and the agent with it, through no fault of the agent
 	Lost   bool          `json:"lost,omitempty"`
 	Asked  bool          `json:"asked,omitempty"` // it ended after a Stop
 	At     time.Time     `json:"at"`

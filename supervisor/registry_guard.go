@@ -23,8 +23,8 @@ func (s *Supervisor) ends(all []Entry) bool {
 	return false
 }
 
-// emptied returns the error for a registry that suddenly is empty. An editor that writes in two steps may cause
-// that, or a mistake.
+// emptied returns the error for a registry that is suddenly empty. The cause may be an editor that writes in two
+// steps, or a mistake.
 func (s *Supervisor) emptied() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	releaseID = "agent.release" // the verb that takes other verbs back
+	releaseID = "agent.release" // the action that undoes other actions
 	drainID   = "agent.drain"   // in Pools it acts on all members
 )
 

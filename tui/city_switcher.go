@@ -238,7 +238,7 @@ func (t *tour) build(a *feed.Arrival, now time.Time) *station {
 	return s
 }
 
-// forget drops the room that was left first if there are too many. The first room and that of all cities stay.
+// forget drops the least recently visited room if there are too many, but never the first or that of all cities.
 func (t *tour) forget() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""

@@ -14,7 +14,7 @@ import (
 // departure is leaving after all agents have drained. The zero value waits for none.
 type departure struct {
 	id int // of the action that drained them
-	// agents that were drained without a known failure, in the order of the commands
+	// agents that were told to drain, without a known failure, in the order of the commands
 	told  []string
 	heard bool // the result of draining them is known
 	// the user stays; the drains are canceled once it is known which succeeded

@@ -21,7 +21,7 @@ type verb struct {
 	does  string
 	id    string // of the action with the same effect, for its keys
 	looks bool   // it changes nothing
-	// which argument is a text up to the end of the line, counted from 1; 0 = none
+	// which argument extends to the end of the line, counted from 1; 0 = none
 	text int
 	args func(m *model, before []string) []word
 	run  func(m *model, args []string) (todo []feed.Effect, why string)

@@ -55,7 +55,7 @@ func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
 // acts reports whether a decision tries to revive an agent that is dead or very stale.
 func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
 
-// After records what a beat has done.
+// After records the decision of a beat if it tried to revive the agent.
 func (c Chain) After(d Decision, now time.Time) Chain {
 	if d.acts() {
 		c.did, c.at = d, now

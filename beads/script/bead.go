@@ -35,7 +35,8 @@ type wire struct {
 // statusKey is the metadata key for a status that is unknown here.
 const statusKey = "script.status"
 
-// read makes a bead of a script's JSON. With an error only the id counts, if there is one.
+// read converts a script's JSON into a bead. If it returns an error, only the ID of the bead is valid, and it may
+// be empty.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {

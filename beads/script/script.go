@@ -100,7 +100,7 @@ func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
 
 var _ beads.Auditor = (*Store)(nil)
 
-// keeper is the script.
+// keeper runs the script.
 type keeper struct {
 	o Options
 

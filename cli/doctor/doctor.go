@@ -215,7 +215,7 @@ func checkController(_ context.Context, p *Patient) finding {
 	if s := p.Running; s != nil {
 		switch {
 		case s.Config.Rejected != "":
-			return bad("edit "+config.FileName, "runs on an older configuration: %s",
+			return bad("edit "+config.FileName, "is running with an older configuration: %s",
 				output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
 			return bad("fix what each line names; the controller retries by itself, and `gcity "+
@@ -274,7 +274,7 @@ func checkSessions(_ context.Context, p *Patient) finding {
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
 
-// takeover returns what takes over the agents of a city without a controller.
+// takeover returns a sentence that names what takes over the agents of a city without a controller.
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {

@@ -295,8 +295,9 @@ type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent resolves an agent's name as Link.Find does. Agents use their qualified names, for which one small
-// request is enough. A last part, and an error with suggestions, need the whole snapshot.
+// FindAgent resolves an agent's name as Link.Find does. For a qualified name, which is what agents use, one small
+// request is enough. Resolving a name without its rig, or returning an error with suggestions, needs the whole
+// snapshot.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
 		g, err := one.Agent(ctx, name)

@@ -64,7 +64,7 @@ func (b *Aside) remark(c city.Command, agent string, is session.Drain) (to sessi
 		}
 		is.Acked = true
 		return is, events.Event{Type: events.AgentDraining, Actor: agent},
-			"has reported done; no controller is running that would stop it", nil
+			"has reported done, but no controller is running to stop it", nil
 	}
 }
 

@@ -130,7 +130,7 @@ func (b *Aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 		if err := edit.SetOverride(b.Dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.recordOf(e, "is sized by its check again when the city runs")
+		return b.recordOf(e, "will be sized by its check again once the city runs")
 	}
 	if c.Size != p.Size(c.Size) {
 		return city.Receipt{}, &city.Error{Code: city.Invalid,

@@ -24,8 +24,8 @@ import (
 // OpenStore opens the store of a place. It reads and creates nothing before the first operation.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store; serve means for as long as a city runs. A store that another program keeps needs the
-// grant.
+// openFor opens a store. With serve, it is opened for as long as the city runs. A store kept by another program
+// requires the grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.CutExec(p.By.Provider)
 	if scripted || p.By.Provider == "bd" {

@@ -89,7 +89,7 @@ type watcher struct {
 	kernel *fsnotify.Watcher // nil if the kernel is not used or has no watches left
 	blind  bool              // the kernel does not watch everything
 	warned bool
-	last   string // state at the last look
+	last   string // state at the last check
 }
 
 func (w *watcher) run(ctx context.Context) {

@@ -88,7 +88,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	return m.step.Effects
 }
 
-// takeTime takes an input that the clock causes. It reports whether in is one, as the other take methods do.
+// takeTime handles an input caused by the clock. Like the other take methods, it reports whether in is such an input.
 func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:

@@ -96,7 +96,7 @@ func (b *bed) load(ctx context.Context, found []peer) {
 			if b.noisy == 0 || ctx.Err() != nil {
 				return
 			}
-			const text = "%d agents that print, run %d of %d: %s\n"
+			const text = "%d agents with output, run %d of %d: %s\n"
 			fmt.Fprintf(b.log, text, b.noisy, run+1, b.runs, p.name)
 			b.note(p, b.noisy, b.peeks(ctx, t, p))
 		}

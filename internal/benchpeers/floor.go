@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// floor is the least that a manager can do: it executes each command line of a file, waits, and executes the command
-// of each process that ends again. It gives them no terminal and keeps nothing of their output.
+// floor is the least that a manager can do: it executes each command line of a file, waits, and restarts each
+// process that ends. It gives them no terminal and keeps none of their output.
 func floor(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {

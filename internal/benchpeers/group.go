@@ -104,7 +104,7 @@ func (g *group) start(cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// cpu returns the processor time of all processes of the group so far, those that have ended included.
+// cpu returns the processor time used so far by all processes of the group, including those that have ended.
 func (g *group) cpu() (time.Duration, error) {
 	usec, err := field(filepath.Join(g.dir, "cpu.stat"), "usage_usec")
 	return time.Duration(usec) * time.Microsecond, err

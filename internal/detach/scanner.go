@@ -56,7 +56,7 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	return out, false
 }
 
-// Flush gives out what is held back: nothing came after it, so it was a key of its own.
+// Flush returns the bytes that are held back: nothing followed them, so they were a key of their own.
 func (s *Scanner) Flush() []byte {
 	out := s.held
 	s.held = nil

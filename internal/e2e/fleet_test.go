@@ -250,7 +250,7 @@ func TestCitiesComeAndGo(t *testing.T) {
 	l.registry(l.towns...)
 
 	lost.until("its folder is gone", func() bool { return os.RemoveAll(lost.dir) == nil }) // into which the city writes
-	l.until(lost, "running", "was removed: move it back")                                   // agents go on
+	l.until(lost, "running", "was removed: move it back")                                  // agents go on
 	l.gcity(0, "unregister", lost.dir)
 	l.gone(lost)
 	l.registry(l.towns...)

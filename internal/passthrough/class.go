@@ -8,7 +8,7 @@ import (
 
 // verdict is what is known of a string from the beginning of its body.
 type verdict struct {
-	class Set // 0 = it always passes
+	class Set // 0 = always passed through
 	known bool
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Tree is the resource usage of the processes below a root.
 type Tree struct {
-	CPU   time.Duration // see Stat; includes zombies that were not waited for yet
+	CPU   time.Duration // see Stat; includes zombies that have not been reaped yet
 	RSS   int64
 	Procs int
 }

@@ -38,7 +38,7 @@ const (
 type Screen struct {
 	mu         sync.Mutex
 	cols, rows int
-	keep       int      // maximum of history
+	keep       int      // maximum number of lines in history
 	history    []string // rendered; oldest first
 	held       int      // bytes of history
 	gone       uint64   // number of lines that were ever added to history

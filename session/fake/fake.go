@@ -19,7 +19,7 @@ type Provider struct {
 	exits chan session.Exit
 
 	mu      sync.Mutex
-	pid     int              // of the newest life; -1 = lives have none
+	pid     int              // of the newest life; -1 = lives have no pid
 	lives   map[string]*life // by session name
 	past    map[string]*life // previous life, by session name
 	blind   error

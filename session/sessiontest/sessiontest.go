@@ -352,7 +352,7 @@ func nextLife(t *testing.T, h Harness) {
 	}
 	if m, ok := p.(session.Marker); ok {
 		if v, err := m.Meta(t.Context(), "a", "K"); v != "" || err != nil {
-			t.Errorf("a mark of the last life: %q, %v", v, err)
+			t.Errorf("a mark from the previous life: %q, %v", v, err)
 		}
 	}
 }

@@ -204,6 +204,7 @@ func (r *Runner) Wait() {
 	select {
 	case <-done:
 	case <-time.After(QuitGrace):
-		r.Log.Error("a call into the city ignores its context; leaving it behind")
+		r.Log.Error("a call to the city ignores the cancellation of its context; quitting " +
+			"without waiting for it")
 	}
 }

@@ -135,7 +135,7 @@ func (a *Action[H, E]) unfit(k string) string {
 			"outside of the pane it is not for actions"
 	case types(k) && slices.ContainsFunc(a.In, Zone.types):
 		return fmt.Sprintf(
-			"%s types a character there; take one with ctrl or alt, or a key with a name", k)
+			"%s types a character there; use a key with ctrl or alt, or a named key", k)
 	}
 	return ""
 }

@@ -84,7 +84,7 @@ func Main(args []string) int {
 	return h.run(first, signals)
 }
 
-// nameProcess sets the name in ps and top. The kernel would show the number of the memory file.
+// nameProcess sets the name shown by ps and top. Without it, the kernel would show the memory file's descriptor number.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
 	// nothing depends on the name
