@@ -137,9 +137,6 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 #   gcity            the control room
 #   gcity plan       what an edit would change, before it does
 #   gcity doctor     what is wrong with this machine or city
-#
-# Automations run commands and create work on a schedule or after events. They are
-# in .gc/formulas/automations: gcity help automations
 
 [workspace]
 name = %s
@@ -163,6 +160,22 @@ start_command = %s
 # env           = { LEVEL = "debug" }
 # restart       = "on-failure"            # always | on-failure | never
 # nudge         = "begin with the oldest" # typed once the agent is ready
+
+# A pool: as many members as its check prints, here one for each file in todo (gcity help pools).
+# [[agents]]
+# name          = "hand"
+# start_command = "./hand.sh"
+# [agents.pool]
+# min   = 0
+# max   = 3
+# check = "ls todo | wc -l"
+
+# An automation is a folder with a file, here .gc/formulas/automations/tidy/automation.toml
+# (gcity help automations):
+# [automation]
+# gate     = "cooldown"
+# interval = "1h"
+# exec     = "./tidy.sh"
 `, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
 	for _, p := range config.Presets() {
 		if _, err := look(p.Command); err != nil {

@@ -32,14 +32,18 @@ func TestFirstConfig(t *testing.T) {
 		}
 	}
 	whole := strings.NewReplacer("# [[agents]]\n", "[[agents]]\n", "# name ", "name ", "# dir ", "dir ", "# start_command ", "start_command ",
-		"# env ", "env ", "# restart ", "restart ", "# nudge ", "nudge ", "# provider ", "provider ", "# emits_permission_warning ", "emits_permission_warning ").
+		"# env ", "env ", "# restart ", "restart ", "# nudge ", "nudge ", "# provider ", "provider ", "# emits_permission_warning ", "emits_permission_warning ",
+		"# [agents.pool]", "[agents.pool]", "# min ", "min ", "# max ", "max ", "# check ", "check ").
 		Replace(firstConfig("x", "/bin/bash", all))
 	c, err := config.Parse(t.TempDir(), []byte(whole))
 	if err != nil {
 		t.Fatalf("what is offered is refused: %v\n%s", err, whole)
 	}
-	if want := len(config.Presets()) + 2; len(c.Agents) != want {
+	if want := len(config.Presets()) + 3; len(c.Agents) != want {
 		t.Errorf("%d agents, want %d", len(c.Agents), want)
+	}
+	if p := c.Agents[2].Pool; p == nil || p.Max != 3 {
+		t.Errorf("the third agent has the pool %+v", p)
 	}
 }
 
