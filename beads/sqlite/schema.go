@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"strings"
 )
 
 const (
@@ -59,53 +58,6 @@ CREATE TABLE needs (
 	PRIMARY KEY (seq, need)
 ) WITHOUT ROWID;
 `
-
-// ready ensures that the file is a store, of a supported version, and in the right journal mode. It uses only one
-// connection, because the mode cannot be changed while there are others.
-func (s *Store) ready(t *txn) error {
-	var app, version, tables int
-	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_application_id a, pragma_user_version v`
-	if _, err := t.one(look, nil, &app, &version, &tables); err != nil {
-		return err
-	}
-	switch {
-	case app != application && (tables > 0 || app != 0 || version != 0):
-		return fmt.Errorf("%s belongs to another program, perhaps an older bd: move it away, or "+
-			"let gcity use that program for beads", s.path)
-	case version > newest:
-		return fmt.Errorf("a newer gcity wrote the store of beads %s (its schema is %d, this "+
-			"gcity supports %d): use that gcity", s.path, version, newest)
-	}
-	if version == 0 {
-		if err := s.missing("is empty"); err != nil {
-			return err
-		}
-	}
-	want, err := s.journal(s.folder)
-	if err != nil {
-		return err
-	}
-	var have string
-	if _, err := t.one(`PRAGMA journal_mode`, nil, &have); err != nil {
-		return err
-	}
-	if !strings.EqualFold(have, want) {
-		if _, err := t.one(`PRAGMA journal_mode = `+want, nil, &have); err != nil {
-			return err
-		}
-	}
-	if !strings.EqualFold(have, want) {
-		return fmt.Errorf("the store of beads %s stays in journal mode %s, but needs %s",
-			s.path, have, want)
-	}
-	if version != newest {
-		if err := t.atomic(initialize); err != nil {
-			return err
-		}
-	}
-	return s.identify(t)
-}
 
 // initialize creates the tables unless another process was faster.
 func initialize(t *txn) error {

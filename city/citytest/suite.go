@@ -50,11 +50,32 @@ type Harness struct {
 
 // Suite checks the contract of city.Control.
 func Suite(t *testing.T, h Harness) {
-	for _, c := range []struct {
-		name string
-		can  bool
-		test func(*testing.T, context.Context, city.Control)
-	}{
+	for _, c := range append(everyCity(h), optional(h)...) {
+		t.Run(c.name, func(t *testing.T) {
+			if !c.can {
+				t.Skip("not supported by this city")
+			}
+			ctl := h.Open(t)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
+				return a.State == city.Running
+			})
+			c.test(t, ctx, ctl)
+		})
+	}
+}
+
+// suiteCase is one test of the suite.
+type suiteCase struct {
+	name string
+	can  bool // the city supports it
+	test func(*testing.T, context.Context, city.Control)
+}
+
+// everyCity returns the tests of what every city does.
+func everyCity(h Harness) []suiteCase {
+	return []suiteCase{
 		{"Snapshot", true, testSnapshot},
 		{"SnapshotsFollow", true, testSnapshots},
 		{"SnapshotsEndWithContext", true, testSnapshotsEnd},
@@ -77,6 +98,12 @@ func Suite(t *testing.T, h Harness) {
 		{"EventsResume", true, testEventsResume},
 		{"History", true, testHistory},
 		{"Concurrent", true, testConcurrent},
+	}
+}
+
+// optional returns the tests of what a city may not support.
+func optional(h Harness) []suiteCase {
+	return []suiteCase{
 		{"Drain", h.Drains, testDrain},
 		{"DrainFinal", h.Drains, testDrainFinal},
 		{"DrainRefused", h.Drains, testDrainRefused},
@@ -112,19 +139,6 @@ func Suite(t *testing.T, h Harness) {
 			ctl city.Control) {
 			testHeld(t, ctx, ctl, h.Hold)
 		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if !c.can {
-				t.Skip("not supported by this city")
-			}
-			ctl := h.Open(t)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
-				return a.State == city.Running
-			})
-			c.test(t, ctx, ctl)
-		})
 	}
 }
 

@@ -35,43 +35,49 @@ func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all 
 	return ids
 }
 
-func wantMail(t *testing.T, ctx context.Context, ctl city.Control, who string, all bool,
-	want ...string) {
-	t.Helper()
-	if got := inbox(t, ctx, ctl, who, all); !slices.Equal(got, append([]string{}, want...)) {
-		t.Errorf("%q has %q, want %q (all: %v)", who, got, want, all)
+// mailChecks compares the mail of a city with what a test expects.
+type mailChecks struct {
+	t   *testing.T
+	ctx context.Context
+	ctl city.Control
+}
+
+func (m mailChecks) want(who string, all bool, want ...string) {
+	m.t.Helper()
+	if got := inbox(m.t, m.ctx, m.ctl, who, all); !slices.Equal(got, append([]string{}, want...)) {
+		m.t.Errorf("%q has %q, want %q (all: %v)", who, got, want, all)
 	}
 }
 
-// awaitMail waits until a snapshot counts this number of unread messages for an agent and for users.
-func awaitMail(t *testing.T, ctx context.Context, ctl city.Control, agent string, unread int,
-	people city.MailCount) {
-	t.Helper()
-	for s, err := range ctl.Snapshots(ctx) {
+// await waits until a snapshot counts this number of unread messages for an agent and for users.
+func (m mailChecks) await(agent string, unread int, people city.MailCount) {
+	m.t.Helper()
+	for s, err := range m.ctl.Snapshots(m.ctx) {
 		if err != nil {
-			t.Fatal(err)
+			m.t.Fatal(err)
 		}
 		if a, ok := s.Agent(agent); ok && a.Mail == unread && s.Mail == people {
 			return
 		}
 	}
-	s, err := ctl.Snapshot(context.WithoutCancel(ctx))
-	t.Fatalf("%d for %s and %+v for users was never counted: %+v, %v", unread, agent, people, s,
+	s, err := m.ctl.Snapshot(context.WithoutCancel(m.ctx))
+	m.t.Fatalf("%d for %s and %+v for users was never counted: %+v, %v", unread, agent, people, s,
 		err)
 }
 
 // Mail reaches its recipient, is counted while it is unread, and leaves the lists once it is archived.
 func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
+	checks := mailChecks{t, ctx, ctl}
 	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one",
 		Text: "for hand"})
 	two := mailed(t, ctx, ctl, mail.Message{To: RigWorker, Text: "two\nlines"})
 	people := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "human", Subject: "help"})
 	named := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "grace", Subject: "hello"})
-	awaitMail(t, ctx, ctl, RigWorker, 2, city.MailCount{Unread: 2, Total: 2})
-	wantMail(t, ctx, ctl, "hand", false, two, one) // newest first
-	wantMail(t, ctx, ctl, Worker, false)
-	wantMail(t, ctx, ctl, "grace", false, named)
-	wantMail(t, ctx, ctl, "", false, named, people)
+	checks.await(RigWorker, 2, city.MailCount{Unread: 2, Total: 2})
+	checks.want("hand", false, two, one) // newest first
+	checks.want(Worker, false)
+	checks.want("grace", false, named)
+	checks.want("", false, named, people)
 
 	m, err := city.ReadMail(ctx, ctl, one)
 	if err != nil || !m.Read || m.From != Worker || m.To != RigWorker || m.Subject != "one" ||
@@ -84,16 +90,16 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	if _, err := city.ReadMail(ctx, ctl, people); err != nil {
 		t.Error(err)
 	}
-	awaitMail(t, ctx, ctl, RigWorker, 1, city.MailCount{Unread: 1, Total: 2})
-	wantMail(t, ctx, ctl, "hand", false, two)
-	wantMail(t, ctx, ctl, "hand", true, two, one)
+	checks.await(RigWorker, 1, city.MailCount{Unread: 1, Total: 2})
+	checks.want("hand", false, two)
+	checks.want("hand", true, two, one)
 	for range 2 {
 		if r, err := city.ArchiveMail(ctx, ctl, two); err != nil || r.Message == "" {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	awaitMail(t, ctx, ctl, RigWorker, 0, city.MailCount{Unread: 1, Total: 2})
-	wantMail(t, ctx, ctl, "hand", true, one)
+	checks.await(RigWorker, 0, city.MailCount{Unread: 1, Total: 2})
+	checks.want("hand", true, one)
 	open := beads.StatusOpen
 	for _, c := range []struct {
 		what beads.Patch
@@ -123,10 +129,11 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 
 // A message to a pool belongs to all members until one has taken it, and only one can.
 func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
+	checks := mailChecks{t, ctx, ctl}
 	id := mailed(t, ctx, ctl, mail.Message{From: Worker, To: Crew, Subject: "who?"})
-	awaitMail(t, ctx, ctl, crew(1), 1, city.MailCount{})
+	checks.await(crew(1), 1, city.MailCount{})
 	for _, who := range []string{crew(1), crew(2), Crew, "pool:" + Crew} {
-		wantMail(t, ctx, ctl, who, false, id)
+		checks.want(who, false, id)
 	}
 	if m, err := city.TakeMail(ctx, ctl, id, Worker); err != nil || m.To != "pool:"+Crew {
 		t.Errorf("no member takes anything: %+v, %v", m, err)
@@ -136,13 +143,13 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("taken: %+v, %v", m, err)
 	}
 	for _, who := range []string{crew(1), "pool:" + Crew} {
-		wantMail(t, ctx, ctl, who, true)
+		checks.want(who, true)
 	}
-	wantMail(t, ctx, ctl, crew(2), true, id)
+	checks.want(crew(2), true, id)
 	if m, err = city.TakeMail(ctx, ctl, id, crew(1)); err != nil || m.To != crew(2) {
 		t.Errorf("it belongs to another member: %+v, %v", m, err)
 	}
-	awaitMail(t, ctx, ctl, crew(1), 0, city.MailCount{})
+	checks.await(crew(1), 0, city.MailCount{})
 }
 
 func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
