@@ -128,11 +128,8 @@ func startedAs(p config.Preset) string {
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstConfig returns the city.toml of a new city.
-func firstConfig(name, shell string, look func(string) (string, error)) string {
-	var b strings.Builder
-	fmt.Fprintf(&b,
-		`# What should run here. gcity keeps it running and reads this file again after each save.
+// firstText is the beginning of the city.toml of a new city: with its name and the command of its shell.
+const firstText = `# What should run here. gcity keeps it running and reads this file again after each save.
 #
 #   gcity            the control room
 #   gcity plan       what an edit would change, before it does
@@ -176,7 +173,12 @@ start_command = %s
 # gate     = "cooldown"
 # interval = "1h"
 # exec     = "./tidy.sh"
-`, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
+`
+
+// firstConfig returns the city.toml of a new city.
+func firstConfig(name, shell string, look func(string) (string, error)) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, firstText, strconv.Quote(name), strconv.Quote(shellCommand(shell, look)))
 	for _, p := range config.Presets() {
 		if _, err := look(p.Command); err != nil {
 			continue
