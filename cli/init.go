@@ -128,8 +128,8 @@ func startedAs(p config.Preset) string {
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is the beginning of the city.toml of a new city: with its name and the command of its shell.
-const firstText = `# What should run here. gcity keeps it running and reads this file again after each save.
+// firstText is the beginning of the city.toml of a new city: its name, and the command of its shell.
+const firstText = `# What should run here. gcity keeps it running and reads each saved change.
 #
 #   gcity            the control room
 #   gcity plan       what an edit would change, before it does

@@ -40,11 +40,11 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.UpdateBead:
 		return f.updateBead(ctx, c)
 	case city.SlingWork:
-		return f.sling(ctx, c)
+		return sling(ctx, f, c)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r, ok, err := f.doWatchdog(c); ok {
+	if r, ok, err := doWatchdog(f, c); ok {
 		return r, err
 	}
 	switch c := c.(type) {

@@ -44,14 +44,14 @@ func NewMachine(cities ...*Fake) *Machine {
 	m := &Machine{cities: map[string]*resident{}, folders: map[string]*Fake{},
 		streams: map[string]int{}, changed: make(chan struct{})}
 	for _, f := range cities {
-		s := f.now()
+		s := now(f)
 		m.Put(s.Name, s.Path, f)
 	}
 	return m
 }
 
 // now returns the newest snapshot.
-func (f *Fake) now() *city.Snapshot {
+func now(f *Fake) *city.Snapshot {
 	s, _ := f.Snapshot(context.Background()) // cannot fail
 	return s
 }
@@ -177,7 +177,7 @@ func (m *Machine) Survey(_ context.Context, path string) (city.Declared, error) 
 	if f == nil {
 		return city.Declared{}, refuse(city.Invalid, "%s has no city.toml", path)
 	}
-	s := f.now()
+	s := now(f)
 	return city.Declared{Name: s.Name, Path: path, Agents: len(s.Agents)}, nil
 }
 

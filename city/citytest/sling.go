@@ -11,7 +11,7 @@ import (
 )
 
 // sling assigns work. A formula creates one bead with the formula's name.
-func (f *Fake) sling(ctx context.Context, c city.SlingWork) (city.Receipt, error) {
+func sling(ctx context.Context, f *Fake, c city.SlingWork) (city.Receipt, error) {
 	if err := c.Check(); err != nil {
 		return city.Receipt{}, err
 	}

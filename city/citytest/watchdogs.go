@@ -11,7 +11,7 @@ import (
 
 // doWatchdog executes a command of a watchdog, which only records decisions; f.mu is held. ok is false for other
 // commands.
-func (f *Fake) doWatchdog(c city.Command) (r city.Receipt, ok bool, err error) {
+func doWatchdog(f *Fake, c city.Command) (r city.Receipt, ok bool, err error) {
 	switch c.(type) {
 	case city.Beat, city.Decide, city.Acknowledge:
 	default:
@@ -24,7 +24,7 @@ func (f *Fake) doWatchdog(c city.Command) (r city.Receipt, ok bool, err error) {
 	change := func(*city.Watchdog) {}
 	switch c := c.(type) {
 	case city.Beat:
-		change = func(w *city.Watchdog) { f.beat(w) }
+		change = func(w *city.Watchdog) { beat(f, w) }
 	case city.Decide:
 		switch {
 		case c.Beat != "" && (w.Triaged == nil || w.Triaged.Beat != c.Beat):
@@ -50,7 +50,7 @@ func (f *Fake) doWatchdog(c city.Command) (r city.Receipt, ok bool, err error) {
 }
 
 // beat lets the watchdog's triage agent decide, or else its thresholds.
-func (f *Fake) beat(w *city.Watchdog) {
+func beat(f *Fake, w *city.Watchdog) {
 	now := time.Now()
 	next := now.Add(w.Every)
 	w.Next = &next
