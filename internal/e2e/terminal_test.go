@@ -43,10 +43,10 @@ func TestInterruptWhileAttaching(t *testing.T) {
 		return err == nil && bytes.Contains(data, []byte(") T "))
 	})
 	v.types("a")
-	v.shows("ctrl+c gives up")
+	v.shows("ctrl+c cancels")
 	v.cmd.Process.Signal(syscall.SIGINT)
 	v.types("\x03")
-	v.shows("gave up attaching")
+	v.shows("canceled attaching")
 	if err := syscall.Kill(holder, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
