@@ -30,7 +30,7 @@ func TestNoWorkIsStranded(t *testing.T) {
 	c.run()
 	c.until("both are at work", func() bool { return c.has("begun.w-1") && c.has("begun.w-2") })
 	some := func(of ...string) bool {
-		return !strings.Contains(c.gcity(0, append([]string{"bead", "list"}, of...)...), "no such work")
+		return !strings.Contains(c.gcity(0, append([]string{"bead", "list"}, of...)...), "no matching work")
 	}
 	if !some("--assignee", "w-2", "--status", "in_progress") {
 		t.Fatal("w-2 has begun nothing")
