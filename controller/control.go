@@ -81,10 +81,13 @@ func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
 // deliverTime bounds how long a command waits for a place in the inbox.
 const deliverTime = 10 * time.Second
 
+var errBusy = fmt.Errorf("the controller did not take the command within %s; `gcity status` "+
+	"shows how late its loop is", deliverTime)
+
 // deliver sends a command to the loop even if ctx has ended. A client that gave up while the process was stopped has
 // closed its connection before its request is read, and the request still counts.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)
 	defer cancel()
 	return c.send(ctx, cmd)
 }

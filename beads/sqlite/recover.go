@@ -135,8 +135,8 @@ func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovere
 	return done, os.Rename(fresh.Path, s.path)
 }
 
-// Accept makes the present file the store in the ledger: a different store as it is, or a new one if there is none.
-// Numbers of IDs that the ledger knows are not reused.
+// Accept records the file at the store's path in the ledger as the city's store. Without a file it creates an empty
+// store. Numbers of IDs that the ledger knows are not reused.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()

@@ -64,7 +64,7 @@ restart one after the other: the next begins when the one before runs. Both end
 when all members run, and with exit code 1 at the first that does not come up.`,
 		Example: "  gcity pool restart worker --rolling",
 	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
-		return e.Do(ctx, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})
+		return restartPool(ctx, e, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})
 	})
 	restart.Flags().BoolVar(&rolling, "rolling", false, "restart one member after the other")
 	check := forPool(e, &cobra.Command{
@@ -75,6 +75,23 @@ when all members run, and with exit code 1 at the first that does not come up.`,
 	})
 	return env.Group("pool", "Show, scale, restart and check pools of agents", list, show, scale,
 		restart, check)
+}
+
+// restartLimit bounds how long the command waits for a rolling restart, which continues without it.
+const restartLimit = 9 * time.Minute
+
+func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPool) error {
+	limited, cancel := context.WithTimeout(ctx, restartLimit)
+	defer cancel()
+	r, err := l.Do(limited, c)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("pool %s is still restarting after %s; `gcity pool show %s` shows the "+
+			"progress", c.Pool, restartLimit, c.Pool)
+	}
+	if err != nil {
+		return err
+	}
+	return e.Receipt(r)
 }
 
 // forPool sets the function of a command: run gets the open city, the pool of the first argument, and the other

@@ -48,10 +48,10 @@ func (ps *poolSizes) restartPool(now time.Time, id uint64, c city.RestartPool) {
 			names = append(names, a.name)
 		}
 	}
-	done, left, busy := ps.rollouts.Progress(p.name())
+	busy := ps.rollouts.Progress(p.name())
 	switch {
-	case busy:
-		why = fmt.Sprintf("is being restarted: %d members are done, %d are left", done, left)
+	case busy != "":
+		why = "is already " + busy
 	case p.want.Suspended != "":
 		why = "is suspended " + p.want.Suspended + ": resume it first"
 	case len(names) == 0:
@@ -61,11 +61,7 @@ func (ps *poolSizes) restartPool(now time.Time, id uint64, c city.RestartPool) {
 		ps.m.step.Refuse(id, city.Conflict, "pool "+p.name()+" "+why)
 		return
 	}
-	how := "restarted by operator"
-	if c.Rolling {
-		how += ", one after the other"
-	}
-	ps.m.decidedOn(now, &p.decisions, "restart", how)
+	ps.m.decidedOn(now, &p.decisions, "restart", "by operator")
 	ps.rollouts.Begin(now, id, p.name(), names, c.Rolling)
 }
 

@@ -369,6 +369,7 @@ func (ps *poolSizes) drawPools() []city.Pool {
 	out := make([]city.Pool, len(ps.poolOrder))
 	for i, p := range ps.poolOrder {
 		out[i] = p.draw()
+		out[i].Reason += ps.rollouts.Suffix(p.name())
 		if w := &ps.m.work; p.want.Check == "" && w.counted && p.want.Max > 0 {
 			at := w.asOf
 			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = w.counts.Pools[p.name()], &at,

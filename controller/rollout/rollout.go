@@ -30,7 +30,7 @@ type Member struct {
 	Due    bool   // its restart has not started yet
 }
 
-// Rollouts are the restarts of pools that are under way. The zero value has none; New sets where effects go.
+// Rollouts are the restarts of pools that are in progress.
 type Rollouts struct {
 	city City
 	out  *step.Output
@@ -56,20 +56,29 @@ type replacement struct {
 // New returns the state of a city in which no pool is being restarted. Effects go to out.
 func New(c City, out *step.Output) Rollouts { return Rollouts{city: c, out: out} }
 
-// Progress reports whether a pool is being restarted, and how many of its members are done and left.
-func (rs *Rollouts) Progress(pool string) (done, left int, ok bool) {
+// Progress says how far the restart of a pool is, "" if the pool is not being restarted.
+func (rs *Rollouts) Progress(pool string) string {
 	for _, r := range rs.all {
 		if r.pool == pool {
-			return r.done, len(r.left) + len(r.pending), true
+			return fmt.Sprintf("restarting, %d of %d done", r.done, r.all)
 		}
 	}
-	return 0, 0, false
+	return ""
+}
+
+// Suffix returns the progress of the restart of a pool to append to the pool's reason.
+func (rs *Rollouts) Suffix(pool string) string {
+	if far := rs.Progress(pool); far != "" {
+		return "; " + far
+	}
+	return ""
 }
 
 // Begin restarts members of a pool and answers the command id when all run, or at the first that does not come up.
 func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []string, rolling bool) {
 	r := &rollout{pool: pool, id: id, left: members, all: len(members)}
 	rs.all = append(rs.all, r)
+	rs.out.Changed = true
 	count := r.all
 	if rolling {
 		count = 1
@@ -109,6 +118,7 @@ func (rs *Rollouts) Turn(now time.Time) {
 			over, why := rs.replaced(rep)
 			if over && why == "" {
 				r.done++
+				rs.out.Changed = true
 			}
 			if failed == "" {
 				failed = why
@@ -159,9 +169,17 @@ func (rs *Rollouts) Drop(pool string) {
 // end ends a restart and replies to its command.
 func (rs *Rollouts) end(r *rollout, failed string) {
 	rs.all = slices.DeleteFunc(rs.all, func(other *rollout) bool { return other == r })
+	rs.out.Changed = true
 	switch {
 	case failed != "":
 		msg := fmt.Sprintf("pool %s: %s; restarted %d of %d", r.pool, failed, r.done, r.all)
+		if len(r.pending) > 0 {
+			names := make([]string, len(r.pending))
+			for i := range r.pending {
+				names[i] = r.pending[i].agent
+			}
+			msg += "; still restarting: " + strings.Join(names, ", ")
+		}
 		if len(r.left) > 0 {
 			msg += "; not restarted: " + strings.Join(r.left, ", ")
 		}
