@@ -160,14 +160,15 @@ func replay(raw []byte, cols, rows, lines int) string {
 	if lines <= 0 {
 		return s.Text()
 	}
+	s.mu.Lock()
+	shown := s.plain() // first, because it may scroll a line into the history
+	s.mu.Unlock()
 	var all []string
 	if past := s.History(0, lines); !s.Alt() {
 		for _, line := range past {
 			all = append(all, plainLine(line))
 		}
 	}
-	s.mu.Lock()
-	all = append(all, s.plain()...)
-	s.mu.Unlock()
+	all = append(all, shown...)
 	return strings.Join(slices.Clone(all[max(0, len(all)-lines):]), "\n")
 }

@@ -68,6 +68,13 @@ func TestTextOfTail(t *testing.T) {
 	t.Logf("%d of %d outputs were shortened", shorter, rounds)
 }
 
+// The last character may scroll the screen. The line that it moves to the history is part of the text.
+func TestLastCharacterScrolls(t *testing.T) {
+	if got, want := replay([]byte("a\r\nb\r\ncde"), 2, 3, 10), "a\nb\ncd\ne"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func FuzzTextOfTail(f *testing.F) {
 	f.Add([]byte(strings.Repeat("x\r\n", 30)), uint8(5), uint8(3), int8(4))
 	f.Add([]byte("\x1b[?1049hfull\x1b[2;2r"+strings.Repeat("\x1b[mé\r\n", 30)), uint8(5), uint8(3), int8(0))
