@@ -139,7 +139,15 @@ const maxReplay = 10000
 // lines > 0, the last lines (at most 10,000) of history and screen together.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
-	return replay(tail(raw, rows, lines), cols, rows, lines)
+	return endText(tail(raw, rows, lines), cols, rows, lines)
+}
+
+// endText returns what replay returns, without a replay where possible.
+func endText(raw []byte, cols, rows, lines int) string {
+	if text, ok := printedText(raw, cols, rows, lines); ok {
+		return text
+	}
+	return replay(raw, cols, rows, lines)
 }
 
 // EndText is Text for output with only its end in raw: from a position outside any sequence where the modes are
@@ -150,7 +158,7 @@ func EndText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	return replay(end, cols, rows, lines), true
+	return endText(end, cols, rows, lines), true
 }
 
 func replay(raw []byte, cols, rows, lines int) string {

@@ -75,6 +75,40 @@ func TestLastCharacterScrolls(t *testing.T) {
 	}
 }
 
+// Output that only prints lines gives the text of its replay.
+func TestTextOfPrintedLines(t *testing.T) {
+	pieces := []string{"word ", "a long line that goes on and wraps more than once on a narrow screen ", "é", "→", "│", "— ", "✓", "\t", "\a", "\r",
+		"\n", "  ", "\r\n\r\n", "\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b]0;title\x07", "\x1b(B", "\xe2\x94"}
+	start := *seed
+	if start == 0 {
+		start = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-seed %d", start)
+	r := rand.New(rand.NewPCG(start, 1))
+	printed := 0
+	for range 3000 {
+		var b strings.Builder
+		for range r.IntN(60) {
+			if b.WriteString(pieces[r.IntN(len(pieces))]); r.IntN(2) == 0 {
+				b.WriteString("\r\n")
+			}
+		}
+		cols, rows, lines := 1+r.IntN(30), 1+r.IntN(8), r.IntN(12)-1
+		got, ok := printedText([]byte(b.String()), cols, rows, lines)
+		if !ok {
+			continue
+		}
+		printed++
+		if want := replay([]byte(b.String()), cols, rows, lines); got != want {
+			t.Fatalf("%dx%d, %d lines of %q:\n%q, want\n%q", cols, rows, lines, b.String(), got, want)
+		}
+	}
+	if printed < 300 {
+		t.Errorf("only %d of 3000 outputs were taken for printed lines", printed)
+	}
+	t.Logf("%d of 3000 outputs were taken for printed lines", printed)
+}
+
 func FuzzTextOfTail(f *testing.F) {
 	f.Add([]byte(strings.Repeat("x\r\n", 30)), uint8(5), uint8(3), int8(4))
 	f.Add([]byte("\x1b[?1049hfull\x1b[2;2r"+strings.Repeat("\x1b[mé\r\n", 30)), uint8(5), uint8(3), int8(0))

@@ -1,0 +1,155 @@
+package screen
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxPrinted bounds the output that printedText accepts, so that its lines always fit into the history of a Screen.
+const maxPrinted = 1 << 20
+
+// printedText returns what replay returns, for output that only prints lines: text of characters that are one cell
+// wide, colours, and movements to the right and to the next line. ok is false for all other output. It costs a
+// hundredth of a replay, and needs no cells.
+func printedText(raw []byte, cols, rows, lines int) (text string, ok bool) {
+	if len(raw) > maxPrinted {
+		return "", false
+	}
+	p := printed{cols: clamp(cols, 1, maxCols), starts: make([]int, 1, 64)}
+	p.text = make([]byte, 0, len(raw))
+	var split parser
+	for rest := raw; len(rest) > 0 && !p.other; {
+		n := split.step(rest, &p)
+		if n == 0 {
+			break // an incomplete character
+		}
+		rest = rest[n:]
+	}
+	if p.other {
+		return "", false
+	}
+	return p.end(clamp(rows, 1, maxRows), lines), true
+}
+
+// printed is the sink that collects lines. It handles the cursor as Screen does.
+type printed struct {
+	cols   int
+	text   []byte // of all rows
+	starts []int  // where each row begins in text
+	width  int    // cells of the last row
+	x      int    // column of the cursor, which is always in the last row
+	wrap   bool   // the next character goes to the next row
+	other  bool   // the output does more than to print lines
+}
+
+// end returns the text of the screen, or the last lines of history and screen together.
+func (p *printed) end(rows, lines int) string {
+	top := max(0, len(p.starts)-rows)
+	end := len(p.starts)
+	for end > top && p.row(end-1) == "" {
+		end--
+	}
+	from := top
+	if lines > 0 {
+		from = max(0, top-lines, end-lines)
+	}
+	all := make([]string, 0, end-from)
+	for i := from; i < end; i++ {
+		all = append(all, p.row(i))
+	}
+	return strings.Join(all, "\n")
+}
+
+func (p *printed) row(i int) string {
+	end := len(p.text)
+	if i+1 < len(p.starts) {
+		end = p.starts[i+1]
+	}
+	return string(bytes.TrimRight(p.text[p.starts[i]:end], " "))
+}
+
+func (p *printed) ascii(run []byte) {
+	for len(run) > 0 && p.space() {
+		n := min(len(run), p.cols-p.x)
+		p.text = append(p.text, run[:n]...)
+		p.advance(n)
+		run = run[n:]
+	}
+}
+
+func (p *printed) wide(r rune) {
+	if !oneCell(r) {
+		p.other = true
+		return
+	}
+	if p.space() {
+		p.text = append(p.text, string(r)...)
+		p.advance(1)
+	}
+}
+
+// oneCell reports whether a character beyond ASCII is always one cell wide and never joins its neighbours. It
+// accepts only the most frequent of these.
+func oneCell(r rune) bool {
+	switch {
+	case r > 0xa0 && r < 0x300: // Latin
+		return r != 0xad
+	case r >= 0x391 && r <= 0x481, r >= 0x48a && r < 0x530: // Greek, Cyrillic
+		return true
+	case r >= 0x2010 && r <= 0x2027: // dashes, quotation marks, dots
+		return true
+	case r >= 0x2500 && r < 0x25fd: // boxes, blocks, shapes
+		return true
+	}
+	return r >= 0x2190 && r <= 0x2193 || r == 0x2713 || r == 0x2717 // arrows, check marks
+}
+
+// space makes room for a character at the cursor. It reports false if the character would overwrite another.
+func (p *printed) space() bool {
+	if p.wrap {
+		p.x = 0
+		p.lineFeed()
+	}
+	if p.x < p.width {
+		p.other = true
+		return false
+	}
+	for ; p.width < p.x; p.width++ {
+		p.text = append(p.text, ' ')
+	}
+	return true
+}
+
+func (p *printed) advance(n int) {
+	p.x += n
+	p.width = p.x
+	if p.x >= p.cols {
+		p.x, p.wrap = p.cols-1, true
+	}
+}
+
+func (p *printed) lineFeed() {
+	p.starts = append(p.starts, len(p.text))
+	p.width, p.wrap = 0, false
+}
+
+func (p *printed) control(c byte) {
+	switch c {
+	case '\r':
+		p.x, p.wrap = 0, false
+	case '\n':
+		p.lineFeed()
+	case '\t':
+		p.x = min(p.cols-1, (p.x/8+1)*8)
+	case '\b', '\v', '\f', 0x0e, 0x0f:
+		p.other = true
+	}
+}
+
+func (p *printed) escape(inter, final byte) {
+	p.other = p.other || inter != '(' || final != 'B' // the character set that is already active
+}
+
+func (p *printed) csiInter([]byte, byte) { p.other = true }
+
+func (p *printed) csi(_ []byte, final byte) { p.other = p.other || final != 'm' }
