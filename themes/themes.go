@@ -49,7 +49,8 @@ type Theme struct {
 // Style returns the style of a token.
 func (t *Theme) Style(k Token) Style { return t.styles[k] }
 
-// Default is the theme that uses the terminal's own sixteen colours and no background.
+// Default is the theme that uses the terminal's own sixteen colours. It has no background of its own: the selected row
+// is reversed.
 const Default = "terminal"
 
 //go:embed *.toml
@@ -123,11 +124,12 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// Colourless returns the theme without colours: only bold and faint. All its distinctions are also visible in words
-// and glyphs.
+// Colourless returns the theme without colours: only bold, faint and reversed text. All its distinctions but the
+// selected row are also visible in words and glyphs.
 func Colourless() Theme {
-	t := Theme{Name: "colourless", Description: "bold and faint only"}
-	for _, k := range []Token{Accent, Title, Warn, Bad, Key, Select} {
+	t := Theme{Name: "colourless", Description: "bold, faint and reversed text only"}
+	t.styles[Select].Reverse = true
+	for _, k := range []Token{Accent, Title, Warn, Bad, Key} {
 		t.styles[k].Bold = true
 	}
 	for _, k := range []Token{Dim, Rule, Off} {

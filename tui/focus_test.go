@@ -6,6 +6,9 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/widget"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // With Pools in focus the verbs of agents touch nobody: the agent they would be about is not looked at.
@@ -63,10 +66,83 @@ func TestWhatHidesRowsIsSeen(t *testing.T) {
 	}
 	s := pooled(t, 80, 24)
 	s.press("5", "/", "c", "r", "a", "s", "h", "enter")
-	s.shows("> 5 Events /crash ")
+	s.shows("━ 5 Events /crash ")
 	s = pooled(t, 80, 24)
 	s.press("2", "/", "r", "i", "g", ":", "s", "h", "o", "p", "enter")
-	s.shows("> 2 Pools /rig:shop 1 of 5 ")
+	s.shows("━ 2 Pools /rig:shop 1 of 5 ")
+}
+
+// activeTab returns the reversed title in a heavy rule, or "".
+func (s *stage) activeTab() string {
+	for _, line := range s.m.draw().lines {
+		if !strings.Contains(line, s.m.look.Glyphs.Heavy) {
+			continue
+		}
+		if title := reversed(line); title != "" {
+			return title
+		}
+	}
+	return ""
+}
+
+// reversed returns the reversed text of a line.
+func reversed(line string) (text string) {
+	for _, p := range paintedParts(line) {
+		if strings.Contains(p.style, ";7;") {
+			text += p.text
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+// paintedPart is a text with its style, the codes of which are in semicolons: ";1;7;".
+type paintedPart struct{ style, text string }
+
+func paintedParts(line string) (parts []paintedPart) {
+	style := ""
+	for i, s := range strings.Split(line, "\x1b[") {
+		text := s
+		if i > 0 {
+			style, text, _ = strings.Cut(s, "m")
+		}
+		if text != "" {
+			parts = append(parts, paintedPart{";" + style + ";", text})
+		}
+	}
+	return parts
+}
+
+// The row under the cursor is painted from edge to edge, and the active title is reversed, with and without colours.
+func TestSelectionIsPainted(t *testing.T) {
+	for look, options := range looks() {
+		for keys, want := range map[string][2]string{"1": {"prober", "1"}, "5": {"shop/reviewer", "5"}} {
+			s := newStage(t, options)
+			s.size(80, 24)
+			s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
+			s.press(keys)
+			if got := s.activeTab(); !strings.HasPrefix(got, want[1]) {
+				t.Errorf("%s: the active title is %q", look, got)
+			}
+			painted := 0
+			for _, line := range s.m.draw().lines[2:] {
+				if !strings.HasPrefix(ansi.Strip(line), ">") {
+					continue
+				}
+				if !strings.Contains(line, want[0]) {
+					t.Errorf("%s: the selected row is %q", look, line)
+				}
+				for _, p := range paintedParts(line) {
+					if !strings.Contains(p.style, ";7;") && !strings.Contains(p.style, ";48;") {
+						t.Errorf("%s: %q has the style %q", look, p.text, p.style)
+					}
+					painted += widget.Width(p.text)
+				}
+			}
+			if painted != 80 {
+				t.Errorf("%s, %s: %d columns are painted", look, keys, painted)
+			}
+		}
+	}
 }
 
 // Among pools attach is about a member: the only one that runs, or the one that is chosen.

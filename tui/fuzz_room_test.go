@@ -240,8 +240,7 @@ func (x *explorer) focused() {
 	if covered(m) || m.dialogs.prompt() != nil || tierOf(m.w, m.h) == tiny {
 		return
 	}
-	mark := m.look.Glyphs.Heavy + m.look.Glyphs.Cursor
-	if !strings.Contains(x.stage.text(), mark) {
+	if x.stage.activeTab() == "" {
 		x.t.Fatalf("no panel has the focus after %s:\n%s", strings.Join(x.log, ", "), x.stage.text())
 	}
 }

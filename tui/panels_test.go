@@ -274,7 +274,10 @@ func TestZoomThenAttach(t *testing.T) {
 func TestTheListStaysWithThePane(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("5", "0")
-	s.shows("> 5 Events", "start_failed")
+	s.shows("start_failed", "0 prober")
+	if list, pane := reversed(s.m.draw().lines[1]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
+		t.Errorf("the titles are %q and %q", list, pane)
+	}
 }
 
 func TestFocusGoesAround(t *testing.T) {

@@ -198,13 +198,13 @@ func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
 func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.press("space", "space", "2")
-	s.shows("━ 1 Agents 21 ━━> 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 Automations 0 ━━ 5 Events ━")
+	s.shows("━ 1 Agents 21 ━━ 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 Automations 0 ━━ 5 Events ━")
 	s.size(92, 24)
-	s.shows("━ 1 Agents 21 (2 marked) ━━> 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 Automations 0 ━━ 5 Events ━")
+	s.shows("━ 1 Agents 21 (2 marked) ━━ 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 Automations 0 ━━ 5 Events ━")
 	s.size(60, 20)
-	s.shows("━ 1 Agents 21 ━━> 2 Pools 5 ━━ 3 ━━ 4 ━━ 5 ━━ 0 ━")
+	s.shows("━ 1 Agents 21 ━━ 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 ━━ 5 ━━ 0")
 	s.size(40, 10)
-	s.shows("━ 1 ━━> 2 Pools 5 ━━ 3 ━━ 4 ━━ 5 ━━ 0 ━")
+	s.shows("━ 1 ━━ 2 Pools 5 ━━ 3 ━━ 4 ━━ 5 ━━ 0 ━")
 }
 
 // What the check says goes on while a size is typed.

@@ -29,16 +29,16 @@ func BenchmarkKeyToFrame(b *testing.B) {
 			c := open(b, fmt.Sprintf("hosting crowd-%d", n), 200, 60)
 			c.sees("agent-")
 			c.keys("5")
-			c.sees("> 5 Events")
+			c.sees("enter detail ")
 			var worst time.Duration
 			for i := 0; b.Loop(); i++ {
 				began := time.Now()
 				if i%2 == 0 {
 					c.keys("1")
-					c.sees("> 1 Agents")
+					c.sees("enter zoom")
 				} else {
 					c.keys("5")
-					c.sees("> 5 Events")
+					c.sees("enter detail ")
 				}
 				worst = max(worst, time.Since(began))
 			}

@@ -31,7 +31,7 @@ type Options struct {
 	// used if neither the user nor the city sets one; the zero value is themes.Default
 	Theme themes.Theme
 
-	NoColor bool // no colours, only bold and faint
+	NoColor bool // no colours, only bold, faint and reversed text
 	ASCII   bool // no own characters beyond ASCII
 	// less motion: clocks change by the minute where possible
 	ReducedMotion bool

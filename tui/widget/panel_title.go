@@ -21,8 +21,8 @@ type Tab struct {
 }
 
 // Title returns the top line of a panel: its title, or the titles of all panels in the same place, and further
-// information at the right. The title of the focused panel is heavy, bold and marked, so that it is visible without
-// colours.
+// information at the right. The line of the focused panel is heavy and its title reversed, so that the focus is
+// visible without colours. A title that shares its line is reversed as long as its panel is the visible one.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule
@@ -56,26 +56,26 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 }
 
 func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {
-	name, number := themes.Dim, themes.Dim
-	if t.Active {
-		name, number = themes.Title, themes.Text
-	}
+	name, number, key, search := themes.Dim, themes.Dim, themes.Key, themes.Warn
 	switch {
 	case t.Active && focus:
-		l.Add(themes.Accent, k.Glyphs.Cursor)
+		name, number, key, search = themes.Accent, themes.Accent, themes.Accent, themes.Accent
+		l.Reversed = true
 	case t.Active && shared:
-		l.Add(themes.Dim, k.Glyphs.Cursor)
+		key, search, l.Reversed = themes.Dim, themes.Dim, true
+	case t.Active:
+		name, number = themes.Title, themes.Text
 	}
 	l.Add(name, " ")
 	if t.Key != "" {
-		l.Add(themes.Key, t.Key)
+		l.Add(key, t.Key)
 	}
 	if t.Key != "" && t.Name != "" {
 		l.Add(name, " ")
 	}
 	l.Add(name, t.Name)
 	if t.Search != "" {
-		l.Add(themes.Warn, " "+t.Search)
+		l.Add(search, " "+t.Search)
 	}
 	if t.Extra != "" && t.Name != "" {
 		if t.Alert {
@@ -87,17 +87,15 @@ func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {
 		}
 	}
 	if t.Hidden != "" && t.Name != "" {
-		l.Add(themes.Dim, " "+t.Hidden)
+		l.Add(name, " "+t.Hidden)
 	}
 	l.Add(name, " ")
+	l.Reversed = false
 }
 
-// Width returns the number of columns of a title, including the sign of the active one.
+// Width returns the number of columns of a title.
 func (t *Tab) Width() int {
 	n := 2 + Width(t.Key)
-	if t.Active {
-		n++
-	}
 	if t.Name == "" {
 		return n
 	}

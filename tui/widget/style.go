@@ -15,6 +15,7 @@ type Styles struct {
 	style    [themes.Tokens]lipgloss.Style
 	on       [themes.Tokens]string
 	selected [themes.Tokens]string // the same styles in the row under the cursor
+	reversed [themes.Tokens]string // the same styles with text and background exchanged
 	Glyphs   themes.Glyphs
 }
 
@@ -25,9 +26,21 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 	}
 	for k := range themes.Tokens {
 		l.on[k] = switchOn(l.style[k])
-		l.selected[k] = switchOn(l.style[k].Inherit(l.style[themes.Select]))
+		l.selected[k] = switchOn(selectedStyle(t, k))
+		l.reversed[k] = switchOn(styleOf(t.Style(k)).Faint(false).Reverse(true))
 	}
 	return l
+}
+
+// selectedStyle returns the style of a token in the row under the cursor. A reversed row has one colour, because the
+// colours of its texts would be patches of background.
+func selectedStyle(t themes.Theme, k themes.Token) lipgloss.Style {
+	row, own := t.Style(themes.Select), t.Style(k)
+	if row.Reverse {
+		row.Bold = row.Bold || own.Bold
+		return styleOf(row)
+	}
+	return styleOf(own).Inherit(styleOf(row))
 }
 
 // styleOf returns a style with only the properties that the theme sets, so that styles can be combined.
@@ -80,6 +93,7 @@ type Line struct {
 	Text     []byte
 	Styles   *Styles
 	Selected bool // under the cursor: all pieces get that background
+	Reversed bool // all pieces exchange text and background
 	Width    int  // columns so far
 }
 
@@ -89,8 +103,11 @@ func (l *Line) Add(k themes.Token, s string) {
 		return
 	}
 	on := l.Styles.on[k]
-	if l.Selected {
+	switch {
+	case l.Selected:
 		on = l.Styles.selected[k]
+	case l.Reversed:
+		on = l.Styles.reversed[k]
 	}
 	l.Width += Width(s)
 	if on == "" {
