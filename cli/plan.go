@@ -291,7 +291,7 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 		if why := v.bars(w, st); st.Attached > 0 {
 			c.Reason += "; held back while a user is attached"
 		} else if why != "" {
-			c.Change, c.Reason = "wait", c.Reason+"; held back, it could not restart: "+why
+			c.Change, c.Reason = "wait", c.Reason+"; held back because a restart would fail: "+why
 		}
 	case w.Problem != "" && !lives:
 		c.Change, c.Reason = "fail", w.Problem
@@ -307,7 +307,7 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 // reason not to start it. A change of the agent's definition, and a resume, end that reason.
 func (v sight) begin(w agent.Want) (change, why string) {
 	if w.TriageOf != "" {
-		return "none", "the triage of watchdog " + w.TriageOf + ", starts for its beats"
+		return "none", "triage agent of watchdog " + w.TriageOf + "; starts only for its beats"
 	}
 	var g *city.Agent
 	if v.running != nil {

@@ -15,7 +15,8 @@ import (
 )
 
 func TestChanges(t *testing.T) {
-	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}), session.NewFingerprint(map[string]string{"command": "b"})
+	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}),
+		session.NewFingerprint(map[string]string{"command": "b"})
 	want := func(name string, f session.Fingerprint) agent.Want {
 		return agent.Want{Name: name, Spec: session.Spec{Fingerprint: f}}
 	}
@@ -25,26 +26,34 @@ func TestChanges(t *testing.T) {
 		return session.Status{Agent: name, Alive: true, Fingerprint: f, Attached: attached}
 	}
 	got := changes(sight{
-		wants: []agent.Want{want("same", old), want("drift", fresh), want("held", fresh), want("new", old), want("unknown", old), suspended, broken, want("q", old),
+		wants: []agent.Want{want("same", old), want("drift", fresh), want("held", fresh),
+			want("new", old), want("unknown", old), suspended, broken, want("q", old),
 			want("edited", fresh), want("left", fresh), want("backoff", fresh)},
 		sessions: []session.Status{
-			alive("same", old, 0), alive("drift", old, 0), alive("held", old, 1), alive("s", old, 0), alive("gone", old, 0),
+			alive("same", old, 0), alive("drift", old, 0), alive("held", old, 1),
+			alive("s", old, 0), alive("gone", old, 0),
 			alive("unknown", session.Fingerprint{}, 0), {Agent: "new", Fingerprint: old},
 		},
 		running: &city.Snapshot{Agents: []city.Agent{
-			{Name: "q", State: city.Quarantined, Reason: "crashed", Declared: folder.Short(old.Sum)},
-			{Name: "edited", State: city.Quarantined, Reason: "crashed", Declared: folder.Short(old.Sum), Command: "another"},
+			{Name: "q", State: city.Quarantined, Reason: "crashed",
+				Declared: folder.Short(old.Sum)},
+			{Name: "edited", State: city.Quarantined, Reason: "crashed",
+				Declared: folder.Short(old.Sum), Command: "another"},
 			{Name: "left", State: city.Exited, Reason: "exited 0", Declared: folder.Short(old.Sum)},
-			{Name: "backoff", State: city.Backoff, Reason: "exit 1", Declared: folder.Short(old.Sum), Until: &noon},
+			{Name: "backoff", State: city.Backoff, Reason: "exit 1",
+				Declared: folder.Short(old.Sum), Until: &noon},
 		}},
 	})
 	expect := []change{
 		{Agent: "backoff", Change: "start", Reason: "configuration changed; its wait ends"},
-		{Agent: "drift", Change: "restart", Reason: "command changed", Fields: []string{"command changed"}},
+		{Agent: "drift", Change: "restart", Reason: "command changed",
+			Fields: []string{"command changed"}},
 		{Agent: "edited", Change: "start", Reason: "command changed; its quarantine ends"},
 		{Agent: "gone", Change: "stop", Reason: "not in the configuration"},
-		{Agent: "held", Change: "restart", Reason: "command changed; held back while a user is attached", Fields: []string{"command changed"}},
-		{Agent: "left", Change: "start", Reason: "configuration changed; it no longer stays stopped"},
+		{Agent: "held", Change: "restart", Reason: "command changed; held back while a user " +
+			"is attached", Fields: []string{"command changed"}},
+		{Agent: "left", Change: "start", Reason: "configuration changed; it no longer " +
+			"stays stopped"},
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
 		{Agent: "q", Change: "wait", Reason: "quarantined: crashed"},
@@ -57,8 +66,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A pool's members are planned as far as they are wanted: by hand, by the controller that runs, else as they live; those
-// too many are told to finish.
+// A pool's members are planned as far as they are wanted: by hand, by the controller that runs, else as they live;
+// those too many are told to finish.
 func TestPlannedPools(t *testing.T) {
 	w := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}
 	var wants []agent.Want
@@ -81,17 +90,25 @@ func TestPlannedPools(t *testing.T) {
 		{"fresh", sight{}, "start w-1"},
 		{"as they live", sight{sessions: lives("w-1", "w-2")}, "none w-1, none w-2"},
 		{"one is leaving", sight{sessions: draining}, "none w-1, drain w-2"},
-		{"by hand", sight{sessions: lives("w-1"), overrides: map[string]int{"w": 3}}, "none w-1, start w-2, start w-3"},
-		{"by the controller", sight{sessions: lives("w-1", "w-2"), running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 1}}}}, "none w-1, drain w-2"},
+		{"by hand", sight{sessions: lives("w-1"), overrides: map[string]int{"w": 3}},
+			"none w-1, start w-2, start w-3"},
+		{"by the controller", sight{sessions: lives("w-1", "w-2"),
+			running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 1}}}},
+			"none w-1, drain w-2"},
 		{"who is at work stays", sight{sessions: lives("w-1", "w-2"), running: &city.Snapshot{
-			Pools: []city.Pool{{Name: "w", Desired: 1}}, Agents: []city.Agent{{Name: "w-1", Pool: "w"}, {Name: "w-2", Pool: "w", Task: "w-7 paint"}}}},
+			Pools: []city.Pool{{Name: "w", Desired: 1}},
+			Agents: []city.Agent{{Name: "w-1", Pool: "w"},
+				{Name: "w-2", Pool: "w", Task: "w-7 paint"}}}},
 			"drain w-1, none w-2"},
 		{"a hole", sight{sessions: lives("w-3"), running: &city.Snapshot{
-			Pools: []city.Pool{{Name: "w", Desired: 1}}, Agents: []city.Agent{{Name: "w-3", Pool: "w"}}}}, "none w-3"},
+			Pools:  []city.Pool{{Name: "w", Desired: 1}},
+			Agents: []city.Agent{{Name: "w-3", Pool: "w"}}}}, "none w-3"},
 		{"a hole that nobody watches", sight{sessions: lives("w-3")}, "none w-3"},
-		{"beyond the maximum", sight{sessions: lives("w-1", "w-12", "other"), running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 9}}}},
+		{"beyond the maximum", sight{sessions: lives("w-1", "w-12", "other"),
+			running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 9}}}},
 			"stop other, none w-1, start w-2, start w-3, start w-4, drain w-12"},
-		{"of a pool that goes", sight{sessions: lives("gone-1"), running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},
+		{"of a pool that goes", sight{sessions: lives("gone-1"),
+			running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},
 			"drain gone-1, start w-1"},
 	} {
 		c.v.wants, c.v.pools = wants, []agent.Pool{w}
@@ -108,7 +125,8 @@ func TestPlannedPools(t *testing.T) {
 // A configuration that has most of the running agents no longer is held; half of them may go.
 func TestPlannedHold(t *testing.T) {
 	running := &city.Snapshot{Agents: []city.Agent{
-		{Name: "a", Running: true, Source: "city.toml:3:1"}, {Name: "b", Running: true, Source: "city.toml:6:1"},
+		{Name: "a", Running: true, Source: "city.toml:3:1"},
+		{Name: "b", Running: true, Source: "city.toml:6:1"},
 		{Name: "c", Source: "city.toml:9:1"}, {Name: "stranger", Running: true},
 	}}
 	if h := (sight{wants: []agent.Want{{Name: "a"}}, running: running}).held("1"); h != nil {
@@ -130,32 +148,41 @@ func TestPlannedHold(t *testing.T) {
 	}
 }
 
-// What nobody could look at is not planned for: neither started a second time, nor said to be gone. What could not be started
-// again is left as it is.
+// What nobody could look at is not planned for: neither started a second time, nor said to be gone. What could not
+// be started again is left as it is.
 func TestPlannedInTheDark(t *testing.T) {
-	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}), session.NewFingerprint(map[string]string{"command": "b"})
+	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}),
+		session.NewFingerprint(map[string]string{"command": "b"})
 	want := func(name, provider string, f session.Fingerprint) agent.Want {
 		return agent.Want{Name: name, Spec: session.Spec{Provider: provider, Fingerprint: f}}
 	}
 	broken := want("broken", "pty", fresh)
 	broken.Problem = "no such command"
 	v := sight{
-		wants: []agent.Want{want("seen", "pty", old), want("dark", "tmux", old), want("new", "pty", old), want("swap", "exec:x", old), want("moved", "tmux", old), broken},
+		wants: []agent.Want{want("seen", "pty", old), want("dark", "tmux", old),
+			want("new", "pty", old), want("swap", "exec:x", old), want("moved", "tmux", old),
+			broken},
 		sessions: []session.Status{
-			{Agent: "seen", Alive: true, Provider: "pty", Fingerprint: old}, {Agent: "swap", Alive: true, Provider: "pty", Fingerprint: old},
-			{Agent: "moved", Alive: true, Provider: "pty", Fingerprint: old}, {Agent: "broken", Alive: true, Provider: "pty", Fingerprint: old},
+			{Agent: "seen", Alive: true, Provider: "pty", Fingerprint: old},
+			{Agent: "swap", Alive: true, Provider: "pty", Fingerprint: old},
+			{Agent: "moved", Alive: true, Provider: "pty", Fingerprint: old},
+			{Agent: "broken", Alive: true, Provider: "pty", Fingerprint: old},
 		},
 		unknown: map[string]error{"tmux": errors.New("no server")},
 		unable: func(provider string) string {
 			return map[string]string{"exec:x": "there is no script x"}[provider]
 		},
 	}
-	held := "provider changed; held back, it could not restart: there is no script x"
+	held := "provider changed; held back because a restart would fail: there is no script x"
 	expect := []change{
-		{Agent: "broken", Change: "wait", Reason: "command changed; held back, it could not restart: no such command", Fields: []string{"command changed"}},
-		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, because it may run there"},
-		{Agent: "moved", Change: "restart", Reason: "provider changed", Fields: []string{"provider changed"}},
-		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, because it may run there"},
+		{Agent: "broken", Change: "wait", Reason: "command changed; held back because a restart " +
+			"would fail: no such command", Fields: []string{"command changed"}},
+		{Agent: "dark", Change: "wait", Reason: "waits until the sessions of tmux can be listed, " +
+			"because it may run there"},
+		{Agent: "moved", Change: "restart", Reason: "provider changed",
+			Fields: []string{"provider changed"}},
+		{Agent: "new", Change: "wait", Reason: "waits until the sessions of tmux can be listed, " +
+			"because it may run there"},
 		{Agent: "seen", Change: "none", Reason: "runs as configured"},
 		{Agent: "swap", Change: "wait", Reason: held, Fields: []string{"provider changed"}},
 	}
@@ -163,14 +190,17 @@ func TestPlannedInTheDark(t *testing.T) {
 		t.Error("without a controller: " + diff)
 	}
 	v.running = &city.Snapshot{Agents: []city.Agent{
-		{Name: "dark", State: city.Running, Running: true, Provider: "tmux"}, {Name: "new", State: city.Waiting, Reason: "waits for a look"},
+		{Name: "dark", State: city.Running, Running: true, Provider: "tmux"},
+		{Name: "new", State: city.Waiting, Reason: "waits for a look"},
 	}}
-	expect[1].Reason, expect[3].Reason = "unknown: the sessions of tmux cannot be listed", "waits for a look"
+	expect[1].Reason, expect[3].Reason = "unknown: the sessions of tmux cannot be listed",
+		"waits for a look"
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
 		t.Error("beside a controller: " + diff)
 	}
 	v.running.Agents = nil // it has looked, and knows that nobody runs there
-	expect[1], expect[3] = change{Agent: "dark", Change: "start", Reason: "not running"}, change{Agent: "new", Change: "start", Reason: "not running"}
+	expect[1], expect[3] = change{Agent: "dark", Change: "start", Reason: "not running"},
+		change{Agent: "new", Change: "start", Reason: "not running"}
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
 		t.Error("beside one that has seen them all: " + diff)
 	}

@@ -133,7 +133,7 @@ func TestCityWithAHungStore(t *testing.T) {
 		if s, _ := w.Snapshot(t.Context()); len(s.Degraded) != 0 {
 			t.Errorf("degraded: %q", s.Degraded)
 		}
-		for _, says := range []string{"closed " + here.ID, here.ID + " is in that state already"} {
+		for _, says := range []string{"closed " + here.ID, here.ID + " is already in that state"} {
 			if r, err := w.Do(t.Context(), city.UpdateBead{ID: here.ID,
 				Patch: beads.Closing()}); err != nil || r.Message != says ||
 				r.Bead.Status != beads.StatusClosed {

@@ -8,7 +8,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// refuseLoad answers the commands that wait for a configuration that was refused.
+// refuseLoad refuses the commands that wait for a configuration that was rejected.
 func (ld *loader) refuseLoad(ws []waiter, why string) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {
@@ -17,8 +17,9 @@ func (ld *loader) refuseLoad(ws []waiter, why string) {
 		}
 		ld.m.step.Do(effect.Reply{Answer: effect.Answer{ID: w.id,
 			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
-				"it is written, but does not %s the city until the configuration on disk is "+
-					"valid; the old one stays in force: %s", w.verb, why)}}})
+				"the change is written but not in force: it will %s the city once the "+
+					"configuration on disk is valid; until then the old one applies: %s", w.verb,
+				why)}}})
 	}
 }
 
@@ -28,7 +29,7 @@ func (cs *commands) refuseAll(ws []waiter, code city.Code, msg string) {
 	}
 }
 
-// refuse answers all commands that wait for an agent with an error.
+// refuse refuses all commands that wait for an agent.
 func (cs *commands) refuse(a *record, code city.Code, msg string) {
 	cs.refuseAll(a.waiters, code, msg)
 	a.waiters = nil
@@ -38,17 +39,17 @@ func (cs *commands) refuse(a *record, code city.Code, msg string) {
 			t.id = 0
 		}
 	}
-	a.typing = a.typing[:min(1, len(a.typing))] // the first is in flight (L1)
+	a.typing = a.typing[:min(1, len(a.typing))] // the first entry is in flight (L1)
 }
 
-// resolve answers the commands with these verbs that wait for an agent, without an event.
+// resolve answers the commands that wait for an agent and have one of these verbs. It records no event.
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 	for _, w := range cs.takeWaiters(a, verbs...) {
 		cs.m.step.Reply(w.id, msg)
 	}
 }
 
-// answersFor turns the commands with these verbs that wait for an agent into answers of an event.
+// answersFor removes the commands that wait for an agent with these verbs. It returns their answers, for an event.
 func (cs *commands) answersFor(a *record, msg string, verbs ...string) []effect.Answer {
 	var out []effect.Answer
 	for _, w := range cs.takeWaiters(a, verbs...) {

@@ -10,7 +10,7 @@ import (
 	"gcity/controller/outbox"
 )
 
-// unsend takes back queued texts. A text that is being typed is decided when that is done.
+// unsend takes back queued texts. For a text that is being typed, the outcome is known when the typing ends.
 func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 	var back []*outbox.Delivery
 	var going *outbox.Delivery
@@ -44,15 +44,14 @@ func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 	case len(back) > 0:
 	case c.ID != 0:
 		tx.m.step.Refuse(id, city.Conflict, fmt.Sprintf("text %d is not queued for agent %s",
-			c.ID,
-			a.name))
+			c.ID, a.name))
 	default:
 		tx.m.step.Refuse(id, city.Conflict, "there are no queued texts for agent "+a.name)
 	}
 }
 
-// takeBack gives up a watchdog's obsolete text. A text that is being typed is decided when that is
-// done.
+// takeBack takes back a text that its watchdog no longer needs. A text that is being typed is taken back only if
+// the terminal does not accept it.
 func (tx *texts) takeBack(now time.Time, a *record, d *outbox.Delivery, why string) {
 	if d.Obsolete = why; a.out.Current != d {
 		tx.giveUp(now, a, d, dropped{city.Conflict, why, effect.ActorController})
@@ -63,7 +62,7 @@ func byHand() dropped {
 	return dropped{city.Conflict, "taken back by operator", effect.ActorOperator}
 }
 
-// tooLate answers the commands that tried to take back a text that is typed.
+// tooLate answers the commands that tried to take back a text that was typed in the meantime.
 func (tx *texts) tooLate(a *record, d *outbox.Delivery) {
 	for _, t := range d.Takers {
 		if t.N > 0 {
@@ -71,8 +70,7 @@ func (tx *texts) tooLate(a *record, d *outbox.Delivery) {
 			continue
 		}
 		tx.m.step.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
-			"taken back: "+
-			"it has just been typed", d.ID, a.name))
+			"taken back: it has just been typed", d.ID, a.name))
 	}
 	d.Takers = nil
 }

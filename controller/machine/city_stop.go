@@ -12,33 +12,34 @@ import (
 	"gcity/controller/effect"
 )
 
-// HurryLimit is how long a city waits for agents that are killed, when its time is over or the user is in a hurry.
+// HurryLimit is how long a stopping city waits for killed agents, after their grace period or after a request to
+// hurry.
 const HurryLimit = 10 * time.Second
 
-// finale is the stop of a city in progress.
+// finale is the state of a city that is being stopped.
 type finale struct {
 	m *Machine
 
-	leaving []effect.Answer // of the shutdown commands
-	hurried bool            // agents get no shutdown_timeout
-	// the newest list of a stopping city was taken while effects were in flight
+	leaving []effect.Answer // answers to the shutdown commands
+	hurried bool            // agents are stopped without the grace period
+	// the newest list of sessions was requested while effects were in flight
 	early  bool
-	relook time.Time // when a failed list is retried
+	relook time.Time // when listing the sessions is retried
 	gaveUp bool      // some agents could not be stopped in time
 	since  time.Time
-	hurry  time.Time // since when agents have no grace period; zero = they have one
-	by     time.Time // when the stop is given up
-	waits  []string  // for what else the stop waits
+	hurry  time.Time // when the grace period was ended early; zero = it was not
+	by     time.Time // when the controller gives up
+	waits  []string  // what else the stop waits for
 	giveUp string    // what may still run
 }
 
-// begin starts the stop of the city, which is given up at by.
+// begin starts the stop of the city. At by the controller gives up waiting.
 func (fn *finale) begin(now, by time.Time) {
 	fn.since, fn.by = now, by
 	fn.hurry, fn.waits, fn.giveUp = time.Time{}, nil, ""
 }
 
-// hurryAt returns when the grace period of the remaining agents ends; zero = it has ended, or the city is not
+// hurryAt returns when the grace period of the remaining agents ends. Zero = it has ended, or the city is not
 // stopping.
 func (fn *finale) hurryAt() time.Time {
 	if fn.m.ending != stopAgents || fn.hurried {
@@ -67,7 +68,7 @@ func (fn *finale) hurryUp(now time.Time) {
 	}
 }
 
-// stopUntil returns when a stop with this grace period ends; zero = unknown.
+// stopUntil returns when a stop with this grace period ends, or zero if that is unknown.
 func (fn *finale) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
@@ -78,7 +79,7 @@ func (fn *finale) stopUntil(now time.Time, grace time.Duration) time.Time {
 	return time.Time{}
 }
 
-// overdue shows that a session did not stop within its grace period.
+// overdue updates the reason of an agent that did not stop within its grace period.
 func (fn *finale) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
 		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; it did not stop in "+
@@ -86,7 +87,7 @@ func (fn *finale) overdue(now time.Time, a *record) {
 	}
 }
 
-// noteWaits shows what a stopping city waits for besides its agents.
+// noteWaits updates the list of what a stopping city waits for besides its agents.
 func (fn *finale) noteWaits() {
 	if waits := fn.awaited(); !slices.Equal(waits, fn.waits) {
 		fn.waits, fn.m.step.Changed = waits, true
@@ -99,7 +100,7 @@ func (fn *finale) awaited() []string {
 		out = append(out, "the run of "+name+" is ending")
 	}
 	if records := fn.m.runs.Closing(); records > 0 {
-		out = append(out, fmt.Sprintf("records of runs are being closed: %d", records))
+		out = append(out, fmt.Sprintf("%d records of runs are being closed", records))
 	}
 	for i := range fn.m.journal.queue {
 		if q := &fn.m.journal.queue[i]; q.output != "" {
@@ -115,13 +116,13 @@ func (fn *finale) awaited() []string {
 // unlistedReason returns why it is unknown whether sessions still run.
 func (fn *finale) unlistedReason() string {
 	if len(fn.m.looks.unknown) == 0 {
-		return "listing the sessions, to confirm that none is left"
+		return "listing the sessions to confirm that none is left"
 	}
 	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(fn.m.looks.unknown)), ", ") +
-		" cannot be listed; they may still run"
+		" cannot be listed, so they may still be running"
 }
 
-// drawEnding returns the stop in progress for a snapshot.
+// drawEnding returns the city's stop for a snapshot, or nil if the city is not stopping.
 func (fn *finale) drawEnding() *city.Ending {
 	if fn.since.IsZero() {
 		return nil
@@ -134,10 +135,10 @@ func (fn *finale) drawEnding() *city.Ending {
 	return e
 }
 
-// namedAtMost limits the names of agents that may still run.
+// namedAtMost is the maximum number of agents that GiveUpAgents names.
 const namedAtMost = 10
 
-// GiveUpAgents ends a city with agents that did not stop in time, and names them.
+// GiveUpAgents ends the stop of a city although agents may still be running, and names them.
 func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	m.step.Begin()
 	if m.ending == ended {
@@ -182,14 +183,14 @@ func (m *Machine) StopLimit() time.Duration {
 	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }
 
-// StopLimit returns how long the stop of these agents may take, with this grace period each. Agents that depend on
-// each other stop one after the other.
+// StopLimit returns how long the stop of these agents may take, if each has this grace period. Agents that depend
+// on each other stop one after the other.
 func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// LookFor is the advice about sessions that may still run.
-const LookFor = "`gcity doctor` finds sessions that still run, `gcity stop` tries to " +
+// LookFor is the advice to a user when sessions may still be running.
+const LookFor = "`gcity doctor` finds sessions that still run; `gcity stop` tries to " +
 	"stop them again"
 
 // StopSlack is how long a shutdown may take beyond the grace period of its agents.

@@ -12,10 +12,10 @@ import (
 	"gcity/internal/suggest"
 )
 
-// commands takes the commands of clients and answers them.
+// commands handles the commands of clients and answers them.
 type commands struct{ m *Machine }
 
-// takeFrom takes a command and notes the address of its client.
+// takeFrom handles a command and notes the address of its client.
 func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	if in.Peer.Remote {
 		cs.m.step.TakeFrom(in.ID, in.Peer.From)
@@ -24,12 +24,12 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 	cs.m.step.Taken()
 }
 
-// take takes a command. It is answered when it is done (see waiter), or refused at once.
+// take handles a command. It is answered when it is done (see waiter), or refused at once.
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != alive {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
 			cs.m.finale.leaving = append(cs.m.finale.leaving, effect.Answer{ID: id})
-			cs.m.finale.hurryUp(now) // the second request means haste
+			cs.m.finale.hurryUp(now) // a second request ends the grace period
 			return
 		}
 		cs.m.step.Refuse(id, city.Unavailable, "the city is being stopped")
@@ -114,16 +114,15 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 		return a, true
 	}
 	if p := cs.m.sizes.pools[name]; p != nil && p.want.Max != 1 {
-		cs.m.step.Refuse(id, city.Invalid, fmt.Sprintf("%s is a pool: name one of its "+
-			"members, %s to %s",
-			name, p.want.Member(1), p.want.Member(p.want.Max)))
+		cs.m.step.Refuse(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
+			"from %s to %s", name, p.want.Member(1), p.want.Member(p.want.Max)))
 		return nil, false
 	}
 	for _, p := range cs.m.sizes.poolOrder {
 		if i := p.want.Index(name); i > 0 {
 			cs.m.step.Refuse(id, city.NotFound,
-				fmt.Sprintf("agent %s does not run: pool %s wants %d "+
-					"of at most %d members", name, p.name(), p.desired, p.want.Max))
+				fmt.Sprintf("agent %s is not running: pool %s wants %d of at most %d members", name,
+					p.name(), p.desired, p.want.Max))
 			return nil, false
 		}
 	}
@@ -146,29 +145,29 @@ func (cs *commands) restart(now time.Time, id uint64, a *record) {
 	cs.startAgain(now, a)
 }
 
-// noRestart returns why an agent cannot be restarted now, "" if it can.
+// noRestart returns why an agent cannot be restarted now, or "" if it can.
 func (cs *commands) noRestart(a *record) string {
 	switch {
 	case a.want == nil:
 		return "agent " + a.name + " was removed from the configuration and is being stopped"
 	case a.surplus():
-		return fmt.Sprintf("%s, so %s does not restart: scale it up first", a.surplusReason(),
+		return fmt.Sprintf("%s, so %s does not restart; scale the pool up first", a.surplusReason(),
 			a.name)
 	case a.want.Suspended != "":
 		return fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended)
 	case a.called():
-		return fmt.Sprintf("agent %s is the triage of watchdog %s and only starts for its "+
-			"beats: `gcity watchdog triage %s` starts one", a.name, a.want.TriageOf,
+		return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
+			"beats; run `gcity watchdog triage %s` to start one", a.name, a.want.TriageOf,
 			a.want.TriageOf)
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.sess.alive && a.act.op == opNone {
-		return fmt.Sprintf("a restart would only stop agent %s: it %s; fix that first, or kill it",
-			a.name, why)
+		return fmt.Sprintf("a restart would only stop agent %s: it %s; start that dependency "+
+			"first, or kill the agent", a.name, why)
 	}
 	return ""
 }
 
-// startAgain restarts an agent, or starts it if it does not run. A start that is in flight counts.
+// startAgain restarts an agent, or starts it if it is not running. A start in flight counts as a restart.
 func (cs *commands) startAgain(now time.Time, a *record) {
 	if !a.sess.alive && a.act.op == opNone {
 		a.forgive("started by operator")
@@ -180,8 +179,7 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 func (cs *commands) kill(now time.Time, id uint64, a *record) {
 	if !a.sess.alive && a.act.op == opNone {
 		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: "+
-			"it is %s (%s)",
-			a.name, a.state, a.reason))
+			"it is %s (%s)", a.name, a.state, a.reason))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
@@ -224,7 +222,7 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 	cs.m.decide(now, a)
 }
 
-// suspend requests that the flag of an agent is written; agent "" is the city.
+// suspend requests a write of the suspended flag of an agent, a pool or, if name is "", the city.
 func (cs *commands) suspend(id uint64, name string, on bool) {
 	if p := cs.m.sizes.pools[name]; p != nil && (p.want.Max != 1 || cs.m.agents[name] == nil ||
 		cs.m.agents[name].gone()) {
@@ -243,16 +241,15 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		}
 		if a.want.Pool != "" && a.want.Declared != a.name {
 			cs.m.step.Refuse(id, city.Conflict,
-				fmt.Sprintf("agent %s is a member of pool %s and has "+
-					"no flag of its own: %s the pool, or scale it", a.name, a.want.Declared,
-					verbFor(on)))
+				fmt.Sprintf("agent %s is a member of pool %s and cannot be suspended on its own; "+
+					"%s the pool, or scale it", a.name, a.want.Declared, verbFor(on)))
 			return
 		}
 		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
 		if still := a.want.Suspended; !on && still != "" && still != byAgent {
 			a.waiters = a.waiters[:len(a.waiters)-1]
 			cs.m.step.Refuse(id, city.Conflict,
-				fmt.Sprintf("agent %s has no flag of its own: it is suspended %s; resume "+
+				fmt.Sprintf("agent %s is not suspended by itself: it is suspended %s; resume "+
 					"that instead", a.name, still))
 			return
 		}
@@ -264,7 +261,7 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
-// typeInto queues keys, an interrupt or a clear: one at a time per agent, in order.
+// typeInto queues keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.sess.alive && a.act.asking == nil {
 		cs.m.step.Refuse(id, city.Conflict, noSession(a))
@@ -272,8 +269,8 @@ func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	}
 	if len(a.typing) >= maxTyping {
 		cs.m.step.Refuse(id, city.Unavailable,
-			fmt.Sprintf("agent %s already has %d keys and lines waiting to be typed", a.name,
-				len(a.typing)))
+			fmt.Sprintf("agent %s already has %d entries waiting to be typed; try again later",
+				a.name, len(a.typing)))
 		return
 	}
 	cs.enqueue(a, typing{id: id, cmd: cmd})
@@ -321,7 +318,7 @@ func (cs *commands) typedNext(a *record) (t typing, ok bool) {
 	return t, true
 }
 
-// maxTyping limits the queue of a terminal.
+// maxTyping limits the number of entries in the queue of a terminal.
 const maxTyping = 32
 
 func (cs *commands) typed(in effect.Typed) {
@@ -332,8 +329,7 @@ func (cs *commands) typed(in effect.Typed) {
 	}
 	if in.Err != nil {
 		cs.m.step.Refuse(t.id, city.Unavailable,
-			fmt.Sprintf("agent %s did not accept it: %v", a.name,
-				in.Err))
+			fmt.Sprintf("agent %s did not accept the input: %v", a.name, in.Err))
 		return
 	}
 	switch t.cmd.(type) {
@@ -348,7 +344,7 @@ func (cs *commands) typed(in effect.Typed) {
 
 func (cs *commands) emit(id uint64, e events.Event) {
 	cs.m.step.Do(effect.Emit{ID: id, Event: e})
-	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work
+	if strings.HasPrefix(e.Type, "bead.") { // a client has changed work in a store
 		cs.m.work.count()
 	}
 }

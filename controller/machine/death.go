@@ -14,8 +14,8 @@ import (
 	"gcity/session"
 )
 
-// exited takes an exit that the provider reported. Exits are reported at least once and handled at most once, by
-// the ID of the session.
+// exited handles an exit that the provider reported. A provider may report an exit several times; the session ID
+// ensures that it is handled once.
 func (m *Machine) exited(now time.Time, e session.Exit) {
 	a, ok := m.agents[e.Agent]
 	if !ok || e.ID == a.sess.lastEnd {
@@ -26,7 +26,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 		a.act.early = &e
 	case a.act.op == opStop:
 	case a.sess.alive && a.sess.life.ID == e.ID && e.Asked:
-		// a stop that was given up has succeeded
+		// an earlier stop that reported an error has succeeded after all
 		m.endedAsAsked(now, a, e.ID)
 		m.decide(now, a)
 	case a.sess.alive && a.sess.life.ID == e.ID:
@@ -35,7 +35,7 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	}
 }
 
-// endedAsAsked handles the end of a session after a stop with another result.
+// endedAsAsked handles the exit of a session that gcity stopped, if the stop itself did not report it.
 func (m *Machine) endedAsAsked(now time.Time, a *record, id string) {
 	a.sess.alive, a.sess.ready, a.sess.drift, a.act.stopFrom = false, false, nil, time.Time{}
 	m.ended(now, a, id)
@@ -50,12 +50,11 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	m.ended(now, a, e.ID)
 	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := effect.Death(&e)
-	// it has finished its drain
+	// an exit with code 0 completes a drain
 	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "it exited 0")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
-			Message: "drained: it exited 0",
-			Payload: effect.ExitPayload(e)})
+			Message: "drained: it exited 0", Payload: effect.ExitPayload(e)})
 		a.rest.notBefore, a.rest.hold, a.rest.staysDown = time.Time{}, "", false
 		m.drains.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
@@ -92,12 +91,12 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	}
 }
 
-// recordDeath records the exit. The event of a crash waits until its output is saved.
+// recordDeath records an exit. The event of a crash waits until the last output is saved.
 func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
 	case m.journal.past[e.ID]:
 	case e.Lost:
-		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal is gone")
+		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal has exited")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
 			Payload: effect.ExitPayload(e)})
 	case !v.Crash:
@@ -117,7 +116,7 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 	}
 }
 
-// follow carries out the verdict of the restart policy.
+// follow carries out the decision of the restart policy.
 func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 	a.act.because, a.rest.holdWhy, a.rest.notBefore = "restarted after "+v.Reason, v.Reason, v.At
 	switch v.Outcome {
@@ -128,7 +127,8 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 		m.decided(now, a, "quarantine", v.Reason)
 		m.journal.record(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf(
-				"%s; retries in %s, or when released", v.Reason, v.At.Sub(now).Round(time.Second)),
+				"%s; retries in %s, or when it is released", v.Reason,
+				v.At.Sub(now).Round(time.Second)),
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
@@ -140,7 +140,7 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 	}
 }
 
-// startFailed takes a failed start. It counts as a crash unless nothing was started.
+// startFailed handles a failed start. It counts as a crash unless nothing was started.
 func (m *Machine) startFailed(now time.Time, a *record, err error) {
 	a.sess.alive = false
 	if a.want == nil {
@@ -158,8 +158,7 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.decided(now, a, "start failed", err.Error())
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name,
-		err))
+	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	if v.Outcome == restart.Quarantine {
 		v.Reason += ": " + err.Error()
 	}
@@ -173,39 +172,37 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 	}
 }
 
-// lack is why an agent cannot start.
+// lack is why an agent cannot start, and since when.
 type lack struct {
-	why   string // "" = nothing
-	tries int    // consecutive
+	why   string // "" = it can start
+	tries int    // consecutive failures
 	since time.Time
 }
 
-// cannotStart takes a start that could not begin, because something is missing. Nothing has run, so it is not a
-// crash: it is retried as long as the agent is wanted, and recorded once.
+// cannotStart handles a start that could not begin because something is missing. Nothing has run, so it is not a
+// crash. It is retried as long as the agent is wanted, but recorded only once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.rest.missing.why != err.Error() {
 		m.decided(now, a, "cannot start", err.Error())
 		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 		a.rest.missing = lack{why: err.Error(), tries: a.rest.missing.tries, since: now}
 	}
-	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name,
-		err))
+	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	a.rest.missing.tries++
 	a.rest.notBefore = a.want.Policy.Again(now, a.rest.missing.tries)
 	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.missing.why,
 		"retried after a failed start"
 	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
-	a.since = a.rest.missing.since // it has been retrying since then
+	a.since = a.rest.missing.since // keep the time of the first failure
 	if m.settling {
 		a.rest.staysDown = true
 	}
 }
 
-// stopExit returns the exit of a session that was stopped.
+// stopExit returns the exit of a session that gcity stopped.
 func (a *record) stopExit(now time.Time) session.Exit {
 	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.sess.life.ID, Code: -1,
-		Asked: true,
-		At:    now}
+		Asked: true, At: now}
 }
 
 func (a *record) sessionName() string {
@@ -215,7 +212,7 @@ func (a *record) sessionName() string {
 	return a.want.Spec.Name
 }
 
-// pace limits how often an agent can request its restart. A request never counts as a crash.
+// pace limits how often an agent can request its own restart. Such a request never counts as a crash.
 func (a *record) pace(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
 		a.rest.hold, a.rest.holdWhy, a.rest.notBefore = city.Backoff, why, at

@@ -12,10 +12,11 @@ import (
 	"gcity/session"
 )
 
-// typedRecently is how long a restart for drift waits after a user has typed.
+// typedRecently is how long a restart for a changed configuration waits after a user has typed.
 const typedRecently = time.Minute
 
-// viewersFresh is the maximum age of the list of viewers on which a restart for drift depends.
+// viewersFresh is the maximum age of the list of sessions when the machine relies on it to stop an agent. The list
+// shows attached viewers and activity.
 const viewersFresh = time.Second
 
 // stopRetry is the wait before a failed stop is retried.
@@ -27,8 +28,8 @@ func (m *Machine) decideAll(now time.Time) {
 	}
 }
 
-// decide brings one agent one step closer to the wanted state. It is level-triggered: a second call changes nothing
-// (L5). It uses only facts, not what led to them.
+// decide brings one agent one step closer to the wanted state. It is level-triggered: it depends on the current
+// facts only, and a second call changes nothing (L5).
 func (m *Machine) decide(now time.Time, a *record) {
 	switch {
 	case !m.looks.listed || m.ending == leaveAgents || m.ending == ended:
@@ -44,7 +45,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 	}
 }
 
-// mayCancel cancels a start that is no longer wanted. Its result is still awaited (L1).
+// mayCancel cancels a start that is no longer wanted. The result of the start is still awaited (L1).
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
 		a.act.intent.kind != causeNone ||
@@ -84,16 +85,17 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	m.drifts.running(now, a)
 }
 
-// wide reports whether a cause stops many agents at once, which then stop in the order of their dependencies.
+// wide reports whether a cause can stop many agents at once. They then stop in the order of their dependencies.
 func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k == causeSuspend }
 
-// whyStop returns the first reason to stop a running session, in the order of the operator's guide.
+// whyStop returns the most important reason to stop a running session. The order is documented in the operator's
+// guide.
 func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
 		return cause{kind: causeEnd, why: "the city is stopped"}
 	case a.want == nil && a.pool == nil && a.finish.drain != nil && a.finish.drain.by == byPool:
-		// its pool was removed
+		// the pool was removed; its members may finish first
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
@@ -118,8 +120,8 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	return m.drifts.whyReplace(now, a)
 }
 
-// idle reports whether an agent was silent for too long. It needs a fresh list of sessions and a provider that
-// reports activity.
+// idle returns the cause to stop an agent that was silent for too long. It needs a recent list of sessions and a
+// provider that reports activity.
 func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
@@ -128,7 +130,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 		return cause{}
 	}
 	active := a.sess.life.Activity
-	if m.awake.After(active) { // the whole program was stalled before
+	if m.awake.After(active) { // a stall of the whole program does not count as silence
 		active = m.awake
 	}
 	a.silence.idleAt = active.Add(limit)
@@ -148,7 +150,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 	switch {
 	case m.ending == stopAgents:
 		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
-	case a.unwanted(): // removed when a list no longer shows it
+	case a.unwanted(): // the record is removed once no list shows the session
 		why := "no longer declared"
 		if a.want != nil {
 			why = a.surplusReason()
@@ -170,7 +172,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 	case a.called() && !a.summoned():
 		m.waitsForBeat(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
-		// a restart by a user ends a wait
+		// a restart by a user ends the wait before the next start
 		if a.rest.staysDown || now.Before(a.rest.notBefore) {
 			a.act.because = a.act.intent.why
 		}
@@ -188,9 +190,8 @@ func (m *Machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
 		m.looks.mayRunUnlisted(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
-		m.commands.resolve(a, fmt.Sprintf("agent %s %s, then it starts", a.name, why),
-			"restart",
-			"kill")
+		m.commands.resolve(a, fmt.Sprintf("agent %s %s and then starts", a.name, why),
+			"restart", "kill")
 		return
 	}
 	if a.rest.hold == city.Quarantined {
@@ -198,7 +199,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	}
 	if a.called() {
 		a.triage.served, a.act.because = a.triage.summons.Beat,
-			"for the beat "+a.triage.summons.Beat
+			"for beat "+a.triage.summons.Beat
 	}
 	a.act.because = orDefault(a.act.because, a.declared())
 	a.act.op, a.act.opTurn, a.act.early, a.act.canceled = opStart, m.turn, nil, false
@@ -246,7 +247,7 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 			m.died(now, a, *early)
 		}
 	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
-		// caused by the failed start, which gives the reason
+		// the failed start caused this exit, which has the better reason
 		m.died(now, a, *early)
 	case a.act.canceled:
 		a.sess.startUnclear = true
@@ -294,8 +295,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 				"reason": a.act.because}),
 		}, m.commands.answersFor(a, "agent "+a.name+" is running"+
 			step.Numbered(in.Status.PID, ", pid %d"),
-			"restart",
-			"kill")...)
+			"restart", "kill")...)
 	}
 	if in.Equipped != "" {
 		m.decided(now, a, "equip", in.Equipped)
@@ -333,7 +333,8 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	m.decide(now, a)
 }
 
-// again returns the intent after a failed stop, unless it follows from the configuration.
+// again returns the intent that retries a failed stop. It is empty for causes that follow from the configuration,
+// because whyStop finds those again.
 func (c cause) again() cause {
 	switch c.kind {
 	case causeRestart, causeKill, causeRequest, causeFellow, causeWatch:
@@ -342,7 +343,7 @@ func (c cause) again() cause {
 	return cause{}
 }
 
-// ended marks a session as over, exactly once.
+// ended handles the end of a session. It is called exactly once per session.
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
 	m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
@@ -365,7 +366,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeRestart:
 		e.Actor, a.act.because = effect.ActorOperator, c.why
 	case causeKill:
-		e.Actor, a.act.because = effect.ActorOperator, "restarted, killed by operator"
+		e.Actor, a.act.because = effect.ActorOperator, "restarted after it was killed by operator"
 	case causeDrift, causeFellow, causeWatch:
 		a.act.because = c.why
 	case causeIdle:
@@ -376,8 +377,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
 		answers = append(answers, m.commands.answersFor(a,
-			fmt.Sprintf("agent %s is suspended %s", a.name, c.why),
-			"stop", "suspend")...)
+			fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
 		e.Actor, a.act.because, a.rest.diedOnItsOwn = a.name, c.why, true
 	}

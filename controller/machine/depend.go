@@ -10,7 +10,7 @@ import (
 	"gcity/restart"
 )
 
-// dependents returns the agents that depend on one of these names.
+// dependents returns the agents that depend on any of these names.
 func (ds *dependencies) dependents(names ...string) []*record {
 	ds.index()
 	out := ds.after[names[0]]
@@ -20,7 +20,7 @@ func (ds *dependencies) dependents(names ...string) []*record {
 	return out
 }
 
-// index rebuilds the maps of dependencies after agents were added or removed.
+// index rebuilds the dependency maps if agents were added or removed.
 func (ds *dependencies) index() {
 	if ds.after != nil {
 		return
@@ -36,7 +36,7 @@ func (ds *dependencies) index() {
 	}
 }
 
-// missing returns what an agent waits for, "" if it need not wait.
+// missing returns which dependencies an agent waits for, or "" if all are up.
 func (ds *dependencies) missing(a *record) string {
 	var out []string
 	for _, need := range a.want.DependsOn {
@@ -50,7 +50,7 @@ func (ds *dependencies) missing(a *record) string {
 	return "waits for " + strings.Join(out, ", ")
 }
 
-// standing reports whether a dependency is up, and its state if it is not.
+// standing reports whether a dependency is up. If it is not, how is its name and state.
 func (ds *dependencies) standing(name string) (how string, up bool) {
 	if p := ds.m.sizes.pools[name]; p != nil {
 		return ds.poolStanding(p)
@@ -80,8 +80,7 @@ func (ds *dependencies) poolStanding(p *poolRecord) (how string, up bool) {
 	return fmt.Sprintf("pool %s (no member runs)", p.name()), false
 }
 
-// ripple decides again about agents with a dependency that has changed: dependents may start, dependencies may
-// stop.
+// ripple decides again about the dependents and dependencies of agents that started or stopped.
 func (ds *dependencies) ripple(now time.Time) {
 	if !ds.ordered {
 		return
@@ -101,11 +100,11 @@ func (ds *dependencies) ripple(now time.Time) {
 			if there {
 				continue
 			}
-			for _, need := range a.needs { // it may have waited for this one to stop
+			for _, need := range a.needs { // the dependency may have waited for this agent to stop
 				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range ds.m.sizes.poolOrder { // a pool of size 0 is up
+		for _, p := range ds.m.sizes.poolOrder { // a pool of size 0 counts as up
 			if empty := p.desired == 0; empty != p.wasEmpty {
 				p.wasEmpty, again = empty, true
 				for _, d := range ds.dependents(p.name()) {
@@ -116,7 +115,7 @@ func (ds *dependencies) ripple(now time.Time) {
 	}
 }
 
-// decideNamed decides about an agent or the members of a pool.
+// decideNamed decides again about an agent, or the members of a pool, that waits to be stopped.
 func (ds *dependencies) decideNamed(now time.Time, name string) {
 	ds.index()
 	for _, a := range ds.named[name] {
@@ -126,7 +125,8 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 	}
 }
 
-// leavesLater returns an agent that is about to stop too and depends on this one. It stops first.
+// leavesLater returns the name of an agent that has to stop before this one: it depends on this one and is being
+// stopped too. It returns "" if there is none.
 func (ds *dependencies) leavesLater(a *record) string {
 	if !ds.ordered || ds.m.finale.hurried {
 		return ""
@@ -136,7 +136,8 @@ func (ds *dependencies) leavesLater(a *record) string {
 		if d == a || !going || !d.sess.alive && d.act.op == opNone {
 			continue
 		}
-		if d.want == nil && ds.needsAny(a, d.names()) { // a dependency by its old name still counts
+		// a cycle, because the dependencies of a removed agent still count
+		if d.want == nil && ds.needsAny(a, d.names()) {
 			continue
 		}
 		return d.name
@@ -144,7 +145,7 @@ func (ds *dependencies) leavesLater(a *record) string {
 	return ""
 }
 
-// needsAny reports whether an agent needs one of these names, directly or not.
+// needsAny reports whether an agent depends on one of these names, directly or indirectly.
 func (ds *dependencies) needsAny(a *record, names []string) bool {
 	ds.index()
 	seen := map[*record]bool{a: true}
@@ -164,12 +165,12 @@ func (ds *dependencies) needsAny(a *record, names []string) bool {
 	return false
 }
 
-// spread restarts the agents with a shared fate after one crashed.
+// spread restarts the other agents that the restart strategy couples to a crashed agent.
 func (ds *dependencies) spread(now time.Time, a *record) {
 	if a.want == nil || !ds.ordered {
 		return
 	}
-	why := fmt.Sprintf("restarted with %s, which crashed (%s)", a.name, a.want.Strategy)
+	why := fmt.Sprintf("restarted because %s crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range ds.fellows(a) {
 		if other == a || !other.sess.alive || other.act.op != opNone || other.finish.drain != nil ||
 			other.unwanted() || other.act.intent.kind != causeNone {
@@ -180,8 +181,8 @@ func (ds *dependencies) spread(now time.Time, a *record) {
 	}
 }
 
-// fellows returns the agents that restart with an agent according to its strategy, sorted by name, including
-// itself.
+// fellows returns the agents that restart together with an agent according to its strategy, itself included. They
+// are sorted by name.
 func (ds *dependencies) fellows(a *record) []*record {
 	if a.want.Strategy != restart.OneForAll && a.want.Strategy != restart.RestForOne {
 		return nil
@@ -215,8 +216,8 @@ type dependencies struct {
 	m *Machine
 
 	after   map[string][]*record // dependents by name; nil = must be rebuilt
-	ordered bool                 // there is at least one dependency
+	ordered bool                 // any agent has a dependency
 	// agents by name: an agent, or the members of a pool; nil = must be rebuilt
 	named map[string][]*record
-	depth int // of the longest chain of dependencies
+	depth int // length of the longest chain of dependencies
 }

@@ -11,13 +11,13 @@ import (
 	"gcity/events"
 )
 
-// answeredFor records keys that were pressed in an agent's terminal on behalf of the user.
+// answeredFor records that gcity pressed keys in an agent's terminal on behalf of the user.
 func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
 		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
-		Message: fmt.Sprintf("its question about %s was answered with %s, because of "+
-			"emits_permission_warning", in.Dialog.Name, keys),
+		Message: fmt.Sprintf("its question about %s was answered with %s because "+
+			"emits_permission_warning is set", in.Dialog.Name, keys),
 		Payload: step.Payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
 			"keys": in.Dialog.Keys}),
 	}
@@ -28,7 +28,8 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	m.step.Do(effect.Record{Event: e})
 }
 
-// asks shows what a start waits for: the provider, or a question that a user has to answer in the terminal.
+// asks updates the reason of a starting agent: it waits for the provider, or for a user to answer a question in the
+// terminal.
 func (m *Machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
 	if !ok || a.act.op != opStart || a.act.canceled {
@@ -41,6 +42,6 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 		return
 	}
 	a.act.asking, m.step.Changed = &in.Status, true
-	m.set(now, a, city.Starting, "asks about "+in.About+": answer in its terminal; "+
-		"emits_permission_warning = true answers such questions", time.Time{})
+	m.set(now, a, city.Starting, "asks about "+in.About+": answer it in the agent's terminal; "+
+		"with emits_permission_warning = true, gcity answers such questions", time.Time{})
 }

@@ -30,7 +30,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
 		v := look()
 		if v.State != city.Starting || !strings.HasPrefix(v.Reason,
-			"asks about trust: answer in its terminal") || !v.Running || v.PID != 7 ||
+			"asks about trust: answer it in the agent's terminal") || !v.Running || v.PID != 7 ||
 			v.Session == nil || v.Session.ID != "s1" || v.Session.Name != "gc-app-a" {
 			t.Errorf("%+v", v)
 		}
@@ -83,10 +83,10 @@ func TestAnAnswerIsOnRecord(t *testing.T) {
 			got = append(got, e.Actor+" "+e.Subject+": "+e.Message)
 		}
 	}
-	want := "controller a: its question about trust was answered with Down, Enter, because of " +
-		"emits_permission_warning" +
-		"|controller gone: its question about trust was answered with Down, Enter, because of " +
-		"emits_permission_warning"
+	want := "controller a: its question about trust was answered with Down, Enter because " +
+		"emits_permission_warning is set" +
+		"|controller gone: its question about trust was answered with Down, Enter because " +
+		"emits_permission_warning is set"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %q", got)
 	}

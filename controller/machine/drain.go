@@ -13,25 +13,24 @@ import (
 	"gcity/session"
 )
 
-// drain is a request to an agent to finish.
+// drain is a request that an agent finishes its work and exits.
 type drain struct {
 	since    time.Time
-	stamp    int64 // since, in Unix seconds, as in the session's mark
+	stamp    int64 // since in Unix seconds, as stored with the session
 	by       string
 	why      string
 	acked    bool
-	final    bool          // it does not restart afterwards
-	lasts    time.Duration // 0 = unlimited
+	final    bool          // the agent does not restart afterwards
+	lasts    time.Duration // timeout; 0 = unlimited
 	deadline time.Time     // zero = unlimited
 }
 
-// What caused a drain.
 const (
 	byPool     = "pool"
 	byOperator = effect.ActorOperator
 )
 
-// drainTimeout is the timeout of a drain for an agent without a pool.
+// drainTimeout is the drain timeout of agents that are not in a pool.
 const drainTimeout = 5 * time.Minute
 
 func (a *record) drainTimeout() time.Duration {
@@ -41,10 +40,10 @@ func (a *record) drainTimeout() time.Duration {
 	return drainTimeout
 }
 
-// drains asks agents to finish, waits for them, and stops those that do not answer in time.
+// drains asks agents to finish, waits for them, and stops those that do not finish in time.
 type drains struct{ m *Machine }
 
-// pending starts a drain that a pool wants, and ends one that it no longer wants.
+// pending starts a drain if the pool no longer wants the agent, and cancels it if the pool wants the agent again.
 func (dr *drains) pending(now time.Time, a *record) {
 	if a.pool == nil && a.finish.drain == nil {
 		return
@@ -55,13 +54,14 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&
 		!a.finish.drain.acked:
-		why := "wanted again: it is now declared on its own"
+		why := "wanted again: it is now declared as an agent of its own"
 		if a.pool != nil {
 			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired)
 		}
 		dr.undrain(now, a, effect.ActorController, why)
 	}
-	if a.finish.drain != nil && a.finish.drain.lasts != a.drainTimeout() { // a new configuration
+	// a new configuration has another timeout
+	if a.finish.drain != nil && a.finish.drain.lasts != a.drainTimeout() {
 		a.finish.drain.limit(a.drainTimeout())
 	}
 }
@@ -80,7 +80,7 @@ func (d *drain) limit(t time.Duration) {
 	}
 }
 
-// drain asks an agent to finish, with a reason for the user and a mark at its session for the agent.
+// drain starts a drain and records it. mark then notifies the session.
 func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.finish.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.finish.drain.limit(a.drainTimeout())
@@ -93,7 +93,7 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	dr.m.journal.record(a, e)
 }
 
-// end describes how a drain ends by itself.
+// end describes when a drain ends if the agent does not finish.
 func (d *drain) end(now time.Time) string {
 	if d.deadline.IsZero() {
 		return "no timeout"
@@ -109,22 +109,21 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers .
 		answers...)
 }
 
-// drained returns the reason to stop a session with a finished drain.
+// drained returns the cause to stop an agent that has finished its drain, or has run into the drain's timeout.
 func (a *record) drained(now time.Time) cause {
 	switch d := a.finish.drain; {
 	case d == nil:
 	case d.acked:
-		return cause{causeDrained, "drained: reported done", d.by == byOperator,
-			d.final}
+		return cause{causeDrained, "drained: reported done", d.by == byOperator, d.final}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
-		return cause{kind: causeDrained, why: fmt.Sprintf("drained: no answer within %s", d.lasts),
-			final: d.final}
+		return cause{kind: causeDrained, why: fmt.Sprintf("drained: not finished within %s",
+			d.lasts), final: d.final}
 	}
 	return cause{}
 }
 
-// afterDrain decides what follows a drain. A wanted agent restarts, unless a user drained it and either it finished
-// and its policy does not restart it, or the user asked for no restart.
+// afterDrain decides what follows a drain. A wanted agent restarts, with two exceptions. A user drained it, it has
+// finished, and its restart policy is not "always". Or the user asked for no restart.
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.because = "restarted after its drain"
 	switch {
@@ -141,21 +140,21 @@ func (a *record) Rest(why string) {
 	if a.want != nil {
 		a.rest.staysDown, a.rest.final, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = true, true,
 			time.Time{}, city.Exited,
-			why+"; no restart was requested"
+			why+"; the user requested no restart"
 	}
 }
 
-// draining shows an agent that has time to finish.
+// draining shows an agent that is still finishing.
 func (dr *drains) draining(now time.Time, a *record) {
 	reason := a.finish.drain.why
 	if a.finish.unmarked {
-		reason += "; its session cannot be notified"
+		reason += "; its session cannot be notified of the drain"
 	}
 	dr.m.set(now, a, city.Draining, reason, a.finish.drain.deadline)
 	a.since = a.finish.drain.since
 }
 
-// mark writes the drain to the session, if it is not there yet.
+// mark stores the drain with the session, unless it is stored already.
 func (dr *drains) mark(now time.Time, a *record) {
 	if a.finish.drain == nil && a.sess.life.Drain.Since.IsZero() {
 		return
@@ -189,8 +188,8 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 		a.finish.markFrom = now.Add(stopRetry)
 		dr.m.decided(now, a, "mark failed", in.Err.Error())
 		dr.m.commands.refuseAll(dr.m.commands.takeWaiters(a, "drain"), city.Unavailable,
-			fmt.Sprintf("agent %s drains, but its session could not be notified yet: %v", a.name,
-				in.Err))
+			fmt.Sprintf("agent %s is draining, but its session could not be notified yet: %v",
+				a.name, in.Err))
 	case a.sess.life.ID == in.Session:
 		a.sess.life.Drain = in.Drain
 		dr.notified(now, a)
@@ -198,18 +197,18 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	dr.m.decide(now, a)
 }
 
-// notified answers the commands that drain an agent: its session knows of it, so the drain outlives this controller.
+// notified answers the commands that drain an agent, once its session has the mark and the drain outlives a
+// controller.
 func (dr *drains) notified(now time.Time, a *record) {
 	if a.finish.drain != nil && (a.finish.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.finish.drain.stamp) {
 		dr.m.commands.resolve(a, fmt.Sprintf("agent %s is asked to finish; %s", a.name,
-			a.finish.drain.end(now)),
-			"drain")
+			a.finish.drain.end(now)), "drain")
 	}
 }
 
-// resume continues the drain that an adopted session is marked with. Its age comes from the wall clock, limited by
-// its timeout.
+// resume continues a drain that an adopted session is marked with. The age of the drain follows the wall clock, but
+// is at most its timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d := a.sess.life.Drain
 	if d.Since.IsZero() {
@@ -227,7 +226,7 @@ func (dr *drains) resume(now time.Time, a *record) {
 	dr.m.decided(now, a, "drain", a.finish.drain.why)
 }
 
-// command starts a drain for a user. A drain in progress can become final.
+// command starts a drain for a user. It can also make a drain in progress final.
 func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 	switch {
 	case !a.sess.alive || a.act.op == opStop:
@@ -238,8 +237,7 @@ func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
 			a.finish.drain.end(now)))
 	case !a.sess.ready || a.act.op != opNone:
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing "+
-			"to finish yet",
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
 			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
@@ -257,16 +255,14 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch {
 	case a.rest.final && !a.sess.alive && a.act.op == opNone && !a.unwanted():
 		a.forgive("restarted: its drain was canceled by operator")
-		dr.m.step.Reply(id, "agent "+a.name+" has stopped already and restarts")
+		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and restarts")
 		dr.m.decide(now, a)
 	case a.finish.drain == nil || !a.sess.alive || a.act.op == opStop:
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s",
-			a.name,
-			a.state))
+			a.name, a.state))
 	case a.unwanted() && a.want != nil:
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep "+
-			"%s, scale it "+
-			"up: `gcity pool scale %s %d`",
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %d members; to keep "+
+			"%s, run `gcity pool scale %s %d`",
 			a.pool.name(), a.pool.desired, a.name, a.pool.name(), dr.m.sizes.sizeFor(a)))
 	case a.unwanted():
 		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
@@ -277,12 +273,11 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	}
 }
 
-// ack takes an agent's report that it has finished.
+// ack handles an agent's report that it has finished.
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	if a.finish.drain == nil || !a.sess.alive {
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is "+
-			"nothing to "+
-			"acknowledge", a.name))
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+
+			"nothing to acknowledge", a.name))
 		return
 	}
 	a.finish.drain.acked, dr.m.step.Changed = true, true

@@ -9,16 +9,16 @@ import (
 	"gcity/controller/effect"
 )
 
-// vetFresh is the maximum age of a provider's positive check when an agent is stopped for a restart. The list of
-// sessions in between may be slow.
+// vetFresh is how long a provider's positive check is valid. It allows for a slow list of sessions between the
+// check and the stop of an agent.
 const vetFresh = 2 * time.Minute
 
-// vetting is a provider's answer whether it can run sessions.
+// vetting is the newest answer of a provider to the question whether it can run sessions.
 type vetting struct {
 	busy bool      // a check is in flight
-	at   time.Time // of the newest answer; zero = not checked yet
-	turn uint64    // turn of the newest check
-	why  string    // why it cannot
+	at   time.Time // time of the newest answer; zero = not checked yet
+	turn uint64    // turn in which the newest check was requested
+	why  string    // why the provider cannot run sessions; "" = it can
 }
 
 // drifts decides which agents restart because their configuration changed.
@@ -27,7 +27,7 @@ type drifts struct {
 	vets map[string]*vetting // by provider
 }
 
-// whyReplace returns the cause to restart a session that differs from the configuration.
+// whyReplace returns the cause to restart a session that differs from the configuration in force.
 func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	swapped := a.sess.life.Swapped(&a.want.Spec)
 	before := a.sess.restartBarred
@@ -45,11 +45,11 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	if a.sess.restartBarred, known = df.bars(now, a, swapped); a.sess.restartBarred != "" ||
 		!known {
 		if a.sess.restartBarred != before && a.sess.restartBarred != "" {
-			df.m.decided(now, a, "hold back", "it could not restart: "+a.sess.restartBarred)
+			df.m.decided(now, a, "hold back", "a restart would fail: "+a.sess.restartBarred)
 		}
 		return cause{}
 	}
-	// a viewer may have attached since
+	// a viewer may have attached since the last list
 	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < df.m.loader.since {
 		df.m.looks.look()
 		return cause{}
@@ -68,8 +68,8 @@ func (df *drifts) drifted(a *record, diff []string) {
 	a.sess.drift = diff
 }
 
-// bars returns why an agent must not be stopped for a restart with the new configuration, because it could not
-// start again; "" = no reason is known. If known is false, a check is in flight.
+// bars returns why a restart with the new configuration would fail, so that the agent must not be stopped. It
+// returns "" if no reason is known. If known is false, a check is in flight.
 func (df *drifts) bars(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true
@@ -92,7 +92,7 @@ func (df *drifts) bars(now time.Time, a *record, swapped bool) (why string, know
 	return v.why, !v.busy
 }
 
-// vetting reports whether a check of a provider is in flight.
+// vetting reports whether a check of any provider is in flight.
 func (df *drifts) vetting() bool {
 	for _, v := range df.vets {
 		if v.busy {
@@ -102,7 +102,7 @@ func (df *drifts) vetting() bool {
 	return false
 }
 
-// unbarred returns when the reason against a restart is checked again; zero = when the configuration changes.
+// unbarred returns when a restart is checked again; zero = not before the configuration changes.
 func (df *drifts) unbarred(a *record) time.Time {
 	v := df.vets[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
@@ -127,11 +127,11 @@ func (df *drifts) vetted(now time.Time, in effect.Vetted) {
 	}
 }
 
-// silentWhy is the reason of an agent with a holder that does not answer. It restarts by itself only if the holder
+// silentWhy is the reason of an agent with a holder that does not answer. Such an agent restarts only if the holder
 // exits.
 const silentWhy = "its holder does not answer (stopped by a signal?)"
 
-// running shows an agent that runs and is left alone.
+// running sets the state of an agent that runs and is not to be stopped.
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.stuckness(now, a)
 	if !a.sess.life.Silent.IsZero() {
@@ -153,11 +153,11 @@ func (df *drifts) running(now time.Time, a *record) {
 		df.m.set(now, a, city.Running, "restart held back while a user is attached: "+drift,
 			time.Time{})
 	case a.busy(now):
-		df.m.set(now, a, city.Running, "restart held back, a user has just typed: "+drift,
+		df.m.set(now, a, city.Running, "restart held back because a user has just typed: "+drift,
 			a.sess.life.TypedAt.Add(typedRecently))
 	case a.sess.restartBarred != "":
-		df.m.set(now, a, city.Running, "restart held back, it could not "+
-			"start again: "+a.sess.restartBarred+"; "+drift, df.unbarred(a))
+		df.m.set(now, a, city.Running, "restart held back because it "+
+			"would fail: "+a.sess.restartBarred+"; "+drift, df.unbarred(a))
 	default:
 		df.m.set(now, a, city.Running, "about to restart: "+drift, time.Time{})
 	}

@@ -8,7 +8,7 @@ import (
 	"gcity/events"
 )
 
-// shutdown starts the end of the city, or of the controller alone.
+// shutdown starts the stop of the city. If leave is true, only the controller ends and the agents continue.
 func (m *Machine) shutdown(now time.Time, leave bool) {
 	if m.ending != alive {
 		return
@@ -32,7 +32,7 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.looks.look()
 }
 
-// finish ends a step. It acknowledges recorded exits and checks whether an ending city is done.
+// finish completes a step. It acknowledges recorded exits and checks whether the stop of the city is complete.
 func (m *Machine) finish(now time.Time) {
 	if at := m.finale.hurryAt(); !at.IsZero() && !now.Before(at) {
 		m.finale.hurryUp(now)
@@ -43,7 +43,7 @@ func (m *Machine) finish(now time.Time) {
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
-		// its events are recorded first
+		// acknowledge an exit only after its events are recorded
 		if len(a.act.acks) > 0 && a.act.op != opStop && a.act.queued == 0 && !a.act.endFiles {
 			m.flushAcks(a)
 		}
@@ -62,12 +62,12 @@ func (m *Machine) finish(now time.Time) {
 	}
 }
 
-// due reports whether a failed list must be retried.
+// due reports whether it is time to list the sessions again.
 func (m *Machine) due(now time.Time) bool {
 	return !m.finale.relook.IsZero() && !now.Before(m.finale.relook)
 }
 
-// quiet reports whether no effect on an agent or a run is in flight.
+// quiet reports whether no effect on any agent or run is in flight.
 func (fn *finale) quiet() bool {
 	if len(fn.m.journal.queue) > 0 {
 		return false
@@ -88,7 +88,7 @@ func (fn *finale) lastOp() uint64 {
 	return last
 }
 
-// seenEmpty ends a stopping city once a list that is newer than all stops shows no running session.
+// seenEmpty completes the stop of the city if a list that is newer than all stops shows no running session.
 func (fn *finale) seenEmpty(now time.Time, turn uint64) {
 	if fn.m.ending != stopAgents {
 		return
@@ -105,7 +105,7 @@ func (fn *finale) seenEmpty(now time.Time, turn uint64) {
 	fn.end(now, "all agents have stopped")
 }
 
-// end answers the commands that stop the city. The loop stops after this step.
+// end answers the commands that stop the city. The loop ends after this step.
 func (fn *finale) end(now time.Time, msg string) {
 	fn.m.ending = ended
 	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.Farewell),

@@ -11,7 +11,7 @@ import (
 	"gcity/events"
 )
 
-// leaves notes that a member's last session has ended. Its work returns to the pool.
+// leaves notes that the last session of a departing member has ended, so that its work returns to the pool.
 func (wk *work) leaves(a *record) {
 	switch {
 	case a.pool == nil || !a.unwanted() || wk.m.conf.NoWork || wk.m.settling ||
@@ -21,14 +21,13 @@ func (wk *work) leaves(a *record) {
 	}
 }
 
-// sure reports whether the size of a pool is reliable, so that an unwanted member has left for good. After the
-// start of a city, a member may only not have started yet.
+// sure reports whether the size of a pool is reliable, so that a surplus member has left for good. Right after the
+// start of a city, a member may merely not have been started yet.
 func (wk *work) sure(p *poolRecord) bool {
 	return p.want.Max == 0 || p.override != nil || p.good || p.want.Check == "" && wk.counted
 }
 
-// seekLeavers finds members that left unseen, by their work: before this controller started, or while they did not
-// run.
+// seekLeavers finds members that left before this controller started or while not running. They still have work.
 func (wk *work) seekLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.unlistedProviders) > 0 ||
@@ -53,7 +52,7 @@ func (wk *work) seekLeavers() {
 	}
 }
 
-// giveBack returns the work of members that have left, except those that run or are wanted again.
+// giveBack returns the work of departed members, except of those that are running or wanted again.
 func (wk *work) giveBack() {
 	if len(wk.leavers) == 0 || len(wk.leaving) > 0 || wk.failing || wk.m.ending != alive {
 		return
@@ -72,8 +71,7 @@ func (wk *work) giveBack() {
 	}
 }
 
-// handsBack returns why a member that is wanted again does not start yet: its earlier work is being returned to the
-// pool.
+// handsBack returns why a wanted member does not start yet: its earlier work is being returned to the pool.
 func (wk *work) handsBack(a *record) string {
 	for _, l := range wk.leaving {
 		if l.Agent == a.name {
@@ -83,12 +81,12 @@ func (wk *work) handsBack(a *record) string {
 	return ""
 }
 
-// workReturned takes the result. Each patrol retries what failed.
+// workReturned handles the result of returning work. Each patrol retries what failed.
 func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	tried := wk.leaving
 	wk.leaving, wk.failing = nil, in.Err != nil
-	wk.m.step.Lose(&wk.unreturned, "work of members that have left their pools cannot be returned",
-		in.Err)
+	wk.m.step.Lose(&wk.unreturned, "the work of members that have left their pools cannot "+
+		"be returned", in.Err)
 	for _, l := range tried {
 		if in.Err == nil {
 			delete(wk.leavers, l.Agent)
@@ -103,7 +101,7 @@ func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	}
 }
 
-// recordReturned records the work of one member that was returned.
+// recordReturned records which work of one member was returned.
 func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
 	var ids []string
 	for _, d := range done {
@@ -115,8 +113,7 @@ func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Ret
 	if len(ids) == 0 {
 		return
 	}
-	msg := fmt.Sprintf("%s has left for good; its work is open again: %s", l.Agent,
-		step.Few(ids))
+	msg := fmt.Sprintf("%s has left the pool; its work is open again: %s", l.Agent, step.Few(ids))
 	wk.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: events.Event{
 		Type: events.PoolWorkReturned, Actor: effect.ActorController, Subject: l.Pool, Message: msg,
 		Payload: step.Payload(map[string]any{"agent": l.Agent, "beads": ids}),

@@ -11,8 +11,8 @@ import (
 	"gcity/internal/suggest"
 )
 
-// groupWaiter is a command that suspends or resumes a pool or a rig. It is answered when all its agents have
-// stopped or resumed.
+// groupWaiter is a command that suspends or resumes a pool or rig. It is answered when all its agents are in that
+// state.
 type groupWaiter struct {
 	id        uint64
 	on        bool
@@ -55,8 +55,8 @@ func (ld *loader) rigNames() []string {
 	return names
 }
 
-// flagged reports whether a group's own flag is set in the configuration in force, and why it is suspended
-// otherwise.
+// flagged reports whether a group is suspended by its own flag in the configuration in force. If it is suspended
+// for another reason, still is that reason.
 func (ld *loader) flagged(g groupWaiter) (on bool, still string) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {
@@ -79,10 +79,10 @@ func (ld *loader) flagged(g groupWaiter) (on bool, still string) {
 	return false, p.want.Suspended
 }
 
-// byAgent is the reason of a suspension by the agent's own flag.
+// byAgent is the reason of a suspension by the flag of the agent or pool itself.
 const byAgent = "by agent"
 
-// settleGroups answers the commands with a group that has reached its state.
+// settleGroups answers the commands for groups that have reached the requested state.
 func (ld *loader) settleGroups() {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		on, still := ld.flagged(g)
@@ -99,7 +99,7 @@ func (ld *loader) settleGroups() {
 		}
 		switch {
 		case g.on:
-			ld.m.step.Reply(g.id, g.String()+" is suspended: its agents are stopped")
+			ld.m.step.Reply(g.id, g.String()+" is suspended; its agents are stopped")
 		case still != "":
 			ld.m.step.Reply(g.id, fmt.Sprintf("%s is resumed, but still suspended %s", g, still))
 		default:
@@ -109,7 +109,7 @@ func (ld *loader) settleGroups() {
 	})
 }
 
-// unfulfilledGroups answers the commands with a flag that was written but is not in force.
+// unfulfilledGroups refuses the commands with a flag that was written but is not in force.
 func (ld *loader) unfulfilledGroups(err error) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if on, _ := ld.flagged(g); on == g.on {
@@ -124,7 +124,7 @@ func (ld *loader) unfulfilledGroups(err error) {
 	})
 }
 
-// refuseGroups answers all these commands with an error.
+// refuseGroups refuses all commands that wait for a group.
 func (ld *loader) refuseGroups(code city.Code, msg string) {
 	for _, g := range ld.groups {
 		ld.m.step.Refuse(g.id, code, msg)
@@ -132,7 +132,7 @@ func (ld *loader) refuseGroups(code city.Code, msg string) {
 	ld.groups = nil
 }
 
-// refuseGroupsOf answers the commands that suspend a group with an agent that cannot be stopped.
+// refuseGroupsOf refuses the commands that suspend the group of an agent that cannot be stopped.
 func (ld *loader) refuseGroupsOf(a *record, msg string) {
 	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 		if !g.on || !ld.inGroup(g, a) {
@@ -143,7 +143,7 @@ func (ld *loader) refuseGroupsOf(a *record, msg string) {
 	})
 }
 
-// edit requests that a flag is written. Edits run one after the other.
+// edit requests a write of a suspended flag. Flags are written one after the other.
 func (ld *loader) edit(f effect.Edit) {
 	ld.edits = append(ld.edits, f)
 	if len(ld.edits) == 1 {
@@ -151,13 +151,13 @@ func (ld *loader) edit(f effect.Edit) {
 	}
 }
 
-// editing reports whether a flag of an agent is being written or queued, so that the configuration in force is out
-// of date.
+// editing reports whether an agent's flag is queued or being written, so that the configuration in force is out of
+// date.
 func (ld *loader) editing(name string) bool {
 	return slices.ContainsFunc(ld.edits, func(f effect.Edit) bool { return f.Agent == name })
 }
 
-// edited takes the result of writing a flag. The load that follows puts it into force.
+// edited handles the result of writing a flag. The load that follows brings it into force.
 func (ld *loader) edited(in effect.Edited) {
 	ld.edits = ld.edits[1:]
 	if len(ld.edits) > 0 {
@@ -166,7 +166,7 @@ func (ld *loader) edited(in effect.Edited) {
 	if in.Err != nil {
 		msg := in.Err.Error()
 		if _, refused := errors.AsType[*config.Error](in.Err); refused {
-			msg = "nothing was written, because the configuration on disk is invalid; fix it and " +
+			msg = "nothing was written because the configuration on disk is invalid; fix it and " +
 				"try again: " + msg
 		}
 		ld.m.step.RefuseFlag(in.Edit.ID, msg, in.Err)
@@ -180,7 +180,7 @@ func (ld *loader) edited(in effect.Edited) {
 		}
 		return
 	}
-	// answered when the agent or the whole group has reached its state
+	// answered later, when the agent or the group has reached the requested state
 	if in.Edit.Agent != "" || in.Edit.Rig != "" {
 		ld.load()
 		return

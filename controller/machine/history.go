@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// rememberEvery is the minimum time between two writes of the crash histories.
+	// rememberEvery is the minimum interval between two writes of the crash histories.
 	rememberEvery = 100 * time.Millisecond
-	// RememberRetry is the wait after a failed write.
+	// RememberRetry is how long the controller waits after a failed write.
 	RememberRetry = 30 * time.Second
 )
 
@@ -23,10 +23,10 @@ const (
 type keeper struct {
 	m *Machine
 
-	// from the file, when the controller started; nil once the first configuration is in force
+	// read from the file at start; nil once the first configuration is in force
 	recalled map[string]effect.Memo
-	entries  int       // agents in the newest file
-	filed    bool      // the file may exist, and must be removed when no agent has a history
+	entries  int       // number of agents in the newest file
+	filed    bool      // the file may exist and must be removed when no agent has a history
 	busy     bool      // a write is in flight
 	again    bool      // the newest write failed
 	from     time.Time // the earliest time of the next write
@@ -35,8 +35,8 @@ type keeper struct {
 	unkept   string    // why the newest write failed
 }
 
-// remember saves the crash histories if they differ from the file, or removes the file. It compares with the last
-// write, so code that changes a history need not call it.
+// remember writes the crash histories if they differ from the file, or removes the file. It runs after each step,
+// so code that changes a history need not call it.
 func (kp *keeper) remember(now time.Time) {
 	kp.due = time.Time{}
 	if kp.busy || kp.m.conf == nil || kp.m.lost != nil || !kp.unwritten() {
@@ -72,8 +72,8 @@ func (kp *keeper) unwritten() bool {
 	return kp.again || n != kp.entries
 }
 
-// memory returns the content of the file, with every agent that has a history; nil: the file should not exist. A
-// crash without a recorded event is left out, because the next controller finds and counts it again.
+// memory returns the content of the file, with every agent that has a history. It returns nil if the file should
+// not exist. A crash without a recorded event is left out, because the next controller finds and counts it again.
 func (kp *keeper) memory() ([]byte, error) {
 	all := map[string]*effect.Memo{}
 	for _, a := range kp.m.order {
@@ -106,11 +106,11 @@ func (kp *keeper) remembered(now time.Time, err error) {
 
 func (kp *keeper) unremembered(now time.Time, err error) {
 	kp.again, kp.from = true, now.Add(RememberRetry)
-	kp.m.step.Note(&kp.unkept, fmt.Sprintf("crash histories cannot be saved: %v; retried every "+
-		"%s, agents continue", err, RememberRetry))
+	kp.m.step.Note(&kp.unkept, fmt.Sprintf("crash histories cannot be saved: %v; the controller "+
+		"retries every %s, and agents continue", err, RememberRetry))
 }
 
-// pause returns the waiting state of an agent that does not start for now, "" if it does not wait.
+// pause returns the state of an agent that waits for a time to start: backoff, failed or quarantined. "" = no wait.
 func (a *record) pause() city.State {
 	if a.rest.staysDown || a.rest.notBefore.IsZero() {
 		return ""
@@ -160,12 +160,12 @@ func (a *record) memo() *effect.Memo {
 	return r
 }
 
-// recall restores the saved histories to the agents of the first configuration. An agent with a changed declaration
-// is a new agent.
+// recall restores the saved histories to the agents of the first configuration, except to those with a changed
+// declaration.
 func (kp *keeper) recall(now time.Time) {
 	for name, r := range kp.recalled {
 		a := kp.m.agents[name]
-		// it may be a member that its pool does not want now
+		// the pool may not want this member now, but its history still counts
 		if w := kp.m.sizes.memberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
 			a.join(kp.m.sizes.pools[w.Pool], w)
@@ -178,8 +178,8 @@ func (kp *keeper) recall(now time.Time) {
 	kp.filed = kp.m.conf.OnDisk
 }
 
-// restore restores an agent's history. The wall clock may have changed since: a past time must not be in the
-// future, and a wait must not be longer than when it started (L13).
+// restore restores an agent's history. The wall clock may have been changed since it was saved. So no past time may
+// lie in the future, and no wait may be longer than its maximum (L13).
 func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 	p := a.want.Policy
 	past := func(t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
@@ -195,7 +195,7 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 	a.sess.lastEnd, a.rest.kept = r.End, &r
 	var what []string
 	if n := len(crashes); n > 0 {
-		what = append(what, fmt.Sprintf("%d× crashed within %s", n, p.Window))
+		what = append(what, fmt.Sprintf("crashed %d× within %s", n, p.Window))
 	}
 	if r.State != "" {
 		longest := p.MaxBackoff + p.MaxBackoff/10

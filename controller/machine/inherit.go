@@ -18,7 +18,7 @@ func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// begin requests a start that also saves exits without a record.
+// begin requests a start. The start also saves the agent's exits that are not in the event log yet.
 func (j *journal) begin(a *record) {
 	f := a.outfit()
 	f.Ends = j.unrecorded(a)
@@ -26,7 +26,8 @@ func (j *journal) begin(a *record) {
 	j.m.step.Do(f)
 }
 
-// inheritEnds records exits that the previous controller could not. Exits that a list shows too are skipped.
+// inheritEnds records exits that the previous controller could not. It skips exits that the list of sessions shows,
+// since those are handled there.
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
 	shown := map[string]bool{}
 	for i := range listed {
@@ -40,7 +41,7 @@ func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 		case shown[id]:
 		case in.Recorded[id]:
 			j.m.step.Do(ack)
-		case a == nil: // it was removed from the configuration
+		case a == nil: // the agent was removed from the configuration
 			j.m.step.Do(effect.Record{Event: e.Event})
 			j.m.step.Do(ack)
 		default:

@@ -18,7 +18,7 @@ import (
 // Machine holds all mutable state of a city. It has no clock, no lock and no I/O; one goroutine owns it. Equal
 // inputs give equal effects in the same order (L8).
 type Machine struct {
-	conf      *effect.Configuration // nil until one was read
+	conf      *effect.Configuration // nil until the first configuration is loaded
 	loader    loader
 	commands  commands
 	drains    drains
@@ -27,33 +27,33 @@ type Machine struct {
 	journal   journal
 	work      work
 	runs      runs.Runs
-	keeper    keeper // of crash histories
-	gauge     gauge  // of processes
+	keeper    keeper // saves crash histories
+	gauge     gauge  // measures processes
 	agents    map[string]*record
-	order     []*record // in name order
+	order     []*record // sorted by name
 	sizes     poolSizes
 	deps      dependencies
-	awake     time.Time // when a stall of the whole program ended; zero = there was none
+	awake     time.Time // when the last stall of the whole program ended; zero = no stall
 	turn      uint64    // number of the current step
 	step      step.Output
-	settling  bool // one-shot: exits are not handled
+	settling  bool // one-shot mode: exits are not handled
 	texts     texts
 	watchdogs tier.Watchdogs
-	away      string // why the city's folder is not at its path, "" = it is
-	health    string // of the event log
+	away      string // why the city's folder is not at its path; "" = it is
+	health    string // problem of the event log; "" = none
 	door      door
 	mode      string // how the city is run
 	ending    ending
-	finale    finale // while the city stops
+	finale    finale // set while the city stops
 	left      bool   // the agents were left running
-	lost      error  // another controller has the city
+	lost      error  // set if another controller owns the city
 }
 
 type ending int
 
 const (
-	alive      ending = iota
-	stopAgents        // stop the agents, then the controller
+	alive ending = iota
+	stopAgents
 	leaveAgents
 	ended
 )
@@ -72,7 +72,7 @@ func newMachine() *Machine {
 	return m
 }
 
-// Step takes one input and returns effects. The slice is valid until the next call.
+// Step handles one input and returns the resulting effects. The slice is valid until the next call.
 func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.turn++
 	m.step.Begin()
@@ -88,7 +88,8 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	return m.step.Effects
 }
 
-// takeTime handles an input caused by the clock. Like the other take methods, it reports whether in is such an input.
+// takeTime handles an input caused by the clock. Like the other take methods, it returns false if in is of another
+// kind.
 func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
@@ -190,7 +191,7 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 		m.work.workReturned(now, in)
 	case effect.Purged:
 		m.work.purging = false
-		m.step.Lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.Err)
+		m.step.Lose(&m.work.unpurged, "old wisps and old records of runs cannot be removed", in.Err)
 	case effect.BackedUp:
 		m.work.backingUp = false
 		m.step.Lose(&m.work.unbacked, "work cannot be backed up", in.Err)
@@ -220,14 +221,14 @@ func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeCity takes an input about the whole city: its configuration, commands, files and end.
+// takeCity handles an input about the whole city: its configuration, its commands, its files or its end.
 func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.Poked:
 		m.loader.load()
 	case effect.Loaded:
 		m.loader.configured(now, in)
-		if m.looks.listed { // before that, effects are not carried out
+		if m.looks.listed { // effects are not carried out before the first list
 			m.door.open()
 		}
 	case effect.Edited:
@@ -238,7 +239,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 		m.runs.Abandon(now, in.ID)
 	case effect.Lost:
 		m.shutdown(now, true)
-		m.lost, m.ending = in.Err, leaveAgents // a stop in progress is left to the other controller
+		m.lost, m.ending = in.Err, leaveAgents // the other controller continues a stop in progress
 	case effect.FolderMoved:
 		m.away, m.step.Changed = in.Why, true
 		m.runs.Scan()
@@ -262,8 +263,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns when the machine must be woken at the latest; zero: only by an input. Deadlines in the past wait for
-// something else.
+// Next returns the latest time for the next call of Step without another input. It returns zero if none is due.
+// Deadlines that have passed are ignored: what they waited for arrives as an input.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.finale.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
@@ -297,7 +298,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	return t
 }
 
-// look requests a list of all sessions.
+// look requests a list of all sessions. If one is in flight, another follows.
 func (lk *looks) look() {
 	if lk.listing {
 		lk.relist = true
@@ -308,7 +309,7 @@ func (lk *looks) look() {
 		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }
 
-// load requests a load of the configuration. The commands ws wait for it.
+// load requests a load of the configuration. The commands in ws wait for it.
 func (ld *loader) load(ws ...waiter) {
 	ld.waiting = append(ld.waiting, ws...)
 	if ld.loading {
@@ -318,7 +319,7 @@ func (ld *loader) load(ws ...waiter) {
 	if ld.m.conf == nil || ld.m.ending != alive {
 		return
 	}
-	// removals cannot be judged before the running agents are known
+	// without the list of running agents, removesMost cannot decide
 	if !ld.m.looks.listed && !ld.m.settling {
 		ld.again = true
 		return
@@ -330,7 +331,7 @@ func (ld *loader) load(ws ...waiter) {
 }
 
 // loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. The file may be half
-// written, so a change is loaded only if the previous patrol saw the same.
+// written, so a change is loaded only if two patrols in a row see the same revision.
 func (ld *loader) loadAtPatrol() {
 	if ld.loading || ld.m.conf == nil || ld.m.ending != alive || !ld.m.looks.listed {
 		return
@@ -339,7 +340,7 @@ func (ld *loader) loadAtPatrol() {
 	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Sighted: ld.patrolSaw})
 }
 
-// record returns the record of an agent and creates it if necessary.
+// record returns the record of an agent. It creates the record if it does not exist.
 func (m *Machine) record(now time.Time, name string) *record {
 	if a, ok := m.agents[name]; ok {
 		return a
@@ -355,7 +356,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 	return a
 }
 
-// set moves an agent to a state, with its reason, start and end time (L14).
+// set changes the state of an agent, with its reason and end time. A new state starts now (L14).
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
 	if a.state == s && a.reason == reason && a.until.Equal(until) {
 		return
@@ -367,7 +368,7 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 	m.step.Changed = true
 }
 
-// decided keeps a decision for `gcity why`.
+// decided stores a decision for `gcity why`.
 func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.decidedOn(now, &a.decisions, what, why)
 }

@@ -12,36 +12,37 @@ import (
 )
 
 const (
-	// measureIdle is the age at which a patrol takes a new sample: a minute, minus the jitter of a patrol.
+	// measureIdle is the minimum age of the newest sample before a patrol takes another: a minute, less the jitter
+	// of a patrol.
 	measureIdle = 55 * time.Second
-	// measureRest is the same for a city with agents that use no processor time and print nothing.
+	// measureRest replaces measureIdle while all agents use no processor time and print nothing.
 	measureRest = 8 * time.Minute
-	// measureWatched is the same while a client watches: 2 s, minus the jitter of the pulse.
+	// measureWatched replaces measureIdle while a client watches: 2 s, less the jitter of the loop's pulse.
 	measureWatched = 1900 * time.Millisecond
-	shownRSS       = 100_000 // memory is shown in steps of this many bytes
+	shownRSS       = 100_000 // displayed memory is rounded to this many bytes
 )
 
-// gauge samples the resources of the agents' processes.
+// gauge measures the resources that the agents' processes use.
 type gauge struct {
 	m *Machine
 
-	// the provider can measure; a sample is in flight; the newest sample changed no figure
+	// able: the provider can measure; busy: a sample is in flight; atRest: the newest sample changed no figure
 	able, busy, atRest bool
-	ordered            time.Time // of the newest sample
-	turn               uint64    // turn of the newest sample
+	ordered            time.Time // when the newest sample was requested
+	turn               uint64    // turn in which the newest sample was requested
 	problem            string    // why the newest sample failed
 }
 
-// sample is what a session had used and printed at a time. CPU is shown for the time since the previous sample.
+// sample is the newest measurement of a session. CPU usage is shown for the time since the sample before it.
 type sample struct {
-	id     string // of the session
+	id     string // ID of the session
 	at     time.Time
 	cpu    time.Duration
-	show   *city.Usage // immutable after it is shown; nil = unknown
-	output uint64      // bytes that the session had printed
+	show   *city.Usage // the figures shown; immutable; nil = unknown
+	output uint64      // bytes that the session has printed so far
 }
 
-// measure requests a sample if the newest is older than age and an agent runs.
+// measure requests a sample if an agent is running and the newest sample is older than age.
 func (ga *gauge) measure(now time.Time, age time.Duration) {
 	if !ga.able || ga.busy || ga.m.settling || ga.m.ending != alive || now.Sub(ga.ordered) < age ||
 		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.sess.alive }) {
@@ -51,7 +52,7 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 	ga.m.step.Do(effect.Measure{})
 }
 
-// age returns the age at which a patrol takes a new sample while no client watches.
+// age returns the minimum age of the newest sample before a patrol takes another, if no client watches.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
 		sample, life := a.sess.sample, a.sess.life
@@ -62,17 +63,17 @@ func (g *gauge) age(agents []*record) time.Duration {
 	return measureRest
 }
 
-// measured takes a sample. If no shown figure changes, nothing is published (L5).
+// measured handles a sample. If no displayed figure changes, nothing is published (L5).
 func (ga *gauge) measured(in effect.Measured) {
 	ga.busy, ga.atRest = false, in.Err == nil
 	problem := ""
 	if in.Err != nil {
-		problem = fmt.Sprintf("the resources of the agents' processes cannot be measured: %v",
+		problem = fmt.Sprintf("the resources used by the agents' processes cannot be measured: %v",
 			in.Err)
 	}
 	ga.m.step.Note(&ga.problem, problem)
 	for _, a := range ga.m.order {
-		if !a.sess.alive || a.act.opTurn > ga.turn { // the sample may be of the previous session
+		if !a.sess.alive || a.act.opTurn > ga.turn { // the sample may be of an earlier session
 			continue
 		}
 		shown, cpu := a.usage(), a.sess.sample.cpu
@@ -89,22 +90,23 @@ func (a *record) measured(u session.Usage, at time.Time) {
 	s := &a.sess.sample
 	used, passed := u.CPU-s.cpu, at.Sub(s.at)
 	if s.id != a.sess.life.ID {
-		// a shorter time is meaningless
+		// over less than a second, the rate is meaningless
 		used, passed = u.CPU, max(at.Sub(a.sess.life.Started), time.Second)
 		s.show = nil
 	}
 	s.id, s.at, s.cpu, s.output = a.sess.life.ID, at, u.CPU, a.sess.life.Output
 	figures := city.Usage{RSS: u.RSS, Procs: u.Procs}
-	if used > 0 && passed > 0 { // the usage of a process is lost when it exits
+	// a process that exits takes its usage with it, so the total can shrink
+	if used > 0 && passed > 0 {
 		figures.CPU = math.Round(1000*float64(used)/float64(passed)) / 10
 	}
 	if s.show == nil || s.show.CPU != figures.CPU || s.show.Procs != figures.Procs ||
 		s.show.RSS/shownRSS != figures.RSS/shownRSS {
-		s.show = new(figures) // copied only if it differs
+		s.show = new(figures) // published snapshots share the old value
 	}
 }
 
-// usage returns the shown usage of an agent's current session, nil if it is unknown.
+// usage returns the displayed resource usage of an agent's current session, or nil if it is unknown.
 func (a *record) usage() *city.Usage {
 	if a.sess.sample.id != a.sess.life.ID {
 		return nil

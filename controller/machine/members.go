@@ -8,19 +8,19 @@ import (
 	"gcity/pool"
 )
 
-// has reports whether the member with this index is wanted.
+// has reports whether the pool currently wants the member with this index.
 func (p *poolRecord) has(index int) bool { return index < len(p.in) && p.in[index] }
 
-// fit resizes the lists to the possible number of members.
+// fit resizes the list of wanted members to the possible number of members.
 func (p *poolRecord) fit() {
 	in := make([]bool, len(p.members)+1)
 	copy(in, p.in)
 	p.in = in
 }
 
-// choose selects the wanted members with pool.Choose. Before members leave, a count of work that started after the
-// decision shows which are busy; before the first choice, any count does. Until then, or until all sessions are
-// known, the first choice is provisional.
+// choose selects the wanted members with pool.Choose. Members with work leave last. So before any member leaves,
+// choose waits for a count of work that started after the decision. The first choice accepts any count, and is
+// provisional until it has one and all sessions are known.
 func (ps *poolSizes) choose(p *poolRecord) {
 	all, n := ps.standings(p), min(p.desired, len(p.members))
 	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.m.looks.listed &&
@@ -41,7 +41,7 @@ func (ps *poolSizes) choose(p *poolRecord) {
 			continue
 		}
 		p.in[w.Index], ps.m.step.Changed = all[i].In, true
-		// a member that was drained and is wanted again restarts
+		// a drained member restarts when the pool wants it again
 		if a := ps.m.agents[w.Name]; a != nil && a.rest.staysDown && all[i].In {
 			a.rest.staysDown, a.rest.final, a.rest.hold, a.rest.holdWhy = false, false, "", ""
 		}
@@ -59,11 +59,10 @@ func (ps *poolSizes) picks(all []pool.Standing, n int) bool {
 	return 0 < n && n < len(all) && (living > n || living < n && ps.m.work.countedTurn == 0)
 }
 
-// guessed reports whether the choice of members is provisional until work has been counted. No member leaves for
-// it.
+// guessed reports whether the choice of members is provisional. No member is stopped because of such a choice.
 func (p *poolRecord) guessed() bool { return p != nil && p.asks > 0 && !p.placed }
 
-// standings returns the state of all possible members of a pool.
+// standings returns the state of each possible member of a pool.
 func (ps *poolSizes) standings(p *poolRecord) []pool.Standing {
 	all := make([]pool.Standing, len(p.members))
 	for i, w := range p.members {
@@ -77,7 +76,7 @@ func (ps *poolSizes) standings(p *poolRecord) []pool.Standing {
 	return all
 }
 
-// wanted returns how many members are wanted. It is larger than the size while the choice waits for a count.
+// wanted returns how many members are wanted. It is more than the size while a smaller choice waits for a count.
 func (p *poolRecord) wanted() int {
 	n := 0
 	for _, in := range p.in {
@@ -88,13 +87,12 @@ func (p *poolRecord) wanted() int {
 	return n
 }
 
-// informed reports whether it is known which members are busy: from a new count, or because work is not counted
-// here.
+// informed reports whether all that can be known about busy members is known: from a new count, or without counts.
 func (ps *poolSizes) informed() bool {
 	return ps.m.conf.NoWork || ps.m.work.countedTurn == ps.m.turn || ps.m.ending != alive
 }
 
-// chosen decides about the pools that waited for a count that started in this turn.
+// chosen makes the choice in the pools that waited for a count requested in this turn or earlier.
 func (ps *poolSizes) chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.poolOrder {
 		if p.asks > 0 && p.asks <= ordered {
@@ -103,7 +101,7 @@ func (ps *poolSizes) chosen(now time.Time, ordered uint64) {
 	}
 }
 
-// sizeFor returns the smallest pool size that keeps a member.
+// sizeFor returns the smallest pool size at which pool.Choose keeps this member.
 func (ps *poolSizes) sizeFor(a *record) int {
 	p := a.pool
 	for n := p.desired + 1; n < len(p.members); n++ {
@@ -115,7 +113,8 @@ func (ps *poolSizes) sizeFor(a *record) int {
 	return len(p.members)
 }
 
-// populate makes the number of wanted members match the pool's size, creates their records, and decides about each.
+// populate chooses the wanted members according to the pool's size, creates missing records, and decides about each
+// member.
 func (ps *poolSizes) populate(now time.Time, p *poolRecord) {
 	ps.choose(p)
 	for _, w := range p.members {
@@ -130,7 +129,7 @@ func (ps *poolSizes) populate(now time.Time, p *poolRecord) {
 	}
 }
 
-// memberWant returns the possible member of a pool with this name, nil if it does not exist.
+// memberWant returns the declaration of the possible pool member with this name, or nil if there is none.
 func (ps *poolSizes) memberWant(name string) *agent.Want {
 	for _, p := range ps.poolOrder {
 		if i := p.want.Index(name); i > 0 && i <= len(p.members) {
@@ -140,7 +139,8 @@ func (ps *poolSizes) memberWant(name string) *agent.Want {
 	return nil
 }
 
-// member finds the pool of a session that was found. The member may be unwanted, or beyond a lowered maximum.
+// member assigns an agent to the pool that its name belongs to, although the pool may not want it or allow its
+// index.
 func (ps *poolSizes) member(a *record) {
 	if w := ps.memberWant(a.name); w != nil {
 		a.join(ps.pools[w.Pool], w)

@@ -14,29 +14,30 @@ import (
 	"gcity/session"
 )
 
-// looks is what is known from the lists of all sessions.
+// looks is what the machine knows from the lists of all sessions.
 type looks struct {
 	m *Machine
 
-	listed  bool // sessions were listed at least once
-	listing bool // a list effect is in flight
-	relist  bool // another list follows
-	// providers that never answered so far; agents that were not seen may run there
+	listed  bool // at least one list has succeeded
+	listing bool // a list is in flight
+	relist  bool // list again after the list in flight
+	// providers that have never answered; agents without a known session may be running there
 	unlistedProviders map[string]bool
-	// providers that did not answer the newest list, or are still late
+	// providers that did not answer the newest list, including those that may still answer late
 	unknown  map[string]error
-	awaited  int    // late answers that are still missing
+	awaited  int    // number of late answers that are outstanding
 	ordered  uint64 // turn in which the newest list was requested
-	unlisted string // why sessions cannot be listed
+	unlisted string // why sessions cannot be listed; "" = they can
 }
 
-// observed compares the sessions with the records. Actions after the list was requested are newer and win.
+// observed compares a list of sessions with the records. It ignores agents started or stopped since the list's
+// request.
 func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lk.listing = false
 	unknown, partly := effect.Partly(in.Err)
 	first := !lk.listed
 	lk.listed = lk.listed || in.Err == nil || partly
-	if lk.relist { // the first list alone must show sessions
+	if lk.relist { // a list requested during another list is needed only after the first success
 		lk.relist = false
 		lk.look()
 	}
@@ -56,7 +57,8 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	}
 	lit := lk.noteAnswers(first, unknown)
 	if in.Past != nil {
-		lk.m.journal.past = in.Past.Recorded // later lists may show more of its sessions
+		// a provider that answers later may have more of these sessions
+		lk.m.journal.past = in.Past.Recorded
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
@@ -81,8 +83,8 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	}
 }
 
-// noteAnswers notes which providers answered. After its first answer, all sessions of a provider are known, since
-// only this controller starts any. lit reports that all have now answered for the first time.
+// noteAnswers notes which providers answered. Only this controller starts sessions, so one answer of a provider
+// makes all its sessions known. lit reports that every provider has now answered at least once.
 func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
@@ -91,7 +93,8 @@ func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
 			continue
 		}
 		lk.awaited++
-		if was := before[name]; was != nil { // it has failed before and did not recover
+		// keep the error of a provider that has not recovered yet
+		if was := before[name]; was != nil {
 			lk.unknown[name] = was
 		}
 	}
@@ -109,7 +112,7 @@ func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
 	return was > 0 && len(lk.unlistedProviders) == 0
 }
 
-// noteUnknown shows the providers that did not answer. Late ones may still.
+// noteUnknown updates the problem of providers that failed to answer. Those that are only late are left out.
 func (lk *looks) noteUnknown() {
 	failed := &session.Partial{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
@@ -120,9 +123,9 @@ func (lk *looks) noteUnknown() {
 	lk.m.step.Note(&lk.unlisted, problem)
 }
 
-// allListed continues what waited until all sessions are known.
+// allListed continues what had to wait until all sessions were known.
 func (lk *looks) allListed(now time.Time, first, lit bool) {
-	if lit { // earlier sizes were guessed from an incomplete list
+	if lit { // sizes guessed from an incomplete list are invalid
 		for _, p := range lk.m.sizes.poolOrder {
 			p.settled, p.placed = p.settled && p.good, false
 		}
@@ -135,13 +138,13 @@ func (lk *looks) allListed(now time.Time, first, lit bool) {
 	}
 }
 
-// caughtUp takes a late answer of a provider, as a list requested in that turn.
+// caughtUp handles the late answer of one provider, like a list that was requested in turn in.Turn.
 func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	lk.awaited--
 	lit := false
 	_, waits := lk.unknown[in.Provider]
 	switch {
-	case in.Err != nil && !waits: // a newer list was answered, so this error is irrelevant
+	case in.Err != nil && !waits: // a newer list was answered, so this error no longer matters
 		return
 	case in.Err != nil:
 		lk.unknown[in.Provider] = in.Err
@@ -172,7 +175,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// miss handles agents that a list did not show.
+// miss handles the agents of these providers that a list did not show.
 func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seen == lk.m.turn || a.act.op != opNone || a.act.opTurn > turn || !of(a) {
@@ -197,8 +200,8 @@ func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	}
 }
 
-// mayRunUnlisted returns why an agent must not start: it may run at a provider that has never answered (L11). "" = it
-// may start.
+// mayRunUnlisted returns why an agent must not start: it may already be running at a provider that has never
+// answered (L11). It returns "" if the agent may start.
 func (lk *looks) mayRunUnlisted(a *record) string {
 	if a.sess.seenAlive || len(lk.unlistedProviders) == 0 {
 		return ""
@@ -207,13 +210,13 @@ func (lk *looks) mayRunUnlisted(a *record) string {
 	return "waits until the sessions of " + names + " can be listed, because it may run there"
 }
 
-// sight is the list that shows a session.
+// sight describes the list in which a session was seen.
 type sight struct {
-	turn uint64 // turn of the request
-	rest bool   // the other providers answered earlier
+	turn uint64 // turn in which the list was requested
+	rest bool   // the list covers one late provider only
 }
 
-// see takes one session of a list.
+// see handles one session of a list.
 func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, of sight) {
 	turn := of.turn
 	a, known := lk.m.agents[s.Agent]
@@ -228,7 +231,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 		a.act.op == opNone &&
 		a.act.opTurn <= turn
 	if known && twice && s.Alive && a.sess.alive && a.sess.life.ID != s.ID {
-		lk.m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
+		lk.m.decided(now, a, "kill", fmt.Sprintf("it is a second session: %s", s.ID))
 		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
@@ -256,7 +259,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
-		// the stop did not report it, or a start was canceled
+		// not reported by a stop, or a canceled start
 		untold := past.Lacks(s.ID) || past == nil && (a.act.canceled || a.sess.alive)
 		a.sess.life, a.sess.alive = *s, false
 		lk.m.ended(now, a, s.ID)
@@ -269,7 +272,8 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 	}
 }
 
-// recordLateEnd records an exit that only a list shows: it was stopped, or exited before the current session started.
+// recordLateEnd records an exit that is known only from a list. The session was stopped, or it exited before the
+// current session started.
 func (lk *looks) recordLateEnd(a *record, x *session.Exit) {
 	if a.called() {
 		return
@@ -289,7 +293,7 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 	a.sess.seenAlive = true
 	if !a.sess.alive || a.sess.life.ID != s.ID {
 		a.sess.alive, a.sess.ready, a.finish.drain = true, s.Ready, nil
-		// it no longer has to wait
+		// a running agent does not wait for a start
 		a.rest.notBefore, a.rest.hold, a.rest.holdWhy = time.Time{}, "", ""
 		a.act.because = "adopted: it was running when this controller started"
 		if s.Ready {
@@ -307,7 +311,8 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 	a.heard(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
-	if a.finish.marking || a.finish.markTurn > a.sess.looked { // the list is older than the marks
+	// the list was requested before the last mark
+	if a.finish.marking || a.finish.markTurn > a.sess.looked {
 		a.sess.life.Drain = marks
 	} else if a.finish.drain != nil && s.Drain.Acked && !a.finish.drain.acked {
 		a.finish.drain.acked, lk.m.step.Changed = true, true

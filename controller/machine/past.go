@@ -7,10 +7,10 @@ import (
 	"gcity/controller/effect"
 )
 
-// Past is the state that a machine gets from the previous controller and the program that runs it.
+// Past is what a new machine needs: the state that the previous controller saved, and facts about this run.
 type Past struct {
-	Mode      string // of this run
-	Measures  bool   // the session provider can measure resources
+	Mode      string // how this run was started
+	Measures  bool   // the session provider can measure resource usage
 	Histories map[string]effect.Memo
 	Unread    string // why the crash histories could not be read
 	Deeds     map[string]automation.Memory
@@ -29,7 +29,7 @@ func New(past Past) *Machine {
 // Configuration returns the configuration in force.
 func (m *Machine) Configuration() *effect.Configuration { return m.conf }
 
-// runsCity shows the machine to controller/runs.
+// runsCity implements the view of the city that controller/runs uses.
 type runsCity struct{ m *Machine }
 
 func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
@@ -39,17 +39,17 @@ func (c runsCity) Away() bool                           { return c.m.away != "" 
 func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
 func (c runsCity) CountWork()                           { c.m.work.count() }
 
-// Settle makes the machine ignore exits of agents.
+// Settle makes the machine ignore exits of agents. It is used for one-shot runs.
 func (m *Machine) Settle() { m.settling = true }
 
-// Standing is what the loop needs to know after a step.
+// Standing is the part of the machine's state that the loop reads after a step.
 type Standing struct {
-	Looked  bool      // a list of sessions has returned or failed
-	News    bool      // a snapshot would differ from the previous one
-	StopBy  time.Time // when a stop in progress is given up; zero unless agents are stopping
+	Looked  bool      // a list of sessions has succeeded or failed
+	News    bool      // a new snapshot would differ from the last one
+	StopBy  time.Time // when the stop in progress is given up; zero = agents are not being stopped
 	Ended   bool
 	Left    bool   // the agents were left running
-	Lost    error  // another controller owns the city
+	Lost    error  // set if another controller owns the city
 	Remains string // what may still run after a stop that timed out; "" = nothing
 }
 
@@ -69,14 +69,14 @@ func (m *Machine) Standing() Standing {
 	return s
 }
 
-// Published notes that a snapshot shows all changes.
+// Published notes that a snapshot with all changes was published.
 func (m *Machine) Published() { m.step.Changed = false }
 
-// EventsWritten notes that events were written, which a snapshot shows.
+// EventsWritten notes that events were written, so that the next snapshot includes them.
 func (m *Machine) EventsWritten() { m.step.Changed = true }
 
-// LastMemory returns the crash histories that must be saved after the loop has ended. It is due unless the file is
-// current or another controller owns it.
+// LastMemory returns the crash histories to save after the loop has ended. due is false if the file is current, or
+// if another controller owns it.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
 	if m.lost != nil || !m.keeper.unwritten() && !m.keeper.busy {
 		return nil, false, nil

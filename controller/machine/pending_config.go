@@ -11,15 +11,15 @@ import (
 	"gcity/events"
 )
 
-// held is a configuration on disk that is not in force, because it would remove more than half of the running
-// agents and is not confirmed yet.
+// held is a configuration on disk that is not in force: it would remove more than half of the running agents, and
+// no user has confirmed it yet.
 type held struct {
-	city.Held        // immutable after it is shown
-	revision  string // in full
+	city.Held        // immutable once published
+	revision  string // not shortened
 	why       string
 }
 
-// removes returns the running agents that a configuration would remove, and the number of running agents.
+// removes returns the running agents that a configuration would remove, and the total number of running agents.
 func (ld *loader) removes(c *effect.Configuration) (names []string, running int) {
 	wanted := make(map[string]bool, len(c.Wants))
 	for i := range c.Wants {
@@ -37,13 +37,14 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 	return names, running
 }
 
-// removesMost reports whether a new configuration needs a confirmation. The first one does not.
+// removesMost reports whether a configuration would remove more than half of the running agents, so that it needs a
+// confirmation. The first configuration never does.
 func (ld *loader) removesMost(c *effect.Configuration) bool {
 	names, running := ld.removes(c)
 	return 2*len(names) > running
 }
 
-// askedFor takes a reload. It confirms the configuration that is held now.
+// askedFor handles a reload. With a confirmation, it accepts the configuration that is held at that moment.
 func (ld *loader) askedFor(id uint64, c city.Reload) {
 	if c.Confirm {
 		ld.confirms[id] = ""
@@ -54,7 +55,7 @@ func (ld *loader) askedFor(id uint64, c city.Reload) {
 	ld.load(waiter{id, "reload"})
 }
 
-// confirmed reports whether one of the waiting commands confirms this configuration.
+// confirmed reports whether one of the waiting commands has confirmed this configuration.
 func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	for _, w := range waiting {
 		if ld.confirms[w.id] == c.Revision {
@@ -64,7 +65,7 @@ func (ld *loader) confirmed(waiting []waiter, c *effect.Configuration) bool {
 	return false
 }
 
-// hold keeps a configuration out of force and records that once.
+// hold keeps a configuration out of force until a user confirms it. It records that once.
 func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter) {
 	names, running := ld.removes(c)
 	ch := ld.compare(c)
@@ -83,8 +84,8 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	if !known {
 		ld.m.step.Do(effect.Record{Event: events.Event{
 			Type: events.ConfigHeld, Actor: effect.ActorController,
-			Message: "the old configuration stays in force: " + h.why + "; `gcity reload " +
-				"--confirm` accepts it, `gcity plan` shows the changes",
+			Message: "the old configuration stays in force: " + h.why + "; run `gcity reload " +
+				"--confirm` to accept it, or `gcity plan` to see the changes",
 			Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision),
 				"held":    h.Revision,
 				"running": running, "removes": names, "plan": h.Plan}),
@@ -95,40 +96,39 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	}
 }
 
-// heldBack returns the answer to a command that waited for a configuration that is held.
+// heldBack returns the answer to a command that waited for a configuration that is now held.
 func (ld *loader) heldBack(w waiter, h *held) string {
 	_, confirms := ld.confirms[w.id]
 	switch {
 	case confirms:
-		return "not the configuration that was confirmed: " + h.why +
-			"; if that is intended, `gcity reload " +
+		return "the file has changed since it was confirmed: " + h.why +
+			"; if that is intended, run `gcity reload " +
 			"--confirm` again"
 	case w.verb == "reload":
 		return "the old configuration stays in force: " + h.why +
-			"; `gcity reload --confirm` accepts it"
+			"; run `gcity reload --confirm` to accept it"
 	}
-	return fmt.Sprintf("it is written, but does not %s the city yet: %s; `gcity reload "+
-		"--confirm` accepts it", w.verb, h.why)
+	return fmt.Sprintf("the change is written but does not %s the city yet: %s; run `gcity "+
+		"reload --confirm` to accept it", w.verb, h.why)
 }
 
-// dropHeld drops the held configuration: it is in force, or no longer on disk.
+// dropHeld forgets the held configuration, because it is in force or no longer on disk.
 func (ld *loader) dropHeld() {
 	if ld.held != nil {
 		ld.held, ld.m.step.Changed = nil, true
 	}
 }
 
-// heldReason returns why a flag that was written is not in force, if err does not say so.
+// heldReason returns err, or why a flag that was written is not in force if a configuration is held.
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
-		err = errors.New("it is written, but " + ld.held.why +
-			"; `gcity reload --confirm` accepts it")
+		err = errors.New("the change is written, but " + ld.held.why +
+			"; run `gcity reload --confirm` to accept it")
 	}
 	return err
 }
 
-// barred refuses a command that would write into a file that is held. It would have no effect until the file is
-// confirmed.
+// barred refuses to change configuration files while a configuration is held. The change would have no effect yet.
 func (ld *loader) barred(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false
@@ -136,8 +136,8 @@ func (ld *loader) barred(id uint64, cmd city.Command) bool {
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
 		ld.m.step.Refuse(id, city.Conflict, fmt.Sprintf(
-			"a held configuration prevents %s; nothing was written: %s; `gcity reload --confirm` "+
-				"accepts it, undoing the change of city.toml drops it",
+			"a held configuration prevents %s; nothing was written: %s; run `gcity reload "+
+				"--confirm` to accept it, or undo the change of city.toml",
 			cmd.Verb(), ld.held.why))
 		return true
 	}

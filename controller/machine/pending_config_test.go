@@ -49,7 +49,7 @@ func TestConfirmMeansWhatWasShown(t *testing.T) {
 	clear(w.stuck)
 	w.Step(effect.Wake{})
 	if a := w.answers[1]; a.Err == nil || a.Err.Code != city.Conflict ||
-		!strings.Contains(a.Err.Message, "not the configuration that was confirmed") {
+		!strings.Contains(a.Err.Message, "the file has changed since it was confirmed") {
 		t.Errorf("answered with %v", a)
 	}
 	if h := w.m.Snapshot(w.now).Config.Held; h == nil || h.Revision == shown ||

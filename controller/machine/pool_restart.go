@@ -8,7 +8,7 @@ import (
 	"gcity/controller/rollout"
 )
 
-// rollCity is the city as a restart of members sees it.
+// rollCity implements the view of the city that controller/rollout uses.
 type rollCity struct{ m *Machine }
 
 func (c rollCity) Running() bool { return c.m.ending == alive }
@@ -65,7 +65,7 @@ func (ps *poolSizes) restartPool(now time.Time, id uint64, c city.RestartPool) {
 	ps.rollouts.Begin(now, id, p.name(), names, c.Rolling)
 }
 
-// checkNow runs a pool's check for a command.
+// checkNow runs a pool's check on request of a user.
 func (ps *poolSizes) checkNow(now time.Time, id uint64, name string) {
 	p, ok := ps.findPool(id, name)
 	if !ok {
@@ -74,7 +74,7 @@ func (ps *poolSizes) checkNow(now time.Time, id uint64, name string) {
 	why := ""
 	switch {
 	case p.want.Check == "":
-		why = "has no check: the work that is open for it decides about its size"
+		why = "has no check: its size follows from the work that is open for it"
 	case p.want.Max == 0:
 		why = "is off (max = 0), so its check does not run"
 	case p.want.Suspended != "":
@@ -88,13 +88,13 @@ func (ps *poolSizes) checkNow(now time.Time, id uint64, name string) {
 	ps.check(now, p)
 }
 
-// dropPool answers the commands of a pool that is not declared any more.
+// dropPool refuses the commands that wait for a pool that is no longer declared.
 func (ps *poolSizes) dropPool(p *poolRecord) {
 	ps.rollouts.Drop(p.name())
 	ps.refuseCheck(p, "is no longer declared")
 }
 
-// refuseCheck answers the commands that wait for a check which will not answer.
+// refuseCheck refuses the commands that wait for a check that will not return.
 func (ps *poolSizes) refuseCheck(p *poolRecord, why string) {
 	for _, id := range p.asking {
 		ps.m.step.Refuse(id, city.Conflict, "pool "+p.name()+" "+why)
@@ -102,7 +102,7 @@ func (ps *poolSizes) refuseCheck(p *poolRecord, why string) {
 	p.asking = nil
 }
 
-// answerCheck answers the commands that wait for a pool's check.
+// answerCheck answers the commands that wait for a pool's check, with its result.
 func (ps *poolSizes) answerCheck(p *poolRecord) {
 	ids := p.asking
 	p.asking = nil

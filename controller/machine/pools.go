@@ -17,7 +17,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// poolRecord is one pool: its size and the reason. Its members are ordinary agent records.
+// poolRecord is the state of one pool: its size and the reason. Its members have agent records of their own.
 type poolRecord struct {
 	want    *agent.Pool
 	members []*agent.Want // all possible members, by index
@@ -25,29 +25,29 @@ type poolRecord struct {
 	desired  int
 	why      string
 	since    time.Time
-	settled  bool // desired is not a guess from the running members
+	settled  bool // desired is not a placeholder
 	override *int
-	without  int    // desired before a user set it
-	whyNot   string // and its reason
+	without  int    // size before a user set it
+	whyNot   string // reason of that size
 
-	asked   string // the check that ran last
-	trouble string // kind of its failure
+	asked   string // command of the newest check
+	trouble string // kind of the newest check's failure
 	last    city.Check
 	good    bool // last.Value is valid
 
-	in     []bool // wanted members, by index
-	placed bool   // the choice is final
-	// the turn since which the choice waits for a count of work; 0 = it does not wait
+	in     []bool // whether each member is wanted, by index
+	placed bool   // the choice is not provisional
+	// the choice waits for a count of work requested in this turn or later; 0 = it does not wait
 	asks uint64
 
-	wasEmpty bool // as of the last ripple
+	wasEmpty bool // size was 0 at the last ripple
 
-	size     int // as of the last snapshot
+	size     int // in the last snapshot
 	draining []string
 
 	decisions []city.Decision
 
-	asking []uint64 // commands that wait for the check's answer
+	asking []uint64 // commands that wait for the check to return
 }
 
 func (p *poolRecord) name() string { return p.want.Name }
@@ -60,7 +60,7 @@ func (a *record) surplus() bool {
 // unwanted reports whether an agent should not run.
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
-// adoptPools takes the pools of a new configuration. Their state is kept by name (L6).
+// adoptPools adopts the pools of a new configuration. Pools with the same name keep their state (L6).
 func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
 	before := ps.pools
 	ps.pools, ps.poolOrder = make(map[string]*poolRecord, len(c.Pools)), ps.poolOrder[:0]
@@ -73,7 +73,7 @@ func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// the check has changed, so its old value is invalid
+			// without a check, its last value no longer applies
 			p.good, p.last = false, city.Check{}
 		}
 		p.want, p.members = w, p.members[:0]
@@ -102,8 +102,8 @@ func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
 	}
 }
 
-// sizePools sets the size of every pool and runs their checks, when a configuration comes into force or sessions
-// are first known.
+// sizePools sets the size of every pool and runs their checks. It is called when a configuration comes into force,
+// and when all sessions are known for the first time.
 func (ps *poolSizes) sizePools(now time.Time) {
 	for _, p := range ps.poolOrder {
 		ps.size(now, p)
@@ -114,7 +114,7 @@ func (ps *poolSizes) sizePools(now time.Time) {
 	}
 }
 
-// size sets how many members a pool should have, from what is known.
+// size sets how many members a pool should have, from what is known so far.
 func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 	switch s := p.want.Spec; {
 	case s.Max == 0:
@@ -129,7 +129,8 @@ func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 		n := ps.m.work.counts.Pools[p.name()]
 		ps.resize(now, p, s.Size(n), fmt.Sprintf("%d open tasks", n)+p.bounded(n))
 	case p.want.Check == "" && ps.m.conf.NoWork:
-		ps.resize(now, p, s.Min, "the minimum: without a check, and work is not counted yet")
+		ps.resize(now, p, s.Min, "the minimum: it has no check, and work is not counted "+
+			"in this city")
 	case !ps.m.looks.listed || p.settled:
 		ps.resize(now, p, s.Size(p.desired), p.why)
 	default:
@@ -137,7 +138,8 @@ func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 	}
 }
 
-// byHand notes a size set by a user, or its end. Then the previous size applies until a check returns.
+// byHand notes a size set by a user, or its removal. After a removal, the size from before applies until a check
+// returns.
 func (ps *poolSizes) byHand(now time.Time, p *poolRecord, size *int) {
 	what := "returned to its check by operator"
 	if size != nil {
@@ -147,7 +149,7 @@ func (ps *poolSizes) byHand(now time.Time, p *poolRecord, size *int) {
 		p.without, p.whyNot = p.desired, p.why
 	}
 	if p.override != nil && size == nil && !p.good && p.want.Check != "" {
-		if p.whyNot == "" { // it was set before this controller started
+		if p.whyNot == "" { // the user set the size before this controller started
 			p.without, p.whyNot = p.want.Min, "the minimum"+unanswered
 		}
 		defer ps.resize(now, p, p.want.Size(p.without), p.whyNot)
@@ -156,11 +158,11 @@ func (ps *poolSizes) byHand(now time.Time, p *poolRecord, size *int) {
 	ps.m.decidedOn(now, &p.decisions, "override", what)
 }
 
-// unanswered ends the reason of a size that is a guess.
+// unanswered is the end of the reason of a size that waits for a check.
 const unanswered = ": its check has not returned yet"
 
-// belonged reports whether a member that was found was wanted by the previous controller: it runs without a drain,
-// or it exited by itself meanwhile.
+// belonged reports whether the previous controller wanted a member that was found. It did if the member runs
+// without a drain by its pool, or exited on its own since.
 func (a *record) belonged() bool {
 	if !a.sess.alive {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()
@@ -168,7 +170,7 @@ func (a *record) belonged() bool {
 	return a.finish.drain == nil || a.finish.drain.by != byPool
 }
 
-// guess takes the number of running members as the size until a check returns.
+// guess uses the number of members found running as the size until a check returns.
 func (ps *poolSizes) guess(now time.Time, p *poolRecord) {
 	found := 0
 	for _, a := range ps.m.order {
@@ -240,7 +242,8 @@ func (ps *poolSizes) checkPools(now time.Time) {
 	}
 }
 
-// checked takes the result of a check. A failure keeps the size; only a new kind of failure is recorded.
+// checked handles the result of a check. A failure leaves the size unchanged, and only a new kind of failure is
+// recorded.
 func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
 	delete(ps.checking, in.Pool)
 	p, ok := ps.pools[in.Pool]
@@ -251,7 +254,7 @@ func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
 	if in.Check != p.want.Check {
 		ps.check(now, p)
 		if _, again := ps.checking[in.Pool]; !again {
-			ps.refuseCheck(p, "has another check now, which does not run")
+			ps.refuseCheck(p, "has a different check now, which is not run")
 		}
 		return
 	}
@@ -278,7 +281,7 @@ func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
 	ps.size(now, p)
 }
 
-// scale sets a pool's size for a user, or returns it to its check.
+// scale sets a pool's size on request of a user, or lets the check decide again.
 func (ps *poolSizes) scale(id uint64, c city.Scale) {
 	p, ok := ps.findPool(id, c.Pool)
 	if !ok {
@@ -300,7 +303,8 @@ func (ps *poolSizes) scale(id uint64, c city.Scale) {
 	}
 }
 
-// scaled takes the result of writing a size: it is saved, so it takes effect.
+// scaled handles the result of saving a size that a user set. Only a saved size takes effect, since it outlives
+// restarts.
 func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
 	ps.scales = ps.scales[1:]
 	if len(ps.scales) > 0 {
@@ -322,7 +326,7 @@ func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.name(), p.desired, p.why)
 	if from != p.desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.name(), from, p.desired, p.why)
-	} else { // the log shows manual sizes even if nothing changes
+	} else { // record a size set by a user even if nothing changes
 		ps.m.step.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,
 			Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired,
@@ -346,7 +350,7 @@ func (ps *poolSizes) findPool(id uint64, name string) (*poolRecord, bool) {
 	}
 	msg := suggest.NotFound("pool", name, names)
 	if ps.m.agents[name] != nil {
-		msg = fmt.Sprintf("%s is an agent, not a pool; [agents.pool] makes it one", name)
+		msg = fmt.Sprintf("%s is an agent, not a pool; add [agents.pool] to make it one", name)
 	}
 	ps.m.step.Refuse(id, city.NotFound, msg)
 	return nil, false
@@ -401,9 +405,9 @@ type poolSizes struct {
 	m *Machine
 
 	pools     map[string]*poolRecord
-	poolOrder []*poolRecord // in name order
-	// by pool, also removed ones: since when its check is in flight
+	poolOrder []*poolRecord // sorted by name
+	// when the check in flight was started, by pool, including removed pools
 	checking map[string]time.Time
-	scales   []effect.Scale // sizes being written
+	scales   []effect.Scale // sizes waiting to be saved; the first is in flight
 	rollouts rollout.Rollouts
 }

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// runsTTL is how long records of ended runs are kept without wisp_ttl.
+	// runsTTL is how long records of ended runs are retained if wisp_ttl is not set.
 	runsTTL = 14 * 24 * time.Hour
-	// purgeEvery is the interval of purges without wisp_gc_interval.
+	// purgeEvery is the interval between purges if wisp_gc_interval is not set.
 	purgeEvery = time.Hour
-	// backupLook is the interval of checks for due backups.
+	// backupLook is how often the controller checks whether a backup is due.
 	backupLook = 10 * time.Minute
 )
 

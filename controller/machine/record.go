@@ -20,12 +20,12 @@ const (
 	opStop
 )
 
-// record is the state of one agent, declared or found.
+// record is the state of one agent: declared in the configuration, or only found running.
 type record struct {
-	command         string // of want, for display
+	command         string // command of want, for display
 	name            string
-	want            *agent.Want // nil: an orphan
-	pool            *poolRecord // nil: not a member
+	want            *agent.Want // nil: the agent is an orphan
+	pool            *poolRecord // nil: not in a pool
 	sess            presence
 	state           city.State
 	reason          string
@@ -35,8 +35,8 @@ type record struct {
 	silence         silence
 	triage          triage
 	finish          finishing
-	needs           []string // names of its dependencies; kept after it was removed
-	wasUp, wasThere bool     // at the last ripple
+	needs           []string // names of its dependencies; kept after the agent was removed
+	wasUp, wasThere bool     // isUp and running at the last ripple
 	rest            rest
 	typing          []typing       // oldest first; the first is in flight
 	out             *outbox.Outbox // queued texts; nil: empty
@@ -44,12 +44,12 @@ type record struct {
 	decisions       []city.Decision
 }
 
-// cause is why a session is stopped, and what follows.
+// cause is why a session is stopped. It also decides what follows the stop.
 type cause struct {
 	kind     causeKind
 	why      string
-	finished bool // of a drain by a user: the agent has finished
-	final    bool // of such a drain: it must not restart
+	finished bool // drain by a user: the agent has finished
+	final    bool // drain by a user: the agent must not restart
 }
 
 type causeKind int
@@ -59,9 +59,9 @@ const (
 	causeRestart
 	causeKill
 	causeRequest // the agent requested it
-	causeBeat    // the beat of a triage agent is over
+	causeBeat    // the beat that a triage agent was started for is over
 	causeWatch   // a watchdog requested it
-	causeFellow  // another agent with a shared fate crashed
+	causeFellow  // another agent crashed, and the strategy restarts both
 	causeDrained
 	causeIdle
 	causeDrift
@@ -70,11 +70,11 @@ const (
 	causeEnd // the city stops
 )
 
-// typing is an entry in the queue of a terminal.
+// typing is an entry in the queue of keys and texts for a terminal.
 type typing struct {
-	id   uint64 // of the command; 0 = it was answered
+	id   uint64 // ID of the command; 0 = already answered
 	cmd  city.Command
-	text *outbox.Delivery // instead of a command
+	text *outbox.Delivery // the text to type, instead of cmd
 }
 
 // waiter is a command that is answered when its agent or the configuration reaches the requested state.
@@ -83,85 +83,85 @@ type waiter struct {
 	verb string
 }
 
-// obscure reports whether the state of a running agent is out of date: its provider or its holder does not answer.
+// obscure reports whether an agent's state is unknown because its provider or its holder does not answer.
 func (a *record) obscure() bool { return a.sess.uncertain || !a.sess.life.Silent.IsZero() }
 
-// presence is what is known of an agent's session.
+// presence is what the machine knows about an agent's session.
 type presence struct {
 	life         session.Status
 	alive        bool // the session is believed to run
 	ready        bool
-	startUnclear bool // a start was canceled: list sessions before the next action
-	// the newest list has no information about it
+	startUnclear bool // a start was canceled, so sessions must be listed before the next action
+	// its provider did not answer the newest list
 	uncertain bool
-	seenAlive bool      // this controller has seen it running
-	seen      uint64    // turn of the newest list that showed a session of it
+	seenAlive bool      // this controller has seen the agent running
+	seen      uint64    // turn in which a list last showed a session of the agent
 	looked    uint64    // turn in which that list was requested
-	fresh     time.Time // when that list returned
-	// when it printed something last, as far as known; zero = unknown
+	fresh     time.Time // when that list was handled
+	// when the session last printed something; zero = unknown
 	lastOutput time.Time
 	exit       *city.Exit
 	lastEnd    string // ID of the newest session with an exit that was handled
 	drift      []string
-	// why it does not restart for its drift although no user is attached; "" = it may
+	// why it is not restarted for drift although no user is attached; "" = it may be
 	restartBarred string
-	sample        sample // of the resources of its processes
+	sample        sample // resource usage of its processes
 }
 
-// action is the effect in flight for an agent, and what follows it.
+// action is the effect in flight for an agent, and what is planned after it.
 type action struct {
 	op       op
-	opTurn   uint64 // turn in which op last changed: older lists are out of date
+	opTurn   uint64 // turn in which op last changed; lists requested earlier are out of date
 	canceled bool
-	// of a start in flight: its program asks a question in its terminal
+	// the session of a start in flight, while its program asks a question in its terminal
 	asking   *session.Status
 	early    *session.Exit        // an exit that arrived before the result of its start
-	stopFrom time.Time            // when a failed stop is retried
+	stopFrom time.Time            // when a failed stop may be retried
 	stopping cause                // why the stop in flight was requested
-	intent   cause                // what was requested and is not done yet
-	because  string               // reason of the next start
-	endFiles bool                 // the start in flight saves exits
-	queued   int                  // its events in the queue
-	acks     []effect.Acknowledge // exits to acknowledge
-	ackTurn  uint64               // turn of the last acknowledgements
+	intent   cause                // requested, but not started yet
+	because  string               // reason for the next start
+	endFiles bool                 // the start in flight saves exits to files
+	queued   int                  // number of its events in the queue
+	acks     []effect.Acknowledge // exits to acknowledge to the provider
+	ackTurn  uint64               // turn of the newest acknowledgements
 }
 
-// rest is the history of an agent's exits, and its wait before the next start.
+// rest is the history of an agent's exits, and the wait before its next start.
 type rest struct {
 	history           restart.History
 	kept              *effect.Memo // the last saved history; nil = not saved
-	notBefore         time.Time    // of the next start
+	notBefore         time.Time    // earliest time of the next start
 	hold              city.State
 	holdWhy           string
-	quarantineCrashes int // crashes that led to the current quarantine
+	quarantineCrashes int // number of crashes that led to the current quarantine
 	missing           lack
-	staysDown         bool // it exited and its policy does not restart it
+	staysDown         bool // it exited, and its policy does not restart it
 	final             bool // the user asked for no restart
 	restarts          int
-	// it exited by itself, or was killed for its silence, since the last start
+	// since the last start it exited on its own, or was stopped for its silence
 	diedOnItsOwn bool
 }
 
-// finishing is the drain of an agent and its marks at the session.
+// finishing is the drain of an agent, and the mark of it at the session.
 type finishing struct {
-	drain    *drain // nil: it does not drain
+	drain    *drain // nil: not draining
 	marking  bool   // a mark is in flight
-	markTurn uint64 // turn in which the marks last changed
+	markTurn uint64 // turn in which the mark last changed
 	markFrom time.Time
-	unmarked bool // its provider supports no marks
+	unmarked bool // its provider does not support marks
 }
 
-// silence is how long an agent has printed nothing while it has work.
+// silence tracks how long an agent has printed nothing.
 type silence struct {
-	idleAt  time.Time // when it is idle for too long; zero = never
-	task    string    // in progress, at taskAt
-	gate    string    // that the task waits for, at taskAt
+	idleAt  time.Time // when idle_timeout expires; zero = never
+	task    string    // task in progress since taskAt
+	gate    string    // gate that the task waits for since taskAt
 	taskAt  time.Time
-	stuck   *city.Stuck // it has work and is silent; nil: it is not stuck
-	stuckAt time.Time   // when it counts as stuck; zero = never
+	stuck   *city.Stuck // set while it has work and is silent for too long
+	stuckAt time.Time   // when stuck_after expires; zero = never
 }
 
-// declared returns why an agent exists.
+// declared returns why an agent runs: where it is declared, or its pool.
 func (a *record) declared() string {
 	if a.pool != nil {
 		return "member of pool " + a.pool.name()
@@ -169,7 +169,7 @@ func (a *record) declared() string {
 	return "declared at " + a.want.Source
 }
 
-// names returns the names under which others can depend on an agent: its own and its pool's.
+// names returns the names under which other agents can depend on this one: its own and its pool's.
 func (a *record) names() []string {
 	if a.pool != nil && a.pool.name() != a.name {
 		return []string{a.name, a.pool.name()}
@@ -193,7 +193,7 @@ func (a *record) busy(now time.Time) bool {
 		now.Sub(a.sess.life.TypedAt) < typedRecently)
 }
 
-// forgive clears crashes and waits, because the agent has changed or a user asked for it.
+// forgive clears crashes and waits, because the agent's declaration has changed or a user asked for a start.
 func (a *record) forgive(because string) {
 	a.act.because = because
 	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown,
@@ -202,11 +202,11 @@ func (a *record) forgive(because string) {
 	a.rest.missing = lack{}
 }
 
-// gone reports whether an unwanted agent has stopped. It is hidden, but kept until a list shows that the
-// provider has forgotten its last session.
+// gone reports whether an unwanted agent has stopped. It is then hidden, but its record remains until no list shows
+// its last session.
 func (a *record) gone() bool { return a.unwanted() && !a.sess.alive && a.act.op == opNone }
 
-// shrinks returns why a member does not start yet: its pool may not want it after the next count of work.
+// shrinks returns why a member does not start yet: after the next count of work, the pool may not want it.
 func (a *record) shrinks() string {
 	switch {
 	case a.pool == nil || a.pool.asks == 0:
@@ -215,25 +215,25 @@ func (a *record) shrinks() string {
 		return "waits until it is known which members of pool " + a.pool.name() + " are busy"
 	}
 	return "waits until it is known which members of pool " + a.pool.name() +
-		" are busy, because fewer are wanted"
+		" are busy, because the pool is to shrink"
 }
 
 func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
 
-// unknownIn reports whether the agent's last provider did not answer.
+// unknownIn reports whether the provider of the agent's last session did not answer.
 func (a *record) unknownIn(unknown map[string]error) bool {
 	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
 		unknown[a.want.Spec.Provider] != nil
 }
 
-// remembered reports whether the crashes of an unwanted member still count, for when its pool grows again.
+// remembered reports whether an unwanted member still has crashes that count. They apply if its pool grows again.
 func (a *record) remembered(now time.Time) bool {
 	return a.want != nil && (now.Before(a.rest.notBefore) ||
 		a.rest.history.Within(now, a.want.Policy.Window) > 0)
 }
 
-// heard notes when an agent printed something last, by this controller's clock. If the provider does not count
-// output, any activity counts.
+// heard updates when an agent last printed something, by this controller's clock. For a provider that does not
+// count output, any activity counts.
 func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:

@@ -14,22 +14,22 @@ import (
 // outputWait is how long the event of a crash waits for the last output.
 const outputWait = effect.CaptureLimit + time.Second
 
-// journal records the events of decisions, in their order.
+// journal records the events that follow from decisions, in the order of the decisions.
 type journal struct {
 	m     *Machine
 	queue []queuedRecord
-	// sessions with an exit that the previous controller recorded, or left to be recorded
+	// IDs of sessions with an exit that the previous controller recorded, or saved to be recorded
 	past map[string]bool
 }
 
-// queuedRecord is an event that waits for its turn in the log.
+// queuedRecord is an event that waits to be written to the log.
 type queuedRecord struct {
 	effect.Record
-	agent *record       // nil: the event is not about an agent
-	end   *session.Exit // the exit that the event records; nil: not an exit
-	// ID of the session that the event needs the output of; "" = it only waits for earlier events
+	agent *record       // nil: the event is not about an agent's session
+	end   *session.Exit // the exit that the event records; nil: none
+	// ID of the session with the output that the event waits for; "" = it waits only for earlier events
 	output string
-	by     time.Time // when it stops waiting
+	by     time.Time // when it no longer waits for the output
 }
 
 // record records an event about an agent.
@@ -38,7 +38,7 @@ func (j *journal) record(a *record, e events.Event, answers ...effect.Answer) {
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
 }
 
-// recordEnd records an exit, unless the previous controller has.
+// recordEnd records an exit, unless the previous controller has recorded it.
 func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
 	if j.past[x.ID] {
 		return
@@ -57,8 +57,8 @@ func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events
 	})
 }
 
-// inOrder records an event. The log keeps the order of decisions: while a crash waits for its output, all later
-// events wait too.
+// inOrder records an event. If an earlier event still waits for output, it is queued, so that the log has the order
+// of the decisions.
 func (j *journal) inOrder(q queuedRecord) {
 	if len(j.queue) == 0 && q.output == "" {
 		j.m.step.Do(q.Record)
@@ -70,8 +70,7 @@ func (j *journal) inOrder(q queuedRecord) {
 	}
 }
 
-// release records the events that no longer wait. The wait for output ends at its deadline, or at once if now is
-// zero.
+// release records the events that need not wait any longer. A zero now ends all waits for output.
 func (j *journal) release(now time.Time) {
 	n := 0
 	for ; n < len(j.queue); n++ {
@@ -80,8 +79,7 @@ func (j *journal) release(now time.Time) {
 			break
 		}
 		if q.output != "" {
-			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not saved within %s",
-				outputWait)})
+			q.amend(map[string]any{"output_error": fmt.Sprintf("not saved within %s", outputWait)})
 		}
 		j.m.step.Do(q.Record)
 		if q.agent != nil {
@@ -118,7 +116,7 @@ func (j *journal) captured(now time.Time, in effect.Captured) {
 	j.m.decide(now, a)
 }
 
-// amend adds to the payload of a queued event.
+// amend adds fields to the payload of a queued event.
 func (q *queuedRecord) amend(more map[string]any) {
 	about := map[string]any{}
 	if json.Unmarshal(q.Event.Payload, &about) != nil {

@@ -12,17 +12,17 @@ import (
 	"gcity/internal/redact"
 )
 
-// loader brings configurations into force, and writes the flags that commands change.
+// loader brings configurations into force, and writes the suspended flags that commands change.
 type loader struct {
 	m *Machine
 
-	rejected  string // why the newest configuration is not in force
+	rejected  string // why the configuration on disk is not in force
 	loaded    time.Time
 	since     uint64 // turn in which the configuration came into force
-	refused   string // revision of the newest configuration if it is not in force
-	patrolSaw string // the revision that a patrol saw last
-	held      *held  // what is on the disk and waits for a confirmation; nil = nothing
-	// which held revision a waiting reload has confirmed, by command; "" = none was held
+	refused   string // revision of the rejected configuration
+	patrolSaw string // revision that the last patrol saw
+	held      *held  // configuration on disk that waits for a confirmation; nil = none
+	// held revision that a waiting reload has confirmed, by command ID; "" = none was held
 	confirms map[uint64]string
 	loading  bool
 	again    bool          // load again after the load in flight
@@ -32,15 +32,15 @@ type loader struct {
 	groups   []groupWaiter
 }
 
-// configured takes the result of a load. A new configuration comes into force completely or not at all (L6).
+// configured handles the result of a load. A new configuration comes into force completely or not at all (L6).
 func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.loading, ld.patrolSaw = false, in.Revision
 	waiting := ld.asking
 	ld.asking = nil
 	err := in.Err
 	if err == nil && in.Conf != nil && ld.m.conf != nil && in.Conf.Name != ld.m.conf.Name {
-		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it "+
-			"first, or change it back to %q", in.Conf.Name, ld.m.conf.Name)
+		err = fmt.Errorf("workspace.name is now %q, but the name of a running city cannot "+
+			"change: stop the city first, or change it back to %q", in.Conf.Name, ld.m.conf.Name)
 	}
 	fresh := in.Conf != nil && (ld.m.conf == nil || in.Conf.Revision != ld.m.conf.Revision ||
 		in.Found)
@@ -55,19 +55,19 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
-		ld.refused = "" // if it comes back, it is loaded again
+		ld.refused = "" // so that a later return to that revision is loaded again
 		ld.accept(waiting, msg)
 	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
-		// it still waits for a confirmation
+		// the held configuration still waits for a confirmation
 	case in.Conf == nil && in.Revision == ld.refused && ld.rejected != "":
 		ld.refuseLoad(waiting, ld.rejected)
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
-		// sighted: the next patrol loads it if it stays
+		// the next patrol loads the new revision if it stays the same
 	default:
-		if ld.held != nil || ld.rejected != "" { // the log says otherwise
+		if ld.held != nil || ld.rejected != "" { // the last event in the log says otherwise
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
-				Actor: effect.ActorController, Message: "the file is back to what is in " +
-					"force: revision " + step.Short(ld.m.conf.Revision)}})
+				Actor: effect.ActorController, Message: "the file is back to the configuration " +
+					"in force: revision " + step.Short(ld.m.conf.Revision)}})
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
@@ -75,7 +75,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
 			" is in force")
 		for _, a := range ld.m.order {
-			if len(a.waiters) > 0 { // the agent may be in the requested state already
+			if len(a.waiters) > 0 { // the agent may already be in the requested state
 				ld.m.decide(now, a)
 			}
 		}
@@ -90,8 +90,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	ld.unfulfilled(ld.heldReason(err))
 }
 
-// unfulfilled answers the commands with a flag that was written but is not in force: the file was refused, or
-// changed again.
+// unfulfilled answers the commands with a flag that was written but is not in force: the file was rejected or
+// changed.
 func (ld *loader) unfulfilled(err error) {
 	if len(ld.edits) > 0 {
 		return
@@ -115,7 +115,7 @@ func (ld *loader) unfulfilled(err error) {
 	ld.unfulfilledGroups(err)
 }
 
-// accept answers the commands that wait for the configuration.
+// accept answers the commands that waited for this configuration.
 func (ld *loader) accept(waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
@@ -131,7 +131,7 @@ func (ld *loader) accept(waiting []waiter, msg string) {
 
 func (ld *loader) reject(revision string, err error) {
 	if ld.refused = revision; errors.As(err, new(*effect.Unvetted)) {
-		ld.refused = "" // each patrol tries again
+		ld.refused = "" // try again at each patrol
 	}
 	if ld.rejected == err.Error() {
 		return
@@ -144,7 +144,8 @@ func (ld *loader) reject(revision string, err error) {
 	}})
 }
 
-// adopt replaces the wanted agents. State is kept by name and fingerprint (L6).
+// adopt brings a configuration into force. Agents keep their state as long as their name and fingerprint are the
+// same (L6).
 func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	first := ld.m.conf == nil
 	var before *effect.Configuration
@@ -172,7 +173,8 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	}
 	ld.m.deps.depth = agent.Depth(c.Wants)
 	for _, a := range ld.m.order {
-		if a.want == nil && len(a.needs) > 0 { // it still stops in order
+		// a removed agent still stops in the order of its dependencies
+		if a.want == nil && len(a.needs) > 0 {
 			ld.m.deps.ordered, ld.m.deps.depth = true, max(ld.m.deps.depth, deepest)
 		}
 	}
@@ -197,11 +199,11 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	return msg
 }
 
-// want takes one agent of a new configuration.
+// want adopts one agent of a new configuration.
 func (ld *loader) want(now time.Time, w *agent.Want) {
 	a, known := ld.m.agents[w.Name]
 	if !known {
-		if w.Pool != "" { // members are decided with their pool
+		if w.Pool != "" { // the pool decides about its members
 			return
 		}
 		a = ld.m.record(now, w.Name)
@@ -216,8 +218,8 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	a.want, a.command = w, redact.Text(w.Spec.Command)
 }
 
-// suspension records that an agent was resumed, or suspended while it was stopped. A running agent is recorded when
-// it has stopped.
+// suspension records that an agent was resumed, or suspended while it was stopped. The suspension of a running
+// agent is recorded when it has stopped.
 func (ld *loader) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.gone() {
 		return
@@ -233,8 +235,7 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 			Actor:   effect.ActorOperator,
 			Message: w.Suspended},
 			ld.m.commands.answersFor(a, fmt.Sprintf("agent %s is suspended %s", a.name,
-				w.Suspended), "stop",
-				"suspend")...)
+				w.Suspended), "stop", "suspend")...)
 	case a.want.Suspended != "":
 		ld.m.commands.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name,
 			w.Suspended), "resume")
@@ -268,7 +269,7 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	}
 }
 
-// compare returns the differences between the configuration in force and another one.
+// compare returns how another configuration differs from the one in force.
 func (ld *loader) compare(c *effect.Configuration) step.Changes {
 	var ch step.Changes
 	wanted := make(map[string]bool, len(c.Wants))
@@ -276,7 +277,7 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
 		a, known := ld.m.agents[w.Name]
-		// members that do not run are covered by their pool
+		// a member that is not running is covered by its pool
 		if w.Pool != "" && (!known || a.gone()) {
 			continue
 		}

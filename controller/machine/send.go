@@ -16,25 +16,23 @@ import (
 	"gcity/session"
 )
 
-// Timeouts of texts for agents.
+// Limits for texts to agents.
 const (
-	SendAnswer  = 2 * time.Second  // until a command reports the state of its text
-	draftLimit  = 10 * time.Minute // for a text behind a draft
-	sendLimit   = time.Hour        // for any other text
-	SendShown   = time.Minute      // how long finished texts are shown
-	maxSendOver = 5                // finished texts that are shown
+	SendAnswer  = 2 * time.Second  // a command reports the state of its text after this time
+	draftLimit  = 10 * time.Minute // maximum wait of a text behind a user's draft
+	sendLimit   = time.Hour        // maximum wait of any other text
+	SendShown   = time.Minute      // how long a finished text is shown
+	maxSendOver = 5                // number of finished texts that are shown
 )
 
-// heedAfter is when, after a text was submitted, the agent's output is checked. Later output says little about the
-// text.
+// heedAfter is when the agent's output is checked after a text was submitted. Later output is probably unrelated.
 var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
-// nudge takes a text. deliver decides what happens to it.
+// nudge queues a text. deliver decides what happens to it.
 func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.m.step.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long, the "+
-			"maximum is %d: put it in a file and send the name of the file", len(c.Text),
-			city.MaxSend))
+		tx.m.step.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum "+
+			"%d); put it into a file and send the file's name", len(c.Text), city.MaxSend))
 		return
 	}
 	if _, never := tx.outlook(a); never || !a.sess.alive && a.act.op == opNone &&
@@ -73,7 +71,8 @@ func noSession(a *record) string {
 	return fmt.Sprintf("agent %s has no session: it is %s (%s)", a.name, a.state, a.reason)
 }
 
-// outlook returns why nothing can be typed into an agent now, "" if it can, and whether waiting is useless.
+// outlook returns why nothing can be typed into an agent now, or "" if texts can be typed. never reports that
+// waiting is useless.
 func (tx *texts) outlook(a *record) (why string, never bool) {
 	switch {
 	case tx.m.ending != alive:
@@ -92,8 +91,8 @@ func (tx *texts) outlook(a *record) (why string, never bool) {
 	return standing(a), false
 }
 
-// deliver advances the texts of all agents: it types, gives up, and answers commands that have waited long enough.
-// It is level-triggered, like decide.
+// deliver advances the texts of all agents: it types them, gives them up, and answers commands that have waited
+// long enough. Like decide, it is level-triggered.
 func (tx *texts) deliver(now time.Time) {
 	for _, a := range tx.mail {
 		tx.deliverTo(now, a)
@@ -123,7 +122,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 		case why != "":
 			b.Again, b.Disturbed = time.Time{}, time.Time{}
 			tx.holdBack(b, why)
-		case b.Current != nil || len(a.typing) > 0: // the next step continues
+		case b.Current != nil || len(a.typing) > 0: // a later step continues
 		case b.Waiting[0].MeantFor(a.sess.life.ID) != "":
 			tx.takeBack(now, a, b.Waiting[0], b.Waiting[0].MeantFor(a.sess.life.ID))
 		case !now.Before(b.Again) || b.Waiting[0].Now:
@@ -134,7 +133,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 	tx.report(now, a)
 }
 
-// report answers the commands that have waited long enough.
+// report answers the commands that have waited long enough, although their text is not typed yet.
 func (tx *texts) report(now time.Time, a *record) {
 	for _, d := range a.out.All() {
 		if d.Asker != 0 && !now.Before(d.AnswerBy) {
@@ -144,7 +143,7 @@ func (tx *texts) report(now time.Time, a *record) {
 	}
 }
 
-// codeOf returns the error code of a refusal by the agent or by the whole city.
+// codeOf returns the error code for a text that is given up because of the agent, or because the city stops.
 func (tx *texts) codeOf() city.Code {
 	if tx.m.ending != alive {
 		return city.Unavailable
@@ -157,7 +156,7 @@ func receipt(a *record, d *outbox.Delivery) city.Receipt {
 	r := city.Receipt{Send: &send}
 	switch d.Stage {
 	case city.Queued:
-		r.Message = fmt.Sprintf("queued for %s: %s; it is typed afterwards (`gcity agent unsend "+
+		r.Message = fmt.Sprintf("queued for %s: %s; it will be typed later (`gcity agent unsend "+
 			"%s %d` takes it back)", a.name, d.Why, a.name, d.ID)
 	case city.Typing:
 		r.Message = "the terminal of agent " + a.name + " is still accepting the text"
@@ -167,7 +166,7 @@ func receipt(a *record, d *outbox.Delivery) city.Receipt {
 	return r
 }
 
-// holdBack sets the reason of all queued texts.
+// holdBack sets why the queued texts are not typed yet.
 func (tx *texts) holdBack(b *outbox.Outbox, why string) {
 	for _, d := range b.Waiting {
 		if d.Why != why {
@@ -183,8 +182,7 @@ func (tx *texts) expire(now time.Time, a *record) {
 		switch {
 		case !d.Now && !b.Disturbed.IsZero() && !now.Before(d.DraftEnd(b, draftLimit)):
 			tx.giveUp(now, a, d, dropped{city.Conflict,
-				fmt.Sprintf("%s, for %s", d.Why, draftLimit),
-				effect.ActorController})
+				fmt.Sprintf("%s, for %s", d.Why, draftLimit), effect.ActorController})
 		case !now.Before(d.Came.Add(sendLimit)):
 			tx.giveUp(now, a, d, dropped{city.Conflict,
 				fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.Why),
@@ -193,14 +191,14 @@ func (tx *texts) expire(now time.Time, a *record) {
 	}
 }
 
-// typeText queues the first text at the terminal, in order with keys.
+// typeText moves the oldest text to the terminal's queue, where keys wait too.
 func (tx *texts) typeText(now time.Time, a *record) {
 	b := a.out
 	d := b.Waiting[0]
 	b.Waiting = slices.Delete(b.Waiting, 0, 1)
 	b.Current = d
 	d.Life = a.sess.life.ID
-	if !d.Held { // it shows as held back until it is typed
+	if !d.Held { // a text that was refused before stays shown as queued until it is typed
 		d.Stage, d.Why, d.Since, tx.m.step.Changed = city.Typing, "", now, true
 	}
 	tx.m.commands.enqueue(a, typing{text: d})
@@ -266,7 +264,7 @@ func (tx *texts) keepOver(b *outbox.Outbox, d *outbox.Delivery) {
 	b.Over = append(b.Over, d)
 }
 
-// heed checks a few times whether the agent has printed something since a text was submitted.
+// heed checks a few times after a text was submitted whether the agent has printed something.
 func (tx *texts) heed(now time.Time, a *record) {
 	for _, d := range a.out.Over {
 		if d.Stage != city.Submitted || d.Looks > len(heedAfter) {
@@ -274,7 +272,7 @@ func (tx *texts) heed(now time.Time, a *record) {
 		}
 		switch {
 		case !a.sess.alive || a.sess.life.ID != d.Life || d.Output == math.MaxUint64:
-			// it never will, or the provider cannot say
+			// that session is over, or the provider does not count output
 			d.Looks = len(heedAfter) + 1
 		case a.sess.life.Output > d.Output:
 			d.Stage, d.Since, tx.m.step.Changed = city.Acknowledged, now, true
@@ -286,14 +284,14 @@ func (tx *texts) heed(now time.Time, a *record) {
 	}
 }
 
-// dropped is why a text is given up, and the actor.
+// dropped describes why a text is given up, and by which actor.
 type dropped struct {
 	code  city.Code
 	why   string
 	actor string
 }
 
-// giveUp ends a text that was not typed. It answers the waiting command and records an event.
+// giveUp drops a text that was not typed. It answers the waiting commands and records an event.
 func (tx *texts) giveUp(now time.Time, a *record, d *outbox.Delivery, g dropped,
 	answers ...effect.Answer) {
 	b := a.out
@@ -332,13 +330,13 @@ func (tx *texts) giveUpMail(now time.Time) {
 		tx.giveUpAll(now, a, city.Unavailable, "the controller has ended")
 		if d := a.out.Current; d != nil {
 			tx.giveUp(now, a, d, dropped{city.Unavailable,
-				"the controller ended while it was being typed, so it may have been typed",
+				"the controller ended while the text was being typed, so it may have been typed",
 				effect.ActorController})
 		}
 	}
 }
 
-// nextSend returns when a text is due next; zero: only after an input.
+// nextSend returns the earlier of t and the time when deliver must run next; zero = after an input only.
 func (tx *texts) nextSend(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {
@@ -370,11 +368,11 @@ func (tx *texts) nextSend(now, t time.Time) time.Time {
 	return t
 }
 
-// texts types texts into agents.
+// texts types texts into the terminals of agents.
 type texts struct {
 	m *Machine
 
-	mail        []*record         // agents with an outbox, in name order
-	sent        uint64            // number of the newest text
-	sendBlocked map[string]string // why nothing can be typed, by provider
+	mail        []*record         // agents with an outbox, sorted by name
+	sent        uint64            // ID of the newest text
+	sendBlocked map[string]string // why texts cannot be typed, by provider
 }

@@ -109,7 +109,7 @@ func (m *Machine) window() time.Duration {
 	return m.conf.Window
 }
 
-// crashes returns the crashes that count: within the window, or those that led to the quarantine.
+// crashes returns the number of crashes that count: those within the window, or those that led to the quarantine.
 func (a *record) crashes(now time.Time, window time.Duration) int {
 	if a.pause() == city.Quarantined {
 		return a.rest.quarantineCrashes
@@ -176,7 +176,7 @@ func sessionOf(life *session.Status) *city.Session {
 	return s
 }
 
-// nextFor returns what happens to an agent next if nothing else changes.
+// nextFor returns what happens to an agent next if no input arrives.
 func (m *Machine) nextFor(a *record) *city.Next {
 	at := func(t time.Time, what string) *city.Next {
 		if t.IsZero() {
@@ -193,7 +193,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		}
 		return at(a.until, "stops, unless it reports done earlier")
 	case city.Stopping:
-		return at(a.until, "killed if still running")
+		return at(a.until, "is killed if still running")
 	case city.Backoff, city.Failed, city.Quarantined:
 		if a.until.IsZero() {
 			return at(a.until, "retries when its configuration changes")

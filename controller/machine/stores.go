@@ -10,7 +10,8 @@ import (
 	"gcity/events"
 )
 
-// storesChanged takes the problems of stores. Work that waited for a recovered store continues at once.
+// storesChanged handles new problems of stores, and their recovery. Work that waited for a store continues as soon
+// as the store has recovered.
 func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	if in.Rev <= wk.storesRev {
 		return
@@ -45,7 +46,7 @@ func (wk *work) storesChanged(now time.Time, in effect.StoresReported) {
 	wk.m.runs.Turn(now)
 }
 
-// troubleOf returns the problem of a scope's store, the zero value if it works.
+// troubleOf returns the problem of a scope's store, or the zero value if the store works.
 func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	if i := slices.IndexFunc(all, func(s guard.Trouble) bool { return s.Scope == scope }); i >= 0 {
 		return all[i]
@@ -53,7 +54,7 @@ func troubleOf(all []guard.Trouble, scope string) guard.Trouble {
 	return guard.Trouble{}
 }
 
-// storeProblem returns the problem of a scope's store, "" if it works.
+// storeProblem returns the problem of a scope's store, or "" if the store works.
 func (wk *work) storeProblem(scope string) string { return troubleOf(wk.stores, scope).Text }
 
 func (wk *work) storeProblems() []string {
@@ -64,7 +65,7 @@ func (wk *work) storeProblems() []string {
 	return out
 }
 
-// probe requests that failed stores are tried again, when that is due.
+// probe requests another try of failed stores when their retry is due.
 func (wk *work) probe(now time.Time) {
 	due := slices.ContainsFunc(wk.stores, func(s guard.Trouble) bool {
 		return !now.Before(s.Until)

@@ -12,7 +12,7 @@ import (
 	"gcity/pool"
 )
 
-// findStranded finds work of assignees that do not run and will not start by themselves, and since when.
+// findStranded finds work of assignees that are not running and will not start without a user, and since when.
 func (wk *work) findStranded(now time.Time) {
 	if wk.m.conf == nil || !wk.m.looks.listed || wk.m.ending != alive ||
 		len(wk.held) == 0 && len(wk.idleSince) == 0 {
@@ -46,9 +46,9 @@ func (wk *work) findStranded(now time.Time) {
 	}
 }
 
-// absent returns why an assignee does not run and will not start by itself, to follow its name: "is quarantined".
-// It returns "" for running agents, and for names of people. While the whole city is suspended, it returns "" for
-// all.
+// absent returns why an assignee is not running and will not start without a user. The reason follows the name in a
+// sentence, for example "is quarantined". It is "" for running agents, for names of people, and while the whole
+// city is suspended.
 func (wk *work) absent(who string) (why string, gone bool) {
 	a := wk.m.agents[who]
 	switch {
@@ -74,7 +74,7 @@ func (wk *work) absent(who string) (why string, gone bool) {
 	return "", false
 }
 
-// stranger is absent for a name that is not a wanted agent.
+// stranger does the same as absent, for a name that is not a wanted agent.
 func (wk *work) stranger(who string) (why string, gone bool) {
 	if len(wk.m.looks.unlistedProviders) > 0 {
 		return "", false
@@ -99,7 +99,7 @@ func (wk *work) stranger(who string) (why string, gone bool) {
 	if qualified && slices.ContainsFunc(wk.m.conf.Rigs, func(r agent.Rig) bool {
 		return r.Name == rig
 	}) || wk.former[who] {
-		return "is no longer an agent here", true
+		return "is no longer an agent of this city", true
 	}
 	return "", false
 }

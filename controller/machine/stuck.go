@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// stuckness finds an agent that has work and prints nothing for too long. The time counts from when it got the
-// work, without stalls of the whole program. An agent that waits for a gate is not stuck.
+// stuckness finds an agent that has work and has printed nothing for too long. The time starts when it got the
+// work, or after a stall of the whole program. An agent that waits for a gate is not stuck.
 func (m *Machine) stuckness(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
 	limit := a.want.StuckAfter
@@ -41,7 +41,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		m.looks.look()
 	default:
 		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
-		why := fmt.Sprintf("nothing printed for %s (stuck_after %s) while working on %s",
+		why := fmt.Sprintf("printed nothing for %s (stuck_after %s) while working on %s",
 			now.Sub(since).Round(time.Second), limit, a.silence.task)
 		m.decided(now, a, "stuck", why)
 		m.journal.record(a, events.Event{Type: events.AgentStuck, Message: why,

@@ -6,16 +6,16 @@ import (
 	"gcity/controller/effect"
 )
 
-// door is the state of the TCP listener. The listener runs outside the controller: the machine requests it and gets
-// its state as an input.
+// door is the state of the TCP listener. The machine requests the listener as an effect and gets its state as an
+// input.
 type door struct {
 	m *Machine
 
-	asked config.API // the configuration that was last requested
+	asked config.API // the newest request
 	city.Listener
 }
 
-// open requests the listener that [api] describes, if that has changed.
+// open requests the listener that [api] describes, if the configuration differs from the last request.
 func (do *door) open() {
 	if do.m.conf == nil || do.m.ending != alive || do.m.settling {
 		return

@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// tierCity shows the machine to controller/tier.
+// tierCity implements the view of the city that controller/tier uses.
 type tierCity struct{ runsCity }
 
 func (c tierCity) Listed() bool     { return c.m.looks.listed }
@@ -20,7 +20,7 @@ func (c tierCity) Record(e events.Event, answers ...effect.Answer) {
 	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
 
-// Agent returns what watchdogs see of an agent, nil if it does not exist.
+// Agent returns what watchdogs see of an agent, or nil if it does not exist.
 func (c tierCity) Agent(name string) *tier.Agent {
 	m, a := c.m, c.m.agents[name]
 	if a == nil {
@@ -51,7 +51,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 	}
 }
 
-// Start ends the wait of an agent and starts it.
+// Start ends an agent's wait and starts it. It returns the outcome for the watchdog's record.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown = time.Time{}, "", "", false
@@ -63,7 +63,7 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 	return "starting"
 }
 
-// Replace restarts an agent.
+// Replace restarts an agent. It returns the outcome for the watchdog's record.
 func (c tierCity) Replace(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	switch {
@@ -74,14 +74,14 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	case a.finish.drain != nil:
 		return tier.LeftAlone + "it drains"
 	case c.m.deps.missing(a) != "":
-		return "failed: a restart would only stop it, it " + c.m.deps.missing(a)
+		return "failed: a restart would only stop the agent, because it " + c.m.deps.missing(a)
 	}
 	a.act.intent = cause{kind: causeWatch, why: "restarted by " + why}
 	c.m.decide(now, a)
 	return "restarting"
 }
 
-// Type queues a text for an agent.
+// Type queues a text for an agent. It returns the ID of the text, or why it was refused.
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
 	a, tx := c.m.agents[name], &c.m.texts
 	if why, never := tx.outlook(a); never {
@@ -111,7 +111,7 @@ func (c tierCity) TextReason(name string, id uint64) string {
 	return ""
 }
 
-// TakeBack gives up a text that is queued.
+// TakeBack takes back a queued text.
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	if a := c.m.agents[name]; a != nil && a.out != nil {
 		if d := a.out.Text(id); d != nil {
@@ -120,19 +120,19 @@ func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	}
 }
 
-// typedFor reports to a watchdog what became of its text.
+// typedFor reports the outcome of a watchdog's text to the watchdog.
 func (tx *texts) typedFor(d *outbox.Delivery) {
 	tx.m.watchdogs.Typed(d.Tier, tier.Text{ID: d.ID, Dropped: d.Stage == city.GivenUp,
 		Withdrew: d.Obsolete != "", Why: d.Why})
 }
 
-// Summon makes a triage agent start for a beat.
+// Summon makes a triage agent start for one beat.
 func (c tierCity) Summon(name string, s *tier.Summons) {
 	a := c.m.agents[name]
 	a.triage.summons, a.triage.unfit = s, ""
 }
 
-// Dismiss ends the session of a triage agent that judges a beat of a watchdog.
+// Dismiss stops the session of a triage agent that decides for a watchdog.
 func (c tierCity) Dismiss(now time.Time, name, watchdog string) {
 	a := c.m.agents[name]
 	if a != nil && a.triage.summons != nil && a.triage.summons.Tier == watchdog {
@@ -141,7 +141,7 @@ func (c tierCity) Dismiss(now time.Time, name, watchdog string) {
 	}
 }
 
-// Decided notes that a triage agent has decided; its session may run until a given time.
+// Decided notes that a triage agent has made its decision. Its session may run until the given time.
 func (c tierCity) Decided(name, beat string, until time.Time) {
 	a := c.m.agents[name]
 	if a != nil && a.triage.summons != nil && a.triage.summons.Beat == beat {

@@ -13,15 +13,15 @@ import (
 	"gcity/session"
 )
 
-// triage is the beat of a watchdog that an agent judges. It is empty for other agents.
+// triage is the beat of a watchdog that an agent has to decide. It is empty for agents that are not triage agents.
 type triage struct {
-	// the beat to judge; nil: it has nothing to do
+	// the beat to decide; nil: none
 	summons *tier.Summons
-	served  string // the beat that it was last started for
+	served  string // ID of the beat that it was last started for
 	unfit   string // why its last start failed
 }
 
-// called reports whether an agent only starts for the beats of a watchdog.
+// called reports whether an agent is a triage agent, which starts only for the beats of a watchdog.
 func (a *record) called() bool { return a.triageOf() != "" }
 
 func (a *record) triageOf() string {
@@ -31,7 +31,8 @@ func (a *record) triageOf() string {
 	return a.want.TriageOf
 }
 
-// summoned reports whether a triage agent has to start: a beat waits, and it was not started for it yet.
+// summoned reports whether a triage agent has to start: a beat waits for a decision, and the agent was not started
+// for it yet.
 func (a *record) summoned() bool {
 	s := a.triage.summons
 	return s != nil && !s.Judged && a.triage.served != s.Beat
@@ -50,7 +51,7 @@ func (a *record) rededicate(w *agent.Want) {
 	a.triage.summons, a.triage.unfit = nil, ""
 }
 
-// outfit returns the start of an agent, with the beat of a triage agent.
+// outfit returns the effect that starts an agent. A triage agent also gets the environment and prompt of its beat.
 func (a *record) outfit() effect.Start {
 	if a.triage.summons == nil || !a.called() {
 		return effect.Start{Want: a.want}
@@ -60,36 +61,35 @@ func (a *record) outfit() effect.Start {
 	return effect.Start{Want: &w, Brief: &a.triage.summons.Brief}
 }
 
-// offBeat returns the cause to stop a triage agent's session.
+// offBeat returns the cause to stop a triage agent's session: its beat is over, or it has decided.
 func (a *record) offBeat(now time.Time) cause {
 	s := a.triage.summons
 	switch {
 	case s == nil || a.triage.served != s.Beat:
 		return cause{kind: causeBeat, why: "it belongs to a beat that is over"}
 	case s.Judged && !now.Before(s.Until):
-		return cause{kind: causeBeat, why: "it has decided and did not exit by itself"}
+		return cause{kind: causeBeat, why: "it has made its decision but did not exit"}
 	}
 	return cause{}
 }
 
-// waitsForBeat shows a triage agent without a beat.
+// waitsForBeat sets the state of a triage agent that no beat waits for.
 func (m *Machine) waitsForBeat(now time.Time, a *record) {
 	a.act.intent = cause{}
 	m.commands.resolve(a, "agent "+a.name+" was ended", "kill")
 	m.commands.refuseAll(m.commands.takeWaiters(a, "restart"), city.Conflict,
-		fmt.Sprintf("agent %s is now the triage of watchdog %s and only starts for its beats",
+		fmt.Sprintf("agent %s is now the triage agent of watchdog %s and starts only for its beats",
 			a.name, a.want.TriageOf))
 	if a.triage.unfit != "" {
 		m.set(now, a, city.Failed, a.triage.unfit, time.Time{})
 		return
 	}
-	m.set(now, a, city.Exited, "the triage of watchdog "+a.want.TriageOf+
-		", starts for its beats",
-		time.Time{})
+	m.set(now, a, city.Exited, "triage agent of watchdog "+a.want.TriageOf+
+		"; starts only for its beats", time.Time{})
 }
 
-// triageOver takes the end of a triage agent's session, or of its start. It never counts as a crash and is reported
-// by its watchdog.
+// triageOver handles the end of a triage agent's session, or a failed start. It never counts as a crash. The
+// watchdog reports it.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.summons
 	a.rest.staysDown, a.rest.hold, a.rest.notBefore, a.rest.diedOnItsOwn = false, "", time.Time{},
@@ -101,15 +101,15 @@ func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	m.watchdogs.TriageEnded(now, s, fmt.Sprintf("triage %s %s", a.name, why))
 }
 
-// triageUnfit takes a failed start of a triage agent.
+// triageUnfit handles a failed start of a triage agent.
 func (m *Machine) triageUnfit(now time.Time, a *record, err error) {
 	a.sess.alive, a.triage.unfit = false, err.Error()
 	m.decided(now, a, "start failed", a.triage.unfit)
 	m.triageOver(now, a, "could not start: "+a.triage.unfit)
 }
 
-// triageDied takes an exit of a triage agent that was not requested. If it prevented a decision, it is recorded
-// with its last output, once until the reason changes.
+// triageDied handles the exit of a triage agent that was not stopped. If the exit prevented a decision, it is
+// recorded with its last output. Repeated exits for the same reason are recorded once.
 func (m *Machine) triageDied(now time.Time, a *record, e session.Exit, d restart.Death) {
 	why := "ended without a decision: " + d.String()
 	m.decided(now, a, "died", d.String())
@@ -121,11 +121,11 @@ func (m *Machine) triageDied(now time.Time, a *record, e session.Exit, d restart
 	m.triageOver(now, a, why)
 }
 
-// ending reports whether a session is being stopped or waits for its turn. A stop that failed does not count.
+// ending reports whether a session is being stopped or is about to be. A stop that failed does not count.
 func (a *record) ending() bool {
 	return a.sess.alive && a.act.stopFrom.IsZero() &&
 		(a.act.op == opStop || a.act.intent.kind != causeNone)
 }
 
-// standing describes the state of an agent in a sentence about it.
+// standing returns a clause that describes the state of an agent, for use in a message.
 func standing(a *record) string { return tier.Standing(a.state, a.reason) }

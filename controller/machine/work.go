@@ -11,35 +11,36 @@ import (
 	"gcity/controller/effect"
 )
 
-// work is what the machine knows of work and its stores.
+// work is what the machine knows about work and its stores.
 type work struct {
 	m *Machine
 
-	uncounted   string // why some work is not counted
-	unpurged    string // why old work is not removed
-	unreturned  string // why work is not returned
+	uncounted   string // why some work cannot be counted
+	unpurged    string // why old work cannot be removed
+	unreturned  string // why work cannot be returned
 	stores      []guard.Trouble
 	storesRev   uint64
 	probing     bool // a probe of failed stores is in flight
 	counting    bool
-	ordered     uint64 // turn of the request of the newest count
-	countedTurn uint64 // turn of the result of the newest count
-	recount     bool   // work may have changed since the count in flight started
-	counted     bool
-	asOf        time.Time // when the counts were last valid
-	counts      city.Work
-	rigs        map[string]city.RigWork
-	held        map[string]effect.Holding // by assignee: unfinished work
-	// by assignee: since when it will not run by itself
+	ordered     uint64 // turn in which the newest count was requested
+	countedTurn uint64 // turn in which the newest count returned
+	// count again, because work may have changed since the count in flight was requested
+	recount bool
+	counted bool
+	asOf    time.Time // when the counts were last valid
+	counts  city.Work
+	rigs    map[string]city.RigWork
+	held    map[string]effect.Holding // unfinished work, by assignee
+	// since when an assignee is not running and will not start without a user
 	idleSince map[string]time.Time
-	stranded  []city.Stranded // assignees to show to users
+	stranded  []city.Stranded // assignees with stranded work, for the snapshot
 	former    map[string]bool // agents that were removed from the configuration
-	// by member that has left for good and still has work: its pool
+	// pool of each member that has left for good and still has work, by member
 	leavers   map[string]string
 	leaving   []effect.Leaver   // members with work that is being returned
-	failing   bool              // the return failed; the next patrol retries
-	tasks     map[string]string // by assignee: the newest work in progress
-	gated     map[string]string // by assignee: the gate that this work waits for
+	failing   bool              // returning work has failed; the next patrol retries
+	tasks     map[string]string // newest work in progress, by assignee
+	gated     map[string]string // gate that this work waits for, by assignee
 	mail      city.MailTally
 	purged    time.Time
 	purging   bool
@@ -61,7 +62,7 @@ func (wk *work) change(id uint64, c city.Command) {
 
 func (wk *work) changed(in effect.BeadChanged) {
 	if in.Err != nil {
-		for _, e := range in.Events { // a part of the change was done
+		for _, e := range in.Events { // part of the change was made
 			wk.m.step.Do(effect.Record{Event: e})
 		}
 		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
@@ -73,8 +74,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 	if len(in.Events) == 0 {
 		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID,
 			Receipt: city.Receipt{Message: cmp.Or(in.Message,
-				in.Bead.ID+" is in that state already"),
-				Bead: &in.Bead}}})
+				in.Bead.ID+" is already in that state"), Bead: &in.Bead}}})
 		return
 	}
 	for i, e := range in.Events {
@@ -90,7 +90,7 @@ func (wk *work) changed(in effect.BeadChanged) {
 	wk.count()
 }
 
-// count requests a count of open work, in total and for each pool without a check.
+// count requests a count of open work: in total, and for each pool without a check.
 func (wk *work) count() {
 	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != alive {
 		return
@@ -118,7 +118,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// members busy in other stores must not be drained because of one store that never answered
+	// while a store has never answered, members may be busy with its work and must not be drained
 	if in.Unknown {
 		wk.takeSeen(in)
 		wk.findStranded(now)
@@ -143,7 +143,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	}
 }
 
-// takeSeen takes the results of a count, even if some stores did not answer.
+// takeSeen stores what a count found, even if some stores did not answer.
 func (wk *work) takeSeen(in effect.WorkCounted) {
 	if !maps.Equal(wk.tasks, in.Tasks) || !maps.Equal(wk.gated, in.Gated) ||
 		!maps.Equal(wk.rigs, in.Rigs) || !maps.Equal(wk.mail, in.Mail) {
@@ -152,7 +152,7 @@ func (wk *work) takeSeen(in effect.WorkCounted) {
 	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
-// uncountedReason returns the reason of a pool's size, with why its work is not counted yet.
+// uncountedReason returns the reason of a pool's size. It adds why the pool's work is not counted yet.
 func (wk *work) uncountedReason(p *poolRecord) string {
 	what, waits := strings.CutSuffix(p.why, unanswered)
 	if !waits {
@@ -161,7 +161,7 @@ func (wk *work) uncountedReason(p *poolRecord) string {
 	return what + ": " + orDefault(wk.uncounted, "its work has not been counted yet")
 }
 
-// patrol is the part of a patrol about work and automations.
+// patrol does the part of a patrol that concerns work and automations.
 func (wk *work) patrol(now time.Time) {
 	wk.m.runs.Patrol(now)
 	wk.probe(now)
@@ -170,7 +170,7 @@ func (wk *work) patrol(now time.Time) {
 	wk.backUp(now)
 }
 
-// retry retries what failed before.
+// retry retries automations and counts that failed before.
 func (wk *work) retry(now time.Time) {
 	wk.m.runs.Retry(now)
 	wk.count()
