@@ -106,8 +106,8 @@ func needVerb(m *model) string {
 		return "this control room is read-only"
 	case actsOn(m, panel.KindPool) && len(m.aim) == 0:
 		return amongPools(m)
-	case showsRun(m) && len(m.aim) == 0:
-		return amongRuns(m)
+	case apart(m) && len(m.aim) == 0:
+		return amongOthers(m)
 	}
 	if len(targets(m)) == 0 {
 		return noAgent(m)
@@ -127,8 +127,8 @@ func needTerminal(m *model) string {
 		return "this control room is read-only"
 	case actsOn(m, panel.KindPool):
 		return needMember(m)
-	case showsRun(m):
-		return amongRuns(m)
+	case apart(m):
+		return amongOthers(m)
 	case r == nil:
 		return noAgent(m)
 	case !r.Running:

@@ -195,7 +195,7 @@ func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 		return todo
 	}
 	return askLeaving(m, question{title: fmt.Sprintf("Scale %s to %d?", p.Shown, size),
-		verb: "scale", do: do}, beyond(m, p, size))
+		verb: "scale", do: do}, details.Leaving(m.details(), p.Name, size))
 }
 
 // auto returns a pool to its check. It asks first if members are known to leave.
@@ -211,7 +211,7 @@ func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 		return todo
 	}
 	return askLeaving(m, question{title: "Return " + p.Shown + " to its check?",
-		verb: "return it", do: do}, beyond(m, p, size))
+		verb: "return it", do: do}, details.Leaving(m.details(), p.Name, size))
 }
 
 // askLeaving asks first only if members have to leave.
@@ -223,26 +223,6 @@ func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 		len(leaving)
 	ask(m, q)
 	return nil
-}
-
-// beyond predicts the members that leave if a pool gets a size: idle ones before busy ones, and the last first.
-func beyond(m *model, p *panel.PoolRow, size int) []*panel.AgentRow {
-	var idle, busy []*panel.AgentRow
-	for _, r := range details.Members(m.details(), p.Name) {
-		switch {
-		case !r.Drainable():
-		case r.Task == "":
-			idle = append(idle, r)
-		default:
-			busy = append(busy, r)
-		}
-	}
-	stay := max(0, size-len(busy))
-	leaving := append(idle[min(stay, len(idle)):], busy[min(size, len(busy)):]...)
-	slices.SortFunc(leaving, func(a, b *panel.AgentRow) int {
-		return city.CompareNames(a.Name, b.Name)
-	})
-	return leaving
 }
 
 // membersAt returns the members of the pool under the cursor that have a terminal, the selected agent first.

@@ -139,6 +139,9 @@ func focusOn(m *model, p panel.ID) {
 		}
 	}
 	m.focus = p
+	if m.focused().About().Slot || p == panel.IDEvents {
+		m.slot = p
+	}
 	turnPane(m)
 	m.followSubject()
 	if p == panel.IDPeek {

@@ -25,7 +25,7 @@ func (r *toy) Key() string { return r.name }
 // newToys makes a panel of the city's rigs.
 func newToys() panel.Panel {
 	toys := panel.NewTable(panel.Definition[toy, *toy]{
-		About: panel.About{ID: "toys", Title: "Toys", Hotkey: "9", Noun: "toy", Zone: "Toys",
+		About: panel.About{ID: "toys", Title: "Toys", Hotkey: "T", Noun: "toy", Zone: "Toys",
 			Kind: "toy", Opens: "toy.fix", Nouns: []string{"toy"}, Share: 5, Least: 3},
 		Rows: func(e *panel.Env) (rows []toy) {
 			for i := range e.Snap.Rigs {
@@ -82,7 +82,7 @@ func TestAPanelInOneFile(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Rigs = []city.Rig{{Name: "top", Agents: 1}, {Name: "kite", Agents: 7}, {Name: "ball", Agents: 4}}
 	})
-	s.press("9")
+	s.press("T")
 	s.shows("Toys", "toy top", "toy kite", "toy ball", "fix")
 	order := func() (names []string) {
 		for _, line := range strings.Split(s.text(), "\n") {

@@ -181,6 +181,8 @@ func footText(m *model, a *action) string {
 		return "crashes"
 	case a.ID == "fleet.suspend" && chosenCity(m) != nil && chosenCity(m).Brief.Suspended:
 		return "resume"
+	case a.ID == "rig.toggle" && m.Rigs.Suspended():
+		return "resume"
 	case a.ID == "view.attention" && m.attention:
 		return "all"
 	}

@@ -269,7 +269,7 @@ func TestGoldenScenes(t *testing.T) {
 func TestGoldenSizes(t *testing.T) {
 	all := allScenes()
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {30, 4}} {
-		names := []string{"start", "peek", "quit", "pools", "automations", "work", "send", "send-lines", "send-many", "mail", "mail-reply"}
+		names := []string{"start", "peek", "quit", "pools", "automations", "rigs", "work", "send", "send-lines", "send-many", "mail", "mail-reply"}
 		if size[0] == 200 {
 			names = append(names, "events", "details", "help", "palette", "verbs", "copy", "empty", "unheard", "sick", "lost", "readonly", "held",
 				"crash", "logs", "undo", "wide-names", "wide-automations", "list-zoomed", "pool-none", "automation-none", "automation-live", "watchdogs", "watchdog-none", "watchdog-start")

@@ -4,6 +4,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 // panelActions returns the actions that single panels define.
@@ -52,10 +53,20 @@ func grantOne(m *model, r panel.Request) []feed.Effect {
 		m.read(&reader{Title: r.Title, Lines: func(w int) []string { return r.Lines(m.env(), w) }})
 	case len(r.Commands) > 0:
 		do := func(m *model) []feed.Effect { return carry(m, r.Doing, r.What, r.Commands) }
-		return perhaps(m, question{title: r.Ask, verb: r.Verb, do: do})
+		q := question{title: r.Ask, whom: r.Whom, body: r.Body, verb: r.Verb, count: r.Count,
+			do: do}
+		if r.Count > 0 {
+			ask(m, q)
+			return nil
+		}
+		return perhaps(m, q)
 	case r.Visit != "":
 		focusOn(m, panel.IDAgents)
 		return chooseNamed(m, r.Visit)
+	case r.Go != "":
+		focusOn(m, r.Go)
+		*filter(m) = widget.ParseFilter(r.Filter)
+		m.refill()
 	}
 	return nil
 }

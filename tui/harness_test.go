@@ -166,6 +166,13 @@ func effectOf[E feed.Effect](s *stage) (E, bool) {
 	return zero, false
 }
 
+// feedOf is news of the seeded city with a change.
+func feedOf(edit func(*city.Snapshot)) feed.News {
+	n := demoSnapshot(epoch)
+	edit(n)
+	return feed.News{Snap: n}
+}
+
 // terminalWith is a real screen that has been written to.
 func terminalWith(text string) terminal.Screen {
 	s := terminal.NewScreen(terminal.UsualCols, terminal.UsualRows, terminal.Scrollback)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 // tier is how much fits on the screen.
@@ -35,6 +36,7 @@ type place struct {
 	panel panel.ID
 	h     int
 	tabs  bool // it shares its place with the other lists
+	slot  bool // it shares its place with the panels that have a Slot
 }
 
 // plan is the layout: header rows, then the body with up to two stacks side by side and something across the whole
@@ -136,7 +138,11 @@ func (m *model) planWide(p *plan, body int) {
 		p.across = []place{{panel: panel.IDPeek, h: body - top}}
 	}
 	p.topRows = top
-	const strip, log = 6, 8
+	const strip = 6
+	log, slot := 8, place{panel: inSlot(m), slot: true}
+	if m.focus == slot.panel && slot.panel != panel.IDEvents {
+		log = max(log, top/3)
+	}
 	held := 0
 	var some []place
 	for _, list := range m.Panels {
@@ -147,18 +153,43 @@ func (m *model) planWide(p *plan, body int) {
 	}
 	if m.below || m.hidden {
 		p.left = append([]place{{panel: panel.IDAgents, h: top - held}}, some...)
-		p.right = []place{{panel: panel.IDDetail, h: strip},
-			{panel: panel.IDEvents, h: top - strip}}
+		slot.h = top - strip
+		p.right = []place{{panel: panel.IDDetail, h: strip}, slot}
 		return
 	}
 	// The pane gets as much as possible, events fill what a short list of agents leaves.
-	rest := max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
+	slot.h = max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
 	p.left = slices.Concat(
-		[]place{{panel: panel.IDAgents, h: top - held - rest}},
+		[]place{{panel: panel.IDAgents, h: top - held - slot.h}},
 		some,
-		[]place{{panel: panel.IDEvents, h: rest}},
+		[]place{slot},
 	)
 	p.right = []place{{panel: panel.IDDetail, h: strip}, {panel: panel.IDPeek, h: top - strip}}
+}
+
+// inSlot returns the panel that is visible where Events shares its place on a wide screen: the focused one, else the
+// one that had the focus last.
+func inSlot(m *model) panel.ID {
+	for _, id := range []panel.ID{m.focus, m.slot} {
+		if p := m.panelOf(id); p.About().ID == id && p.About().Slot && m.present(p) {
+			return id
+		}
+	}
+	return panel.IDEvents
+}
+
+// slotTabs returns the titles of the panels that share the place of Events on a wide screen.
+func slotTabs(m *model, e *panel.Env, own widget.Tab, w int) []widget.Tab {
+	var all []widget.Tab
+	for _, p := range m.Panels {
+		switch a := p.About(); {
+		case string(a.ID) == own.ID:
+			all = append(all, own)
+		case a.ID == panel.IDEvents || a.Slot && m.present(p):
+			all = append(all, p.Title(e))
+		}
+	}
+	return widget.ShortTabs(all, w, m.look.Glyphs.More)
 }
 
 // roomFor returns how many rows a panel takes of a stack: all its rows, up to its share. An empty panel has one row

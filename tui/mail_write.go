@@ -52,7 +52,7 @@ func addressees(m *model) []string {
 		for _, p := range m.Pools.Targets() {
 			all = append(all, mail.PoolPrefix+p.Name)
 		}
-	case panel.KindAutomation:
+	case panel.KindAutomation, panel.KindRig:
 	default:
 		for _, r := range targets(m) {
 			all = append(all, r.Name)
@@ -65,8 +65,8 @@ func needAddressees(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return needWritable(m)
-	case m.subject().Kind == panel.KindAutomation:
-		return amongRuns(m)
+	case apart(m):
+		return amongOthers(m)
 	case m.subject().Kind == panel.KindPool:
 		return needPool(m)
 	case len(addressees(m)) == 0:

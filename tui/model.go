@@ -59,6 +59,7 @@ type screenState struct {
 	ui     uint64 // grows with every message that may change the screen, except data
 	focus  panel.ID
 	before panel.ID // the focus to go back to
+	slot   panel.ID // the panel with a Slot that had the focus last
 	zoomed bool
 	hidden bool // the pane
 	below  bool // the pane, on wide screens

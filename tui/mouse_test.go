@@ -63,7 +63,7 @@ func TestClick(t *testing.T) {
 		if s.m.focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
 			t.Errorf("%v: the automation is %s", size, s.m.Automations.Chosen)
 		}
-		s.click("1 Agents")
+		s.press("1")
 		s.click("0 flaky")
 		if s.m.focus != panel.IDPeek {
 			t.Errorf("%v: the focus is on %s, not on the pane", size, s.m.focus)

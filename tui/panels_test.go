@@ -98,12 +98,12 @@ func TestAttention(t *testing.T) {
 	if got := s.order(); !slices.Equal(got, []string{"prober", "scout", "flaky", "monitor"}) {
 		t.Errorf("agents: %v", got)
 	}
-	s.shows("!attention  4 of 21")
+	s.shows("!attention 4 of 21")
 	s.press("2")
 	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage"}) { // set by hand, its check fails
 		t.Errorf("pools: %v", got)
 	}
-	s.shows("!attention  2 of 5")
+	s.shows("!attention 2 of 5")
 	s.press("!")
 	if len(s.order()) != 21 || len(s.pooling()) != 5 {
 		t.Errorf("all again: %v, %v", s.order(), s.pooling())

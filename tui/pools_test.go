@@ -166,7 +166,7 @@ func TestPoolsAreFiltered(t *testing.T) {
 	}
 	s := pooled(t, 120, 40)
 	s.press("2", "/", "x", "x", "enter")
-	s.shows(`None of 5 pools matches "xx".`, "/xx  0 of 5")
+	s.shows(`None of 5 pools matches "xx".`, "/xx 0 of 5")
 	s.press("esc")
 	if len(s.pooling()) != 5 || s.m.focus != panel.IDPools {
 		t.Errorf("esc clears the filter and no more: %v, focus %v", s.pooling(), s.m.focus)
@@ -197,6 +197,7 @@ func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
 // Titles that do not fit give up their notes first, then the names of what is not seen.
 func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
+	s.change(func(n *city.Snapshot) { n.Rigs = nil })
 	s.press("space", "space", "2")
 	s.shows("━ 1 Agents 21 ━━ 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 Automations 0 ━━ 5 Events ━")
 	s.size(92, 24)

@@ -120,9 +120,12 @@ func runTab(m *model) widget.Tab {
 	return t
 }
 
-// amongRuns returns why a verb of agents is refused while the pane is about an automation.
-func amongRuns(m *model) string {
-	if m.focus == panel.IDAutomations {
+// apart reports whether verbs of agents are refused, because the focused panel or the pane is about something else.
+func apart(m *model) bool { return showsRun(m) || m.zone().Apart() }
+
+// amongOthers returns why a verb of agents is refused while the focused panel or the pane is about something else.
+func amongOthers(m *model) string {
+	if m.focus != panel.IDPeek {
 		return "press " + m.keys.KeyOf("focus.agents") + " for the agents"
 	}
 	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " +

@@ -61,7 +61,7 @@ func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.automation("db-health", func(a *city.Automation) { a.Rig = "" })
 	s.press("?")
-	s.typeIn("rig")
+	s.typeIn("agent's rig")
 	s.shows("db-health belongs to no rig")
 }
 
@@ -156,7 +156,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 				s.m.dialogs.choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}
-			s.shows(amongRuns(s.m))
+			s.shows(amongOthers(s.m))
 		}
 	}
 	s.press("0", "d")

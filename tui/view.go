@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -186,7 +185,10 @@ func (m *model) detailStrip(w, h int) []string {
 func (m *model) tabsFor(at place, w int) []widget.Tab {
 	e := m.env()
 	own := m.tabFor(e, at, w)
-	if !at.tabs {
+	switch {
+	case at.slot:
+		return slotTabs(m, e, own, w)
+	case !at.tabs:
 		return []widget.Tab{own}
 	}
 	var all []widget.Tab
@@ -206,7 +208,7 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 		pane.ID, pane.Name, pane.Extra = string(panel.IDPeek), "Peek", ""
 		all = append(all, pane)
 	}
-	return m.shortTabs(all, m.w)
+	return widget.ShortTabs(all, m.w, m.look.Glyphs.More)
 }
 
 // tabFor returns the title of the panel at a place.
@@ -245,39 +247,4 @@ func (m *model) roomy() int {
 		}
 	}
 	return w
-}
-
-// shortTabs shortens the titles of panels that share one place to w columns. First the notes go, then, from the
-// right, the names of hidden panels, but not their keys; then the search is cut, and last the keys go. The number of
-// hidden rows may replace a name, but nothing else.
-func (m *model) shortTabs(all []widget.Tab, w int) []widget.Tab {
-	all = slices.Clone(all)
-	over := func() int { return widget.TabsWidth(all) - w }
-	for i := len(all) - 1; i >= 0 && widget.TabsWidth(widget.WithoutHidden(all)) > w; i-- {
-		all[i].Note = ""
-	}
-	if over() > 0 && slices.ContainsFunc(all, func(t widget.Tab) bool { return t.Note != "" }) {
-		all = widget.WithoutHidden(all)
-	}
-	for i := len(all) - 1; i >= 0 && over() > 0; i-- {
-		if !all[i].Active {
-			all[i].Name = ""
-		}
-	}
-	if over() > 0 {
-		all = widget.WithoutHidden(all)
-	}
-	const beginning = 6 // of the search
-	for i := range all {
-		if text := all[i].Search; text != "" && over() > 0 {
-			all[i].Search = widget.Cut(text, max(beginning, widget.Width(text)-over()),
-				m.look.Glyphs.More)
-		}
-	}
-	for i := len(all) - 1; i >= 0 && over() > 0 && widget.Searched(all); i-- {
-		if !all[i].Active {
-			all = slices.Delete(all, i, i+1)
-		}
-	}
-	return all
 }

@@ -50,7 +50,7 @@ func Pool(src *Source, name string) []string {
 	}
 	lines = append(lines, src.Look.Field("declared", src.Declared(p.Source, p.Patched)), "",
 		src.Look.Paint(themes.Title, "Members"))
-	lines = append(lines, memberLines(src, name)...)
+	lines = append(lines, panel.AgentLines(src.Env, Members(src, name))...)
 	return append(lines, panel.Decisions(src.Env, p.Decisions)...)
 }
 
@@ -93,27 +93,22 @@ func Members(src *Source, name string) []*panel.AgentRow {
 	return all
 }
 
-// memberLines lists a pool's members with their states.
-func memberLines(src *Source, name string) []string {
-	members := Members(src, name)
-	if len(members) == 0 {
-		return []string{src.Look.Paint(themes.Dim, "None.")}
-	}
-	longest := 0
-	for _, r := range members {
-		longest = max(longest, widget.Width(r.Shown))
-	}
-	lines := make([]string, len(members))
-	for i, r := range members {
-		sign, token := panel.AgentSign(src.Look, r.State)
-		text := r.Why
-		if e := r.Ends(src.Env).Full; e != "" {
-			text += " " + src.Look.Glyphs.Dot + " " + e
+// Leaving predicts the members that leave if a pool gets a size: idle ones before busy ones, and the last first.
+func Leaving(src *Source, name string, size int) []*panel.AgentRow {
+	var idle, busy []*panel.AgentRow
+	for _, r := range Members(src, name) {
+		switch {
+		case !r.Drainable():
+		case r.Task == "":
+			idle = append(idle, r)
+		default:
+			busy = append(busy, r)
 		}
-		lines[i] = src.Look.Paint(token, widget.Fit(sign+" "+string(r.State), panel.StateWidth+2,
-			"")) +
-			"  " + widget.Fit(r.Shown, longest, "") + "  " +
-			widget.FitRight(widget.Age(src.Now.Sub(r.Since)), 4, "") + "  " + text
 	}
-	return lines
+	stay := max(0, size-len(busy))
+	leaving := append(idle[min(stay, len(idle)):], busy[min(size, len(busy)):]...)
+	slices.SortFunc(leaving, func(a, b *panel.AgentRow) int {
+		return city.CompareNames(a.Name, b.Name)
+	})
+	return leaving
 }

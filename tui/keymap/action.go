@@ -20,6 +20,7 @@ const (
 	InAutomations Zone = "Automations"
 	InEvents      Zone = "Events"
 	InWatchdogs   Zone = "Watchdogs"
+	InRigs        Zone = "Rigs"
 	InPeek        Zone = "Peek"
 	InChoice      Zone = "Questions"     // a question with answers
 	InReader      Zone = "Texts"         // a text to scroll
@@ -43,7 +44,8 @@ func (c Zone) Dialog() bool { return slices.Contains(dialogs(), c) }
 
 // Zones returns the zones in the order of docs: panels first, then dialogs.
 func (r *Registry[H, E]) Zones() []Zone {
-	zones := []Zone{Everywhere, InLists, InPools, InAutomations, InEvents, InWatchdogs, InPeek}
+	zones := []Zone{Everywhere, InLists, InPools, InAutomations, InEvents, InWatchdogs, InRigs,
+		InPeek}
 	for i := range r.Actions {
 		for _, c := range r.Actions[i].In {
 			if !c.Dialog() && !slices.Contains(zones, c) {
@@ -53,6 +55,9 @@ func (r *Registry[H, E]) Zones() []Zone {
 	}
 	return append(zones, dialogs()...)
 }
+
+// Apart reports whether a zone is a panel of things that verbs of agents do not apply to. There its own keys win.
+func (c Zone) Apart() bool { return c == InRigs }
 
 // Guard is how long a new dialog ignores keys, because they were meant for the screen before it.
 const Guard = 300 * time.Millisecond
@@ -117,6 +122,9 @@ func (c Zone) types() bool {
 func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }
+
+// Yields reports whether the keys of an action may have another meaning in zones that are Apart.
+func (a *Action[H, E]) Yields() bool { return strings.HasPrefix(a.ID, "agent.") }
 
 // In returns the actions of a zone.
 func (r *Registry[H, E]) In(c Zone) []*Action[H, E] { return r.heard[c] }

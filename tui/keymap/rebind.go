@@ -151,12 +151,17 @@ func (a *Action[H, E]) Essential() bool {
 
 // Meets reports whether two actions are active in the same zone.
 func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
-	panelOf := func(c Zone) bool { return !c.Dialog() }
-	if slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, panelOf) ||
-		slices.Contains(b.In, Everywhere) && slices.ContainsFunc(a.In, panelOf) {
+	if a.covers(b) || b.covers(a) {
 		return true
 	}
 	return slices.ContainsFunc(a.In, func(c Zone) bool { return slices.Contains(b.In, c) })
+}
+
+// covers reports whether an action is active everywhere, and so in the zone of a panel of another one.
+func (a *Action[H, E]) covers(b *Action[H, E]) bool {
+	return slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, func(c Zone) bool {
+		return !c.Dialog() && !(c.Apart() && a.Yields())
+	})
 }
 
 // keepEssential removes keys from claims that would leave an essential action without a key.

@@ -19,11 +19,17 @@ type Request struct {
 	Title string // of the text
 	Lines func(e *Env, w int) []string
 
-	Ask, Verb   string // the question before the commands, if one is needed, and its answer
+	Ask, Verb  string // the question before the commands, if one is needed, and its answer
+	Whom, Body []string
+	// of the targets, for a question that is asked before an action that is not harmless
+	Count       int
 	Doing, What string // the progress text for the status line
 	Commands    []city.Command
 
 	Visit string // an agent
+
+	Go     ID     // a panel
+	Filter string // that it gets
 }
 
 // Copied is a text that can be copied from the selection.

@@ -14,6 +14,7 @@ type Lists struct {
 	Automations *Automations
 	Events      *Events
 	Watchdogs   *Watchdogs
+	Rigs        *Rigs
 
 	Panels []Panel // all of them, in the order of their titles
 }
@@ -27,8 +28,10 @@ func NewLists() Lists {
 		Automations: newAutomations(),
 		Events:      NewEvents(a),
 		Watchdogs:   newWatchdogs(a),
+		Rigs:        newRigs(a),
 	}
-	l.Panels = []Panel{l.Agents, l.Pools, l.Quarantine, l.Automations, l.Events, l.Watchdogs}
+	l.Panels = []Panel{l.Agents, l.Pools, l.Quarantine, l.Automations, l.Events, l.Watchdogs,
+		l.Rigs}
 	return l
 }
 

@@ -20,6 +20,7 @@ const (
 	IDAutomations ID = "automations"
 	IDEvents      ID = "events"
 	IDWatchdogs   ID = "watchdogs"
+	IDRigs        ID = "rigs"
 	IDPeek        ID = "peek"   // not a Panel: it shows a terminal
 	IDDetail      ID = "detail" // never has the focus
 )
@@ -34,6 +35,7 @@ const (
 	KindAutomation Kind = "automation"
 	KindEvent      Kind = "event"
 	KindWatchdog   Kind = "watchdog"
+	KindRig        Kind = "rig"
 	KindBead       Kind = "work"
 	KindMessage    Kind = "mail"
 )
@@ -107,6 +109,7 @@ type About struct {
 	Details  string   // the action that shows details
 	Nouns    []string // prefixes of the ids of actions about its things
 	Optional bool     // hidden while it is empty and not focused
+	Slot     bool     // on a wide screen it takes the place of Events while it was focused last
 	// it shows some rows of another panel, with that panel's filter, order and marks
 	Part     bool
 	Shared   bool // another panel shows the same rows: the room selects among them

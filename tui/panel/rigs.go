@@ -1,0 +1,136 @@
+package panel
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/tui/widget"
+)
+
+// rigState is the state of a rig in one word.
+type rigState string
+
+const (
+	rigBroken    rigState = "broken"    // its folder cannot be used
+	rigTroubled  rigState = "troubled"  // some of its agents need attention
+	rigRunning   rigState = "running"   // some of its agents run
+	rigIdle      rigState = "idle"      // none of its agents runs
+	rigSuspended rigState = "suspended" // none of its agents starts
+)
+
+// urgency orders the states of rigs; 0 is the most urgent.
+func (s rigState) urgency() int {
+	return slices.Index([]rigState{rigBroken, rigTroubled, rigRunning, rigIdle, rigSuspended}, s)
+}
+
+// RigRow is a rig ready to be drawn; all texts are cleaned once.
+type RigRow struct {
+	Name    string // the city's name for it
+	Shown   string
+	Path    string
+	Prefix  string
+	Source  string
+	State   rigState
+	Problem string // why its folder cannot be used
+	Agents  int
+	Running int
+	Work    *city.RigWork // nil = not counted
+	counts  []string      // of its agents by state: "2 running", the most urgent first
+}
+
+func newRigRow(r *city.Rig, agents []AgentRow, now time.Time) RigRow {
+	row := RigRow{Name: r.Name, Shown: widget.Plain(r.Name), Path: widget.Plain(r.Path),
+		Prefix: widget.Plain(r.Prefix), Source: widget.Plain(r.Source), State: rigIdle,
+		Problem: widget.Plain(r.Problem), Agents: r.Agents, Running: r.Running, Work: r.Work}
+	states, urgent := map[city.State]int{}, false
+	for i := range agents {
+		if a := &agents[i]; a.Rig == r.Name {
+			states[a.State]++
+			urgent = urgent || a.Attention(now)
+		}
+	}
+	for _, s := range city.States {
+		if n := states[s]; n > 0 {
+			row.counts = append(row.counts, strconv.Itoa(n)+" "+string(s))
+		}
+	}
+	switch {
+	case row.Problem != "":
+		row.State = rigBroken
+	case r.Suspended:
+		row.State = rigSuspended
+	case urgent:
+		row.State = rigTroubled
+	case r.Running > 0:
+		row.State = rigRunning
+	}
+	return row
+}
+
+func (r *RigRow) Key() string { return r.Name }
+
+// Attention reports whether it needs attention.
+func (r *RigRow) Attention() bool { return r.State == rigBroken || r.State == rigTroubled }
+
+// AgentsText counts its agents by state.
+func (r *RigRow) AgentsText() string {
+	if len(r.counts) == 0 {
+		return "no agents"
+	}
+	return strings.Join(r.counts, ", ")
+}
+
+// WorkText counts its open work.
+func (r *RigRow) WorkText() string {
+	if r.Work == nil {
+		return "not counted"
+	}
+	text := strconv.Itoa(r.Work.Open) + " open"
+	if r.Work.InProgress > 0 {
+		text += ", " + strconv.Itoa(r.Work.InProgress) + " in progress"
+	}
+	return text
+}
+
+// unfinished returns the number of open beads and those in progress.
+func (r *RigRow) unfinished() int {
+	if r.Work == nil {
+		return 0
+	}
+	return r.Work.Open + r.Work.InProgress
+}
+
+// Passes reports whether a row matches the filter.
+func (r *RigRow) Passes(f *widget.Filter) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(string(r.State), t.Word)
+		case "rig", "name":
+			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
+		case "":
+			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Path) ||
+				t.In(r.Prefix) || t.In(r.AgentsText()) || t.In(r.Problem))
+		}
+		return hit
+	})
+}
+
+// rigWays returns the orders of rigs: need, name, agents, work.
+func rigWays() []widget.Way[RigRow] {
+	return []widget.Way[RigRow]{
+		{Name: "need", Rank: func(a, b *RigRow) int {
+			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()),
+				city.CompareNames(a.Name, b.Name))
+		}},
+		{Name: "name", Rank: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
+		{Name: "agents", Rank: func(a, b *RigRow) int { return cmp.Compare(b.Agents, a.Agents) }},
+		{Name: "work", Rank: func(a, b *RigRow) int {
+			return cmp.Compare(b.unfinished(), a.unfinished())
+		}},
+	}
+}

@@ -1,0 +1,371 @@
+package panel
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Rigs is the panel of the city's rigs, those that need attention first.
+type Rigs struct {
+	Table[RigRow, *RigRow]
+	agents *Agents
+}
+
+func newRigs(all *Agents) *Rigs {
+	g := &Rigs{agents: all}
+	g.Table = NewTable(Definition[RigRow, *RigRow]{
+		About: About{ID: IDRigs, Title: "Rigs", Hotkey: "7", Noun: "rig",
+			Zone: keymap.InRigs, Kind: KindRig,
+			Opens: "rig.details", Details: "rig.details", Nouns: []string{"rig"},
+			Optional: true, Explains: true, Slot: true},
+		Rows: func(e *Env) []RigRow {
+			rows := make([]RigRow, len(e.Snap.Rigs))
+			for i := range rows {
+				rows[i] = newRigRow(&e.Snap.Rigs[i], all.Rows, e.Now)
+			}
+			return rows
+		},
+		Orders:  func(time.Time) []widget.Way[RigRow] { return rigWays() },
+		Matches: func(f *widget.Filter, r *RigRow, _ time.Time) bool { return r.Passes(f) },
+		Needs:   func(r *RigRow, _ time.Time) bool { return r.Attention() },
+		Columns: rigColumnsOf,
+		Ills:    func(*Env) (string, bool) { return g.ills() },
+		Help:    rigHelp,
+		Rig:     func(r *RigRow) string { return r.Name },
+		Called:  func(r *RigRow) string { return "rig " + r.Shown },
+		Copies: func(r *RigRow) []Copied {
+			return []Copied{{"name", r.Name}, {"path", r.Path}, {"prefix", r.Prefix},
+				{"where it is declared", r.Source}}
+		},
+		Strip:   g.strip,
+		Actions: g.actions,
+	})
+	return g
+}
+
+// ills returns the summary for the title.
+func (g *Rigs) ills() (text string, alert bool) {
+	n := 0
+	for i := range g.Rows {
+		if g.Rows[i].Attention() {
+			n++
+		}
+	}
+	if n == 0 {
+		return "", false
+	}
+	if n == 1 {
+		return "1 needs attention", true
+	}
+	return fmt.Sprintf("%d need attention", n), true
+}
+
+// actions returns the actions for the rigs under the cursor or marked.
+func (g *Rigs) actions() []Action {
+	return []Action{
+		{Action: Key{ID: "rig.details", Key: keymap.Bind("show details of the rig: folder, "+
+			"prefix, work, its agents", "enter"), Short: "details", Run: g.show}},
+		{Writes: true, Action: Key{ID: "rig.toggle",
+			Key:   keymap.Bind("suspend the rig with all its agents, or resume it", "s"),
+			Short: "suspend", Risk: keymap.Confirmed, Run: g.toggle}},
+		{Writes: true, Action: Key{ID: "rig.restart",
+			Key: keymap.Bind("restart all agents of the rig", "r"), Short: "restart",
+			Risk: keymap.Confirmed, Why: g.whyNoRestart, Run: g.restart}},
+		{Action: Key{ID: "rig.agents", Key: keymap.Bind("show only the agents of the rig", "."),
+			Short: "agents", Run: func(*Env) []Request {
+				return []Request{{Go: IDAgents, Filter: "rig:" + g.Current().Name}}
+			}}},
+	}
+}
+
+// Suspended reports whether all rigs under the cursor or marked are suspended.
+func (g *Rigs) Suspended() bool {
+	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
+		return r.State != rigSuspended
+	})
+}
+
+// toggle suspends the rigs that are not suspended; if all are, it resumes them.
+func (g *Rigs) toggle(*Env) []Request {
+	var on []*RigRow
+	var suspend, resume []city.Command
+	running := 0
+	for _, r := range g.Targets() {
+		resume = append(resume, city.ResumeRig{Rig: r.Name})
+		if r.State != rigSuspended {
+			on = append(on, r)
+			suspend = append(suspend, city.SuspendRig{Rig: r.Name})
+			running += r.Running
+		}
+	}
+	if len(on) == 0 {
+		return []Request{{Ask: "Resume " + g.Called() + "?", Verb: "resume", Doing: "resuming",
+			What: g.Called(), Commands: resume}}
+	}
+	what := calledRigs(on)
+	body := "No session is running there, and none starts"
+	if running > 0 {
+		body = widget.Count(running, "session") + " stop, and none starts"
+	}
+	return []Request{{Ask: "Suspend " + what + "?", Verb: "suspend", Doing: "suspending",
+		What: what, Commands: suspend, Count: max(len(on), running), Whom: whichRigs(on),
+		Body: []string{body + " until the rig is resumed.",
+			"This is stored in the configuration."}}}
+}
+
+// calledRigs names rigs: "rig shop", "3 rigs".
+func calledRigs(rows []*RigRow) string {
+	if len(rows) == 1 {
+		return "rig " + rows[0].Shown
+	}
+	return widget.Count(len(rows), "rig")
+}
+
+// whichRigs lists rigs if there are several.
+func whichRigs(rows []*RigRow) []string {
+	if len(rows) < 2 {
+		return nil
+	}
+	text := ""
+	for i, r := range rows {
+		if i > 0 {
+			text += ", "
+		}
+		text += r.Shown
+	}
+	return []string{text}
+}
+
+// members returns the agents of some rigs in natural order.
+func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
+	var rows []*AgentRow
+	for i := range g.agents.Rows {
+		a := &g.agents.Rows[i]
+		if slices.ContainsFunc(rigs, func(r *RigRow) bool { return a.Rig == r.Name }) {
+			rows = append(rows, a)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) })
+	return rows
+}
+
+// restartable returns the agents that a restart of the rigs restarts: not those that must not run.
+func (g *Rigs) restartable() []*AgentRow {
+	return slices.DeleteFunc(g.members(g.Targets()...), func(a *AgentRow) bool {
+		return a.State == city.Suspended || a.State == city.Draining || a.State == city.Stopping
+	})
+}
+
+func (g *Rigs) whyNoRestart(*Env) string {
+	switch {
+	case len(g.restartable()) > 0:
+		return ""
+	case g.Current().State == rigSuspended:
+		return g.Called() + " is suspended"
+	}
+	return "no agent of " + g.Called() + " can be restarted"
+}
+
+func (g *Rigs) restart(*Env) []Request {
+	rows, what := g.restartable(), g.Called()
+	all := len(g.members(g.Targets()...))
+	commands := make([]city.Command, len(rows))
+	for i, a := range rows {
+		commands[i] = city.Restart{Agent: a.Name}
+	}
+	body := []string{widget.Count(len(rows), "agent") + ": each session ends and a new one " +
+		"starts. This does not count as a crash."}
+	if left := all - len(rows); left > 0 {
+		body = append(body, widget.Count(left, "suspended or draining agent")+" stay as they are.")
+	}
+	return []Request{{Ask: "Restart " + what + "?", Verb: "restart", Doing: "restarting",
+		What: what, Commands: commands, Count: len(rows), Whom: whichRigs(g.Targets()),
+		Body: body}}
+}
+
+// show opens the details of a rig.
+func (g *Rigs) show(*Env) []Request {
+	name := g.Current().Name
+	return []Request{{Title: "rig " + g.Current().Shown, Lines: func(e *Env, w int) []string {
+		r := g.Find(name)
+		if r == nil {
+			return []string{"This rig is no longer part of the city."}
+		}
+		return widget.WrapAll(g.details(e, r), w)
+	}}}
+}
+
+// details returns everything known about a rig: its folder, its work and its agents.
+func (g *Rigs) details(e *Env, r *RigRow) []string {
+	sign, token := rigSign(e.Look, r.State)
+	lines := []string{
+		e.Look.Field("state", e.Look.Paint(token, sign+" "+string(r.State))),
+		e.Look.Field("path", r.Path),
+	}
+	if r.Problem != "" {
+		lines = append(lines, e.Look.Field("problem", e.Look.Paint(themes.Bad, r.Problem)))
+	}
+	lines = append(lines,
+		e.Look.Field("prefix", r.Prefix+" (of the ids of its work)"),
+		e.Look.Field("agents", r.AgentsText()),
+		e.Look.Field("work", r.WorkText()),
+		e.Look.Field("declared", r.Source), "",
+		e.Look.Paint(themes.Title, "Agents"))
+	return append(lines, AgentLines(e, g.members(r))...)
+}
+
+// AgentLines lists agents with their states and reasons.
+func AgentLines(e *Env, rows []*AgentRow) []string {
+	if len(rows) == 0 {
+		return []string{e.Look.Paint(themes.Dim, "None.")}
+	}
+	longest := 0
+	for _, r := range rows {
+		longest = max(longest, widget.Width(r.Shown))
+	}
+	lines := make([]string, len(rows))
+	for i, r := range rows {
+		sign, token := AgentSign(e.Look, r.State)
+		text := r.Why
+		if ends := r.Ends(e).Full; ends != "" {
+			text += " " + e.Look.Glyphs.Dot + " " + ends
+		}
+		lines[i] = e.Look.Paint(token, widget.Fit(sign+" "+string(r.State), StateWidth+2, "")) +
+			"  " + widget.Fit(r.Shown, longest, "") + "  " +
+			widget.FitRight(widget.Age(e.Now.Sub(r.Since)), 4, "") + "  " + text
+	}
+	return lines
+}
+
+// rigSign returns the glyph and the colour of a rig's state.
+func rigSign(l *widget.Styles, s rigState) (string, themes.Token) {
+	switch s {
+	case rigBroken:
+		return l.Glyphs.Failed, themes.Bad
+	case rigTroubled:
+		return l.Glyphs.Alert, themes.Warn
+	case rigIdle:
+		return l.Glyphs.Exited, themes.Off
+	case rigSuspended:
+		return l.Glyphs.Suspended, themes.Off
+	}
+	return l.Glyphs.Running, themes.Good
+}
+
+// rigColumns are the widths of the Rigs panel; 0 = hidden.
+type rigColumns struct{ state, name, run, work, prefix, agents, path, gap int }
+
+func rigWidths(rows []*RigRow, w int) rigColumns {
+	c := rigColumns{state: 11, name: 6, run: 5, work: 4, prefix: 6, gap: 2}
+	if w < 60 {
+		c.gap, c.prefix = 1, 0
+	}
+	agents, path := 0, 0
+	for _, r := range rows {
+		c.name = max(c.name, widget.Width(r.Shown))
+		c.run, c.work = max(c.run, len(r.runText())), max(c.work, len(r.workCell()))
+		if c.prefix > 0 {
+			c.prefix = max(c.prefix, widget.Width(r.Prefix))
+		}
+		agents, path = max(agents, widget.Width(r.why().Text)), max(path, widget.Width(r.Path))
+	}
+	c.name = min(c.name, max(8, min(28, w/4)))
+	rest := w - 4 - c.state - c.gap - c.name - c.gap - c.run - c.gap - c.work - c.gap
+	if c.prefix = min(c.prefix, 10); c.prefix > 0 {
+		rest -= c.prefix + c.gap
+	}
+	c.agents = max(0, rest)
+	if least := min(agents, 34); rest >= least+c.gap+12 {
+		c.agents = max(least, min(agents, rest-c.gap-path))
+		c.path = rest - c.agents - c.gap
+	}
+	return c
+}
+
+// runText returns the numbers of running and of all agents.
+func (r *RigRow) runText() string { return fmt.Sprintf("%d/%d", r.Running, r.Agents) }
+
+// workCell returns the number of unfinished beads.
+func (r *RigRow) workCell() string {
+	if r.Work == nil {
+		return "-"
+	}
+	return strconv.Itoa(r.unfinished())
+}
+
+// why returns the problem of a rig, or the states of its agents.
+func (r *RigRow) why() widget.Reason {
+	switch r.State {
+	case rigBroken:
+		return widget.Reason{Text: r.Problem, Token: themes.Bad}
+	case rigTroubled:
+		return widget.Reason{Text: r.AgentsText(), Token: themes.Warn}
+	case rigRunning:
+		return widget.Reason{Text: r.AgentsText(), Token: themes.Text}
+	}
+	return widget.Reason{Text: r.AgentsText(), Token: themes.Dim}
+}
+
+// rigColumnsOf returns the columns of the Rigs panel that fit into w.
+func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
+	c, more := rigWidths(rows, w), e.Look.Glyphs.More
+	text := func(head string, w int, token themes.Token,
+		cell func(r *RigRow) string) Column[*RigRow] {
+		return Column[*RigRow]{Head: head, W: w, Gap: c.gap,
+			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
+				l.Add(token, widget.Fit(cell(r), w, more))
+			}}
+	}
+	number := func(head string, w int, cell func(r *RigRow) string) Column[*RigRow] {
+		return Column[*RigRow]{Head: head, W: w, Gap: c.gap, Right: true,
+			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
+				l.Add(themes.Text, widget.FitRight(cell(r), w, more))
+			}}
+	}
+	return append([]Column[*RigRow]{
+		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
+			sign, token := rigSign(e.Look, r.State)
+			l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, more))
+		}},
+		{Head: "name", W: c.name, Gap: c.gap,
+			Cell: func(l *widget.Line, r *RigRow, s widget.RowState) {
+				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
+			}},
+	}, shown([]Column[*RigRow]{
+		number("run", c.run, (*RigRow).runText),
+		number("work", c.work, (*RigRow).workCell),
+		text("prefix", c.prefix, themes.Dim, func(r *RigRow) string { return r.Prefix }),
+		{Head: "agents", W: c.agents, Gap: c.gap,
+			Cell: func(l *widget.Line, r *RigRow, _ widget.RowState) {
+				e.Look.Reason(l, r.why(), c.agents)
+			}},
+		text("path", c.path, themes.Dim, func(r *RigRow) string { return r.Path }),
+	})...)
+}
+
+// rigHelp says how to add a rig.
+func rigHelp(e *Env, w int) []string {
+	return e.Look.Notes(w, "No rigs. A rig is a project folder with agents and work of its own. "+
+		"Add one with a command:", "", "    gcity rig add FOLDER")
+}
+
+// strip describes a rig in a few lines.
+func (g *Rigs) strip(e *Env, r *RigRow, w int) []string {
+	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "rig " + r.Shown, Active: true}},
+		r.Source)}
+	for i, text := range g.details(e, r) {
+		if i < 5 {
+			l := widget.Line{Styles: e.Look}
+			l.Space(1)
+			lines = append(lines, widget.Crop(l.String()+text, w))
+		}
+	}
+	return lines
+}

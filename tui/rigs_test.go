@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/city"
+	"gcity/tui/panel"
+)
+
+// withRigs is a city with pools and rigs: one is suspended, one is broken, and one has an agent in trouble.
+func withRigs(s *city.Snapshot) {
+	withPools(s)
+	s.Rigs = append(slices.Clone(s.Rigs),
+		city.Rig{Name: "api", Path: "/srv/api", Prefix: "ap", Agents: 3, Running: 2, Source: "city.toml:13:1", Work: &city.RigWork{Open: 4, InProgress: 2}},
+		city.Rig{Name: "docs", Path: "/srv/docs", Prefix: "do", Agents: 1, Running: 1, Source: "city.toml:17:1", Work: &city.RigWork{Open: 9}})
+	for i := range s.Agents {
+		switch a := &s.Agents[i]; a.Name {
+		case "builder", "scout", "worker-1":
+			a.Rig = "api"
+		case "chatty":
+			a.Rig = "docs"
+		}
+	}
+}
+
+func rigged(t *testing.T, w, h int) *stage {
+	s := demo(t, w, h)
+	s.change(withRigs)
+	s.press("7")
+	return s
+}
+
+func (s *stage) rigs() (names []string) {
+	for _, r := range s.m.Rigs.Visible() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+func TestRigsAreListedFilteredAndSorted(t *testing.T) {
+	s := rigged(t, 120, 40)
+	s.shows("7 Rigs 4 (2 need attention)", "broken", "its folder does not exist", "1 quarantined, 2 running", "2/3", "/srv/docs")
+	if got := s.rigs(); !slices.Equal(got, []string{"attic", "api", "docs", "shop"}) {
+		t.Errorf("by need they are %v", got)
+	}
+	s.press("o", "o", "o")
+	if got := s.rigs(); !slices.Equal(got, []string{"docs", "api", "attic", "shop"}) {
+		t.Errorf("by work they are %v", got)
+	}
+	s.press("/")
+	s.typeIn("state:susp")
+	s.press("enter")
+	if got := s.rigs(); !slices.Equal(got, []string{"shop"}) {
+		t.Errorf("suspended are %v", got)
+	}
+	s.press("esc", "!")
+	if got := s.rigs(); !slices.Equal(got, []string{"api", "attic"}) {
+		t.Errorf("attention need %v", got)
+	}
+}
+
+// s and r act on the rig in Rigs, and on the marked ones; undo takes a suspension back.
+func TestRigsAreSuspendedAndRestarted(t *testing.T) {
+	s := rigged(t, 120, 40)
+	s.press("j", "r")
+	s.shows("Restart rig api?", "3 agents: each session ends")
+	s.press("y")
+	s.wants(city.Restart{Agent: "builder"}, city.Restart{Agent: "scout"}, city.Restart{Agent: "worker-1"})
+	s.press("s")
+	s.shows("Suspend rig api?", "2 sessions stop, and none starts until the rig is resumed.")
+	s.press("y")
+	s.wants(city.SuspendRig{Rig: "api"})
+	s.done("rig api is suspended")
+	s.press("u")
+	s.wants(city.ResumeRig{Rig: "api"})
+	s.press("g", "r")
+	s.wants()
+	s.shows("cannot restart all agents of the rig: no agent of rig attic can be restarted")
+	s.press("G", "s")
+	s.wants(city.ResumeRig{Rig: "shop"})
+	s.press("g", "j", "space", "space", "s")
+	s.shows("Suspend 2 rigs?", "api, docs")
+	s.press("y")
+	s.wants(city.SuspendRig{Rig: "api"}, city.SuspendRig{Rig: "docs"})
+}
+
+// A rig leads to its agents; verbs of agents are refused in Rigs.
+func TestAgentsOfARig(t *testing.T) {
+	s := rigged(t, 120, 40)
+	s.press("j", "enter")
+	s.shows("rig api", "4 open, 2 in progress", "ap (of the ids of its work)", "scout")
+	s.press("esc", "D")
+	s.wants()
+	s.shows("press 1 for the agents")
+	s.press("esc", "W")
+	s.shows("press 1 for the agents")
+	s.press("esc", ".")
+	if got := s.order(); len(got) != 3 || !slices.Contains(got, "scout") || s.m.focus != panel.IDAgents {
+		t.Errorf("the agents of the rig are %v, with the focus on %s", got, s.m.focus)
+	}
+}
+
+func TestReadOnlyRigs(t *testing.T) {
+	s := newStage(t, Options{Mode: ReadOnly})
+	s.size(120, 40)
+	s.hear(feedOf(withRigs))
+	s.press("7", "j", "s")
+	s.wants()
+	s.shows("this control room is read-only")
+}
+
+// On a narrow screen the titles near the visible panel keep their names; without room the far ones go.
+func TestTabsScroll(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.change(withRigs)
+	s.shows("1 Agents")
+	s.press("7")
+	tabs := s.tabLine()
+	if !strings.Contains(tabs, "7 Rigs 4") || !strings.Contains(tabs, "5 Events") || strings.Contains(tabs, "1 Agents") {
+		t.Errorf("the titles are %q", tabs)
+	}
+	s.size(40, 10)
+	if tabs = s.tabLine(); !strings.Contains(tabs, "7 Rigs 4") {
+		t.Errorf("the titles are %q", tabs)
+	}
+}
+
+// tabLine is the line with the titles of the panels.
+func (s *stage) tabLine() string {
+	for _, line := range strings.Split(s.text(), "\n") {
+		if strings.Contains(line, "Rigs") {
+			return line
+		}
+	}
+	return ""
+}
+
+// On a wide screen a rig's panel takes the place of Events until Events has the focus again.
+func TestRigsTakeThePlaceOfEvents(t *testing.T) {
+	s := rigged(t, 200, 60)
+	s.shows("7 Rigs 4", "5 Events", "/srv/attic")
+	s.press("1")
+	s.shows("/srv/attic")
+	s.press("5", "1")
+	s.hides("/srv/attic")
+	s.shows("7 Rigs 4")
+}

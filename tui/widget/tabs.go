@@ -1,0 +1,51 @@
+package widget
+
+import "slices"
+
+// ShortTabs shortens the titles of panels that share one place to w columns. First the notes go, then the names of
+// hidden panels, those far from the visible one first; then the search is cut, and last the keys go. So the titles
+// scroll with the visible panel. The number of hidden rows may replace a name, but nothing else.
+func ShortTabs(all []Tab, w int, more string) []Tab {
+	all = slices.Clone(all)
+	over := func() int { return TabsWidth(all) - w }
+	for i := len(all) - 1; i >= 0 && TabsWidth(WithoutHidden(all)) > w; i-- {
+		all[i].Note = ""
+	}
+	if over() > 0 && slices.ContainsFunc(all, func(t Tab) bool { return t.Note != "" }) {
+		all = WithoutHidden(all)
+	}
+	for _, i := range farFirst(all) {
+		if over() > 0 {
+			all[i].Name = ""
+		}
+	}
+	if over() > 0 {
+		all = WithoutHidden(all)
+	}
+	const beginning = 6 // of the search
+	for i := range all {
+		if text := all[i].Search; text != "" && over() > 0 {
+			all[i].Search = Cut(text, max(beginning, Width(text)-over()),
+				more)
+		}
+	}
+	for over() > 0 && len(all) > 1 {
+		i := farFirst(all)[0]
+		all = slices.Delete(all, i, i+1)
+	}
+	return all
+}
+
+// farFirst returns the indices of the titles except the active one, the farthest from it first. Of two equally far
+// ones the right one comes first.
+func farFirst(all []Tab) []int {
+	at := slices.IndexFunc(all, func(t Tab) bool { return t.Active })
+	var order []int
+	for i := len(all) - 1; i >= 0; i-- {
+		if i != at {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return max(b-at, at-b) - max(a-at, at-a) })
+	return order
+}
