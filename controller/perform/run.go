@@ -19,6 +19,7 @@ import (
 	"gcity/config/edit"
 	"gcity/controller/effect"
 	"gcity/controller/memory"
+	"gcity/controller/preflight"
 	"gcity/internal/deadline"
 	"gcity/internal/recovery"
 	"gcity/internal/shutdown"
@@ -56,7 +57,8 @@ type sessions struct {
 	paced   *paced
 	folders turns // for starts in the same folder
 	// held while last output is drawn: one at a time, starts need the processors more
-	draws chan struct{}
+	draws   chan struct{}
+	checker *preflight.Checker
 
 	Mu     sync.Mutex
 	starts map[string]*starting // by agent
@@ -111,7 +113,8 @@ func New(w World) *Runner {
 		guards.Took = w.Called
 	}
 	b.Stores = &Stores{open: w.Stores, home: b.w.home, snapshot: w.Snapshot, guards: guards}
-	sr := &sessions{base: b, draws: make(chan struct{}, 1), starts: map[string]*starting{}}
+	sr := &sessions{base: b, draws: make(chan struct{}, 1), starts: map[string]*starting{},
+		checker: preflight.New(w.Provider)}
 	sr.paced = &paced{Provider: w.Provider,
 		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 		forked: sr.forked, answered: sr.answered, asks: sr.asks}
@@ -352,6 +355,9 @@ func (sr *sessions) yield(ctx context.Context, name string) {
 func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Started) {
 	w := f.Want
 	if in.Err = sr.w.home(); in.Err != nil {
+		return in
+	}
+	if in.Err = sr.checker.Check(ctx, w); in.Err != nil {
 		return in
 	}
 	sr.keepEnds(f.Ends)

@@ -18,3 +18,9 @@ func (p *Provider) CheckOf(ctx context.Context, provider string) error {
 	}
 	return nil
 }
+
+// IsLocal implements session.Local. A provider that cannot be opened is not local.
+func (p *Provider) IsLocal(provider string) bool {
+	q, err := p.opened(p.member(cmp.Or(provider, p.o.Home)))
+	return err == nil && session.IsLocal(q, provider)
+}

@@ -97,6 +97,7 @@ var (
 	_ session.Capturer     = (*Provider)(nil)
 	_ session.Acknowledger = (*Provider)(nil)
 	_ session.Mixer        = (*Provider)(nil)
+	_ session.Local        = (*Provider)(nil)
 	_ session.Limiter      = (*Provider)(nil)
 	_ session.Patient      = (*Provider)(nil)
 )

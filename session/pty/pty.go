@@ -100,6 +100,7 @@ var (
 	_ session.Clearer      = (*Provider)(nil)
 	_ session.Capturer     = (*Provider)(nil)
 	_ session.Acknowledger = (*Provider)(nil)
+	_ session.Local        = (*Provider)(nil)
 )
 
 // exitsKept is how many exits wait for a reader of Exits. List finds the others.
@@ -225,6 +226,9 @@ func (p *Provider) entry(name string) *entry {
 	}
 	return e
 }
+
+// IsLocal implements session.Local.
+func (*Provider) IsLocal(string) bool { return true }
 
 // reportExit sends an exit to Exits, or leaves it to List if the channel is full.
 func (p *Provider) reportExit(x session.Exit) {

@@ -80,10 +80,6 @@ func (p *Provider) check(s *session.Spec) error {
 	case !filepath.IsAbs(s.Dir):
 		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path",
 			s.Dir)
-	case strings.ContainsRune(s.Command, 0) ||
-		slices.ContainsFunc(s.Env, func(kv string) bool { return strings.ContainsRune(kv, 0) }):
-		return fail("start", s.Name, session.ErrCommand, "its command or environment "+
-			"contains a NUL")
 	}
 	return nil
 }
@@ -199,7 +195,7 @@ type life struct {
 
 // wireSpec returns the part of a Spec that a holder needs.
 func wireSpec(s *session.Spec) (*life, error) {
-	program, err := s.FindProgram()
+	program, err := s.Preflight()
 	if err != nil {
 		return nil, fail("start", s.Name, err, "%v", err)
 	}

@@ -39,6 +39,7 @@ type held interface {
 	session.Capturer
 	session.Acknowledger
 	session.Looker
+	session.Local
 	session.Polite
 	io.Closer
 }

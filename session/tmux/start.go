@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +42,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if e.alive() {
 		return session.Status{}, fail("start", s.Name, session.ErrExists, "it is already running")
 	}
-	if _, err := s.FindProgram(); err != nil {
+	if _, err := s.Preflight(); err != nil {
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
 	if err := disk.MkdirAll(filepath.Join(p.files.dir, s.Name), 0o700); err != nil {
@@ -86,10 +85,6 @@ func (p *Provider) check(s *session.Spec) error {
 	case !filepath.IsAbs(s.Dir):
 		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path",
 			s.Dir)
-	case strings.ContainsRune(s.Command, 0) ||
-		slices.ContainsFunc(s.Env, func(kv string) bool { return strings.ContainsRune(kv, 0) }):
-		return fail("start", s.Name, session.ErrCommand, "its command or environment "+
-			"contains a NUL")
 	}
 	return nil
 }

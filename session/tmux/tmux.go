@@ -77,6 +77,7 @@ var (
 	_ session.Clearer      = (*Provider)(nil)
 	_ session.Capturer     = (*Provider)(nil)
 	_ session.Acknowledger = (*Provider)(nil)
+	_ session.Local        = (*Provider)(nil)
 	_ session.Dismisser    = (*Provider)(nil)
 	_ session.Looker       = (*Provider)(nil)
 )
@@ -208,6 +209,9 @@ func (p *Provider) Check(ctx context.Context) error {
 	_, err := find(ctx)
 	return err
 }
+
+// IsLocal implements session.Local.
+func (*Provider) IsLocal(string) bool { return true }
 
 // async runs f in a goroutine that Close waits for. It reports false, and runs nothing, after Close.
 func (p *Provider) async(f func()) bool {

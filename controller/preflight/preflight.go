@@ -1,0 +1,93 @@
+// Package preflight finds out why an agent cannot start on this machine. A start makes this check first; `gcity plan`
+// and `gcity doctor` make the same one.
+package preflight
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"gcity/agent"
+	"gcity/internal/deadline"
+	"gcity/session"
+)
+
+const (
+	atOnce = 16              // checks
+	limit  = 5 * time.Second // of one check
+	// checks that may hang on a file system that does not respond
+	hungMost = 256
+)
+
+// Checker checks agents. It is safe for concurrent use.
+type Checker struct {
+	provider session.Provider
+	slots    chan struct{}
+	calls    *deadline.Calls[error]
+}
+
+// New returns a Checker of agents that start with p.
+func New(p session.Provider) *Checker {
+	return &Checker{provider: p, slots: make(chan struct{}, atOnce),
+		calls: deadline.New[error](hungMost)}
+}
+
+// Check returns why an agent cannot start, nil if no reason is known. It changes nothing. A session provider that runs
+// sessions elsewhere checks folder and program itself when a session starts.
+func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
+	if w.Problem != "" {
+		return errors.New(w.Problem)
+	}
+	local := session.IsLocal(c.provider, w.Spec.Provider)
+	if !local && !w.MakeDir {
+		return nil
+	}
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	// many agents may share a folder that does not respond; they wait for it together
+	_, ok := c.calls.Do(ctx, w.Spec.Dir, time.Now(), limit, func() error {
+		_, err := os.Stat(w.Spec.Dir)
+		return err
+	})
+	var err error
+	if ok {
+		err, ok = c.calls.Do(ctx, w.Name, time.Now(), limit,
+			func() error { return onDisk(w, local) })
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !ok:
+		return session.Unfit("its folder %s, or a folder of its PATH, does not respond", w.Spec.Dir)
+	}
+	return err
+}
+
+// onDisk checks the folder of an agent, and its program if sessions run on this machine.
+func onDisk(w *agent.Want, local bool) error {
+	missing := false
+	if w.MakeDir {
+		_, err := os.Stat(w.Spec.Dir)
+		missing = err != nil
+	}
+	switch {
+	case missing:
+		// the start creates the folder, may fill it, and then checks the program
+		return w.Spec.CheckNewFolder()
+	case !local:
+		return nil
+	}
+	if err := w.Spec.CheckFolder(); err != nil {
+		return err
+	}
+	if w.Overlay != "" || len(w.Spec.PreStart) > 0 {
+		return nil // these may bring the program; the start checks it afterwards
+	}
+	_, err := w.Spec.Preflight()
+	return err
+}

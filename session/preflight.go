@@ -1,0 +1,108 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Local is a provider that may run sessions on this machine, where they can be checked before a start.
+type Local interface {
+	// IsLocal reports whether sessions of the named provider run on this machine. Providers other than a Mixer
+	// ignore the name.
+	IsLocal(provider string) bool
+}
+
+// IsLocal reports whether a provider runs the sessions of the named one on this machine.
+func IsLocal(p Provider, name string) bool {
+	l, ok := p.(Local)
+	return ok && l.IsLocal(name)
+}
+
+// Preflight returns the program of the session's command, or why this machine cannot run it: because of the program,
+// the command line or the environment. A provider that runs sessions here calls it for each start. The folder has a
+// check of its own, which can block.
+func (s *Spec) Preflight() (Executable, error) {
+	if err := s.checkArguments(); err != nil {
+		return Executable{}, err
+	}
+	return s.FindProgram()
+}
+
+// CheckFolder returns why this user cannot enter the session's folder. The error is an ErrCommand.
+func (s *Spec) CheckFolder() error {
+	info, err := os.Stat(s.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Unfit("its folder %s does not exist: create it, or correct its path", s.Dir)
+	case err != nil:
+		return Unfit("its folder cannot be used: %v", err)
+	case !info.IsDir():
+		return Unfit("%s is not a folder: correct the path of its folder", s.Dir)
+	}
+	if err := unix.Access(s.Dir, unix.X_OK); err != nil {
+		return Unfit("its folder %s cannot be entered: %v", s.Dir, err)
+	}
+	return nil
+}
+
+// CheckNewFolder returns why this user cannot create the session's folder. The error is an ErrCommand.
+func (s *Spec) CheckNewFolder() error {
+	for at := s.Dir; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case errors.Is(err, unix.ENOTDIR), errors.Is(err, fs.ErrNotExist) && at != "/":
+			continue // the nearest folder above decides
+		case err != nil:
+			return Unfit("its folder %s cannot be created: %v", s.Dir, err)
+		case !info.IsDir():
+			return Unfit("its folder %s cannot be created: %s is not a folder", s.Dir, at)
+		}
+		if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil {
+			return Unfit("its folder %s cannot be created: no access to %s: %v", s.Dir, at, err)
+		}
+		return nil
+	}
+}
+
+// maxArgument is the kernel's limit of one argument or variable, with its final NUL.
+const maxArgument = 128 << 10
+
+// checkArguments returns why the kernel would refuse the command line or the environment.
+func (s *Spec) checkArguments() error {
+	const tooLong = "%s is too long for the system (%d bytes, and %d are allowed): put " +
+		"long texts " +
+		"in a file and name the file"
+	switch {
+	case strings.ContainsRune(s.Command, 0):
+		return Unfit("its command line contains a NUL")
+	case len(s.Command) >= maxArgument:
+		return Unfit(tooLong, "its command line", len(s.Command), maxArgument-1)
+	}
+	for _, kv := range s.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		case strings.ContainsRune(kv, 0):
+			return Unfit("its environment variable %q contains a NUL", name)
+		case len(kv) >= maxArgument:
+			return Unfit(tooLong, "its environment variable "+name, len(kv), maxArgument-1)
+		}
+	}
+	return nil
+}
+
+// Unfit returns an ErrCommand with this text.
+func Unfit(format string, args ...any) error {
+	return &unfitness{fmt.Errorf(format, args...)}
+}
+
+type unfitness struct{ error }
+
+func (u *unfitness) Unwrap() error { return u.error }
+
+func (u *unfitness) Is(target error) bool { return target == ErrCommand }
