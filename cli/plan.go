@@ -32,6 +32,10 @@ import (
 func planCommand(e *env.Env) *cobra.Command {
 	return env.WithSource(e, &cobra.Command{
 		Use: "plan", Short: "Show what the configuration on disk would change now; does nothing",
+		Long: `Show what the configuration on disk would change now; does nothing.
+
+Every planned start is checked as the controller checks it: the folder, the program, the
+session provider and the environment. The exit code is 3 if one of them cannot succeed.`,
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return plan(cmd.Context(), e) },
 	})
@@ -78,6 +82,8 @@ type sight struct {
 	clock     func(time.Time) string
 	unknown   map[string]error // providers that cannot list their sessions, with the error
 	unable    func(provider string) (why string)
+	// unfit returns why an agent cannot start, "" if no reason is known
+	unfit func(w *agent.Want) (why string)
 }
 
 func plan(ctx context.Context, e *env.Env) error {
@@ -105,9 +111,24 @@ func plan(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if e.JSON {
-		return e.WriteJSON(out)
+		err = e.WriteJSON(out)
+	} else {
+		err = tellPlan(e, out)
 	}
-	return tellPlan(e, out)
+	if err == nil && out.fails() > 0 {
+		return exit.Quietly(exit.CodeCannotStart)
+	}
+	return err
+}
+
+// fails returns how many planned starts cannot succeed.
+func (p *planShape) fails() (n int) {
+	for i := range p.Items {
+		if p.Items[i].Change == "fail" {
+			n++
+		}
+	}
+	return n
 }
 
 // planOf returns what a configuration would change now. running is the state of the running controller, or nil.
@@ -115,14 +136,20 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	error) {
 	dir := c.Path
 	out := planShape{Revision: folder.Short(c.Revision)}
+	grant := folder.Trusted(dir, c)
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
-		Grant: folder.Trusted(dir, c), Observe: true, Logger: folder.QuietLogger()})
+		Grant: grant, Observe: true, Logger: folder.QuietLogger()})
 	if err != nil {
 		return out, err
 	}
 	defer closeSessions()
-	v := sight{wants: folder.Plan(c, dir), pools: folder.PoolPlan(c, dir), clock: e.Clock,
-		running: running, unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
+	v := sight{wants: folder.PlanOf(c, dir, running), pools: folder.PoolPlan(c, dir),
+		clock: e.Clock, running: running, unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
+	tested := v.unable
+	if grant.Err() != nil { // a warning says so; programs of the city are not tested
+		tested = func(string) string { return "" }
+	}
+	v.unfit = sessions.Preflight(ctx, provider, tested)
 	v.sessions, err = provider.List(ctx)
 	v.sessions, err = session.Await(ctx, v.sessions, err)
 	if partial, partly := errors.AsType[*session.Partial](err); partly {
@@ -300,7 +327,33 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 	default:
 		c.Change, c.Reason = v.begin(w)
 	}
+	return v.checked(w, c)
+}
+
+// checked changes a planned start that cannot succeed to a failure.
+func (v sight) checked(w agent.Want, c change) change {
+	again := c.Change == "restart"
+	if !again && c.Change != "start" && !v.retries(w, c) || v.unfit == nil {
+		return c
+	}
+	why := v.unfit(&w)
+	switch {
+	case why == "":
+	case again:
+		c.Change, c.Reason = "fail", c.Reason+"; it cannot start again: "+why
+	default:
+		c.Change, c.Reason = "fail", why
+	}
 	return c
+}
+
+// retries reports whether an agent that waits is started again by itself.
+func (v sight) retries(w agent.Want, c change) bool {
+	if c.Change != "wait" || v.running == nil {
+		return false
+	}
+	g, ok := v.running.Agent(w.Name)
+	return ok && !g.Running && (g.State == city.Failed || g.State == city.Backoff)
 }
 
 // begin returns what happens to an agent without a session: it starts, unless a running controller has its own
@@ -398,15 +451,17 @@ func tellPlan(e *env.Env, p planShape) error {
 	for _, w := range p.Warnings {
 		e.Sayf("%s %s", e.Paint(output.Yellow, "!"), output.SafeLine(w))
 	}
+	counts := describe.Count(n, "change")
+	if fails := p.fails(); fails > 0 {
+		counts = fmt.Sprintf("%s, of which %d cannot start", counts, fails)
+	}
 	switch {
 	case p.InForce != "" && p.InForce == p.Revision:
-		e.Sayf("%s; configuration %s is in force", describe.Count(n, "change"), p.Revision)
+		e.Sayf("%s; configuration %s is in force", counts, p.Revision)
 	case p.InForce != "":
-		e.Sayf("%s; configuration %s on disk, %s in force", describe.Count(n, "change"), p.Revision,
-			p.InForce)
+		e.Sayf("%s; configuration %s on disk, %s in force", counts, p.Revision, p.InForce)
 	default:
-		e.Sayf("%s; configuration %s, no controller is running", describe.Count(n, "change"),
-			p.Revision)
+		e.Sayf("%s; configuration %s, no controller is running", counts, p.Revision)
 	}
 	return nil
 }

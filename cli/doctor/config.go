@@ -12,6 +12,7 @@ import (
 	"gcity/agent"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/cli/sessions"
 	"gcity/config"
 	"gcity/config/edit"
 	"gcity/describe"
@@ -72,18 +73,21 @@ func checkAgents(ctx context.Context, p *Patient) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	return judgeAgents(folder.Plan(p.config, p.dir),
+	untested := func(string) string { return "" } // judgeAgents asks once for each provider
+	return judgeAgents(folder.PlanOf(p.config, p.dir, p.Running),
+		sessions.Preflight(ctx, p.provider, untested),
 		func(provider string) finding { return p.tried(ctx, provider) })
 }
 
-// judgeAgents reports agents that cannot start, because of their configuration or because their session provider
-// failed its test. It does not vouch for agents of a provider that was not tested.
-func judgeAgents(wants []agent.Want, tried func(provider string) finding) finding {
+// judgeAgents reports agents that cannot start: they fail the check of a start, or their session provider failed its
+// test. It does not vouch for agents of a provider that was not tested.
+func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
+	tried func(provider string) finding) finding {
 	var lines, unknown []string
 	by := map[string][]string{}
 	for _, w := range wants {
-		if w.Problem != "" {
-			lines = append(lines, w.Name+": "+w.Problem)
+		if why := unfit(&w); why != "" {
+			lines = append(lines, w.Name+": "+why)
 		} else if !slices.Contains(by[w.Provider], w.Declared) {
 			by[w.Provider] = append(by[w.Provider], w.Declared)
 		}
@@ -104,7 +108,7 @@ func judgeAgents(wants []agent.Want, tried func(provider string) finding) findin
 	case len(unknown) > 0:
 		return note("", "%s", all)
 	}
-	return ok("all can start, as far as the configuration shows")
+	return ok("all can start")
 }
 
 func checkRigs(_ context.Context, p *Patient) finding {

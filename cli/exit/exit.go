@@ -12,12 +12,13 @@ import (
 
 // The exit codes, for scripts.
 const (
-	CodeDone       = 0
-	CodeFailed     = 1
-	CodeUsage      = 2 // also the exit code of a crash in Go: a service restarts after it
-	CodeNotRunning = 3
-	CodeConflict   = 4  // already running, or in conflict with the current state
-	CodeConfig     = 78 // EX_CONFIG: the configuration is invalid
+	CodeDone        = 0
+	CodeFailed      = 1
+	CodeUsage       = 2 // also the exit code of a crash in Go: a service restarts after it
+	CodeNotRunning  = 3
+	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
+	CodeConflict    = 4  // already running, or in conflict with the current state
+	CodeConfig      = 78 // EX_CONFIG: the configuration is invalid
 )
 
 // Failure is an error with its own exit code. Without an error, the message was printed already.

@@ -76,6 +76,11 @@ func Plan(c *config.City, dir string) []agent.Want {
 	return agent.Plan(c, ThisHost(dir))
 }
 
+// PlanOf is Plan with the environment of the running controller, if there is one.
+func PlanOf(c *config.City, dir string, running *city.Snapshot) []agent.Want {
+	return agent.Plan(c, hostOf(dir, running))
+}
+
 // PoolPlan returns the pools of a configuration.
 func PoolPlan(c *config.City, dir string) []agent.Pool {
 	return agent.Pools(c, ThisHost(dir))

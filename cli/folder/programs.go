@@ -2,11 +2,14 @@ package folder
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"gcity/agent"
+	"gcity/city"
 	"gcity/config"
 	"gcity/controller/machine"
 	"gcity/internal/deadline"
@@ -15,6 +18,20 @@ import (
 // ThisHost returns what this machine and this process's environment contribute to the agents of a city.
 func ThisHost(dir string) agent.Host {
 	return agent.Host{Environ: os.Environ(), BinDir: BinDir(dir), Find: Finder()}
+}
+
+// hostOf is ThisHost with the environment of the running controller, which agents inherit. If that cannot be read,
+// it is this process's.
+func hostOf(dir string, running *city.Snapshot) agent.Host {
+	host := ThisHost(dir)
+	if running == nil || running.PID <= 0 {
+		return host
+	}
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", running.PID))
+	if text := strings.TrimRight(string(environ), "\x00"); err == nil && text != "" {
+		host.Environ = strings.Split(text, "\x00")
+	}
+	return host
 }
 
 // Limits of the search for programs.

@@ -17,10 +17,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"gcity/agent"
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/cli/workstore"
+	"gcity/controller/preflight"
 	"gcity/internal/disk"
 	"gcity/internal/ownership"
 	"gcity/session"
@@ -265,6 +267,19 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 			known[provider] = err.Error()
 		}
 		return known[provider]
+	}
+}
+
+// Preflight returns a function that reports why an agent cannot start, "" if no reason is known. It makes the check
+// of a start, and asks vet about the agent's session provider.
+func Preflight(ctx context.Context, p session.Provider,
+	vet func(provider string) string) func(*agent.Want) string {
+	checker := preflight.New(p)
+	return func(w *agent.Want) string {
+		if err := checker.Check(ctx, w); err != nil {
+			return err.Error()
+		}
+		return vet(w.Spec.Provider)
 	}
 }
 
