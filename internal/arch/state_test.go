@@ -49,6 +49,7 @@ var byPath = map[string]string{
 	"cli/doctor/report.go":           "a file that the user names",
 	"cli/doctor/service.go":          "/proc",
 	"cli/init.go":                    "the folder of a new city",
+	"cli/folder/programs.go":         "/proc",
 	"cli/folder/log.go":              "examines the log's file before each line",
 	"cli/man.go":                     "a folder that the user names",
 	"cli/service/install.go":         "systemd's units",
