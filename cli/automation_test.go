@@ -74,7 +74,7 @@ func TestWaitForALaterRun(t *testing.T) {
 		}
 	}
 	code, _, errs := told(t, s, "automation", "run", "digest", "--wait")
-	for _, want := range []string{"digest is queued\n", "run br-1: failed in ", ": exit 5; retry in 10s (1 of 2)\n", "run br-2: failed in ", ": exit 6\n"} {
+	for _, want := range []string{"digest is queued\n", "run br-1: failed after ", ": exit 5; retry in 10s (1 of 2)\n", "run br-2: failed after ", ": exit 6\n"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not said:\n%s", want, errs)
 		}
@@ -122,7 +122,7 @@ func TestAutomationRun(t *testing.T) {
 // A wait that cannot come to its end says so, and where the run is; nothing is fired that cannot run.
 func TestAutomationRunRefused(t *testing.T) {
 	s := busyCity()
-	if code, _, errs := told(t, s, "automation", "run", "digest", "--wait"); code != exit.CodeFailed || !strings.Contains(errs, "stopped waiting for the end of run br-1") {
+	if code, _, errs := told(t, s, "automation", "run", "digest", "--wait"); code != exit.CodeFailed || !strings.Contains(errs, "stopped waiting for run br-1") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s = busyCity()
@@ -180,7 +180,7 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 	}{
 		{"all", "", pieces, nil, "größe\nthe end\n", "70 bytes"},
 		{"nothing", "", nil, nil, "kept\n", "digest: run br-1: ok"},
-		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "cannot show more output of run br-1: the line is cut"},
+		{"cut", "", pieces[:3], &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "größe\n", "cannot print the rest of the output of run br-1: the line is cut"},
 		{"cut at once", "", nil, &city.Error{Code: city.Unavailable, Message: "the line is cut"}, "kept\n", "the line is cut"},
 		{"json", " --json", pieces, nil, "", ""},
 	} {

@@ -35,9 +35,9 @@ func TestBeadLife(t *testing.T) {
 		{"bead update br-1 --status in_progress --assignee me --if-rev 1", "updated br-1: first\n", ""},
 		{"bead update br-1 --status open --if-rev 1", "", "was changed in the meantime"},
 		{"bead close br-1 de-1 --reason well", "closed br-1: first\nclosed de-1: there\n", ""},
-		{"bead update br-1 --assignee me", "br-1 is already like that: first\n", ""},
+		{"bead update br-1 --assignee me", "br-1 has these values already: first\n", ""},
 		{"bead create", "", "TITLE is missing"},
-		{"bead create --force", "", "put text that begins with \"-\" after \"--\""},
+		{"bead create --force", "", "if an argument begins with \"-\", put \"--\" before it"},
 		{"bead create x --description a --description-file -", "", "exclude each other"},
 		{"bead create x --needs de-1", "", "de-1 is in the store of rig demo, and links work only within one store"},
 		{"bead update br-2 --parent de-1", "", "de-1 is in the store of rig demo, and links work only within one store"},
@@ -193,7 +193,7 @@ func TestWhichStore(t *testing.T) {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 	s.env = nil
-	if code, out, errs := told(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "kept by   rig demo") {
+	if code, out, errs := told(t, s, "bead", "show", "de-1"); code != exit.CodeDone || !strings.Contains(out, "stored in rig demo") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	dir := t.TempDir()
@@ -237,7 +237,7 @@ func TestExportImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, errs := told(t, to, "bead", "import", file)
-	if code != exit.CodeFailed || !strings.Contains(out, "1 created") || !strings.Contains(out, "1 not taken") || !strings.Contains(errs, "line 2") {
+	if code != exit.CodeFailed || !strings.Contains(out, "1 created") || !strings.Contains(out, "1 not imported") || !strings.Contains(errs, "line 2") {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 }
@@ -245,7 +245,7 @@ func TestExportImport(t *testing.T) {
 // What a run's command tells of work says how deep it is within runs, whatever else its payload has.
 func TestDepth(t *testing.T) {
 	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `[1]`: `[1]`, `null`: `null`} {
-		if got := string(deepened(json.RawMessage(in), 3)); got != want {
+		if got := string(withDepth(json.RawMessage(in), 3)); got != want {
 			t.Errorf("%q: %s", in, got)
 		}
 	}
@@ -270,15 +270,15 @@ func TestBeadClaim(t *testing.T) {
 	if code, _, text := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", "w-2"); code != exit.CodeConflict || !strings.Contains(text, "br-1 is already assigned to w-1") {
 		t.Errorf("%d, %s", code, text)
 	}
-	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 is already like that: first\n" {
+	if _, out, _ := told(t, s, "bead", "update", "br-1", "--claim", "--assignee", mine); out != "br-1 has these values already: first\n" {
 		t.Error(out)
 	}
 	told(t, s, "bead", "close", "br-1")
 	for _, refused := range []struct{ line, why string }{
 		{"bead update br-1 --claim --assignee " + mine, "br-1 is already closed"},
 		{"bead update br-1 --claim", "no assignee given"},
-		{"bead update br-1 --claim --assignee me --title y", "changes nothing else"},
-		{"bead update br-1 --claim --assignee me --if-rev 3", "changes nothing else"},
+		{"bead update br-1 --claim --assignee me --title y", "cannot be combined with other changes"},
+		{"bead update br-1 --claim --assignee me --if-rev 3", "cannot be combined with other changes"},
 		{"bead update br-9 --claim --assignee me", "no such bead"},
 	} {
 		if code, _, text := told(t, s, strings.Fields(refused.line)...); code == exit.CodeDone || !strings.Contains(text, refused.why) {

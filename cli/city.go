@@ -28,20 +28,20 @@ func startCommand(e *env.Env) *cobra.Command {
 		Use: "start", Short: "Start the city with the supervisor of this machine",
 		Args: env.Exactly(0),
 		Long: `start registers the city with the supervisor, which keeps its agents running. It
-starts a supervisor in the background if needed. A city that has a service of its
-own and is not registered is started by that service. start prints what it started
-on stdout, and which agents it waits for on stderr, for at most ten minutes.
-With --standalone gcity starts what the configuration asks for once and exits; the
-agents are not watched afterwards. With --foreground this process stays and keeps
-the agents running, as gcity --headless does; without a city.toml it offers to
-write one.`,
+starts a supervisor in the background if needed. If the city is not registered and
+has its own service, start starts that service instead. It prints what it started
+on stdout, and the agents that it is waiting for on stderr. It waits at most ten
+minutes.
+With --standalone gcity starts the agents once and exits; it does not restart
+agents that exit later. With --foreground this process stays and keeps the agents
+running, as gcity --headless does; without a city.toml it offers to write one.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case stay && standalone:
 				return exit.Usage("--foreground and --standalone exclude each other: use " +
 					"one of them")
 			case yes && !stay:
-				return exit.Usage("--yes needs --foreground")
+				return exit.Usage("--yes works only with --foreground")
 			case stay:
 				return foreground(cmd.Context(), e, yes)
 			case standalone:
@@ -55,11 +55,11 @@ write one.`,
 	c.Flags().BoolVarP(&yes, "yes", "y", false,
 		"with --foreground: write a missing city.toml without asking")
 	c.Flags().BoolVar(&standalone, "standalone", false,
-		"start what should run once, without a supervisor")
+		"start the agents once and exit, without a supervisor")
 	return env.WithSource(e, c)
 }
 
-// settle runs the city's machine until nothing is left to do, and prints what it did.
+// settle runs the city's machine until nothing is left to do, and prints which agents it started.
 func settle(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -95,8 +95,8 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	return fleet.ReportStart(e, s, did, "; the agents are not watched now: run `gcity` or `gcity "+
-		"--headless` to watch them")
+	return fleet.ReportStart(e, s, did, "; no controller is running, so an agent that exits is "+
+		"not restarted: run `gcity` or `gcity --headless` for that")
 }
 
 func stopCommand(e *env.Env) *cobra.Command {
@@ -104,11 +104,12 @@ func stopCommand(e *env.Env) *cobra.Command {
 		Use: "stop", Short: "Stop the city and its agents, however it was started",
 		Args: env.Exactly(0),
 		Long: `stop stops the agents and then the controller. If no controller is running, it
-stops the sessions that are still alive. It unregisters a registered city, so the
-supervisor does not start it again. It prints on stderr what it waits for, and
-until when at most: shutdown_timeout for each link of the longest chain of
-depends_on, plus half a minute. Then it lists what may still be running, and the
-exit code is 1. A second stop in the meantime kills the agents at once.`,
+stops the sessions that are still alive. It unregisters a registered city, so that
+the supervisor does not start it again. While it waits, it prints on stderr what it
+waits for and the time limit: shutdown_timeout for each link of the longest chain
+of depends_on, plus half a minute. After that limit it lists what may still be
+running and exits with code 1. A second stop in the meantime kills the agents at
+once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what, err := stopCity(cmd.Context(), e)
 			if err != nil {
@@ -143,7 +144,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 	if !is {
 		return stopLeft(ctx, e, l.Dir)
 	}
-	// otherwise the supervisor would start it again
+	// a city that stays registered would be started again by the supervisor
 	forgotten, err := fleet.Dismiss(ctx, e, home, entry)
 	if err != nil {
 		return "", err
@@ -169,7 +170,7 @@ func stopLeft(ctx context.Context, e *env.Env, dir string) (string, error) {
 		return "no controller was running; stopped the Dolt server of the city", nil
 	}
 	if ended == 0 {
-		return "", exit.NotRunning("nothing of %s is running", dir)
+		return "", exit.NotRunning("nothing is running for %s", dir)
 	}
 	return fmt.Sprintf("no controller was running; %s stopped", describe.Count(ended, "session")),
 		nil
@@ -177,7 +178,8 @@ func stopLeft(ctx context.Context, e *env.Env, dir string) (string, error) {
 
 func restartCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "restart", Short: "Restart the city the way it was running, or once if it was not",
+		Use: "restart", Short: "Restart the city in the way it was running; if it was not " +
+			"running, start it once",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
@@ -194,13 +196,13 @@ func restartCommand(e *env.Env) *cobra.Command {
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // a registered city stays registered
+			case !supervised: // the city may be registered: stopLeft keeps it so
 				stop = func(ctx context.Context) (string, error) { return stopLeft(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)
 			e.Files, e.Strict = own.Files, own.Strict
 			if _, err := own.Load(); err != nil {
-				return err // do not stop a city that could not start again
+				return err // a city that could not start again is not stopped
 			}
 			unit := service.ServedBy(ctx, e, dir)
 			if what, err := stop(ctx); err == nil {
@@ -238,11 +240,11 @@ func resumeCommand(e *env.Env) *cobra.Command {
 func reloadCommand(e *env.Env) *cobra.Command {
 	var confirm bool
 	c := &cobra.Command{
-		Use: "reload", Short: "Read the configuration now", Args: env.Exactly(0),
+		Use: "reload", Short: "Reload the configuration now", Args: env.Exactly(0),
 		Long: `reload reads the configuration at once. A configuration that would remove more
-than half of the running agents is held: reload prints it, the old one stays in
-force, and the exit code is 4. --confirm applies the held configuration if it has
-not changed since.`,
+than half of the running agents is held: reload prints what it would change, the
+previous configuration stays in force, and the exit code is 4. --confirm applies
+the held configuration if it has not changed since.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return reload(cmd.Context(), e,
 				confirm)
@@ -263,7 +265,8 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	err = e.Do(ctx, l, city.Reload{Confirm: confirm})
 	if wrong, ok := errors.AsType[*city.Error](err); ok && wrong.Code == city.Invalid {
 		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the configuration on disk is invalid, the old one stays in force:\n%w",
+			Err: fmt.Errorf("the configuration on disk is invalid, so the previous one stays "+
+				"in force:\n%w",
 				err)}
 	}
 	if code, _ := exit.Verdict(err); code != exit.CodeConflict {
@@ -275,10 +278,11 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	}
 	h := s.Config.Held
 	lines := []string{err.Error(), "held since " + e.Clock(h.Since) +
-		", it would make these changes:"}
+		"; it would make these changes:"}
 	for _, line := range h.Plan {
 		lines = append(lines, "  "+line)
 	}
-	lines = append(lines, "`gcity plan` shows it agent by agent; restoring the file discards it")
+	lines = append(lines, "run `gcity plan` to see each change with its reason; restore the file "+
+		"to discard it")
 	return &exit.Failure{Code: exit.CodeConflict, Err: errors.New(strings.Join(lines, "\n"))}
 }

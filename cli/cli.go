@@ -1,7 +1,8 @@
 // Package cli is gcity's command line: Main, the table of commands, and the commands about one city as a whole.
 //
-// A command is a function over an env.Env. Every command that reads or changes a city uses a city.Control: that of
-// the running controller if there is one, otherwise one of package offline. Package host puts the parts together.
+// A command is a function over an env.Env. Every command that reads or changes a city uses a city.Control: the
+// running controller's if there is one, otherwise one from package offline. Package host puts the parts of a
+// running city together.
 //
 // # Concurrency
 //
@@ -89,7 +90,7 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 type branch struct {
 	group, name string
 	build       func(e *env.Env) *cobra.Command
-	needsAll    bool // it reads the other commands
+	needsAll    bool // its command reads the tree of all other commands
 }
 
 // branches are the top-level commands, in the order of the help.
@@ -159,7 +160,7 @@ func tree(e *env.Env, args []string) *cobra.Command {
 	root := consoleCommand(e)
 	root.AddGroup(
 		&cobra.Group{ID: "city", Title: "The city:"},
-		&cobra.Group{ID: "look", Title: "Looking:"},
+		&cobra.Group{ID: "look", Title: "Status and events:"},
 		&cobra.Group{ID: "agent", Title: "Agents, pools, rigs:"},
 		&cobra.Group{ID: "work", Title: "Work:"},
 		&cobra.Group{ID: "misc", Title: "This machine:"},

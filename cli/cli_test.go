@@ -178,7 +178,7 @@ func TestReloadOfAWrongFile(t *testing.T) {
 	s.refuse = &city.Error{Code: city.Invalid, Message: "city.toml:3:1: no\ncity.toml:9:1: neither"}
 	for _, args := range [][]string{{"reload"}, {"reload", "--confirm"}, {"reload", "--json"}} {
 		code, out, errs := told(t, s, args...)
-		if code != exit.CodeConfig || out != "" || !strings.Contains(errs, "invalid, the old one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
+		if code != exit.CodeConfig || out != "" || !strings.Contains(errs, "invalid, so the previous one stays in force:\ncity.toml:3:1: no\ncity.toml:9:1: neither\n") {
 			t.Errorf("%v: exit %d, %q, %q", args, code, out, errs)
 		}
 	}

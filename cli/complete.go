@@ -9,8 +9,8 @@ import (
 	"gcity/cli/env"
 )
 
-// completions adds what the commands themselves do not declare: the values of flags, and which arguments are files.
-// It runs only when a shell asks for completions.
+// completions adds the completions that commands do not declare themselves: values of flags, and arguments that are
+// files. It runs only when a shell asks for completions.
 func completions(e *env.Env, root *cobra.Command) {
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	values := map[string]cobra.CompletionFunc{
@@ -22,7 +22,7 @@ func completions(e *env.Env, root *cobra.Command) {
 	walk = func(c *cobra.Command) {
 		for name, offer := range values {
 			if flag := c.Flags().Lookup(name); flag != nil && flag.Value.Type() != "bool" {
-				// it fails if the flag has one already
+				// this fails if the flag already has a completion function
 				_ = c.RegisterFlagCompletionFunc(name, offer)
 			}
 		}
@@ -44,7 +44,7 @@ func completions(e *env.Env, root *cobra.Command) {
 	walk(root)
 }
 
-// bashWords splits the command line if the package bash-completion, which the script uses for that, is not
+// bashWords splits the command line when the package bash-completion, which the generated script relies on, is not
 // installed. Unlike bash it does not split at colons, because names of automations contain them.
 const bashWords = `
     if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then

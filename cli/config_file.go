@@ -21,7 +21,7 @@ import (
 	"gcity/tui"
 )
 
-// configFile is the configuration of the city that the control room shows. It implements tui.ConfigFile.
+// configFile gives the control room access to the configuration of a city. It implements tui.ConfigFile.
 type configFile struct {
 	app *env.Env
 	dir string
@@ -39,8 +39,9 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// Fixed implements tui.ConfigFile. Files outside of the city's folder are read-only here, as in
-// config.Source.SetSuspended, because other cities may use them.
+// Fixed implements tui.ConfigFile. It returns why the control room does not edit a file, or "" for a file that it
+// may edit. Files outside of the city's folder are read-only, as in config.Source.SetSuspended, because other
+// cities may use them.
 func (f *configFile) Fixed(file string) string {
 	const here = "To change an agent for this city alone, use " +
 		"[[patches.agents]] in " + config.FileName +
@@ -56,7 +57,7 @@ func (f *configFile) Fixed(file string) string {
 	case filepath.IsLocal(file):
 		return "It is not a TOML file; use your own editor for it."
 	}
-	return "It is outside of the city's folder, and other cities may use it too; use your own " +
+	return "It is outside the city's folder, and other cities may use it too; use your own " +
 		"editor for it. " + here
 }
 
@@ -70,8 +71,8 @@ func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.
 	return src.Load()
 }
 
-// Check returns the errors for which a controller would refuse the configuration. An error in another file names
-// its position there and has no line here.
+// Check returns the errors for which a controller would refuse the configuration, and the line of the first error
+// in this file. An error in another file names its own position and sets no line.
 func (f *configFile) Check(file string, data []byte) (problems []string, line int) {
 	_, err := f.parse(file, data, f.running(context.Background()))
 	wrong, ok := errors.AsType[*config.Error](err)
@@ -90,7 +91,7 @@ func (f *configFile) Check(file string, data []byte) (problems []string, line in
 	return problems, line
 }
 
-// running returns the controller's state, or or nil or it does not answer.
+// running returns the controller's state, or nil if no controller is running or it does not respond.
 func (f *configFile) running(ctx context.Context) *city.Snapshot {
 	if f.ctl == nil {
 		return nil
@@ -134,7 +135,8 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace keeps the permissions of the file, and a symbolic link to it.
+// Replace writes the new content if the file is still as it was. It keeps the permissions of the file and a
+// symbolic link to it.
 func (f *configFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {

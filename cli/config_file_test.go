@@ -96,8 +96,8 @@ func TestConfigFileOfAnother(t *testing.T) {
 			t.Errorf("%s: %q, %v", file, data, err)
 		}
 	}
-	for file, why := range map[string]string{"": "", "team.toml": "", "crew/topology.toml": "", "/etc/team.toml": "outside of the city's folder",
-		"../team.toml": "outside of the city's folder", "environment GC_SESSION": "not a TOML file",
+	for file, why := range map[string]string{"": "", "team.toml": "", "crew/topology.toml": "", "/etc/team.toml": "outside the city's folder",
+		"../team.toml": "outside the city's folder", "environment GC_SESSION": "not a TOML file",
 		".gc/topologies/hall/parts/topology.toml": "change parts/topology.toml there, then run `gcity topology fetch hall`"} {
 		if got := f.Fixed(file); !strings.Contains(got, why) || (got == "") != (why == "") {
 			t.Errorf("%q: %q", file, got)

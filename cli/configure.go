@@ -66,7 +66,7 @@ func configCommand(e *env.Env) *cobra.Command {
 		"first list the files and topologies that make up the configuration")
 	show.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
 	show.Flags().BoolVar(&validate, "validate", false,
-		"only check: exit 78 and print every error with its position if it is invalid")
+		"only check: print every error with its position, and exit 78 if there is one")
 	return env.Group("config", "Show and check the configuration", env.WithSource(e, show),
 		env.WithSource(e, explain), configCheck(e), schemaCommand(e))
 }
@@ -78,9 +78,9 @@ func configCheck(e *env.Env) *cobra.Command {
 		Use: "check", Short: "Check the configuration; exit 78 if it is invalid",
 		Args: env.Exactly(0),
 		Long: `check reads the configuration as a controller would, and prints every error and
-warning with its position. A warning is about something that only one agent needs and
-that is missing or invalid: that agent runs without it or cannot start, and the rest
-of the city starts. With --strict a warning is an error.`,
+warning with its position. A warning concerns a single agent: something that it uses
+is missing or invalid, so it runs without that or cannot start. The rest of the city
+starts. With --strict a warning is an error.`,
 		RunE: func(*cobra.Command, []string) error { return checkConfig(e, strict) },
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
@@ -151,14 +151,14 @@ func schemaCommand(e *env.Env) *cobra.Command {
 		Use: "schema", Short: "Print a JSON Schema of city.toml for editors",
 		Args: env.Exactly(0),
 		Long: `schema prints a JSON Schema (draft 7) of city.toml, of a file that it includes, or of
-a topology.toml. Editors that use taplo for TOML find it by a comment in the first
-line of the file:
+a topology.toml. Editors that use taplo for TOML find the schema by a comment in the
+first line of the file:
 
   #:schema ./.gc/city.schema.json
 
-Write the file again after an upgrade of gcity: an old schema does not know new keys.
-What the schema rejects, gcity rejects too; what it accepts, "gcity plan" may still
-reject.`,
+Write the schema again after an upgrade of gcity: an old schema lacks the new keys.
+gcity rejects everything that the schema rejects. A file that passes the schema may
+still have errors that only "gcity config check" finds.`,
 		Example: "  gcity config schema > .gc/city.schema.json",
 		RunE: func(*cobra.Command, []string) error {
 			text := host.SchemaText(of)
@@ -175,7 +175,7 @@ reject.`,
 	return c
 }
 
-// configShape is a configuration in JSON.
+// configShape is the JSON output of config show: the configuration as text.
 type configShape struct {
 	Path     string   `json:"path"`
 	Revision string   `json:"revision"`

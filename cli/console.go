@@ -30,7 +30,7 @@ func consoleCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gcity",
 		Short: "A control room and supervisor for a city of terminal agents",
-		Long: `gcity keeps the agents running that a city.toml declares, and shows them.
+		Long: `gcity keeps the agents of a city.toml running, and shows them.
 
 Without a command it opens the control room of the city: it runs the city, or joins
 the controller that is already running. With --all it shows all cities of this
@@ -63,21 +63,23 @@ machine.` + installedAs(e.Program),
 	c.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		hint := ""
 		if strings.HasPrefix(err.Error(), "unknown ") && strings.Contains(cmd.Use, " ") {
-			hint = "; put text that begins with \"-\" after \"--\""
+			hint = "; if an argument begins with \"-\", put \"--\" before it"
 		}
 		return exit.Usage("%v; `%s --help` lists the flags%s", err, cmd.CommandPath(), hint)
 	})
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.PersistentFlags().StringVar(&e.Dir, "city", "",
-		"the city's `folder` (default: GC_CITY_PATH, or found upwards from here)")
-	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "print JSON, in the form that the API uses")
-	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "change nothing")
-	c.Flags().BoolVar(&headless, "headless", false, "run the city without a screen, as a service")
+		"the city's `folder` (default: GC_CITY_PATH, or the nearest folder with a city.toml from "+
+			"here upwards)")
+	c.PersistentFlags().BoolVar(&e.JSON, "json", false, "print JSON in the format of the API")
+	c.PersistentFlags().BoolVar(&e.ReadOnly, "read-only", false, "refuse every change")
+	c.Flags().BoolVar(&headless, "headless", false, "run the city without a control room, as a "+
+		"service does")
 	c.Flags().BoolVar(&all, "all", false, "show all cities of this machine")
 	return env.WithSource(e, c)
 }
 
-// console opens the control room, or prints the status of the city without a terminal.
+// console opens the control room. Without a terminal it prints the status of the city instead.
 func console(ctx context.Context, e *env.Env) error {
 	if !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {
 		if err := status(ctx, e); err != nil {
@@ -119,7 +121,7 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		}
 		e.Sayf("the city is stopped")
 	case roomEnded, roomTerminated, roomInterrupted:
-		ctx, cancel := context.WithTimeout(ctx, frozenAfter)
+		ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 		defer cancel()
 		if _, err := l.Snapshot(ctx); err != nil {
 			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
@@ -130,13 +132,13 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	return nil
 }
 
-// hostRoom runs the city in the background and shows it.
+// hostRoom runs the city in this process and shows it in the control room.
 func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	logs := folder.FileLog(dir)
 	defer logs.Close()
 	signals, quiet := host.ListenSignals()
 	defer quiet()
-	// only the control room knows what a ctrl+c is for; until it is open, the signal waits in this channel
+	// only the control room knows what ctrl-c means; the signal waits in this channel until the room is open
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
@@ -186,7 +188,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	return afterRoom(e, h.Dir, exit)
 }
 
-// onHangup returns what happens to the city after its control room has lost the terminal.
+// onHangup returns what the preferences say should happen to the city when its control room loses the terminal.
 func onHangup(e *env.Env) roomExit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:
@@ -197,7 +199,7 @@ func onHangup(e *env.Env) roomExit {
 	return roomHangup
 }
 
-// leaveRoom starts what the user chose when leaving a control room that hosts the city.
+// leaveRoom carries out the user's choice on leaving a control room that hosts the city.
 func leaveRoom(e *env.Env, h *host.House, exit roomExit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
@@ -211,12 +213,12 @@ func leaveRoom(e *env.Env, h *host.House, exit roomExit, signals chan<- os.Signa
 				"process; ctrl-c stops it: " + err.Error())
 		}
 	case roomHangup:
-		// the terminal or the control room is gone: the city keeps running in this process
+		// the terminal is gone or the control room failed: the city keeps running in this process
 		h.Loop.SetMode("headless")
-	case roomStopCity, roomInterrupted: // obey does not know of either
+	case roomStopCity, roomInterrupted: // Obey has not seen either, so it gets a signal
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
-	default: // a SIGTERM from outside closed the control room, and obey has received it too
+	default: // a SIGTERM from outside closed the control room, and Obey has received it too
 		e.Sayf("stopping the city")
 	}
 }
@@ -228,7 +230,7 @@ func afterRoom(e *env.Env, dir string, exit roomExit) error {
 	case roomHandOver:
 		return handOver(e, dir)
 	case roomKeepAgents:
-		e.Sayf("the agents keep running without a controller; `gcity` takes them over again")
+		e.Sayf("the agents keep running without a controller; run `gcity` to control them again")
 	default:
 		e.Sayf("the city is stopped")
 	}
@@ -243,7 +245,8 @@ func handOver(e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.Sayf("the city runs in the background, pid %d; `gcity` joins it, `gcity stop` stops it", pid)
+	e.Sayf("the city runs in the background, pid %d; `gcity` opens its control room, `gcity "+
+		"stop` stops it", pid)
 	return nil
 }
 

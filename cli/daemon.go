@@ -13,11 +13,12 @@ import (
 	"gcity/cli/service"
 )
 
-// daemonCommand returns the commands about one city as a service.
+// daemonCommand returns the commands that run one city as a service.
 func daemonCommand(e *env.Env) *cobra.Command {
 	yes := false
 	run := env.WithSource(e, &cobra.Command{
-		Use: "run", Short: "Run the city without a screen (the same as gcity start --foreground)",
+		Use: "run", Short: "Run the city without a control room (the same as gcity start " +
+			"--foreground)",
 		Args: env.Exactly(0),
 		Long: `run keeps the agents of the city running until it is stopped. It logs to stderr
 and to .gc/controller.log. Without a city.toml it offers to write one.`,
@@ -29,7 +30,7 @@ and to .gc/controller.log. Without a city.toml it offers to write one.`,
 	run.Flags().BoolVarP(&yes, "yes", "y", false,
 		"write a missing city.toml without asking")
 	start := env.WithSource(e, &cobra.Command{
-		Use: "start", Short: "Run the city in the background, with its service if it has one",
+		Use: "start", Short: "Start the city in the background, with its service if it has one",
 		Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return daemonStart(cmd.Context(), e) },
 	})
@@ -45,12 +46,12 @@ and to .gc/controller.log. Without a city.toml it offers to write one.`,
 	lines := 0
 	logs := &cobra.Command{
 		Use: "logs", Short: "Print the log of the city's controller", Args: env.Exactly(0),
-		Long: `logs prints the newest lines of .gc/controller.log, which every controller of the
-city writes, however it was started. For a service it also prints the command that
-shows its lines in the journal.`,
+		Long: `logs prints the newest lines of .gc/controller.log. Every controller of the city
+writes to that file, however it was started. For a service, logs also prints the
+command that shows its lines in the journal.`,
 		RunE: func(*cobra.Command, []string) error { return service.DaemonLogs(e, lines) },
 	}
-	logs.Flags().IntVarP(&lines, "lines", "n", 100, "so many")
+	logs.Flags().IntVarP(&lines, "lines", "n", 100, "print at most this many lines")
 	return env.Group("daemon", "Run the controller as a service",
 		append([]*cobra.Command{run, start, stop, status, logs},
 			service.ServiceCommands(e, service.CityService(e))...)...)
@@ -72,8 +73,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {
-			return exit.Usage("the service's unit says which files are read; to change them, run " +
-				"`gcity daemon install` with -f or --strict again")
+			return exit.Usage("the service's unit sets which files are read; to change them, run " +
+				"`gcity daemon install` again with -f or --strict")
 		}
 		err := service.StartUnit(ctx, e, u, dir)
 		if !errors.Is(err, service.ErrUnreachable) {

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// eventFlags select events.
+// eventFlags are the flags of gcity events.
 type eventFlags struct {
 	types   []string
 	subject string
@@ -29,7 +29,7 @@ type eventFlags struct {
 func eventsCommand(e *env.Env) *cobra.Command {
 	var f eventFlags
 	c := &cobra.Command{
-		Use: "events", Short: "Show events: the newest, or all after a cursor",
+		Use: "events", Short: "Show the newest events, or those after a sequence number",
 		Args: env.Exactly(0),
 		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 " +
 			"--follow --json",
@@ -38,14 +38,16 @@ func eventsCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	c.Flags().StringSliceVar(&f.types, "type", nil,
-		"only these types; a trailing * matches the rest")
-	c.Flags().StringVar(&f.subject, "subject", "", "only about this agent or other subject")
-	c.Flags().StringVar(&f.actor, "actor", "", "only caused by this actor")
+		"only events of these types; a trailing * matches any suffix")
+	c.Flags().StringVar(&f.subject, "subject", "", "only events about this agent or other subject")
+	c.Flags().StringVar(&f.actor, "actor", "", "only events caused by this actor")
 	c.Flags().StringVar(&f.since, "since", "",
-		"only newer than a duration (90s, 2h, 3d) or a time (RFC 3339)")
-	c.Flags().Uint64Var(&f.after, "after", 0, "only events after this seq, oldest first")
-	c.Flags().IntVarP(&f.limit, "limit", "n", events.DefaultLimit, "at most this many")
-	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "then wait for new events and print them")
+		"only events since a time (RFC 3339), or within a duration until now (90s, 2h, 3d)")
+	c.Flags().Uint64Var(&f.after, "after", 0, "only events after this sequence number, "+
+		"oldest first")
+	c.Flags().IntVarP(&f.limit, "limit", "n", events.DefaultLimit, "print at most this many events")
+	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "wait for new events and print them "+
+		"until interrupted")
 	return c
 }
 
@@ -53,7 +55,7 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 	q := events.Query{Types: f.types, Actor: f.actor, Subject: f.subject, After: f.after,
 		Forward: forward, Limit: f.limit}
 	if f.limit < 1 {
-		return exit.Usage("--limit must be above 0")
+		return exit.Usage("--limit must be at least 1")
 	}
 	if f.since != "" {
 		since, err := moment(f.since, e.Now())
@@ -86,7 +88,7 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 	return nil
 }
 
-// followEvents prints the page, then new events until it is interrupted.
+// followEvents prints the events that match now, then new events until it is interrupted.
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -99,7 +101,8 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 		return err
 	}
 	at := q.After
-	if !q.Forward && len(newest) > 0 { // an older match would have been on the page
+	// the page has all older matches, so continue after the newest event
+	if !q.Forward && len(newest) > 0 {
 		at = newest[len(newest)-1].Seq
 	}
 	for _, ev := range output.InOrder(page) {
@@ -128,7 +131,7 @@ func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) 
 func eventCommand(e *env.Env) *cobra.Command {
 	var subject, message, payload string
 	emit := &cobra.Command{
-		Use: "emit TYPE", Short: "Write an event of your own", Args: env.Exactly(1),
+		Use: "emit TYPE", Short: "Append your own event to the log", Args: env.Exactly(1),
 		Example: `  gcity event emit build.done --subject api --message "green" ` +
 			`--payload '{"commit":"3f2a91c"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -142,7 +145,7 @@ func eventCommand(e *env.Env) *cobra.Command {
 				}
 				ev.Payload = json.RawMessage(payload)
 			}
-			ev.Payload = deepened(ev.Payload, e.Depth())
+			ev.Payload = withDepth(ev.Payload, e.Depth())
 			l, err := e.Open(cmd.Context())
 			if err != nil {
 				return err
@@ -152,13 +155,14 @@ func eventCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	emit.Flags().StringVar(&subject, "subject", "", "what the event is about")
-	emit.Flags().StringVar(&message, "message", "", "one line of text for people")
-	emit.Flags().StringVar(&payload, "payload", "", "one JSON value")
-	return env.Group("event", "Write to the event log", emit)
+	emit.Flags().StringVar(&message, "message", "", "one line of text for the reader")
+	emit.Flags().StringVar(&payload, "payload", "", "any JSON value")
+	return env.Group("event", "Append to the event log", emit)
 }
 
-// deepened adds the depth of nested automation runs to a payload that is an object or empty.
-func deepened(payload json.RawMessage, depth int) json.RawMessage {
+// withDepth adds the depth of nested automation runs to the payload. It returns a payload that is not an object
+// unchanged.
+func withDepth(payload json.RawMessage, depth int) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	if depth <= 0 || len(payload) > 0 &&
 		(json.Unmarshal(payload, &fields) != nil || fields == nil) {
@@ -170,12 +174,12 @@ func deepened(payload json.RawMessage, depth int) json.RawMessage {
 	fields["depth"] = json.RawMessage(strconv.Itoa(depth))
 	out, err := json.Marshal(fields)
 	if err != nil {
-		return payload // valid JSON stays valid JSON
+		return payload // cannot happen: all fields are valid JSON
 	}
 	return out
 }
 
-// moment parses a time in RFC 3339, or a duration back from now, which may have days.
+// moment parses a time in RFC 3339, or a duration before now, which may be in days.
 func moment(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
@@ -189,6 +193,6 @@ func moment(text string, now time.Time) (time.Time, error) {
 			return now.Add(-time.Duration(days * 24 * float64(time.Hour))), nil
 		}
 	}
-	return time.Time{}, exit.Usage("invalid time %q: use a duration back (90s, 2h, 3d) or a time "+
-		"(2026-11-21T15:04:05Z)", text)
+	return time.Time{}, exit.Usage("invalid time %q: use a duration before now (90s, 2h, 3d) or "+
+		"a time (2026-11-21T15:04:05Z)", text)
 }

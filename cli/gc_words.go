@@ -13,13 +13,13 @@ import (
 //go:embed gc_words.txt
 var gcWordsText string
 
-// cityCommands lists the commands that take the folder of the city as an argument in Gas City.
+// cityCommands returns the commands that in Gas City take the folder of the city as an argument.
 func cityCommands() []string {
 	return []string{"start", "stop", "restart", "status", "suspend", "resume", "reload", "doctor"}
 }
 
-// otherName returns an error if the command line uses a command of Gas City that has another name in gcity,
-// otherwise nil.
+// otherName returns an error if the command line uses a command of Gas City that gcity does not have. The error
+// names the equivalent.
 func otherName(args []string) error {
 	before, words := commandWords(args)
 	if len(words) == 0 {
@@ -27,7 +27,7 @@ func otherName(args []string) error {
 	}
 	if len(words) == 2 && slices.Contains(cityCommands(), words[0]) &&
 		!strings.HasPrefix(words[1], "-") && isFolder(words[1]) {
-		return exit.Usage("in gcity the city is given with --city: gcity --city %s %s",
+		return exit.Usage("in gcity the city's folder is set with --city: gcity --city %s %s",
 			quoted(words[1]), words[0])
 	}
 	table := gcWords()
@@ -58,7 +58,7 @@ func gcWords() map[string]string {
 	return out
 }
 
-// commandWords splits a command line into the flags before the command, and the rest.
+// commandWords splits a command line into the global flags before the command, and the rest.
 func commandWords(args []string) (before, words []string) {
 	for i := 0; i < len(args); i++ {
 		switch {
@@ -74,7 +74,7 @@ func commandWords(args []string) (before, words []string) {
 	return nil, nil
 }
 
-// commandLine fills in a replacement.
+// commandLine returns the replacement to with the user's flags and arguments filled in.
 func commandLine(to string, before, rest []string) string {
 	var more []string
 	for _, arg := range rest {
@@ -108,13 +108,13 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// installedAs returns what the help prints about the name with which the program was started.
+// installedAs returns an extra paragraph for the help if the program was started as gc.
 func installedAs(program string) string {
 	if filepath.Base(program) != "gc" {
 		return ""
 	}
 	return `
 
-This is gcity, installed as gc. A command that has another name in Gas City prints its
-name in gcity and does nothing else.`
+This is gcity, installed as gc. For a command that has another name in gcity, it
+prints that name and does nothing else.`
 }

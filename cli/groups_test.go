@@ -117,7 +117,7 @@ func TestGroupsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &why); err != nil {
 		t.Fatal(err)
 	}
-	want := []agents.Need{{Name: "db", State: "running", Up: true}, {Name: "demo/worker", State: "1/3 live", Up: true}, {Name: "nobody", State: "not there", Up: false}}
+	want := []agents.Need{{Name: "db", State: "running", Up: true}, {Name: "demo/worker", State: "1/3 live", Up: true}, {Name: "nobody", State: "does not exist", Up: false}}
 	if diff := cmp.Diff(want, why.Dependencies); diff != "" || why.Kind != "agent" || why.Name != "web" {
 		t.Errorf("%+v %s", why, diff)
 	}
@@ -173,14 +173,14 @@ func TestMisplacedNames(t *testing.T) {
 		"agent kill worker-13":                   {exit.CodeFailed, `unknown agent "worker-13"`},
 		"agent suspend wroker":                   {exit.CodeFailed, `unknown agent or pool "wroker", did you mean "worker"?`},
 		"pool scale wrker 3":                     {exit.CodeFailed, `unknown pool "wrker", did you mean "worker"?`},
-		"pool scale worker three":                {exit.CodeUsage, "use a number or auto"},
+		"pool scale worker three":                {exit.CodeUsage, `use a number or "auto"`},
 		"pool scale worker":                      {exit.CodeUsage, "N|auto is missing: gcity pool scale"},
 		"pool show":                              {exit.CodeUsage, "NAME is missing"},
 		"pool shwo worker":                       {exit.CodeUsage, `did you mean "show"`},
 		"rig suspend dmo":                        {exit.CodeFailed, `unknown rig "dmo", did you mean "demo"?`},
 		"rig restart":                            {exit.CodeUsage, "is missing: gcity rig restart"},
 		"why nothing":                            {exit.CodeFailed, `unknown agent, pool, rig, automation or watchdog "nothing"`},
-		"agent send-keys db Enterr":              {exit.CodeUsage, `unknown key "Enterr", did you mean "Enter"? --literal`},
+		"agent send-keys db Enterr":              {exit.CodeUsage, `unknown key "Enterr", did you mean "Enter"? Add --literal`},
 		"agent send-keys db Escape Upp":          {exit.CodeUsage, `did you mean "Up"?`},
 		"agent send-keys db PgeDown --read-only": {exit.CodeUsage, `did you mean "PageDown"?`},
 	} {
@@ -246,10 +246,10 @@ func TestHeldReload(t *testing.T) {
 	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
 	code, out, errs := told(t, s, "reload")
 	const want = `gcity: it would remove 3 of 4 running agents
-held since 11:59:00, it would make these changes:
+held since 11:59:00; it would make these changes:
   removed db, pool demo/worker
   changed web
-` + "`gcity plan` shows it agent by agent; restoring the file discards it\n"
+` + "run `gcity plan` to see each change with its reason; restore the file to discard it\n"
 	if code != exit.CodeConflict || out != "" || errs != want {
 		t.Errorf("exit %d, %q, %s", code, out, errs)
 	}
@@ -270,7 +270,7 @@ func TestRigRestart(t *testing.T) {
 restarted  demo/worker-2   restart demo/worker-2
 left       demo/worker-10  draining: pool demo/worker wants 3
 
-demo: 1 restarted, 0 failed, 1 left alone
+demo: 1 restarted, 0 failed, 1 not restarted
 `
 	if out != want {
 		t.Errorf("got\n%s", out)
@@ -351,7 +351,7 @@ func TestAgentShown(t *testing.T) {
 	for _, want := range []string{
 		"terminal  120x40", "before    git fetch", `ready     when a line begins with "> ", within 1m`, "restart   always; an end within 10s is a crash; quarantine at crash 6 within 1h; waits 1s, doubling up to 1m",
 		"API_KEY=(hidden)", "COLOUR=red", "env COLOUR changed", "runs      blue", "wants     red", "only a fingerprint of it is kept",
-		"exit 3 after 4s", "two", "four", "kept in .gc/crashes/x", "not started: no such folder", "the rest is not known",
+		"exit 3 after 4s", "two", "four", "stored in .gc/crashes/x", "not started: no such folder", "the rest is not known",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)

@@ -35,7 +35,7 @@ func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, stri
 	}
 	t.Cleanup(func() {
 		out, err := exec.Command("gcity", "stop", "--city", dir).CombinedOutput()
-		if err != nil && !strings.Contains(string(out), "nothing of") {
+		if err != nil && !strings.Contains(string(out), "nothing is running for") {
 			t.Errorf("stop: %v\n%s", err, out)
 		}
 		if left := ofCity(dir); len(left) > 0 {

@@ -55,7 +55,7 @@ func importGasCity(e *env.Env, dir, out string) error {
 		}
 	}
 	if len(r.Notes) > 0 {
-		e.Sayf("\nwithout an equivalent, or different now:")
+		e.Sayf("\nwithout an equivalent, or with a different effect:")
 	}
 	for _, n := range r.Notes {
 		e.Sayf("  %s", output.SafeLine(n.String()))

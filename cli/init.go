@@ -40,7 +40,7 @@ func initCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "the city's name (default: the name of the folder)")
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "ask nothing")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "write it without asking")
 	return c
 }
 
@@ -64,7 +64,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	}
 	text := firstConfig(name, e.Getenv("SHELL"), exec.LookPath)
 	if err := folder.CheckConfig(dir, []byte(text)); err != nil {
-		return fmt.Errorf("this is a bug in gcity, its own first configuration is invalid: %w", err)
+		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
+			err)
 	}
 	if e.InTTY && e.OutTTY && !yes && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
@@ -98,7 +99,7 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 		case e.ReadOnly:
 			return err
 		case !yes && !asks:
-			return exit.Usage("%v; --yes writes one and runs it", err)
+			return exit.Usage("%v; add --yes to write a city.toml and run it", err)
 		case !yes && !env.Ask(e, "no city found here; write "+
 			filepath.Join(none.Dir, config.FileName)+" and run it?"):
 			return err
@@ -110,8 +111,8 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	return host.Headless(ctx, e)
 }
 
-// foundAgents returns the coding agents on this machine. The first configuration has them as comments only: the
-// user decides which of them the city runs.
+// foundAgents returns the coding agents that are installed on this machine. They are only comments in the first
+// configuration: the user decides which of them the city runs.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {
@@ -122,13 +123,14 @@ func foundAgents(look func(string) (string, error)) []string {
 	return found
 }
 
-// startedAs returns the command line of a preset.
+// startedAs returns the command line that a preset starts, with its flags.
 func startedAs(p config.Preset) string {
 	q := config.Program{Provider: p.Provider}
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is the beginning of the city.toml of a new city: its name, and the command of its shell.
+// firstText is the beginning of the city.toml of a new city. Its two verbs are the city's name and the command of
+// its shell.
 const firstText = `# What should run here. gcity keeps it running and reads each saved change.
 #
 #   gcity            the control room
@@ -183,19 +185,19 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 		if _, err := look(p.Command); err != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "\n# %s is installed on this machine. Remove the # signs to add it to "+
-			"the city, started as %s.\n", p.DisplayName, startedAs(p))
+		fmt.Fprintf(&b, "\n# %s is installed on this machine. To add it to the city, started as "+
+			"%s, remove the # signs.\n", p.DisplayName, startedAs(p))
 		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
 			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {
-			b.WriteString("# emits_permission_warning = true         # accept the questions at " +
-				"its start: whether to trust the folder, and so on\n")
+			b.WriteString("# emits_permission_warning = true         # accept its questions at " +
+				"startup, such as whether to trust the folder\n")
 		}
 	}
 	return b.String()
 }
 
-// shellCommand returns a command that starts the user's own shell, or sh.
+// shellCommand returns a command that starts the user's own shell, or sh if that is not usable.
 func shellCommand(shell string, look func(string) (string, error)) string {
 	for _, candidate := range []string{shell, "bash"} {
 		if candidate == "" || strings.ContainsAny(candidate, " \t'\"\\$`") {

@@ -31,8 +31,9 @@ import (
 
 func planCommand(e *env.Env) *cobra.Command {
 	return env.WithSource(e, &cobra.Command{
-		Use: "plan", Short: "Show what the configuration on disk would change now; does nothing",
-		Long: `Show what the configuration on disk would change now; does nothing.
+		Use: "plan", Short: "Show what the configuration on disk would change now, without " +
+			"applying it",
+		Long: `plan shows what the configuration on disk would change now, without applying it.
 
 Every planned start is checked as the controller checks it: the folder, the program, the
 session provider and the environment. The exit code is 3 if one of them cannot succeed.`,
@@ -64,21 +65,21 @@ type planShape struct {
 	Warnings []string `json:"warnings,omitempty"` // about the configuration file and automations
 }
 
-// heldShape is why a configuration needs a confirmation.
+// heldShape describes a configuration that takes effect only after a confirmation.
 type heldShape struct {
 	Removes []string   `json:"removes"`
 	Running int        `json:"running"`
 	Since   *time.Time `json:"since,omitempty"` // set if it is already held
 }
 
-// sight is the input of a plan.
-type sight struct {
+// planInput is the input of a plan: what should run, and what is running.
+type planInput struct {
 	wants     []agent.Want
 	pools     []agent.Pool
 	overrides map[string]int
 	sessions  []session.Status
 	running   *city.Snapshot // nil if no controller is running
-	inForce   bool           // the configuration is the one in force in the controller
+	inForce   bool           // the configuration on disk is the one in force in the controller
 	clock     func(time.Time) string
 	unknown   map[string]error // providers that cannot list their sessions, with the error
 	unable    func(provider string) (why string)
@@ -113,7 +114,7 @@ func plan(ctx context.Context, e *env.Env) error {
 	if e.JSON {
 		err = e.WriteJSON(out)
 	} else {
-		err = tellPlan(e, out)
+		err = printPlan(e, out)
 	}
 	if err == nil && out.fails() > 0 {
 		return exit.Quietly(exit.CodeCannotStart)
@@ -143,7 +144,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		return out, err
 	}
 	defer closeSessions()
-	v := sight{wants: folder.PlanOf(c, dir, running), pools: folder.PoolPlan(c, dir),
+	v := planInput{wants: folder.PlanOf(c, dir, running), pools: folder.PoolPlan(c, dir),
 		clock: e.Clock, running: running, unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	tested := v.unable
 	if grant.Err() != nil { // a warning says so; programs of the city are not tested
@@ -181,8 +182,9 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	return out, nil
 }
 
-// held returns why the running controller would hold this configuration: it removes most of the running agents.
-func (v sight) held(revision string) *heldShape {
+// held returns the details if the running controller would hold this configuration because it removes most of the
+// running agents, otherwise nil.
+func (v planInput) held(revision string) *heldShape {
 	wanted := map[string]bool{}
 	for _, w := range v.wants {
 		wanted[w.Name] = true
@@ -190,7 +192,7 @@ func (v sight) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		// a session outside of the configuration is not removed by an edit
+		// an edit does not remove a session that is not in the configuration
 		if !g.Running || g.Source == "" {
 			continue
 		}
@@ -209,7 +211,7 @@ func (v sight) held(revision string) *heldShape {
 }
 
 // changes compares what should run with what is running.
-func changes(v sight) []change {
+func changes(v planInput) []change {
 	alive := map[string]session.Status{}
 	for _, st := range v.sessions {
 		if st.Alive {
@@ -220,7 +222,7 @@ func changes(v sight) []change {
 	stays := map[string]bool{}
 	for name, size := range sizes {
 		maps.Copy(stays, folder.Chosen(folder.Members(v.wants, name), size,
-			func(name string) pool.Standing { return v.standing(name, alive) }))
+			func(name string) pool.Standing { return v.standingOf(name, alive) }))
 	}
 	var out []change
 	for _, w := range v.wants {
@@ -231,7 +233,7 @@ func changes(v sight) []change {
 		switch {
 		case surplus && lives && w.Suspended == "":
 			out = append(out, change{Agent: w.Name, Pool: w.Pool, Change: "drain",
-				Reason: fmt.Sprintf("pool %s wants %d", w.Pool, size)})
+				Reason: fmt.Sprintf("pool %s scales to %d", w.Pool, size)})
 		case !surplus || lives:
 			out = append(out, v.change(w, st, lives))
 		}
@@ -248,9 +250,9 @@ func changes(v sight) []change {
 	return out
 }
 
-// standing returns the standing of a member. Without a controller it is unknown which members are busy, and the
-// pool chooses among those that are alive.
-func (v sight) standing(name string, alive map[string]session.Status) pool.Standing {
+// standingOf returns the standing of a pool's member. Without a controller it is unknown which members are busy; then
+// it reports only which members are alive.
+func (v planInput) standingOf(name string, alive map[string]session.Status) pool.Standing {
 	st, lives := alive[name]
 	s := pool.Standing{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
 	if v.running != nil {
@@ -262,7 +264,7 @@ func (v sight) standing(name string, alive map[string]session.Status) pool.Stand
 }
 
 // formerPool returns the pool of an agent that was removed from the configuration, "" if it was in none.
-func (v sight) formerPool(name string) string {
+func (v planInput) formerPool(name string) string {
 	if v.running != nil {
 		if g, ok := v.running.Agent(name); ok && g.Pool != "" {
 			return g.Pool
@@ -276,9 +278,9 @@ func (v sight) formerPool(name string) string {
 	return ""
 }
 
-// sizes returns how many members each pool would want: the number set by hand, or the number wanted now, or the
-// number alive.
-func (v sight) sizes(alive map[string]session.Status) map[string]int {
+// sizes returns how many members each pool would have: the number set by hand, otherwise the controller's current
+// target, otherwise the number of members that are alive.
+func (v planInput) sizes(alive map[string]session.Status) map[string]int {
 	out := map[string]int{}
 	for _, p := range v.pools {
 		n, byHand := v.overrides[p.Name]
@@ -298,8 +300,8 @@ func (v sight) sizes(alive map[string]session.Status) map[string]int {
 	return out
 }
 
-// change returns what happens to one agent that is wanted or suspended.
-func (v sight) change(w agent.Want, st session.Status, lives bool) change {
+// change returns what would happen to one agent of the configuration.
+func (v planInput) change(w agent.Want, st session.Status, lives bool) change {
 	c := change{Agent: w.Name, Pool: w.Pool, Change: "none"}
 	drift := st.Drift(&w.Spec)
 	hidden := ""
@@ -315,7 +317,7 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 		c.Reason = "suspended " + w.Suspended
 	case lives && len(drift) > 0:
 		c.Change, c.Reason, c.Fields = "restart", strings.Join(drift, ", "), drift
-		if why := v.bars(w, st); st.Attached > 0 {
+		if why := v.cannotRestart(w, st); st.Attached > 0 {
 			c.Reason += "; held back while a user is attached"
 		} else if why != "" {
 			c.Change, c.Reason = "wait", c.Reason+"; held back because a restart would fail: "+why
@@ -331,7 +333,7 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 }
 
 // checked changes a planned start that cannot succeed to a failure.
-func (v sight) checked(w agent.Want, c change) change {
+func (v planInput) checked(w agent.Want, c change) change {
 	again := c.Change == "restart"
 	if !again && c.Change != "start" && !v.retries(w, c) || v.unfit == nil {
 		return c
@@ -347,8 +349,8 @@ func (v sight) checked(w agent.Want, c change) change {
 	return c
 }
 
-// retries reports whether an agent that waits is started again by itself.
-func (v sight) retries(w agent.Want, c change) bool {
+// retries reports whether the controller will start a waiting agent without a command.
+func (v planInput) retries(w agent.Want, c change) bool {
 	if c.Change != "wait" || v.running == nil {
 		return false
 	}
@@ -356,9 +358,9 @@ func (v sight) retries(w agent.Want, c change) bool {
 	return ok && !g.Running && (g.State == city.Failed || g.State == city.Backoff)
 }
 
-// begin returns what happens to an agent without a session: it starts, unless a running controller has its own
-// reason not to start it. A change of the agent's definition, and a resume, end that reason.
-func (v sight) begin(w agent.Want) (change, why string) {
+// begin returns what would happen to an agent without a session. It starts, unless the running controller has a
+// reason not to start it. A change of the agent's definition, or a resume, removes that reason.
+func (v planInput) begin(w agent.Want) (change, why string) {
 	if w.TriageOf != "" {
 		return "none", "triage agent of watchdog " + w.TriageOf + "; starts only for its beats"
 	}
@@ -381,7 +383,7 @@ func (v sight) begin(w agent.Want) (change, why string) {
 	case g.Suspended:
 		return "start", "no longer suspended"
 	case edit != "" && g.State == city.Starting:
-		return "restart", edit + "; it is starting now"
+		return "restart", edit + "; it is currently starting"
 	case edit != "":
 		return "start", edit + ends(g)
 	case g.State == city.Failed && g.Until == nil && !g.Available && !v.inForce:
@@ -398,7 +400,7 @@ func (v sight) begin(w agent.Want) (change, why string) {
 	return "start", "not running"
 }
 
-// ends returns which state of an agent an edit of its definition ends.
+// ends returns which state of an agent ends when its definition is changed, as the end of a sentence.
 func ends(g *city.Agent) string {
 	switch {
 	case g.State == city.Quarantined:
@@ -406,12 +408,12 @@ func ends(g *city.Agent) string {
 	case g.State == city.Exited:
 		return "; it no longer stays stopped"
 	case g.Until != nil:
-		return "; its wait ends"
+		return "; its waiting time ends"
 	}
 	return ""
 }
 
-func tellPlan(e *env.Env, p planShape) error {
+func printPlan(e *env.Env, p planShape) error {
 	n := 0
 	rows := make([][]output.Cell, 0, len(p.Items))
 	for _, c := range p.Items {

@@ -162,7 +162,7 @@ func foretell(t *testing.T, edit func(name string) string) {
 	defer end()
 	ctx := t.Context()
 	var err error
-	v := sight{clock: func(t time.Time) string { return t.Format(time.TimeOnly) }}
+	v := planInput{clock: func(t time.Time) string { return t.Format(time.TimeOnly) }}
 	if v.running, err = b.Snapshot(ctx); err != nil {
 		t.Fatal(err)
 	}

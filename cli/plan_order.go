@@ -9,8 +9,8 @@ import (
 	"gcity/cli/folder"
 )
 
-// order changes agents that would start to waiting if one that they depend on will not be up.
-func (v sight) order(all []change, sizes map[string]int) {
+// order changes a start to a wait if an agent that it depends on will not be up.
+func (v planInput) order(all []change, sizes map[string]int) {
 	up, needs, ofPool := map[string]bool{}, map[string][]string{}, map[string][]string{}
 	becomes := map[string]string{}
 	for _, c := range all {
@@ -52,9 +52,9 @@ func (v sight) order(all []change, sizes map[string]int) {
 	}
 }
 
-// willBeUp reports whether agents that depend on w may start after the change, as far as w is concerned: w is
-// running, or has finished as configured.
-func (v sight) willBeUp(w agent.Want, change string) bool {
+// willBeUp reports whether w does not block the agents that depend on it after the change: w is running, or it has
+// exited as configured.
+func (v planInput) willBeUp(w agent.Want, change string) bool {
 	if change == "start" || change == "restart" {
 		return true
 	}

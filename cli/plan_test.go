@@ -25,7 +25,7 @@ func TestChanges(t *testing.T) {
 	alive := func(name string, f session.Fingerprint, attached int) session.Status {
 		return session.Status{Agent: name, Alive: true, Fingerprint: f, Attached: attached}
 	}
-	got := changes(sight{
+	got := changes(planInput{
 		wants: []agent.Want{want("same", old), want("drift", fresh), want("held", fresh),
 			want("new", old), want("unknown", old), suspended, broken, want("q", old),
 			want("edited", fresh), want("left", fresh), want("backoff", fresh)},
@@ -45,7 +45,7 @@ func TestChanges(t *testing.T) {
 		}},
 	})
 	expect := []change{
-		{Agent: "backoff", Change: "start", Reason: "configuration changed; its wait ends"},
+		{Agent: "backoff", Change: "start", Reason: "configuration changed; its waiting time ends"},
 		{Agent: "drift", Change: "restart", Reason: "command changed",
 			Fields: []string{"command changed"}},
 		{Agent: "edited", Change: "start", Reason: "command changed; its quarantine ends"},
@@ -84,30 +84,30 @@ func TestPlannedPools(t *testing.T) {
 	draining[1].Drain = session.Drain{Since: noon, By: "pool"}
 	for _, c := range []struct {
 		name string
-		v    sight
+		v    planInput
 		want string
 	}{
-		{"fresh", sight{}, "start w-1"},
-		{"as they live", sight{sessions: lives("w-1", "w-2")}, "none w-1, none w-2"},
-		{"one is leaving", sight{sessions: draining}, "none w-1, drain w-2"},
-		{"by hand", sight{sessions: lives("w-1"), overrides: map[string]int{"w": 3}},
+		{"fresh", planInput{}, "start w-1"},
+		{"as they live", planInput{sessions: lives("w-1", "w-2")}, "none w-1, none w-2"},
+		{"one is leaving", planInput{sessions: draining}, "none w-1, drain w-2"},
+		{"by hand", planInput{sessions: lives("w-1"), overrides: map[string]int{"w": 3}},
 			"none w-1, start w-2, start w-3"},
-		{"by the controller", sight{sessions: lives("w-1", "w-2"),
+		{"by the controller", planInput{sessions: lives("w-1", "w-2"),
 			running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 1}}}},
 			"none w-1, drain w-2"},
-		{"who is at work stays", sight{sessions: lives("w-1", "w-2"), running: &city.Snapshot{
+		{"who is at work stays", planInput{sessions: lives("w-1", "w-2"), running: &city.Snapshot{
 			Pools: []city.Pool{{Name: "w", Desired: 1}},
 			Agents: []city.Agent{{Name: "w-1", Pool: "w"},
 				{Name: "w-2", Pool: "w", Task: "w-7 paint"}}}},
 			"drain w-1, none w-2"},
-		{"a hole", sight{sessions: lives("w-3"), running: &city.Snapshot{
+		{"a hole", planInput{sessions: lives("w-3"), running: &city.Snapshot{
 			Pools:  []city.Pool{{Name: "w", Desired: 1}},
 			Agents: []city.Agent{{Name: "w-3", Pool: "w"}}}}, "none w-3"},
-		{"a hole that nobody watches", sight{sessions: lives("w-3")}, "none w-3"},
-		{"beyond the maximum", sight{sessions: lives("w-1", "w-12", "other"),
+		{"a hole that nobody watches", planInput{sessions: lives("w-3")}, "none w-3"},
+		{"beyond the maximum", planInput{sessions: lives("w-1", "w-12", "other"),
 			running: &city.Snapshot{Pools: []city.Pool{{Name: "w", Desired: 9}}}},
 			"stop other, none w-1, start w-2, start w-3, start w-4, drain w-12"},
-		{"of a pool that goes", sight{sessions: lives("gone-1"),
+		{"of a pool that goes", planInput{sessions: lives("gone-1"),
 			running: &city.Snapshot{Agents: []city.Agent{{Name: "gone-1", Pool: "gone"}}}},
 			"drain gone-1, start w-1"},
 	} {
@@ -129,10 +129,10 @@ func TestPlannedHold(t *testing.T) {
 		{Name: "b", Running: true, Source: "city.toml:6:1"},
 		{Name: "c", Source: "city.toml:9:1"}, {Name: "stranger", Running: true},
 	}}
-	if h := (sight{wants: []agent.Want{{Name: "a"}}, running: running}).held("1"); h != nil {
+	if h := (planInput{wants: []agent.Want{{Name: "a"}}, running: running}).held("1"); h != nil {
 		t.Errorf("half of them: %+v", h)
 	}
-	v := sight{wants: []agent.Want{{Name: "c"}}, running: running}
+	v := planInput{wants: []agent.Want{{Name: "c"}}, running: running}
 	want := &heldShape{Removes: []string{"a", "b"}, Running: 2}
 	if diff := cmp.Diff(want, v.held("1")); diff != "" {
 		t.Error(diff)
@@ -158,7 +158,7 @@ func TestPlannedInTheDark(t *testing.T) {
 	}
 	broken := want("broken", "pty", fresh)
 	broken.Problem = "no such command"
-	v := sight{
+	v := planInput{
 		wants: []agent.Want{want("seen", "pty", old), want("dark", "tmux", old),
 			want("new", "pty", old), want("swap", "exec:x", old), want("moved", "tmux", old),
 			broken},

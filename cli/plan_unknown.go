@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// unknownLines returns one line for each provider that is missing from the plan.
+// unknownLines returns one line for each provider with sessions that are missing from the plan.
 func unknownLines(p *session.Partial) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Unknown)) {
@@ -22,17 +22,18 @@ func unknownLines(p *session.Partial) []string {
 	return out
 }
 
-// bars returns why an agent with a changed definition is not restarted: it could not start again.
-func (v sight) bars(w agent.Want, st session.Status) string {
+// cannotRestart returns why an agent with a changed definition could not start again, or "" if it can. Such an
+// agent is not restarted.
+func (v planInput) cannotRestart(w agent.Want, st session.Status) string {
 	if w.Problem != "" || !st.Swapped(&w.Spec) || v.unable == nil {
 		return w.Problem
 	}
 	return v.unable(w.Spec.Provider)
 }
 
-// hidden returns why the state of an agent without a session is unknown: it may run with a provider that could not
-// be listed. "" means that it is not running.
-func (v sight) hidden(name string) string {
+// hidden returns why it is unknown whether an agent without a session is running: its provider may be one that
+// cannot be listed. It returns "" for an agent that is known not to run.
+func (v planInput) hidden(name string) string {
 	if len(v.unknown) == 0 {
 		return ""
 	}
@@ -45,7 +46,8 @@ func (v sight) hidden(name string) string {
 	if ok && g.Running && v.unknown[cmp.Or(g.Provider, "pty")] != nil {
 		return "unknown: the sessions of " + g.Provider + " cannot be listed"
 	}
-	if ok && g.State == city.Waiting && len(g.DependsOn) == 0 { // for the same reason
+	// the controller gave the same reason
+	if ok && g.State == city.Waiting && len(g.DependsOn) == 0 {
 		return g.Reason
 	}
 	return ""

@@ -17,7 +17,7 @@ import (
 	"gcity/tui"
 )
 
-// roomExit is how the user left the control room.
+// roomExit is the reason why the control room closed.
 type roomExit = tui.Exit
 
 const (
@@ -33,14 +33,14 @@ const (
 )
 
 type roomOptions struct {
-	city     city.Control   // nil = all cities
+	city     city.Control   // nil shows all cities
 	dir      string         // folder of the city
-	cities   city.Directory // nil = the directory of this machine, if there is one
+	cities   city.Directory // nil uses the directory of this machine, if there is one
 	hosting  bool
 	readOnly bool
 	logger   *slog.Logger
 
-	// SIGINT if the caller already receives it; nil = the room subscribes itself
+	// interrupts receives SIGINT if the caller subscribed to it; nil makes the room subscribe itself
 	interrupts <-chan os.Signal
 }
 
@@ -65,7 +65,7 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	defer func() { e.Out, e.Err = &hasty{to: e.Out}, &hasty{to: e.Err} }()
+	defer func() { e.Out, e.Err = &timedWriter{to: e.Out}, &timedWriter{to: e.Err} }()
 	options := tui.Options{
 		Mode: mode, Logger: o.logger, Cities: cities,
 		ConfigOf: func(folder string, c city.Control) tui.ConfigFile {
@@ -90,19 +90,20 @@ func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) 
 	return tui.Run(ctx, options)
 }
 
-// frozenAfter is how long a terminal has to take a line, and a city to respond, once the control room has closed.
-const frozenAfter = time.Second
+// exitTimeout is the timeout, after the control room has closed, for a write to the terminal and for a response
+// from a city.
+const exitTimeout = time.Second
 
-// hasty writes to a terminal that may be blocked, so that it cannot keep the process from exiting. Not safe for
-// concurrent use.
-type hasty struct {
+// timedWriter writes to a terminal that may be blocked, and gives up after exitTimeout so that the process can exit. It
+// is not safe for concurrent use.
+type timedWriter struct {
 	to   io.Writer
 	late bool
-	wg   sync.WaitGroup // the writers; a late one ends with the process
+	wg   sync.WaitGroup // goroutines that write; one that is blocked ends with the process
 }
 
 // Write implements io.Writer. It fails if the terminal does not accept the data in time.
-func (h *hasty) Write(p []byte) (int, error) {
+func (h *timedWriter) Write(p []byte) (int, error) {
 	if h.late {
 		return 0, os.ErrDeadlineExceeded
 	}
@@ -118,13 +119,13 @@ func (h *hasty) Write(p []byte) (int, error) {
 	select {
 	case w := <-done:
 		return w.n, w.err
-	case <-time.After(frozenAfter):
+	case <-time.After(exitTimeout):
 		h.late = true
 		return 0, os.ErrDeadlineExceeded
 	}
 }
 
-// asciiLocale reports whether a locale is set that is not UTF-8.
+// asciiLocale reports whether the locale is set to something other than UTF-8.
 func asciiLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

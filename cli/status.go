@@ -29,7 +29,7 @@ func statusCommand(e *env.Env) *cobra.Command {
 			return status(cmd.Context(), e)
 		},
 	}
-	c.Flags().BoolVarP(&watch, "watch", "w", false, "show it again after each change")
+	c.Flags().BoolVarP(&watch, "watch", "w", false, "print it again after each change")
 	return c
 }
 
@@ -43,7 +43,7 @@ func status(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	defer l.Close()
-	soon, cancel := context.WithTimeout(ctx, statusPatience)
+	soon, cancel := context.WithTimeout(ctx, snapshotTimeout)
 	defer cancel()
 	if !l.Live {
 		soon = ctx
@@ -67,7 +67,7 @@ func status(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// statusSnapshot requests only what status prints, if the city supports that.
+// statusSnapshot requests only the parts that status prints, if the control supports that.
 func statusSnapshot(ctx context.Context, l *env.Link) (*city.Snapshot, error) {
 	if b, ok := l.Control.(interface {
 		BriefSnapshot(context.Context) (*city.Snapshot, error)
@@ -77,7 +77,7 @@ func statusSnapshot(ctx context.Context, l *env.Link) (*city.Snapshot, error) {
 	return l.Snapshot(ctx)
 }
 
-// watchStatus prints every new snapshot: in place on a terminal, one after the other elsewhere.
+// watchStatus prints every new snapshot: in place on a terminal, otherwise one after the other.
 func watchStatus(ctx context.Context, e *env.Env) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -111,7 +111,7 @@ func watchStatus(ctx context.Context, e *env.Env) error {
 	return nil
 }
 
-// writeStatus prints a snapshot: the city in two lines, what is wrong, and tables of agents (those with problems
+// writeStatus prints a snapshot: two lines about the city, its problems, and tables of agents (those with problems
 // first), pools and rigs.
 func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 	lines := []string{headline(e, s, live), e.Paint(output.Dim, strings.Join(summary(s), " · ")),
@@ -168,7 +168,7 @@ func summary(s *city.Snapshot) []string {
 	return out
 }
 
-// automationCount returns for example "4 automations: 1 broken, 1 failing", or "" without automations.
+// automationCount returns a text such as "4 automations: 1 broken, 1 failing", or "" if there are no automations.
 func automationCount(s *city.Snapshot) string {
 	states, failing := map[city.AutomationState]int{}, 0
 	for i := range s.Automations {
@@ -211,7 +211,7 @@ func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	how := e.Paint(output.Yellow, "no controller is running")
 	if live {
-		how = fmt.Sprintf("%s, pid %d, up %s, turned %s ago", s.Mode, s.PID, e.Age(s.Started),
+		how = fmt.Sprintf("%s, pid %d, up %s, last pass %s ago", s.Mode, s.PID, e.Age(s.Started),
 			output.Span(s.Patrol.Age(e.Now())))
 	}
 	if s.ShutDown {

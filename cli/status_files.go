@@ -19,30 +19,30 @@ import (
 )
 
 const (
-	// statusPatience is how long status waits for the snapshot of a controller.
-	statusPatience = 2 * time.Second
-	// filesPatience is the timeout for reading the sessions of a controller that does not respond.
-	filesPatience = 5 * time.Second
-	// filesEvents is how many events are shown in that case.
-	filesEvents = 10
+	// snapshotTimeout is the timeout of status for the snapshot of a controller.
+	snapshotTimeout = 2 * time.Second
+	// sessionsTimeout is the timeout for listing the sessions when the controller does not respond.
+	sessionsTimeout = 5 * time.Second
+	// shownEvents is how many events status prints when the controller does not respond.
+	shownEvents = 10
 )
 
-// statusOfFiles prints what files and sessions show of a city with a controller that does not respond, and returns
-// an error.
+// statusOfFiles prints what the files and sessions of a city show when its controller does not respond. It always
+// returns an error.
 func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
-	silent := fmt.Errorf("the controller of %s has not responded for %s: %s", dir, statusPatience,
+	silent := fmt.Errorf("the controller of %s has not responded for %s: %s", dir, snapshotTimeout,
 		doctor.SilentRemedy(dir))
 	if e.JSON {
 		return silent
 	}
-	ctx, cancel := context.WithTimeout(ctx, filesPatience)
+	ctx, cancel := context.WithTimeout(ctx, sessionsTimeout)
 	defer cancel()
 	e.Sayf("%s\n", e.Paint(output.Yellow,
 		"! the controller does not respond; this is what the files and the sessions show"))
 	if err := writeSessions(ctx, e, dir); err != nil {
 		e.Sayf("cannot list the sessions: %s", output.SafeLine(err.Error()))
 	}
-	last, err := folder.ReadEvents(ctx, dir, events.Query{Limit: filesEvents})
+	last, err := folder.ReadEvents(ctx, dir, events.Query{Limit: shownEvents})
 	if err != nil {
 		e.Sayf("\ncannot read the events: %s", output.SafeLine(err.Error()))
 		return silent

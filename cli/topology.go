@@ -30,21 +30,21 @@ func topologyCommand(e *env.Env) *cobra.Command {
 		Use: "fetch [NAME…]", Short: "Copy topologies from their repositories into .gc/topologies",
 		Args: cobra.ArbitraryArgs,
 		Long: `fetch updates the copies of topologies to the commits in topologies.lock, and adds
-new topologies to that file. It fetches all that [topologies.NAME] tables declare,
-or those that you name. It takes newer commits only with --update. gcity never
-fetches anything on its own.`,
+new topologies to that file. Without names it fetches all topologies that
+[topologies.NAME] tables declare. It fetches newer commits only with --update.
+gcity never fetches anything on its own.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return fetchTopologies(cmd.Context(),
 				e, args, update)
 		},
 	}
-	fetch.Flags().BoolVar(&update, "update", false, "take the newest commit of each ref")
+	fetch.Flags().BoolVar(&update, "update", false, "fetch the newest commit of each ref")
 	c := env.Group("topology", "Manage topologies from git repositories",
 		env.WithSource(e, list), env.WithSource(e, fetch))
 	return c
 }
 
-// remotes returns the topologies that the configuration takes from repositories.
+// remotes returns the topologies that the configuration uses from repositories.
 func remotes(e *env.Env) (dir string, _ []topology.Want, err error) {
 	if dir, err = e.CityDir(); err != nil {
 		return "", nil, err
@@ -101,7 +101,7 @@ func topologies(e *env.Env) error {
 	return e.Table(e.Out, e.Columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
 }
 
-// fetchedShape is what a fetch did, in JSON.
+// fetchedShape is the JSON output of a fetch.
 type fetchedShape struct {
 	Name   string `json:"name"`
 	Commit string `json:"commit"`
@@ -174,7 +174,7 @@ func checkTopologies(names []string, wants []topology.Want) error {
 func sayFetched(e *env.Env, r topology.Result) {
 	switch {
 	case r.Mended:
-		e.Sayf("fetched %s at %.12s again, because its files were not those of the commit",
+		e.Sayf("fetched %s at %.12s again, because its files differed from those of the commit",
 			r.Name, r.Commit)
 	case r.Was == r.Commit:
 		e.Sayf("%s is already at %.12s", r.Name, r.Commit)

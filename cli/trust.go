@@ -24,11 +24,12 @@ func trustCommand(e *env.Env) *cobra.Command {
 		Use: "trust [DIR]", Short: "Show every program that a city would run, and trust it",
 		Args: env.Between(0, 1),
 		Long: `trust shows the author of a city and every program that it would run, and asks
-whether they may run. Before that no program of the city runs: commands that read
-the city use only its text, and commands that start it fail with exit code 78. A
-city that you made with "gcity init" is trusted from the start.
-Your own edits need no new answer. A new or changed program needs one if the git
-checkout that it comes from has changed by anything but "git commit" since.
+whether they may run. Until you agree, no program of the city runs: commands that
+read the city only parse its files, and commands that start it fail with exit code
+78. A city that you made with "gcity init" is trusted from the start.
+After your own edits and commits gcity does not ask again. It asks about a new or
+changed program if something other than "git commit" has changed the git checkout
+that the program comes from.
 GCITY_TRUST=all trusts every city, and folders = ["~/src"] in the [trust] table of
 your config.toml trusts every city below these folders.`,
 		Example: "  gcity trust\n  gcity trust ~/src/clone --yes\n  gcity trust --list\n  gcity " +
@@ -36,7 +37,7 @@ your config.toml trusts every city below these folders.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list && (revoke || len(args) > 0):
-				return exit.Usage("--list takes no folder and excludes --revoke")
+				return exit.Usage("--list cannot be combined with a folder or with --revoke")
 			case list:
 				return listTrusted(e)
 			}
@@ -46,10 +47,10 @@ your config.toml trusts every city below these folders.`,
 			return trustCity(cmd.Context(), e, args, yes)
 		},
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "trust the city without asking")
 	c.Flags().BoolVar(&list, "list", false, "list the cities that you trust")
 	c.Flags().BoolVar(&revoke, "revoke", false,
-		"withdraw the trust; a running controller continues")
+		"withdraw the trust; a running controller keeps running")
 	return c
 }
 
@@ -98,7 +99,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	return nil
 }
 
-// reloadTrusted makes a running controller read the configuration that it refused for lack of trust.
+// reloadTrusted makes a running controller reload a configuration that it refused because the city was not trusted.
 func reloadTrusted(ctx context.Context, e *env.Env, dir string) {
 	near, closeNear, err := e.Dial(dir)
 	if err != nil {
@@ -108,7 +109,8 @@ func reloadTrusted(ctx context.Context, e *env.Env, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	if _, err := near.Do(ctx, city.Reload{}); err != nil {
-		e.Warn("the controller has not read the configuration: " + err.Error())
+		e.Warn("the city is trusted, but its controller has not reloaded the " +
+			"configuration: " + err.Error())
 	}
 }
 
@@ -146,5 +148,5 @@ func revokeTrust(e *env.Env, args []string) error {
 	if !was {
 		return e.Receipt(city.Receipt{Message: dir + " was not trusted"})
 	}
-	return e.Receipt(city.Receipt{Message: dir + " is not trusted any more"})
+	return e.Receipt(city.Receipt{Message: dir + " is no longer trusted"})
 }

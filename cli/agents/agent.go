@@ -48,8 +48,8 @@ func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	}, kinds...)
 }
 
-// forAgent sets the function of a command: run gets the open city, the agent's qualified name, and the other
-// arguments.
+// forAgent sets RunE of a command about one agent. It passes the open city, the agent's qualified name and the
+// other arguments to run.
 func forAgent(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, name string, rest []string) error) *cobra.Command {
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
@@ -57,8 +57,8 @@ func forAgent(e *env.Env, c *cobra.Command,
 	}, env.KindAgent)
 }
 
-// forNamed sets the function of a command: run gets the open city, what the first argument or GC_AGENT names, and
-// the other arguments.
+// forNamed sets RunE of a command about an agent or pool. It passes the open city, the agent or pool that the first
+// argument or GC_AGENT names, and the other arguments to run.
 func forNamed(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
 	kinds ...env.Kind) *cobra.Command {
@@ -119,11 +119,11 @@ func agentShow(e *env.Env) *cobra.Command {
 			return agentShown(ctx, e, l, name, secrets)
 		})
 	c.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
-	c.Flags().BoolVar(&pid, "pid", false, "print only the ID of its process")
+	c.Flags().BoolVar(&pid, "pid", false, "print only its process ID")
 	return c
 }
 
-// OutputShape is a piece of output in the form that the API uses.
+// OutputShape is a part of an agent's output, in the form that the API uses.
 type OutputShape struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"`
@@ -157,7 +157,8 @@ func agentPeek(e *env.Env) *cobra.Command {
 	return c
 }
 
-// peek writes the output of an agent. It needs a snapshot only if the name is not the full name of an agent.
+// peek writes the screen or the last lines of an agent. It needs a snapshot only if name is not the agent's full
+// name.
 func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
 	err := writeOutput(ctx, e, l, name, lines)
 	if !exit.HasCode(err, city.NotFound) {
@@ -191,12 +192,12 @@ func agentLogs(e *env.Env) *cobra.Command {
 		follow, raw bool
 	)
 	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
-		Short: "Print its kept output as lines, and follow it", Args: env.Between(0, 1)},
+		Short: "Print its recent output as lines, and follow it", Args: env.Between(0, 1)},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			switch {
 			case raw && e.OutTTY:
-				return exit.Usage("--raw prints control sequences of the agent, which could act " +
-					"on this terminal: redirect it to a file or a pipe, or use `gcity " +
+				return exit.Usage("--raw prints the agent's control sequences, which could act " +
+					"on this terminal: redirect the output to a file or a pipe, or use `gcity " +
 					"agent attach`")
 			case raw || follow:
 				return followOutput(ctx, e, l, name,
@@ -205,9 +206,11 @@ func agentLogs(e *env.Env) *cobra.Command {
 				return writeOutput(ctx, e, l, name, lines)
 			}
 		})
-	c.Flags().IntVarP(&lines, "lines", "n", 200, "at most this many of the kept lines")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "then print new output as it arrives")
-	c.Flags().BoolVar(&raw, "raw", false, "unchanged bytes; only to a file or a pipe")
+	c.Flags().IntVarP(&lines, "lines", "n", 200, "print at most this many lines of the "+
+		"stored output")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new output as it arrives, until "+
+		"interrupted")
+	c.Flags().BoolVar(&raw, "raw", false, "print the bytes unchanged; only to a file or a pipe")
 	return c
 }
 
@@ -216,7 +219,7 @@ type followed struct {
 	follow, raw bool
 }
 
-// followOutput writes the kept output, then new output: as clean lines, or raw.
+// followOutput writes the stored output, then new output, either raw or as lines without control sequences.
 func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -241,7 +244,7 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 			if !f.follow {
 				return nil
 			}
-		case frame.Reset: // the history again, or this reader was too slow
+		case frame.Reset: // the stored output follows again, or this reader was too slow
 			if seen {
 				e.Sayf("… some output was skipped")
 			}
@@ -253,8 +256,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 	return nil
 }
 
-// writeLines writes the complete lines of an agent's output and returns the rest. Where a program overwrites a
-// line, it writes only the final content.
+// writeLines writes the complete lines of an agent's output and returns the unfinished rest. If a program
+// overwrites a line, only its final content is written.
 func writeLines(e *env.Env, name, text string) (rest string) {
 	for {
 		line, after, ok := strings.Cut(text, "\n")

@@ -22,10 +22,10 @@ import (
 	"gcity/internal/detach"
 )
 
-// sane takes back the modes that an attached program may have left on in our terminal: an open string, a VT52, another
-// coding, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll region, colours, the cursor;
-// and goes below what is drawn.
-const sane = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l" +
+// resetModes resets the modes that an attached program may have left on in the user's terminal: an unfinished string,
+// VT52 mode, a character set, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll
+// region, colours, the cursor. Then it moves the cursor below the drawn lines.
+const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l" +
 	"\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u" +
 	"\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
 
@@ -33,29 +33,29 @@ func agentAttach(e *env.Env) *cobra.Command {
 	raw := false
 	c := forAgent(e, &cobra.Command{
 		Use: "attach [AGENT]", Short: "Attach this terminal to its terminal; " + detach.Usual +
-			" leaves",
+			" detaches",
 		Args: env.Between(0, 1),
 		Long: `attach connects this terminal to the agent's terminal. It shows the output of the
-program, but drops control sequences that do more than draw: those that write or read
-the clipboard, report the title, request settings by DCS, print, or program keys.
-[session] passthrough in city.toml lets some of them through for every attached
-terminal; --raw lets all of them through.`,
+program, but removes control sequences that do more than draw: those that write or
+read the clipboard, report the title, request settings by DCS, print, or program
+keys. [session] passthrough in city.toml permits some of them for every attached
+terminal; --raw permits all of them.`,
 	}, func(ctx context.Context, l *env.Link, name string, _ []string) error {
 		if !e.InTTY || !e.OutTTY {
-			return exit.Usage("attach needs a terminal for input and output; `gcity agent peek` " +
-				"and `gcity agent nudge` do not")
+			return exit.Usage("attach needs a terminal for input and output; without one use " +
+				"`gcity agent peek` and `gcity agent nudge`")
 		}
 		return attach(ctx, e, l, name, raw)
 	})
 	c.Flags().BoolVar(&raw, "raw", false,
-		"show the output unfiltered: the program may then write your clipboard and type into "+
-			"your terminal")
+		"show the output unfiltered: the program can then write to your clipboard and send input "+
+			"to your terminal")
 	return c
 }
 
-// attach copies bytes both ways until the session ends or the user detaches.
+// attach copies bytes in both directions until the session ends or the user detaches.
 func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool) error {
-	// a SIGTERM from outside; ctrl+c is a byte in a raw terminal
+	// stop on a SIGTERM from outside; ctrl+c is an ordinary byte in raw mode
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
 	cols, rows, err := output.TerminalSize(e.Out)
@@ -73,11 +73,11 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	if err != nil {
 		return fmt.Errorf("cannot switch this terminal to raw mode: %w", err)
 	}
-	outcome := "left " + name + ", which keeps running"
+	outcome := "detached from " + name + ", which keeps running"
 	defer func() {
-		_, _ = io.WriteString(e.Out, sane) // fails harmlessly if the terminal is gone
+		_, _ = io.WriteString(e.Out, resetModes) // fails harmlessly if the terminal is gone
 		if err := term.Restore(e.In.Fd(), before); err != nil {
-			fmt.Fprintln(e.Err, "gcity: cannot restore the terminal, run `reset`:", err)
+			fmt.Fprintln(e.Err, "gcity: cannot restore the terminal; run `reset`:", err)
 		}
 		fmt.Fprintln(e.Err, outcome)
 	}()
@@ -85,7 +85,7 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
 	at := attachment{in: e.In, out: e.Out, far: far, resized: resized, leave: leave, raw: raw}
-	left, err := stay(ctx, e, &at, l, name)
+	left, err := stayAttached(ctx, e, &at, l, name)
 	switch {
 	case err != nil:
 		outcome = "detached from " + name
@@ -102,11 +102,12 @@ type attachment struct {
 	far     city.Terminal
 	resized <-chan os.Signal
 	leave   detach.Key
-	raw     bool // do not filter the output
+	raw     bool // the output is not filtered
 }
 
-// copy moves bytes between keyboard, screen and session. It returns when the session ends, ctx ends, or the detach
-// key is pressed; all its goroutines have ended then. left reports whether the session continues.
+// copy moves bytes between the keyboard, the screen and the session until the session ends, ctx ends, or the user
+// presses the detach key. It returns after all its goroutines have ended. left reports whether the session
+// continues.
 func (t *attachment) copy(ctx context.Context) (left bool, err error) {
 	keys, err := cancelreader.NewReader(t.in)
 	if err != nil {
@@ -158,14 +159,14 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// copyKeys writes the typed keys until the detach key.
+// copyKeys sends the typed keys to the session until the detach key is pressed.
 func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
 	buf := make([]byte, 4096)
 	scan := detach.Scanner{Key: leave}
 	for {
 		n, err := keys.Read(buf)
 		typed, left := scan.Feed(buf[:n])
-		// a key that could begin the detach sequence is sent when nothing follows it
+		// a key that may begin the detach sequence is sent if no further key follows it
 		typed = append(typed, scan.Flush()...)
 		if len(typed) > 0 {
 			if _, err := far.Write(typed); err != nil {

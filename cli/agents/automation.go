@@ -27,16 +27,16 @@ func AutomationCommand(e *env.Env) *cobra.Command {
 		automationList(e), automationShow(e), automationCheck(e), automationRun(e),
 		automationStop(e), automationLogs(e), automationHistory(e))
 	c.Long = `automation shows and runs automations: commands or work that start on a schedule or
-after events. Each is a file automations/NAME/automation.toml in the folder of
-[formulas] dir (.gc/formulas), for example
+after events. Each is a file automations/NAME/automation.toml in the folder that
+dir in [formulas] names (.gc/formulas by default), for example
 
   [automation]
   gate     = "cooldown"      # or cron, condition, event, manual
   interval = "10m"
   exec     = "date >> ticks" # or formula = "NAME"
 
-"gcity help automations" describes all gates and keys. The automation of a rig has the
-name NAME:rig:RIG. Its NAME is enough if it is unique, or with --rig.`
+"gcity help automations" describes all gates and keys. The full name of a rig's
+automation is NAME:rig:RIG. The NAME alone is enough if it is unique, or with --rig.`
 	return c
 }
 
@@ -47,12 +47,12 @@ type namedAutomation struct {
 	item *city.Automation
 }
 
-// forAutomation sets the function of a command: run gets the open city and the automation that the first argument
-// names.
+// forAutomation sets RunE of a command about one automation. It passes the open city and the automation that the
+// first argument names to run.
 func forAutomation(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
 	var rig string
-	c.Flags().StringVar(&rig, "rig", "", "the automation of this rig")
+	c.Flags().StringVar(&rig, "rig", "", "use the automation of this rig")
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindAutomation)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		l, err := e.Open(cmd.Context())
@@ -71,8 +71,8 @@ func forAutomation(e *env.Env, c *cobra.Command,
 
 func automationList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List all automations and the state of their gates, with broken and " +
-			"disabled ones", Args: env.Exactly(0),
+		Use: "list", Short: "List all automations, also broken and disabled ones, and the state " +
+			"of their gates", Args: env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := e.Open(cmd.Context())
@@ -88,8 +88,8 @@ func automationList(e *env.Env) *cobra.Command {
 			case e.JSON:
 				return e.WriteJSON(output.ListOf(s.Automations))
 			case len(s.Automations) == 0:
-				e.Sayf("no automations; these lines create one, which the controller reads at "+
-					"once:\n\n%s",
+				e.Sayf("no automations; these commands create one, and the controller reads it "+
+					"at once:\n\n%s",
 					firstAutomation(l.Dir))
 				return nil
 			}
@@ -98,7 +98,7 @@ func automationList(e *env.Env) *cobra.Command {
 	}
 }
 
-// firstAutomation returns shell lines that create a first automation.
+// firstAutomation returns shell commands that create a first automation.
 func firstAutomation(dir string) string {
 	under := filepath.Join(dir, ".gc", "formulas", automation.Folder, "tick")
 	if c, err := folder.LoadCity(dir); err == nil {
@@ -116,7 +116,7 @@ func firstAutomation(dir string) string {
 
 func automationShow(e *env.Env) *cobra.Command {
 	return forAutomation(e, &cobra.Command{Use: "show NAME",
-		Short: "Show all details of an automation, with its last runs"},
+		Short: "Show all details of an automation, with its latest runs"},
 		func(ctx context.Context, n namedAutomation) error {
 			if e.JSON {
 				return e.WriteJSON(n.item)
@@ -135,8 +135,8 @@ func automationShow(e *env.Env) *cobra.Command {
 		})
 }
 
-// pastRuns reads the records of an automation's newest runs from the city's store, with and without a controller.
-// limit is that of a beads.Query.
+// pastRuns reads the records of an automation's newest runs from the city's store. It works with and without a
+// controller. limit is the limit of a beads.Query.
 func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ []city.Run,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
@@ -167,8 +167,8 @@ func automationHistory(e *env.Env) *cobra.Command {
 		limit int
 	)
 	c := &cobra.Command{
-		Use: "history NAME", Short: "List its runs, the newest first; also of an automation that " +
-			"no longer exists",
+		Use: "history NAME", Short: "List its runs, newest first, also of an automation that no " +
+			"longer exists",
 		Args:              env.Exactly(1),
 		ValidArgsFunction: env.Complete(e, env.KindAutomation),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -178,8 +178,8 @@ func automationHistory(e *env.Env) *cobra.Command {
 			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
 		},
 	}
-	c.Flags().StringVar(&rig, "rig", "", "the automation of this rig")
-	c.Flags().IntVarP(&limit, "limit", "n", 20, "at most this many, 0 = all")
+	c.Flags().StringVar(&rig, "rig", "", "use the automation of this rig")
+	c.Flags().IntVarP(&limit, "limit", "n", 20, "print at most this many runs, 0 = all")
 	return c
 }
 
@@ -213,15 +213,15 @@ func automationCheck(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "check [NAME]", Short: "Check whether an automation is due: exit 0 if so, 1 if not",
 		Args: env.Between(0, 1),
-		Long: `check prints whether the automation is due, or which of all are. With a controller it
-prints what the controller found in its last pass. Without one it evaluates the gates
-from the records of runs, and runs the checks of conditions. It starts no automation.
-Exit codes:
+		Long: `check prints whether the automation is due. Without a NAME it lists all automations
+that are due. With a controller it prints the result of the controller's last pass.
+Without one it evaluates the gates from the records of runs, and runs the checks of
+conditions. It starts no automation. Exit codes:
 
-  0  the automation, or one of them, is due
-  1  not due, switched off, or running
+  0  the automation, or at least one of them, is due
+  1  not due, disabled, or running
   2  no automation has that NAME
-  4  the NAME's file is broken`,
+  4  the file of the automation is broken`,
 		ValidArgsFunction: env.Complete(e, env.KindAutomation),
 	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -233,11 +233,11 @@ Exit codes:
 		}
 		return check(cmd.Context(), e, name)
 	}
-	c.Flags().StringVar(&rig, "rig", "", "the automation of this rig")
+	c.Flags().StringVar(&rig, "rig", "", "use the automation of this rig")
 	return c
 }
 
-// due is the result of a check of one automation.
+// due is the result of checking whether one automation is due.
 type due struct {
 	Name   string               `json:"name"`
 	Due    bool                 `json:"due"`
@@ -245,8 +245,8 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf returns the result for one automation. The reason of a running automation is why its run started, which
-// alone would read as a reason to be due.
+// dueOf returns the result for one automation. For a running automation the reason says why its run started; dueOf
+// marks it as such, because it would otherwise read like a reason to be due.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {
@@ -283,7 +283,7 @@ func check(ctx context.Context, e *env.Env, name string) error {
 		}
 		items = []city.Automation{*f.Automation}
 	}
-	if b := unattended(l.Control); b != nil {
+	if b := offlineCity(l.Control); b != nil {
 		if items, err = b.CheckAll(ctx, items); err != nil {
 			return err
 		}
@@ -295,8 +295,8 @@ func check(ctx context.Context, e *env.Env, name string) error {
 	return tellDue(e, answers)
 }
 
-// unattended returns the offline city behind a control, or nil if a controller is running.
-func unattended(c city.Control) *offline.Aside {
+// offlineCity returns the offline implementation behind a control, or nil if a controller is running.
+func offlineCity(c city.Control) *offline.Aside {
 	if r, ok := c.(env.ReadOnly); ok {
 		c = r.Control
 	}

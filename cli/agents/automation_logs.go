@@ -22,10 +22,10 @@ func automationLogs(e *env.Env) *cobra.Command {
 	)
 	c := forAutomation(e, &cobra.Command{
 		Use: "logs NAME [RUN]", Short: "Print the output of its newest run",
-		Long: `logs prints the output of a run: of the newest run, or of the run with the given
-record. For a running run it prints what is kept so far, and with --follow the rest
-until the run ends. For a run that has ended it prints what the record keeps, which is
-the last part of the output.`,
+		Long: `logs prints the output of a run: the newest run, or the one with the given record.
+If the run is still running, logs prints its output so far, and with --follow the
+rest until the run ends. If it has ended, logs prints the output that its record
+stores, which is only the last part.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		ctx, quiet := env.Interruptible(ctx)
 		defer quiet()
@@ -34,7 +34,7 @@ the last part of the output.`,
 			return err
 		}
 		if _, err = showRun(ctx, e, n.l, id, follow); ctx.Err() != nil {
-			return nil // the user has interrupted it
+			return nil // interrupted by the user
 		}
 		return err
 	})
@@ -46,11 +46,12 @@ the last part of the output.`,
 		}
 		return named(cmd, args)
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "then print new output until the run ends")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new output until the run ends")
 	return c
 }
 
-// runOf returns the run with an id, or the automation's newest run. Without one it prints that and returns "".
+// runOf returns the run with an ID, or the automation's newest run. If that run does not exist, it prints that and
+// returns "".
 func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (string, error) {
 	switch {
 	case id == "" && n.item.Last != nil:
@@ -68,8 +69,8 @@ func runOf(ctx context.Context, e *env.Env, n namedAutomation, id string) (strin
 	return id, err
 }
 
-// showRun writes what a run has printed, and with follow what it prints until it ends. shown reports whether there
-// was any output.
+// showRun writes the output of a run so far, and with follow its new output until the run ends. shown reports
+// whether there was any output.
 func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow bool) (shown bool,
 	err error) {
 	text, missed := runText{to: e.Out}, int64(0)
@@ -91,19 +92,19 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 		err = ended
 	}
 	if missed > 0 && !e.JSON {
-		fmt.Fprintf(e.Err, "skipped %d bytes of the output of run %s: only its newest "+
-			"part is kept\n", missed, output.SafeLine(run))
+		fmt.Fprintf(e.Err, "skipped %d bytes of the output of run %s, because only the newest "+
+			"part is stored\n", missed, output.SafeLine(run))
 	}
 	return text.shown, err
 }
 
-// runText writes the output of a run. It cleans the text even though the controller already has: another program
-// may listen on its socket.
+// runText writes the output of a run. It removes control sequences even though the controller already has: another
+// program may be listening on the controller's socket.
 type runText struct {
 	to    io.Writer
 	clean screen.Stream
 	shown bool
-	inner bool // the text so far ends within a line
+	inner bool // the text so far ends in the middle of a line
 }
 
 func (t *runText) add(s string) error { return t.write(t.clean.Clean([]byte(s))) }

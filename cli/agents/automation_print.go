@@ -33,8 +33,8 @@ func automationColour(i *city.Automation) string {
 	return ""
 }
 
-// inNeed orders automations: those that need attention first.
-func inNeed(i *city.Automation) int {
+// urgency returns the sort rank of an automation: those that need attention come first.
+func urgency(i *city.Automation) int {
 	switch {
 	case i.State == city.AutomationBroken:
 		return 0
@@ -49,7 +49,7 @@ func inNeed(i *city.Automation) int {
 func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(x, y city.Automation) int {
-		return cmp.Or(inNeed(&x)-inNeed(&y), city.CompareNames(x.Name, y.Name))
+		return cmp.Or(urgency(&x)-urgency(&y), city.CompareNames(x.Name, y.Name))
 	})
 	rows := make([][]output.Cell, 0, len(all))
 	for i := range all {
@@ -64,7 +64,7 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
 		rows)
 }
 
-// gateText returns an automation's gate as the file writes it, shortened.
+// gateText returns an automation's gate as it is written in its file, shortened.
 func gateText(i *city.Automation) string {
 	when := strings.Join(strings.Fields(i.When), " ")
 	if d, err := time.ParseDuration(when); err == nil {
@@ -76,7 +76,7 @@ func gateText(i *city.Automation) string {
 	return strings.TrimSpace(i.Gate + " " + when)
 }
 
-// nextRun returns when an automation will be due, as far as that is known.
+// nextRun returns when an automation will be due, "-" if that is unknown.
 func nextRun(e *env.Env, i *city.Automation) string {
 	if i.Next == nil {
 		return "-"
@@ -87,7 +87,7 @@ func nextRun(e *env.Env, i *city.Automation) string {
 	return "now"
 }
 
-// lastRun returns how the newest run ended, or that it is running.
+// lastRun returns the outcome of the newest run, or that it is still running.
 func lastRun(e *env.Env, i *city.Automation) string {
 	if i.Last == nil {
 		return "never"
@@ -98,7 +98,7 @@ func lastRun(e *env.Env, i *city.Automation) string {
 	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
 }
 
-// openRun returns the state of an automation's newest run if no end of it is recorded.
+// openRun returns the state of an automation's newest run if its record has no end.
 func openRun(e *env.Env, i *city.Automation) string {
 	switch {
 	case i.Last.Ending():
@@ -106,7 +106,7 @@ func openRun(e *env.Env, i *city.Automation) string {
 	case i.State == city.AutomationRunning:
 		return "running for " + e.Age(i.Last.Opened)
 	}
-	return "cut off, " + e.Age(i.Last.Opened) + " ago"
+	return "interrupted, started " + e.Age(i.Last.Opened) + " ago"
 }
 
 func took(r *city.Run) string {
@@ -116,7 +116,7 @@ func took(r *city.Run) string {
 	return lasted(r.Ended.Sub(r.Opened))
 }
 
-// lasted formats how long something took.
+// lasted formats the duration of a run.
 func lasted(d time.Duration) string {
 	d = max(0, d)
 	switch {
@@ -131,17 +131,18 @@ func lasted(d time.Duration) string {
 // oneLine joins lines into one.
 func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
 
-// widestWhy is the width of a reason in a list, in columns, if the terminal is not narrower.
+// widestWhy is the maximum width of a reason in a list, in columns.
 const widestWhy = 160
 
-// whyAutomation returns the reason for a list: of several errors the first, and their number.
+// whyAutomation returns the reason that a list shows. Of several errors it has only the first, and the number of
+// the others.
 func whyAutomation(i *city.Automation) string {
 	parts := []string{shortReason(i.Reason)}
 	if i.Failures > 1 {
 		parts = append(parts, fmt.Sprintf("%d failures in a row", i.Failures))
 	}
 	if r := i.Last; i.Failures > 0 && r != nil {
-		parts = append(parts, "the last: "+outcomeText(r))
+		parts = append(parts, "last run: "+outcomeText(r))
 	}
 	if len(i.Warnings) > 0 {
 		parts = append(parts, "warning: "+i.Warnings[0])
@@ -165,9 +166,9 @@ func shortReason(reason string) string {
 func ranText(r *city.Run) string {
 	text := outcomeText(r)
 	if r.Outcome == "" || r.Outcome == text {
-		return fmt.Sprintf("%s in %s", text, took(r))
+		return fmt.Sprintf("%s after %s", text, took(r))
 	}
-	return fmt.Sprintf("%s in %s: %s", r.Outcome, took(r), text)
+	return fmt.Sprintf("%s after %s: %s", r.Outcome, took(r), text)
 }
 
 // outcomeText returns how a run ended.
@@ -262,15 +263,15 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
-// ended returns the most useful known detail of a run's end: why it failed, what it created, or its last line of
-// output.
+// ended returns the most useful known detail about a run's end: why it failed, which bead it created, or its last
+// line of output.
 func ended(r *city.Run) string {
 	var parts []string
 	if r.Outcome != "ok" && r.Outcome != "" {
 		parts = append(parts, outcomeText(r))
 	}
 	if r.Made != "" {
-		parts = append(parts, "made "+r.Made)
+		parts = append(parts, "created "+r.Made)
 	}
 	if lines := strings.Split(strings.TrimSpace(r.Output), "\n"); lines[len(lines)-1] != "" {
 		parts = append(parts, lines[len(lines)-1])

@@ -34,9 +34,10 @@ func automationRun(e *env.Env) *cobra.Command {
 		Use: "run NAME", Short: "Run it now, even if its gate is closed",
 		Long: `run starts a run of an automation even if its gate is closed. The run is recorded
 like any other. It needs a running controller. With --wait it prints the output of
-the run as it arrives, waits for its end, and exits with the code of the run: 124
-if it was killed at its timeout, 1 if it failed without a code. If a run fails and
-is retried (retry in its file), run prints that and waits for the last attempt.`,
+the run as it arrives, waits for the run to end, and exits with the code of the
+run: 124 if it was killed at its timeout, 1 if it failed without a code. If a run
+fails and is retried (retry in its file), --wait prints that and waits for the
+last attempt.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case e.ReadOnly:
@@ -53,7 +54,7 @@ is retried (retry in its file), run prints that and waits for the last attempt.`
 		}
 		fire := city.Fire{Automation: n.item.Name, By: e.Actor()}
 		if !wait {
-			ctx, cancel := context.WithTimeout(ctx, mostForAPlace)
+			ctx, cancel := context.WithTimeout(ctx, queueTimeout)
 			defer cancel()
 			r, err := Fire(ctx, e, n.l, fire)
 			if err != nil {
@@ -65,41 +66,40 @@ is retried (retry in its file), run prints that and waits for the last attempt.`
 		defer cancel()
 		return runAndWait(ctx, e, n, fire)
 	})
-	c.Flags().BoolVarP(&wait, "wait", "w", false, "wait for the end of the run, and exit "+
-		"with its code")
+	c.Flags().BoolVarP(&wait, "wait", "w", false, "wait until the run ends, and exit with its code")
 	c.Flags().DurationVar(&most, "timeout", time.Hour, "with --wait: wait at most this long")
 	return c
 }
 
-// mostForAPlace is how long run waits for a run that is queued because of the limit on concurrent runs.
-const mostForAPlace = 3 * time.Minute
+// queueTimeout is the timeout of run for a request that is queued because of the limit on concurrent runs.
+const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
 	return forAutomation(e, &cobra.Command{
 		Use: "stop NAME", Short: "Stop its current run with all its processes",
 		Long: `stop stops the current run of an automation, with every process that it has
-started. The run counts as failed ("ended by …") and is not retried. A run that is
-queued behind it starts.`,
+started. The run counts as failed ("ended by …") and is not retried. If another
+run is queued, that one starts next.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		switch {
 		case e.ReadOnly:
 			return env.RefusedReadOnly("automation stop")
 		case !n.l.Live:
-			return exit.NotRunning("%s is not running: no controller is running for %s",
+			return exit.NotRunning("no run of %s to stop: no controller is running for %s",
 				n.item.Name, n.l.Dir)
 		}
 		return e.Do(ctx, n.l, city.EndRun{Automation: n.item.Name, By: e.Actor()})
 	})
 }
 
-// Fire requests a run by hand and returns when it has started. If the run has to wait for others, Fire prints that;
-// an interrupt cancels the request.
+// Fire requests a run by hand and returns when it has started. If the run is queued behind others, Fire prints
+// that; an interrupt cancels the request.
 func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Receipt, error) {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
 	var watch sync.WaitGroup
 	opened, done := context.WithCancel(ctx)
-	watch.Go(func() { sayThatItWaits(opened, e, l, what.Automation) })
+	watch.Go(func() { reportQueued(opened, e, l, what.Automation) })
 	r, err := l.Do(ctx, what)
 	done()
 	watch.Wait()
@@ -107,15 +107,16 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 	case err == nil || ctx.Err() == nil:
 		return r, err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return r, fmt.Errorf("%s did not run: too many other runs until the timeout, so the "+
-			"request is cancelled; see `gcity automation list`", what.Automation)
+		return r, fmt.Errorf("%s did not run: the limit of concurrent runs was reached until the "+
+			"timeout, so the request is cancelled; see `gcity automation list`", what.Automation)
 	}
-	return r, fmt.Errorf("%s did not run: interrupted while it waited, so the request is cancelled",
+	return r, fmt.Errorf("%s did not run: interrupted while it was queued, so the request "+
+		"is cancelled",
 		what.Automation)
 }
 
-// sayThatItWaits prints after a moment that a requested automation waits for others, unless ctx ends before.
-func sayThatItWaits(ctx context.Context, e *env.Env, l *env.Link, name string) {
+// reportQueued prints after a moment why a requested automation is queued, unless ctx ends before that.
+func reportQueued(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	select {
 	case <-time.After(time.Second):
 	case <-ctx.Done():
@@ -123,7 +124,7 @@ func sayThatItWaits(ctx context.Context, e *env.Env, l *env.Link, name string) {
 	}
 	s, err := l.Snapshot(ctx)
 	if err != nil {
-		return // the request fails with the same error
+		return // the request itself fails with the same error
 	}
 	if i, ok := s.Automation(name); ok && i.State == city.AutomationDue {
 		fmt.Fprintf(e.Err, "%s is due: %s; ctrl-c cancels the request\n", output.SafeLine(name),
@@ -142,7 +143,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	seq, id := n.s.Seq, ""
 	if r.Bead != nil {
 		id = r.Bead.ID
-	} else { // it is queued behind the current run
+	} else { // the run is queued behind the current run
 		fmt.Fprintln(e.Err, output.SafeLine(r.Message))
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, seq); err != nil {
 			return fmt.Errorf("the queued run of %s did not start: %w; see `gcity automation "+
@@ -150,41 +151,41 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 		}
 	}
 	for {
-		shown := e.JSON // stdout is for the record only
+		shown := e.JSON // with --json stdout has only the record
 		if !shown {
 			if shown, err = showRun(ctx, e, n.l, id, true); err != nil && ctx.Err() == nil {
-				fmt.Fprintf(e.Err, "cannot show more output of run %s: %s\n", id,
+				fmt.Fprintf(e.Err, "cannot print the rest of the output of run %s: %s\n", id,
 					output.SafeText(err.Error()))
 			}
 		}
 		end, err := waitForRun(ctx, n.l, id, seq)
 		if err != nil {
-			return stillGoes(err, fire.Automation, id)
+			return stoppedWaiting(err, fire.Automation, id)
 		}
 		run, err := record(ctx, e, n.l.Dir, fire.Automation, id)
 		if err != nil {
 			return err
 		}
 		if end.Again == nil {
-			return tellRun(e, run, shown)
+			return printRun(e, run, shown)
 		}
 		fmt.Fprintf(e.Err, "%s: run %s: %s; retry in %s (%d of %d)\n",
 			output.SafeLine(run.Automation), output.SafeLine(id), output.SafeLine(ranText(run)),
 			output.Span(max(0, end.Again.At.Sub(e.Now()))), end.Again.Try, end.Again.Of)
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, end.seq); err != nil {
-			return stillGoes(err, fire.Automation, run.ID)
+			return stoppedWaiting(err, fire.Automation, run.ID)
 		}
 	}
 }
 
-// record reads the record of a run that has ended. The event of its end may arrive a moment before the record.
+// record reads the record of a run that has ended. The event of the end may arrive shortly before the record.
 func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, error) {
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		// The newest runs suffice: this one has just ended.
+		// the run has just ended, so it is among the newest
 		runs, err := pastRuns(ctx, e, dir, name, beads.DefaultLimit)
 		if err != nil {
 			return nil, err
@@ -206,8 +207,8 @@ func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, e
 	}
 }
 
-// runWord is the payload of an event about a run.
-type runWord struct {
+// runEvent is the payload of an event about a run.
+type runEvent struct {
 	Run   string `json:"run"`
 	Again *struct {
 		Try int       `json:"try"`
@@ -216,37 +217,37 @@ type runWord struct {
 	} `json:"again"` // set if it failed and is retried
 }
 
-// end is a run's end as the event log has it.
+// end is a run's end as recorded in the event log.
 type end struct {
-	runWord
+	runEvent
 	seq uint64
 }
 
-// waitForRun returns when the event log records a run's end. It starts after the event with number seq.
+// waitForRun waits until the event log records the end of a run. It reads the log after the sequence number seq.
 func waitForRun(ctx context.Context, c city.Control, id string, seq uint64) (end, error) {
-	return awaitRun(ctx, c, seq, func(e events.Event, about runWord) bool {
+	return awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
 		return about.Run == id && (e.Type == events.AutomationCompleted ||
 			e.Type == events.AutomationFailed)
 	})
 }
 
-// nextRunOf waits for an automation's next run, and returns its ID.
+// nextRunOf waits for the next run of an automation, and returns its ID and the sequence number of its event.
 func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (string, uint64,
 	error) {
-	next, err := awaitRun(ctx, c, seq, func(e events.Event, about runWord) bool {
+	next, err := awaitRun(ctx, c, seq, func(e events.Event, about runEvent) bool {
 		return about.Run != "" && e.Type == events.AutomationFired && e.Subject == name
 	})
 	return next.Run, next.seq, err
 }
 
-// awaitRun waits for an event about a run.
+// awaitRun waits for an event about a run for which is returns true.
 func awaitRun(ctx context.Context, c city.Control, seq uint64,
-	is func(events.Event, runWord) bool) (end, error) {
+	is func(events.Event, runEvent) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {
 		if err != nil {
 			return end{}, err
 		}
-		var about runWord
+		var about runEvent
 		if json.Unmarshal(e.Payload, &about) == nil && is(e, about) {
 			return end{about, e.Seq}, nil
 		}
@@ -257,22 +258,22 @@ func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	return end{}, errors.New("the controller has exited")
 }
 
-// stillGoes returns an error that the wait is over, and where to find the run.
-func stillGoes(err error, name, id string) error {
+// stoppedWaiting returns the error for a wait that ended before the run. It says where to find the run.
+func stoppedWaiting(err error, name, id string) error {
 	why := err.Error()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		why = "it took longer than --timeout"
+		why = "the run took longer than --timeout"
 	case errors.Is(err, context.Canceled):
 		why = "interrupted"
 	}
-	return fmt.Errorf("stopped waiting for the end of run %s: %s; the run itself continues, see "+
-		"`gcity automation history %s`", id, why, name)
+	return fmt.Errorf("stopped waiting for run %s: %s; the run itself continues, see `gcity "+
+		"automation history %s`", id, why, name)
 }
 
-// tellRun writes how a run ended, with the end of its output unless some was shown already, and returns its exit
-// code as an error.
-func tellRun(e *env.Env, r *city.Run, shown bool) error {
+// printRun prints how a run ended, and returns its exit code as an error. It prints the end of the run's output
+// unless some output was already shown.
+func printRun(e *env.Env, r *city.Run, shown bool) error {
 	if e.JSON {
 		if err := e.WriteJSON(r); err != nil {
 			return err
@@ -283,7 +284,7 @@ func tellRun(e *env.Env, r *city.Run, shown bool) error {
 		}
 		how := ranText(r)
 		if r.Made != "" {
-			how += ", made " + r.Made
+			how += ", created " + r.Made
 		}
 		fmt.Fprintf(e.Err, "%s: run %s: %s\n", output.SafeLine(r.Automation), output.SafeLine(r.ID),
 			output.SafeLine(how))

@@ -17,16 +17,16 @@ import (
 	"gcity/session"
 )
 
-// agentDrainCheck is polled by agents, so it reads as little as possible.
+// agentDrainCheck returns the command that agents poll, so it reads as little as possible.
 func agentDrainCheck(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent is asked " +
-			"to finish, 1 if not", Args: env.Between(0, 1),
-		Long: `drain-check is for agents that can finish what they are doing, and call it between
-two jobs. Exit codes:
+		Use: "drain-check [AGENT]", Short: "In a session: exit 0 if the agent should " +
+			"finish, 1 if not", Args: env.Between(0, 1),
+		Long: `drain-check is for agents that can finish their current work before they stop, and
+that call it between two jobs. Exit codes:
 
-  0  the agent is asked to finish; the output says since when
-  1  it is not; no output
+  0  the agent should finish; the output says since when
+  1  it should not; no output
   2  invalid command line, or unknown agent
   3  unknown: no controller responds, and the agent has no session`,
 		Example:           "  until gc agent drain-check; do next_job; done; gc agent drain-ack",
@@ -58,7 +58,7 @@ type drainShape struct {
 	Draining bool            `json:"draining"`
 	Drain    *city.DrainInfo `json:"drain,omitempty"`
 
-	orphaned bool // no controller is running that would stop it
+	orphaned bool // no controller is running, so no deadline is enforced
 }
 
 func (d drainShape) say(a *env.Env) string {
@@ -73,7 +73,8 @@ func (d drainShape) say(a *env.Env) string {
 	return d.Agent + ": " + draining(a, d.Drain)
 }
 
-// drainCheck asks the controller. Without one it reads the session's own marks, which needs no configuration.
+// drainCheck asks the controller. Without one it reads the marks of the agent's session, which does not need the
+// configuration.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -97,7 +98,7 @@ func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error
 		Drain: g.Drain}, nil
 }
 
-// drainMarked reads the marks of an agent's session.
+// drainMarked reads the drain marks of an agent's session.
 func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger()})

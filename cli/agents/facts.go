@@ -35,22 +35,23 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	}
 	e.Fact("idle", idle(e, g))
 	e.Fact("needs", needs(s, g.DependsOn))
-	e.Fact("needed by", strings.Join(needers(s, g.Name, g.Pool), ", "))
+	e.Fact("needed by", strings.Join(dependents(s, g.Name, g.Pool), ", "))
 	if p, ok := s.Pool(g.Pool); ok && p.Name != g.Name {
 		e.Fact("pool", fmt.Sprintf("%s, %s, %s", p.Name, sizes(p), p.Reason))
 	}
 	processFacts(e, g)
 	e.Fact("command", g.Command)
 	if g.Dir != "" {
-		e.Fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
+		// the folder of a running process was fixed when it started
+		e.Fact("folder", g.Dir+" (as configured)")
 	}
 	e.Fact("declared", describe.Declared(g.Source, g.Patched))
 }
 
-// stateFacts prints what an agent is doing and what affects it.
+// stateFacts prints an agent's current state and what affects it.
 func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	if g.Frozen {
-		e.Fact("stopped", "by SIGSTOP"+contHint(g.PID))
+		e.Fact("stopped", "by SIGSTOP"+continueHint(g.PID))
 	}
 	if g.Drain != nil {
 		e.Fact("drain", draining(e, g.Drain))
@@ -67,7 +68,7 @@ func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	}
 	if g.Stuck != nil {
 		e.Fact("stuck", strings.TrimPrefix(stuck(e, g.Stuck), "stuck ")+
-			"; look at it with: gcity agent attach "+g.Name)
+			"; to look at it, run: gcity agent attach "+g.Name)
 	}
 	for i := range s.Watchdogs {
 		if w := &s.Watchdogs[i]; w.Watches == g.Name {
@@ -77,10 +78,10 @@ func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	}
 }
 
-// processFacts prints an agent's ends, its session and what it consumes.
+// processFacts prints an agent's last exit, its session and its resource usage.
 func processFacts(e *env.Env, g *city.Agent) {
 	if g.Exit != nil {
-		e.Fact("last end", e.Ending(g.Exit))
+		e.Fact("last exit", e.Ending(g.Exit))
 	}
 	if g.Crashes > 0 {
 		e.Fact("crashes", fmt.Sprintf("%d within the restart window", g.Crashes))
@@ -101,15 +102,15 @@ func processFacts(e *env.Env, g *city.Agent) {
 	}
 }
 
-// contHint returns how to continue a stopped process, or "" if its process ID is unknown.
-func contHint(pid int) string {
+// continueHint returns the command that continues a stopped process, or "" if its process ID is unknown.
+func continueHint(pid int) string {
 	if pid <= 0 {
 		return ""
 	}
 	return fmt.Sprintf("; `kill -CONT %d` continues it", pid)
 }
 
-// draining returns what asked an agent to finish, and how much time it has.
+// draining returns why and since when an agent is asked to finish, and its deadline.
 func draining(e *env.Env, d *city.DrainInfo) string {
 	text := describe.ToldToFinish(d.By) + " at " + e.Clock(d.Since)
 	switch {
@@ -121,7 +122,7 @@ func draining(e *env.Env, d *city.DrainInfo) string {
 	return text + ", deadline " + e.Ahead(*d.Deadline)
 }
 
-// idle returns what an agent's idle timeout means for it now.
+// idle returns when an agent's idle timeout restarts it, or why it does not.
 func idle(e *env.Env, g *city.Agent) string {
 	if g.IdleTimeout <= 0 {
 		return ""
@@ -136,7 +137,8 @@ func idle(e *env.Env, g *city.Agent) string {
 		return text + describe.NotWhileAttached
 	}
 	end := g.Session.LastActivity.Add(g.IdleTimeout)
-	return fmt.Sprintf("%s; last activity %s ago, so at %s", text, e.Age(*g.Session.LastActivity),
+	return fmt.Sprintf("%s; last activity %s ago, so it restarts at %s", text,
+		e.Age(*g.Session.LastActivity),
 		e.Ahead(end))
 }
 
@@ -153,7 +155,8 @@ type Need struct {
 	Up    bool   `json:"up"`
 }
 
-// dependencies returns the states of what an agent depends on. A pool is up when one member runs or none is wanted.
+// dependencies returns the state of each agent and pool in names. A pool is up if a member runs, or if it should
+// have none.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {
@@ -162,7 +165,7 @@ func dependencies(s *city.Snapshot, names []string) []Need {
 		} else if g, ok := s.Agent(name); ok {
 			out = append(out, Need{name, string(g.State), g.State == city.Running})
 		} else {
-			out = append(out, Need{Name: name, State: "not there"})
+			out = append(out, Need{Name: name, State: "does not exist"})
 		}
 	}
 	return out
@@ -176,8 +179,8 @@ func needs(s *city.Snapshot, names []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// needers lists the agents that depend on an agent, or on its pool.
-func needers(s *city.Snapshot, name, pool string) []string {
+// dependents returns the agents that depend on the agent called name, or on its pool.
+func dependents(s *city.Snapshot, name, pool string) []string {
 	var out []string
 	for i := range s.Agents {
 		for _, d := range s.Agents[i].DependsOn {
@@ -190,21 +193,21 @@ func needers(s *city.Snapshot, name, pool string) []string {
 	return out
 }
 
-// lately writes recent decisions and events, with dates if not all are from today.
-func lately(e *env.Env, decided []city.Decision, past []events.Event) {
+// writeRecent prints recent decisions and events, with dates unless all are from today.
+func writeRecent(e *env.Env, decided []city.Decision, past []events.Event) {
 	var times []time.Time
 	for _, d := range decided {
 		times = append(times, d.At)
 	}
 	stamp := e.Stamps(times)
 	if len(decided) > 0 {
-		e.Sayf("\ndecided lately")
+		e.Sayf("\nrecent decisions")
 	}
 	for _, d := range decided {
 		e.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(d.What), output.SafeLine(d.Why))
 	}
 	if len(past) > 0 {
-		e.Sayf("\nhappened lately")
+		e.Sayf("\nrecent events")
 		e.WriteEventLines("  ", output.InOrder(past))
 	}
 }

@@ -68,7 +68,7 @@ func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secre
 	return nil
 }
 
-// promptFrom returns where a prompt comes from, and how the agent gets it.
+// promptFrom returns where a prompt comes from, and how the agent receives it.
 func promptFrom(about *city.Inspection) string {
 	how := map[string]string{"arg": ", as an argument",
 		"flag":  strings.TrimRight(", after the flag "+output.SafeLine(about.PromptFlag), " "),
@@ -80,13 +80,13 @@ func promptFrom(about *city.Inspection) string {
 	return " of " + output.SafeLine(about.PromptFile) + how
 }
 
-// specFacts writes how an agent is started and restarted, without what agentFacts writes.
+// specFacts prints how an agent is started and restarted. It leaves out what agentFacts prints.
 func specFacts(e *env.Env, s *city.Spec) {
 	if s == nil {
 		return
 	}
 	if s.Found {
-		e.Fact("program", s.Program+", the first that was found")
+		e.Fact("program", s.Program+", the first one found")
 	} else {
 		e.Fact("program", s.Program)
 	}
@@ -114,12 +114,12 @@ func specFacts(e *env.Env, s *city.Spec) {
 	}
 }
 
-// driftFacts writes, field by field, the running and the configured value.
+// driftFacts prints the running and the configured value of each field that differs.
 func driftFacts(e *env.Env, all []city.Difference) {
 	if len(all) == 0 {
 		return
 	}
-	e.Sayf("\nnot as configured")
+	e.Sayf("\ndifferences from the configuration")
 	for _, d := range all {
 		e.Sayf("  %s %s", e.Paint(output.Yellow, output.SafeLine(d.Field)), output.SafeLine(d.What))
 		if d.Hidden {
@@ -134,7 +134,7 @@ func driftFacts(e *env.Env, all []city.Difference) {
 	}
 }
 
-// envFacts writes an environment, the variables of the configuration first.
+// envFacts prints an environment, with the variables of the configuration first.
 func envFacts(e *env.Env, env []city.Variable) {
 	for _, group := range describe.Environment(env) {
 		e.Sayf("\n%s", group.Title)
@@ -150,7 +150,7 @@ func envFacts(e *env.Env, env []city.Variable) {
 	}
 }
 
-// crashFacts writes how an agent crashed, with its last lines.
+// crashFacts prints how an agent crashed, with its last lines of output.
 func crashFacts(e *env.Env, all []city.Crash) {
 	if len(all) == 0 {
 		return
@@ -161,7 +161,7 @@ func crashFacts(e *env.Env, all []city.Crash) {
 		times[i] = all[i].At
 	}
 	stamp := e.Stamps(times)
-	e.Sayf("\ncrashes, the newest first")
+	e.Sayf("\ncrashes, newest first")
 	for i := range all {
 		c := &all[i]
 		what := output.SafeLine(c.Why)
@@ -176,7 +176,7 @@ func crashFacts(e *env.Env, all []city.Crash) {
 			}
 		}
 		if c.File != "" {
-			e.Sayf("      kept in %s", output.SafeLine(c.File))
+			e.Sayf("      stored in %s", output.SafeLine(c.File))
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 // PoolCommand returns the command pool.
 func PoolCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "List all pools: members alive and wanted, and why",
+		Use: "list", Short: "List all pools: how many members are live and wanted, and why",
 		Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error { return poolList(cmd.Context(), e) },
 	}
@@ -36,19 +36,20 @@ func PoolCommand(e *env.Env) *cobra.Command {
 		return TellPool(e, f.Snapshot, f.Pool, l.Live)
 	})
 	scale := forPool(e, &cobra.Command{
-		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or let its check decide again",
+		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or let its check set it again",
 		Args: env.Exactly(2),
-		Long: `scale sets how many members a pool has, within its limits. The number replaces
-that of its check until "auto" lets the check decide again. It is kept in
-.gc/overrides.toml and survives the controller; without a controller it applies
-from the next start. Surplus members are asked to finish before they stop.`,
+		Long: `scale sets how many members a pool has, within its limits. The number overrides the
+pool's check until "auto" lets the check set the size again. It is stored in
+.gc/overrides.toml, so it also applies after a restart of the controller. Without a
+controller it applies from the next start. Surplus members are asked to finish
+before they stop.`,
 		Example: "  gcity pool scale worker 3\n  gcity pool scale demo/worker auto",
 	}, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
 		c := city.Scale{Pool: f.Pool.Name, Auto: rest[0] == "auto"}
 		if !c.Auto {
 			n, err := strconv.Atoi(rest[0])
 			if err != nil {
-				return exit.Usage("invalid size %q: use a number or auto: %s", rest[0],
+				return exit.Usage("invalid size %q: use a number or \"auto\": %s", rest[0],
 					"gcity pool scale NAME N|auto")
 			}
 			c.Size = n
@@ -59,16 +60,17 @@ from the next start. Surplus members are asked to finish before they stop.`,
 	var rolling bool
 	restart := forPool(e, &cobra.Command{
 		Use: "restart NAME", Short: "Restart all members of a pool", Args: env.Exactly(1),
-		Long: `restart restarts all members that the pool wants, at once. With --rolling they
-restart one after the other: the next begins when the one before runs. Both end
-when all members run, and with exit code 1 at the first that does not come up.`,
+		Long: `restart restarts all members that the pool should have, at once. With --rolling
+they restart one after the other: the next restarts when the previous one is
+running. restart exits when all members are running. If one does not start, it
+exits with code 1.`,
 		Example: "  gcity pool restart worker --rolling",
 	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return restartPool(ctx, e, l, city.RestartPool{Pool: f.Pool.Name, Rolling: rolling})
 	})
 	restart.Flags().BoolVar(&rolling, "rolling", false, "restart one member after the other")
 	check := forPool(e, &cobra.Command{
-		Use: "check NAME", Short: "Run a pool's check now and show what it says",
+		Use: "check NAME", Short: "Run a pool's check now and print its result",
 		Args: env.Exactly(1),
 	}, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
 		return e.Do(ctx, l, city.CheckPool{Pool: f.Pool.Name})
@@ -77,7 +79,7 @@ when all members run, and with exit code 1 at the first that does not come up.`,
 		restart, check)
 }
 
-// restartLimit bounds how long the command waits for a rolling restart, which continues without it.
+// restartLimit is how long the command waits for a rolling restart. The restart continues after that.
 const restartLimit = 9 * time.Minute
 
 func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPool) error {
@@ -94,8 +96,8 @@ func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPoo
 	return e.Receipt(r)
 }
 
-// forPool sets the function of a command: run gets the open city, the pool of the first argument, and the other
-// arguments.
+// forPool sets RunE of a command about one pool. It passes the open city, the pool that the first argument names,
+// and the other arguments to run.
 func forPool(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
 	c.ValidArgsFunction = env.Complete(e, env.KindPool)
@@ -128,7 +130,7 @@ func poolList(ctx context.Context, e *env.Env) error {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Pools))
 	case len(s.Pools) == 0:
-		e.Sayf("no pools: an agent with an [agents.pool] table is a pool")
+		e.Sayf("no pools: add an [agents.pool] table to an agent to make it a pool")
 		return nil
 	}
 	return WritePools(e, e.Out, s.Pools)
@@ -156,7 +158,7 @@ func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 		rows)
 }
 
-// sizes returns how many of the wanted members are alive.
+// sizes returns how many members are alive, and how many are wanted.
 func sizes(p *city.Pool) string { return fmt.Sprintf("%d/%d live", p.Size, p.Desired) }
 
 func bounds(p *city.Pool) string {
@@ -166,7 +168,7 @@ func bounds(p *city.Pool) string {
 	return fmt.Sprintf("%d–%d", p.Min, p.Max)
 }
 
-// leaving returns the names of the draining members, the first three of them.
+// leaving returns the names of the first three draining members, and the number of the others.
 func leaving(p *city.Pool) string {
 	names := slices.Clone(p.Draining)
 	slices.SortFunc(names, city.CompareNames)
@@ -176,7 +178,7 @@ func leaving(p *city.Pool) string {
 	return strings.Join(names, ", ")
 }
 
-// wanted returns why a pool has its size.
+// wanted returns the reason for a pool's size.
 func wanted(p *city.Pool) string {
 	parts := []string{p.Reason}
 	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
@@ -191,7 +193,7 @@ func wanted(p *city.Pool) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }
 
-// checked returns the last result of a pool's check, its age, and whether the check has failed since.
+// checked returns the last successful result of a pool's check and its age, and whether the check has failed since.
 func checked(e *env.Env, c *city.Check) string {
 	var parts []string
 	switch {
@@ -225,7 +227,7 @@ func TellPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
 	poolFacts(e, p, live)
 	m := env.MembersOf(s, p)
 	if len(m) == 0 {
-		e.Sayf("\nno members now")
+		e.Sayf("\nno members currently")
 		return nil
 	}
 	e.Sayf("")
@@ -255,7 +257,7 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	}
 	if p.Override != nil {
 		e.Fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` lets its "+
-			"check decide again", *p.Override, p.Name))
+			"check set the size again", *p.Override, p.Name))
 	}
 	if c := &p.Check; c.Command == "" {
 		e.Fact("check", "none: the size follows its open work")
@@ -273,7 +275,7 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 		}
 	}
 	e.Fact("draining", strings.Join(p.Draining, ", "))
-	limit := "asked to finish, without a deadline"
+	limit := "asked to finish, no deadline"
 	if p.Timeout > 0 {
 		limit = fmt.Sprintf("asked to finish, killed after %s", describe.Setting(p.Timeout))
 	}

@@ -15,40 +15,41 @@ import (
 )
 
 const (
-	// reattachFor is how long, and reattachEvery how often, a terminal is requested again after its controller has
-	// exited.
+	// after the controller has exited, a terminal is requested every reattachEvery for at most reattachFor
 	reattachFor   = 10 * time.Second
 	reattachEvery = 200 * time.Millisecond
 )
 
-// stay keeps the terminal attached when the controller exits, because agents outlive it. It reconnects through the
-// next controller, or directly to the holder. left reports whether the session continues.
-func stay(ctx context.Context, e *env.Env, at *attachment, l *env.Link, name string) (left bool,
+// stayAttached keeps the terminal attached after the controller exits, because agents keep running then. It reconnects
+// through the next controller, or directly to the holder. left reports whether the session continues.
+func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
+	name string) (left bool,
 	err error) {
 	for {
 		left, err = at.copy(ctx)
 		if !l.Live || !controllerLost(err) || ctx.Err() != nil {
 			return left, err
 		}
-		// if the terminal is gone, copy returns the error
-		_, _ = io.WriteString(at.out, sane+"the controller of this city has exited; attaching to "+
+		// if the terminal is gone, copy returns that error
+		_, _ = io.WriteString(at.out, resetModes+"the controller of this city has exited; "+
+			"attaching to "+
 			output.SafeLine(name)+" again\r\n")
 		next, far, err := reattach(ctx, e, at, l.Dir, name)
 		if err != nil {
 			return false, err
 		}
-		defer next.Close() // a few at most: one for each controller that has exited
+		defer next.Close() // at most a few: one for each controller that has exited
 		l, at.far = next, far
 	}
 }
 
-// controllerLost reports whether the connection to the controller broke, rather than the session having ended.
+// controllerLost reports whether the connection to the controller broke. Otherwise the session has ended.
 func controllerLost(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) ||
 		errors.Is(err, syscall.ECONNRESET)
 }
 
-// reattach requests a terminal until it gets one or reattachFor has passed.
+// reattach requests a terminal repeatedly until it gets one or reattachFor has passed.
 func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (*env.Link,
 	city.Terminal, error) {
 	limit, cancel := context.WithTimeout(ctx, reattachFor)
@@ -60,7 +61,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		if err == nil {
 			return l, far, nil
 		}
-		// That the controller does not respond at the moment says nothing about the session.
+		// a controller that does not respond says nothing about the session
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
 			return nil, nil, &exit.Failure{Code: code,
@@ -76,7 +77,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 	}
 }
 
-// tryAttach requests a terminal once; live reports whether it asked a controller.
+// tryAttach requests a terminal once. live reports whether a controller is running.
 func tryAttach(ctx context.Context, e *env.Env, at *attachment, dir, name string) (_ *env.Link,
 	far city.Terminal, live bool, err error) {
 	cols, rows, err := output.TerminalSize(at.out)

@@ -51,8 +51,9 @@ func RigCommand(e *env.Env) *cobra.Command {
 	restart := forRig(e, &cobra.Command{
 		Use: "restart NAME", Short: "Restart its agents",
 		Long: `restart restarts the agents of a rig and prints the result of each. Agents restart at
-the same time, but an agent that others depend on restarts before those. Suspended and
-draining agents are left alone. It fails if one of the others could not be restarted.`,
+the same time, except that an agent restarts before the agents that depend on it.
+Suspended and draining agents are not restarted. If another agent could not be
+restarted, the exit code is 1.`,
 	}, func(ctx context.Context, l *env.Link,
 		f env.Found) error {
 		return restartRig(ctx, e, l, f)
@@ -61,7 +62,7 @@ draining agents are left alone. It fails if one of the others could not be resta
 		rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
 }
 
-// forRig sets the function of a command: run gets the open city and the rig of the only argument.
+// forRig sets RunE of a command about one rig. It passes the open city and the rig that the argument names to run.
 func forRig(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindRig)
@@ -80,7 +81,7 @@ func forRig(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// rigs writes the rig called name, or all rigs, with their agents if agents is set.
+// rigs prints one rig, or all if name is empty. agents adds their agents.
 func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -96,7 +97,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 			return e.WriteJSON(output.RigShape{Rig: *f.Rig,
 				Members: output.ShapesOf(agentsOf(f.Snapshot, f.Rig.Name))})
 		}
-		return tellRig(e, f.Snapshot, f.Rig)
+		return printRig(e, f.Snapshot, f.Rig)
 	}
 	s, err := l.Snapshot(ctx)
 	if err != nil {
@@ -122,7 +123,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 		if i > 0 {
 			e.Sayf("")
 		}
-		if err := tellRig(e, s, &s.Rigs[i]); err != nil {
+		if err := printRig(e, s, &s.Rigs[i]); err != nil {
 			return err
 		}
 	}
@@ -150,8 +151,8 @@ func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 	return e.Table(w, e.Columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
 }
 
-// tellRig writes the state of a rig and its agents.
-func tellRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
+// printRig prints the state of a rig and its agents.
+func printRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	how := fmt.Sprintf("%d of %s running", r.Running, describe.Count(r.Agents, "agent"))
 	if r.Suspended {
 		how += ", " + e.Paint(output.Yellow, "suspended")
@@ -167,7 +168,7 @@ func tellRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	e.Fact("prefix", r.Prefix)
 	e.Fact("declared", r.Source)
 	if len(agents) == 0 {
-		e.Sayf("\nno agents here: an agent with dir = %q works in this rig", r.Name)
+		e.Sayf("\nno agents here: to run an agent in this rig, set dir = %q in its table", r.Name)
 		return nil
 	}
 	e.Sayf("")
@@ -204,13 +205,13 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 				return nil
 			})
 		}
-		_ = g.Wait() // each result has its own error
+		_ = g.Wait() // the results have the errors
 	}
 	return tellRestarted(e, f.Rig.Name, results)
 }
 
-// waves groups the indices of agents that can restart at the same time. An agent that others depend on is in an
-// earlier group, because no agent starts while its dependencies are down.
+// waves groups agents that can restart at the same time, as indices. An agent is in an earlier group than those
+// that depend on it, because an agent does not start while its dependencies are down.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {
@@ -236,7 +237,7 @@ func waves(agents []city.Agent) [][]int {
 				wave = append(wave, i)
 			}
 		}
-		if len(wave) == 0 { // a cycle, which a valid configuration does not have
+		if len(wave) == 0 { // a dependency cycle, which a valid configuration does not have
 			return append(out, left)
 		}
 		out, left = append(out, wave), later
@@ -270,7 +271,7 @@ func tellRestarted(e *env.Env, rig string, results []restarted) error {
 		err = e.WriteJSON(output.ListOf(results))
 	} else {
 		err = e.Table(e.Out, e.Columns(), []string{"RESULT", "AGENT", "HOW"}, rows)
-		e.Sayf("\n%s: %d restarted, %d failed, %d left alone", output.SafeLine(rig),
+		e.Sayf("\n%s: %d restarted, %d failed, %d not restarted", output.SafeLine(rig),
 			count["restarted"], count["failed"], count["left"])
 	}
 	if err == nil && count["failed"] > 0 {

@@ -30,11 +30,11 @@ func rigAdd(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "add PATH", Short: "Make a project folder a rig, and create its work store",
 		Args: env.Exactly(1),
-		Long: `add writes a [[rigs]] table into city.toml, and changes nothing else there. The
-folder must exist; a path below the city's folder is written relative to it. If
-the result would be invalid, add fails and writes nothing. Then it creates the
-rig's work store in the folder .beads of the project. A running controller uses
-the rig at once. Agents with the rig's name as dir work there.`,
+		Long: `add adds a [[rigs]] table to city.toml, and changes nothing else there. The folder
+must exist; a path below the city's folder is written relative to it. If the result
+would be invalid, add fails and writes nothing. Then it creates the rig's work store
+in the folder .beads of the project. A running controller uses the rig at once.
+Agents with the rig's name as dir work there.`,
 		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti " +
 			"--suspended",
 		RunE: func(cmd *cobra.Command,
@@ -44,8 +44,8 @@ the rig at once. Agents with the rig's name as dir work there.`,
 	}
 	c.Flags().StringVar(&r.Name, "name", "", "the rig's name (default: the name of the folder)")
 	c.Flags().StringVar(&r.Prefix, "prefix", "",
-		"prefix of the IDs of its work (default: made from the name)")
-	c.Flags().StringVar(&r.Topology, "topology", "", "the topology that adds its agents")
+		"prefix of the IDs of its work (default: derived from the name)")
+	c.Flags().StringVar(&r.Topology, "topology", "", "a topology that adds agents to the rig")
 	c.Flags().BoolVar(&r.Suspended, "suspended", false, "add it suspended: no agent runs there "+
 		"until it is resumed")
 	return c
@@ -54,32 +54,32 @@ the rig at once. Agents with the rig's name as dir work there.`,
 func rigRemove(e *env.Env) *cobra.Command {
 	var yes, force bool
 	c := &cobra.Command{
-		Use: "remove NAME", Short: "Remove it from city.toml; the folder and its work stay",
+		Use: "remove NAME", Short: "Remove it from city.toml; the folder and its work remain",
 		Args: env.Exactly(1), Aliases: []string{"rm"},
 		ValidArgsFunction: env.Complete(e, env.KindRig),
 		Long: `remove removes the [[rigs]] table from city.toml, with the patches of its agents and
-the overrides of its automations. The folder and its work in .beads stay, so a rig that
-is added again has its work again. If agents are declared for the rig, remove lists
-them and fails; with --yes it removes and stops them too. If work is in progress there,
-remove lists it and fails; --force leaves that work as it is. Comments above a table
-stay.`,
+the overrides of its automations. The folder and its work in .beads remain; if you
+add the rig again, it has that work again. If agents are declared for the rig,
+remove lists them and fails; --yes removes and stops them too. If work is in
+progress there, remove lists it and fails; --force removes the rig anyway and does
+not change that work. Comments above a removed table remain.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return removeRig(cmd.Context(), e,
 				args[0], yes, force)
 		},
 	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "remove its agents too")
-	c.Flags().BoolVar(&force, "force", false, "even if work is in progress there, which "+
-		"stays as it is")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "also remove its agents")
+	c.Flags().BoolVar(&force, "force", false, "remove it even if work is in progress there, and "+
+		"do not change that work")
 	return c
 }
 
-// rigEdit is the result of an edit of the rigs.
+// rigEdit is the JSON output of rig add and rig remove.
 type rigEdit struct {
 	Rig      string   `json:"rig"`
 	Path     string   `json:"path"`
 	Prefix   string   `json:"prefix"`
-	Agents   []string `json:"agents,omitempty"` // removed with it
+	Agents   []string `json:"agents,omitempty"` // agents removed with the rig
 	Message  string   `json:"message"`
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -130,10 +130,10 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	}
 	err = rigEdited(ctx, e, dir, events.Event{Type: events.RigAdded, Subject: rig.Name,
 		Message: done.Message}, "")
-	return errors.Join(failed, err, tellRigEdit(e, done))
+	return errors.Join(failed, err, printRigEdit(e, done))
 }
 
-// belowCity returns a path relative to a city's folder, if it is below that.
+// belowCity returns path relative to a city's folder. ok is false if it is not below that folder.
 func belowCity(dir, path string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(real, filepath.Base(path))
@@ -162,13 +162,13 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	done := rigEdit{Rig: rig.Name, Path: rig.Path, Prefix: rig.Prefix,
 		Agents: append(before.RigAgents(rig.Name), before.RigBrought(rig.Name)...)}
 	if len(done.Agents) > 0 && !yes {
-		return staying(rig.Name, before.RigAgents(rig.Name), before.RigBrought(rig.Name))
+		return refuseAgents(rig.Name, before.RigAgents(rig.Name), before.RigBrought(rig.Name))
 	}
 	if err := notHeld(ctx, e, dir); err != nil {
 		return err
 	}
 	if !force {
-		if err := begunIn(ctx, e, before, name); err != nil {
+		if err := refuseStarted(ctx, e, before, name); err != nil {
 			return err
 		}
 	}
@@ -176,9 +176,9 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	if err != nil {
 		return folder.AsEdit(err)
 	}
-	done.Message = fmt.Sprintf("removed rig %s; %s and its work stay", name, rig.Path)
+	done.Message = fmt.Sprintf("removed rig %s; %s and its work remain", name, rig.Path)
 	if n := len(done.Agents); n > 0 {
-		done.Message = fmt.Sprintf("removed rig %s and %s (%s); %s and its work stay", name,
+		done.Message = fmt.Sprintf("removed rig %s and %s (%s); %s and its work remain", name,
 			describe.Count(n, "agent"), strings.Join(done.Agents, ", "), rig.Path)
 	}
 	allowed := ""
@@ -187,12 +187,12 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	}
 	err = rigEdited(ctx, e, dir, events.Event{Type: events.RigRemoved, Subject: name,
 		Message: done.Message}, allowed)
-	return errors.Join(err, tellRigEdit(e, done))
+	return errors.Join(err, printRigEdit(e, done))
 }
 
-// staying returns an error that lists the agents that keep a rig from being removed: those declared for it, and
-// those from its topologies.
-func staying(rig string, declared, brought []string) error {
+// refuseAgents returns an error that lists the agents because of which a rig is not removed: those declared for it, and
+// those that its topologies bring.
+func refuseAgents(rig string, declared, brought []string) error {
 	all := slices.Concat(declared, brought)
 	how := "remove them from city.toml first, or remove them together with the rig"
 	if len(declared) == 0 {
@@ -203,9 +203,9 @@ func staying(rig string, declared, brought []string) error {
 			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
-// begunIn returns an error if work is in progress in a rig: its agent would stop, and the work would no longer be
-// visible. A rig with an unreadable store can be removed.
-func begunIn(ctx context.Context, e *env.Env, c *config.City, rig string) error {
+// refuseStarted returns an error if work is in progress in a rig: its agent would stop, and the work would no longer be
+// visible. It returns nil for a store that cannot be read, because such a rig may be removed.
+func refuseStarted(ctx context.Context, e *env.Env, c *config.City, rig string) error {
 	all := workstore.Places(c)
 	s, err := e.Store(all[slices.IndexFunc(all,
 		func(p workstore.Place) bool { return p.Rig == rig })])
@@ -213,7 +213,7 @@ func begunIn(ctx context.Context, e *env.Env, c *config.City, rig string) error 
 		e.Warn(fmt.Sprintf("cannot check whether work is in progress in rig %s: %v", rig, err))
 		return nil
 	}
-	defer s.Close() // the store was only read
+	defer s.Close() // the store was only read, so this error loses nothing
 	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
 	defer cancel()
 	const few = 5
@@ -225,7 +225,7 @@ func begunIn(ctx context.Context, e *env.Env, c *config.City, rig string) error 
 	}
 	var said []string
 	for _, b := range begun[:min(few, len(begun))] {
-		said = append(said, fmt.Sprintf("%s (%s)", b.ID, cmp.Or(b.Assignee, "nobody's")))
+		said = append(said, fmt.Sprintf("%s (%s)", b.ID, cmp.Or(b.Assignee, "unassigned")))
 	}
 	if len(begun) > few {
 		said = append(said, "and more")
@@ -235,13 +235,13 @@ func begunIn(ctx context.Context, e *env.Env, c *config.City, rig string) error 
 	}
 	return &city.Error{Code: city.Conflict,
 		Message: fmt.Sprintf("work is in progress in rig %s: %s; wait until it is done, or "+
-			"return it with `gcity bead update %s --status open --assignee \"\"`; --force "+
-			"removes the rig and leaves the work as it is", rig, strings.Join(said, ", "),
+			"reopen it with `gcity bead update %s --status open --assignee \"\"`; --force "+
+			"removes the rig and does not change the work", rig, strings.Join(said, ", "),
 			begun[0].ID)}
 }
 
-// notHeld returns an error if the running controller holds the configuration file. An edit would not be in force,
-// and its confirmation would also confirm the held change.
+// notHeld returns an error if the running controller holds the configuration file. In that case an edit would not
+// take effect, and confirming the edit would also confirm the held change.
 func notHeld(ctx context.Context, e *env.Env, dir string) error {
 	near, closeNear, err := e.Dial(dir)
 	if exit.IsNotRunning(err) {
@@ -256,18 +256,19 @@ func notHeld(ctx context.Context, e *env.Env, dir string) error {
 		return err
 	}
 	return &city.Error{Code: city.Conflict,
-		Message: "city.toml is held and not in force, so nothing was written: " +
+		Message: "a change of city.toml is held and not in force, so nothing was written: " +
 			output.Loss(s.Config.Held.Removes, s.Config.Held.Running) +
-			"; run `gcity reload --confirm` to apply it, or undo its changes first"}
+			"; run `gcity reload --confirm` to apply it, or undo that change first"}
 }
 
-// rigEdited makes the city read what was written and sends it an event about the edit. Without a controller it
-// stops the sessions of a removed rig. It confirms a configuration that is held because of what it removes, if its
-// revision is the allowed one.
+// rigEdited makes the city reload the written file and sends it an event about the edit. If the reload is held
+// because of the removed agents, rigEdited confirms it, but only if its revision is the allowed one. Without a
+// controller it stops the sessions of a removed rig.
 func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, allowed string) error {
 	l, err := e.Reach(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("the file is written, but it is unknown whether the city has read it: %w",
+		return fmt.Errorf("city.toml is written, but it is unknown whether the controller has "+
+			"read it: %w",
 			err)
 	}
 	defer l.Close()
@@ -284,7 +285,7 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }
 
-// confirmHeld confirms a held configuration if it has this revision.
+// confirmHeld confirms the held configuration if it has this revision, otherwise it returns why.
 func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) error {
 	s, err := l.Snapshot(ctx)
 	if err != nil || s.Config.Held == nil || !strings.HasPrefix(revision, s.Config.Held.Revision) {
@@ -294,8 +295,8 @@ func confirmHeld(ctx context.Context, l *env.Link, revision string, why error) e
 	return err
 }
 
-// tellRigEdit prints what was done.
-func tellRigEdit(e *env.Env, done rigEdit) error {
+// printRigEdit prints the result of rig add or rig remove.
+func printRigEdit(e *env.Env, done rigEdit) error {
 	if e.JSON {
 		return e.WriteJSON(done)
 	}

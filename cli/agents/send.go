@@ -22,18 +22,18 @@ func agentNudge(e *env.Env) *cobra.Command {
 	var now, wait bool
 	c := &cobra.Command{
 		Use: "nudge AGENT TEXT…", Short: "Type a text into its terminal and submit it",
-		Long: `nudge types a text into the terminal of an agent and submits it. The text waits while
-the agent is not ready, while there is a draft on its input line, and while a user is
-typing there. nudge prints after two seconds that the text waits. If a draft stays for
-ten minutes the text is dropped, and an event records that. The text - is read from
-standard input.`,
+		Long: `nudge types a text into the terminal of an agent and submits it. The text is queued
+while the agent is not ready, while there is a draft on its input line, and while a
+user is typing there. If it is still queued after two seconds, nudge prints that. If
+a draft stays on the input line for ten minutes, the text is dropped and an event
+records that. To read the text from standard input, use - as the text.`,
 		Example: `  gcity agent nudge worker 'run the tests' --wait
   git diff | gcity agent nudge worker -`,
 		Args: env.Between(2, 1<<20),
 	}
 	c.Flags().BoolVar(&now, "now", false,
-		"ignore what is on its input line: a draft is submitted with the text")
-	c.Flags().BoolVar(&wait, "wait", false, "wait until the text was typed or dropped")
+		"ignore a draft on its input line: the draft is submitted with the text")
+	c.Flags().BoolVar(&wait, "wait", false, "wait until the text is typed or dropped")
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, args []string) error {
 		text, err := words(e, args)
 		if err != nil {
@@ -50,7 +50,7 @@ standard input.`,
 	}, env.KindAgent)
 }
 
-// words returns the text in the arguments; "-" stands for standard input without its last newline.
+// words returns the text in the arguments. "-" stands for standard input without its last newline.
 func words(e *env.Env, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil
@@ -62,15 +62,15 @@ func words(e *env.Env, args []string) (string, error) {
 	text := strings.TrimSuffix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 	switch {
 	case text == "":
-		return "", exit.Usage("standard input is empty; give a text")
+		return "", exit.Usage("standard input is empty; write a text to it")
 	case len(text) > city.MaxSend:
-		return "", exit.Usage("the text has more than %d bytes and cannot be typed: write it to "+
+		return "", exit.Usage("the text is longer than %d bytes and cannot be typed; write it to "+
 			"a file and send the name of the file", city.MaxSend)
 	}
 	return text, nil
 }
 
-// sendWait is how long the client waits for a text: a little longer than a controller keeps it.
+// sendWait is how long the client waits for a text to be typed: a little longer than a controller queues it.
 const sendWait = 65 * time.Minute
 
 func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool) error {
@@ -91,7 +91,7 @@ func nudge(ctx context.Context, e *env.Env, l *env.Link, c city.Nudge, wait bool
 	return e.Receipt(r)
 }
 
-// sent waits for the end of a text's delivery.
+// sent waits until a text is typed or dropped.
 func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Receipt, error) {
 	for s, err := range l.Snapshots(ctx) {
 		if err != nil {
@@ -108,7 +108,7 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		switch {
 		case i < 0:
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("text %d for agent %q is unknown by now; see `gcity events`",
+				Message: fmt.Sprintf("text %d for agent %q is no longer known; see `gcity events`",
 					id, agent)}
 		case g.Sends[i].Stage == city.GivenUp:
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
@@ -127,9 +127,9 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use: "unsend AGENT [ID]", Short: "Cancel queued texts: one, or all",
-		Long: "unsend cancels a text that nudge has queued, by the number that nudge and agent " +
-			"show print, or all texts that wait for an agent.",
+		Use: "unsend AGENT [ID]", Short: "Cancel one queued text, or all of an agent",
+		Long: "unsend cancels a text that nudge has queued. Its number is printed by nudge and " +
+			"by agent show. Without a number it cancels all texts that are queued for the agent.",
 		Args: env.Between(1, 2),
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {

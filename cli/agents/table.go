@@ -13,13 +13,13 @@ import (
 	"gcity/describe"
 )
 
-// Section is a part of the output that may be empty.
+// Section is a part of the output. Any reports whether it has content.
 type Section struct {
 	Any   bool
 	Write func() error
 }
 
-// Sections writes parts with a blank line between them.
+// Sections writes the parts that have content, with a blank line between them.
 func Sections(w io.Writer, parts ...Section) error {
 	parts = slices.DeleteFunc(parts, func(p Section) bool { return !p.Any })
 	for i, p := range parts {
@@ -35,10 +35,10 @@ func Sections(w io.Writer, parts ...Section) error {
 	return nil
 }
 
-// usageWidth is the least width of a terminal for columns of resource usage.
+// usageWidth is the minimum width of a terminal for the columns of resource usage.
 const usageWidth = 100
 
-// WriteAgents writes a table of agents, those with problems first. It shows their resource usage if it was measured
+// WriteAgents writes a table of agents, those with problems first. It shows the resource usage if it was measured
 // and the terminal is wide enough.
 func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 	width := e.Columns()
@@ -66,7 +66,7 @@ func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
 }
 
 // byNeed returns a sorted copy of a list: the most urgent state first, stuck agents first within a state, then by
-// name, worker-2 before worker-10.
+// name with worker-2 before worker-10.
 func byNeed(agents []city.Agent) []city.Agent {
 	agents = slices.Clone(agents)
 	slices.SortStableFunc(agents, func(x, y city.Agent) int {
@@ -83,12 +83,12 @@ func pid(g *city.Agent) string {
 	return fmt.Sprint(g.PID)
 }
 
-// because returns an agent's reason with its additions.
+// because returns an agent's reason with further details.
 func because(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		parts[0] = cmp.Or(g.Description, g.Reason) // "declared" is not worth showing
+		parts[0] = cmp.Or(g.Description, g.Reason) // the position is not worth showing here
 	}
 	if g.Until != nil {
 		parts = append(parts, "until "+e.Clock(*g.Until))

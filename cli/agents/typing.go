@@ -19,23 +19,23 @@ func agentKeys(e *env.Env) *cobra.Command {
 	c := forTyping(e, &cobra.Command{
 		Use: "send-keys AGENT KEY…", Short: "Press keys in its terminal: Enter, Escape, C-c, Up, " +
 			"F5, or text",
-		Long: `send-keys presses keys by name, one after the other: Enter, Tab, BTab, Escape, Space,
-BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home, End, F1 to F12,
-with Ctrl as C-c, with Alt as M-x. Any other word is typed as text. A word that is
-nearly the name of a key is an error.`,
+		Long: `send-keys presses the named keys one after the other: Enter, Tab, BTab, Escape,
+Space, BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home, End, F1 to F12,
+with Ctrl as C-c, with Alt as M-x. Any other word is typed as text. A word that
+resembles the name of a key is an error, because it may be a typing error.`,
 		Example: "  gcity agent send-keys worker Escape ':q' Enter",
 	}, func(agent string, keys []string) (city.Command, error) {
 		if wrong := Misspelt(keys); wrong != "" && !literal {
-			return nil, exit.Usage("%s --literal types it as text", wrong)
+			return nil, exit.Usage("%s Add --literal to type it as text", wrong)
 		}
 		return city.SendKeys{Agent: agent, Keys: keys}, nil
 	})
 	c.Flags().BoolVar(&literal, "literal", false,
-		"also type words that look like the name of a key")
+		"also type words that resemble the name of a key")
 	return c
 }
 
-// forTyping sets the function of a command that types into the terminal of the agent that its first argument names.
+// forTyping sets RunE of a command that types into the terminal of the agent that the first argument names.
 func forTyping(e *env.Env, c *cobra.Command,
 	command func(agent string, words []string) (city.Command, error)) *cobra.Command {
 	c.Args = env.Between(2, 1<<20)
@@ -55,7 +55,7 @@ func forTyping(e *env.Env, c *cobra.Command,
 	}, env.KindAgent)
 }
 
-// Misspelt returns an error text if one of the keys is nearly the name of a key, otherwise "".
+// Misspelt returns an error text if one of the keys resembles the name of a key, otherwise "".
 func Misspelt(keys []string) string {
 	for _, key := range keys {
 		known := keyNames()
@@ -79,7 +79,7 @@ func looksLikeKey(s string) bool {
 	}) < 0
 }
 
-// keyNames returns the keys that session.Keyer knows by name, without those with a letter (C-c, M-x).
+// keyNames returns the names of all keys that session.Keyer accepts, without combinations with a letter (C-c, M-x).
 func keyNames() []string {
 	return []string{
 		"Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",

@@ -16,14 +16,14 @@ import (
 
 // WatchdogCommand returns the command watchdog.
 func WatchdogCommand(e *env.Env) *cobra.Command {
-	c := env.Group("watchdog", "Show health checks of agents, run one now, answer an alert",
+	c := env.Group("watchdog", "Show health checks of agents, run one now, acknowledge an alert",
 		watchdogList(e), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),
 		watchdogAcknowledge(e))
 	c.Long = `watchdog shows the watchdogs of a city. Each watches one agent: at intervals it checks
-whether the agent is alive, how old its heartbeat is, and whether it has unread mail.
-A triage agent decides what to do then, or the age of the heartbeat alone. If several
-wake-ups have no effect, the watchdog calls for a person. "gcity help watchdogs"
-describes the rules. These lines in city.toml declare a watchdog:
+whether the agent is running, how old its heartbeat is, and whether it has unread
+mail. Then a triage agent, or the age of the heartbeat alone, decides what to do. If
+several wake-ups have no effect, the watchdog calls for a person. "gcity help
+watchdogs" describes the rules. These lines in city.toml declare a watchdog:
 
   [[watchdogs]]
   name    = "chain"
@@ -31,8 +31,8 @@ describes the rules. These lines in city.toml declare a watchdog:
 	return c
 }
 
-// forWatchdog sets the function of a command: run gets the open city, which has a controller, and the watchdog of
-// the only argument.
+// forWatchdog sets RunE of a command about one watchdog. It requires a running controller, and passes the open city
+// and the watchdog that the argument names to run.
 func forWatchdog(e *env.Env, c *cobra.Command,
 	run func(ctx context.Context, l *env.Link, w *city.Watchdog) error) *cobra.Command {
 	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindWatchdog)
@@ -46,7 +46,7 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 		case e.ReadOnly:
 			return env.RefusedReadOnly("watchdog " + cmd.Name())
 		case !l.Live:
-			return nobodyWatches(l.Dir, "cannot "+cmd.Name()+" "+args[0])
+			return needsController(l.Dir, "cannot "+cmd.Name()+" "+args[0])
 		}
 		f, err := l.Resolve(cmd.Context(), args[0], env.KindWatchdog)
 		if err != nil {
@@ -57,16 +57,16 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 	return c
 }
 
-// nobodyWatches returns the error that watchdogs need a controller.
-func nobodyWatches(dir, what string) error {
+// needsController returns the error that no watchdog runs because no controller is running.
+func needsController(dir, what string) error {
 	return exit.NotRunning("%s: no controller is running for %s, so no watchdog runs; start it "+
 		"with `gcity` or `gcity --headless`", what, dir)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List all watchdogs: what they watch, the heartbeat's age, the " +
-			"last decision", Args: env.Exactly(0), Aliases: []string{"ls"},
+		Use: "list", Short: "List all watchdogs: the watched agent, the age of its heartbeat, " +
+			"the last decision", Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return watchdogs(cmd.Context(), e,
 				false)
@@ -76,7 +76,7 @@ func watchdogList(e *env.Env) *cobra.Command {
 
 func watchdogStatus(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "status [NAME]", Short: "Show all details of a watchdog, or of all",
+		Use: "status [NAME]", Short: "Show all details of one watchdog, or of all",
 		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindWatchdog),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -95,13 +95,13 @@ func watchdogStatus(e *env.Env) *cobra.Command {
 			case e.JSON:
 				return e.WriteJSON(f.Watchdog)
 			}
-			tellWatchdog(e, f.Watchdog, l.Live)
+			printWatchdog(e, f.Watchdog, l.Live)
 			return nil
 		},
 	}
 }
 
-// watchdogs lists all watchdogs, or writes all details of each.
+// watchdogs lists all watchdogs, or prints all details of each.
 func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 	l, err := e.Open(ctx)
 	if err != nil {
@@ -126,12 +126,12 @@ func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 		if i > 0 {
 			e.Sayf("")
 		}
-		tellWatchdog(e, &s.Watchdogs[i], l.Live)
+		printWatchdog(e, &s.Watchdogs[i], l.Live)
 	}
 	return nil
 }
 
-// watchable returns an agent that a watchdog could watch.
+// watchable returns an agent that a watchdog could watch, as an example.
 func watchable(s *city.Snapshot) string {
 	for i := range s.Agents {
 		if s.Agents[i].Pool == "" {
@@ -144,9 +144,9 @@ func watchable(s *city.Snapshot) string {
 func watchdogTriage(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
 		Use: "triage NAME", Short: "Run its check now", Aliases: []string{"beat"},
-		Long: `triage makes a watchdog check its agent at once. It starts a triage agent, unless
-one is running already; without a triage agent the age of the heartbeat decides.
-The result is in: gcity watchdog status NAME`,
+		Long: `triage makes a watchdog check its agent at once. It starts a triage agent, unless one
+is already running. If the watchdog has no triage agent, the age of the heartbeat
+decides. To see the result, run: gcity watchdog status NAME`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Beat{Watchdog: w.Name})
 	})
@@ -154,16 +154,17 @@ The result is in: gcity watchdog status NAME`,
 
 func watchdogAcknowledge(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
-		Use: "acknowledge NAME", Short: "Acknowledge its call", Aliases: []string{"ack"},
-		Long: `acknowledge answers a watchdog that calls for a person, which is then no longer
-shown as new. The watchdog keeps checking, and calls again after its agent was
-well in between.`,
+		Use: "acknowledge NAME", Short: "Acknowledge its call for a person",
+		Aliases: []string{"ack"},
+		Long: `acknowledge marks the call of a watchdog as seen, so that it is no longer shown as
+new. The watchdog continues its checks. It calls again if its agent recovers and
+then fails again.`,
 	}, func(ctx context.Context, l *env.Link, w *city.Watchdog) error {
 		return e.Do(ctx, l, city.Acknowledge{Watchdog: w.Name, By: e.Actor()})
 	})
 }
 
-// remedies lists the possible decisions.
+// remedies returns the possible decisions.
 func remedies() []string {
 	return []string{string(city.RemedyStart), string(city.RemedyWake), string(city.RemedyNudge),
 		string(city.RemedyNothing)}
@@ -175,16 +176,16 @@ func watchdogDecide(e *env.Env) *cobra.Command {
 		Use:   "decide start|wake|nudge|nothing",
 		Short: "In a triage session: decide what the watchdog does", Args: env.Exactly(1),
 		ValidArgs: remedies(),
-		Long: `decide is how a triage agent ends its work. GC_WATCHDOG and GC_WATCHDOG_BEAT name the
-watchdog and the check that it was started for; GC_WATCHDOG_FACTS names a JSON file with
-what the check found. A person can decide too, with --watchdog.
+		Long: `decide is the last step of a triage agent. GC_WATCHDOG and GC_WATCHDOG_BEAT name the
+watchdog and the check that the agent was started for. GC_WATCHDOG_FACTS names a JSON
+file with the findings of the check. A person can decide too, with --watchdog.
 
   start     the agent is dead: stop what is left of it and start it
   wake      it has been silent for too long: type the wake text
   nudge     it is late and has mail: type the nudge text
   nothing   all is well
 
-Exit 4: the check is over, the thresholds have decided in the meantime. Exit 3: no
+Exit 4: too late, the thresholds have already decided this check. Exit 3: no
 controller is running.`,
 		Example: `  gc watchdog decide nothing --reason 'it compiles, the screen moves'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -196,8 +197,8 @@ controller is running.`,
 				d.Watchdog = e.Getenv("GC_WATCHDOG")
 			}
 			if d.Watchdog == "" {
-				return exit.Usage("no watchdog given: run this inside a triage session, which " +
-					"sets GC_WATCHDOG, or use --watchdog")
+				return exit.Usage("no watchdog given: use --watchdog, or run this inside a " +
+					"triage session, which sets GC_WATCHDOG")
 			}
 			if beat == "" && d.Watchdog == e.Getenv("GC_WATCHDOG") {
 				d.Beat = e.Getenv("GC_WATCHDOG_BEAT")
@@ -205,9 +206,9 @@ controller is running.`,
 			return decide(cmd.Context(), e, d)
 		},
 	}
-	c.Flags().StringVarP(&reason, "reason", "r", "", "why, in one sentence")
-	c.Flags().StringVar(&beat, "beat", "", "the check that it decides (default: GC_WATCHDOG_BEAT)")
-	c.Flags().StringVar(&name, "watchdog", "", "the watchdog (default: GC_WATCHDOG)")
+	c.Flags().StringVarP(&reason, "reason", "r", "", "the reason, in one sentence")
+	c.Flags().StringVar(&beat, "beat", "", "the check to decide (default: GC_WATCHDOG_BEAT)")
+	c.Flags().StringVar(&name, "watchdog", "", "the watchdog to decide for (default: GC_WATCHDOG)")
 	return c
 }
 
@@ -236,7 +237,7 @@ func decide(ctx context.Context, e *env.Env, d city.Decide) error {
 	case e.ReadOnly:
 		return env.RefusedReadOnly("watchdog decide")
 	case !l.Live:
-		return nobodyWatches(l.Dir, fmt.Sprintf("cannot decide %[2]s for %[1]s", d.Watchdog,
+		return needsController(l.Dir, fmt.Sprintf("cannot decide %[2]s for %[1]s", d.Watchdog,
 			d.Decision))
 	}
 	return e.Do(ctx, l, d)

@@ -25,7 +25,7 @@ func watchdogColour(w *city.Watchdog) string {
 		city.Stale: output.Yellow, city.Fresh: output.Green}[w.Freshness]
 }
 
-// writeWatchdogs writes a table of watchdogs, those that call or have problems first.
+// writeWatchdogs writes a table of watchdogs, those with calls or problems first.
 func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
 	rank := func(w *city.Watchdog) int {
 		switch {
@@ -65,11 +65,11 @@ func heartbeatAge(e *env.Env, w *city.Watchdog) string {
 	return e.Age(*w.Heartbeat) + " ago"
 }
 
-// nextBeat returns when a watchdog checks next, or that its triage agent is running.
+// nextBeat returns when a watchdog's next check is due, or for how long its triage agent has been deciding.
 func nextBeat(e *env.Env, w *city.Watchdog) string {
 	switch {
 	case w.Triaged != nil:
-		return "judged for " + e.Age(w.Triaged.Since)
+		return "in triage for " + e.Age(w.Triaged.Since)
 	case w.Next == nil:
 		return "-"
 	case w.Next.After(e.Now()):
@@ -85,8 +85,8 @@ func lastJudged(e *env.Env, w *city.Watchdog) string {
 	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
 }
 
-// watchdogReason returns the reason for a list: the call, a problem of the watchdog or the heartbeat, or the reason
-// of the last decision.
+// watchdogReason returns the reason that a list shows: the call, a problem of the watchdog or of the heartbeat, and
+// the reason of the last decision.
 func watchdogReason(w *city.Watchdog) string {
 	var parts []string
 	if w.Calls() {
@@ -119,13 +119,14 @@ func watchdogStanding(e *env.Env, w *city.Watchdog) string {
 		return fmt.Sprintf("%s is %s", name, word)
 	}
 	if w.Freshness == "" {
-		return fmt.Sprintf("%s watches %s once a controller runs", name, output.SafeLine(w.Watches))
+		return fmt.Sprintf("%s watches %s when a controller is running", name,
+			output.SafeLine(w.Watches))
 	}
 	return fmt.Sprintf("%s watches %s, which is %s", name, output.SafeLine(w.Watches), word)
 }
 
-// tellWatchdog writes the details of a watchdog, one per line, and its recent decisions.
-func tellWatchdog(e *env.Env, w *city.Watchdog, live bool) {
+// printWatchdog writes the details of a watchdog, one per line, and its recent decisions.
+func printWatchdog(e *env.Env, w *city.Watchdog, live bool) {
 	e.Sayf("%s", watchdogStanding(e, w))
 	watchdogFacts(e, w, live)
 	judged(e, w.Recent)
@@ -135,7 +136,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	if entry := w.Escalated; entry != nil {
 		e.Fact("calls", fmt.Sprintf("%s since %s: %s", entry.To, e.Clock(entry.At), entry.Message))
 		if entry.Seen {
-			e.Fact("seen", "by "+cmp.Or(entry.By, "somebody"))
+			e.Fact("seen", "by "+cmp.Or(entry.By, "an unknown user"))
 		} else {
 			e.Fact("answer", "gcity watchdog acknowledge "+w.Name)
 		}
@@ -160,7 +161,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	e.Fact("judges", describe.Judges(w))
 	e.Fact("degraded", w.Degraded)
 	if t := w.Triaged; t != nil {
-		e.Fact("at work", fmt.Sprintf("%s, for %s; the thresholds decide at %s",
+		e.Fact("in triage", fmt.Sprintf("%s, for %s; the thresholds decide at %s",
 			cmp.Or(w.Triage, "triage"), e.Age(t.Since), e.Ahead(t.Until)))
 	}
 	if w.Last != nil {
@@ -169,12 +170,12 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 		e.Fact("decided", "nothing yet")
 	}
 	if w.Failed > 0 {
-		e.Fact("in vain", describe.Count(w.Failed, "wake")+" in a row")
+		e.Fact("no effect", describe.Count(w.Failed, "wake")+" in a row")
 	}
 	if w.Next != nil && w.Next.After(e.Now()) {
-		e.Fact("next beat", e.Ahead(*w.Next)+", every "+describe.Setting(w.Every))
+		e.Fact("next check", e.Ahead(*w.Next)+", every "+describe.Setting(w.Every))
 	} else if w.Next != nil {
-		e.Fact("next beat", "now, every "+describe.Setting(w.Every))
+		e.Fact("next check", "now, every "+describe.Setting(w.Every))
 	} else if w.Every > 0 {
 		e.Fact("every", describe.Setting(w.Every))
 	}
@@ -188,10 +189,10 @@ func judged(e *env.Env, all []city.Judgement) {
 		decided = append(decided, city.Decision{At: j.At, What: string(j.Decision),
 			Why: j.By + ": " + describe.JudgedWhy(&j)})
 	}
-	lately(e, decided, nil)
+	writeRecent(e, decided, nil)
 }
 
-// WatchdogCount returns for example "3 watchdogs: 1 calls, 1 degraded", or "" without watchdogs.
+// WatchdogCount returns a text such as "3 watchdogs: 1 calling, 1 degraded", or "" if there are no watchdogs.
 func WatchdogCount(s *city.Snapshot) string {
 	if len(s.Watchdogs) == 0 {
 		return ""
@@ -219,14 +220,14 @@ func WatchdogCount(s *city.Snapshot) string {
 	return text
 }
 
-// Calls lists the watchdogs that call for a person, and those that do not run as declared.
+// Calls returns a line for each watchdog that calls for a person, and for each that is degraded.
 func Calls(e *env.Env, s *city.Snapshot) []string {
 	var out []string
 	for i := range s.Watchdogs {
 		w := &s.Watchdogs[i]
 		if w.Calls() {
-			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; answer with `gcity "+
-				"watchdog acknowledge %s`",
+			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; acknowledge it "+
+				"with `gcity watchdog acknowledge %s`",
 				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
 		}
 		if w.Degraded != "" && !w.Suspended {
@@ -240,7 +241,7 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 func stuck(e *env.Env, s *city.Stuck) string {
 	text := "stuck for " + e.Age(s.Since) + ": its screen has not changed"
 	if s.Task != "" {
-		text += ", with " + s.Task
+		text += ", working on " + s.Task
 	}
 	return text
 }

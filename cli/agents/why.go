@@ -16,10 +16,10 @@ func WhyCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "why [NAME]", Short: "Explain the state of an agent, a pool, a rig, an automation " +
 			"or a watchdog, and what happens next",
-		Long: `why explains the state of an agent, a pool, a rig, an automation or a watchdog: since
-when, for what reason, what happens next and when, its dependencies, and the recent
-decisions and events. The name may be the last part of a qualified name (rig/name) if it
-is unique. Inside a session the default is the session's own agent.`,
+		Long: `why explains the state of an agent, a pool, a rig, an automation or a watchdog: how
+long it has lasted, its reason, what happens next and when, the dependencies, and
+recent decisions and events. The name may be the last part of a qualified name
+(rig/name) if that is unique. Inside a session the default is the session's own agent.`,
 		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why " +
 			"demo       # the rig\n  gcity why digest     # the automation\n  gcity why " +
 			"chain      # the watchdog",
@@ -29,11 +29,11 @@ is unique. Inside a session the default is the session's own agent.`,
 	}
 }
 
-// about is what why adds to the form of the API.
+// about has the fields that why adds to those of the API.
 type about struct {
 	Kind       env.Kind       `json:"kind"`
-	Controller bool           `json:"controller"` // a controller is running
-	Events     []events.Event `json:"events"`     // about it, the newest first
+	Controller bool           `json:"controller"` // whether a controller is running
+	Events     []events.Event `json:"events"`     // events about it, newest first
 }
 
 type whyAgent struct {
@@ -78,8 +78,8 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 		return err
 	}
 	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
-	if err != nil { // the rest can be shown without the events
-		e.Warn("the recent events are left out: " + err.Error())
+	if err != nil { // everything else can be shown without the events
+		e.Warn("cannot read the recent events, so they are missing here: " + err.Error())
 	}
 	if e.JSON {
 		return e.WriteJSON(whyShape(f, about{Controller: l.Live,
@@ -89,33 +89,34 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 	case f.Agent != nil:
 		e.Sayf("%s", standing(e, f.Agent))
 		agentFacts(e, f.Snapshot, f.Agent, l.Live)
-		lately(e, f.Agent.Decisions, past)
-		if p, ok := f.Snapshot.Pool(f.Agent.Name); ok { // the only member of its pool
+		writeRecent(e, f.Agent.Decisions, past)
+		// an agent that is the only member of its pool
+		if p, ok := f.Snapshot.Pool(f.Agent.Name); ok {
 			e.Sayf("\n%s", poolStanding(e, p))
 			poolFacts(e, p, l.Live)
-			lately(e, p.Decisions, nil)
+			writeRecent(e, p.Decisions, nil)
 		}
 		return nil
 	case f.Pool != nil:
 		if err := TellPool(e, f.Snapshot, f.Pool, l.Live); err != nil {
 			return err
 		}
-		lately(e, f.Pool.Decisions, past)
+		writeRecent(e, f.Pool.Decisions, past)
 		return nil
 	case f.Automation != nil:
 		e.Sayf("%s", automationStanding(e, f.Automation))
 		automationFacts(e, f.Automation, l.Live)
-		lately(e, nil, past)
+		writeRecent(e, nil, past)
 		return nil
 	case f.Watchdog != nil:
-		tellWatchdog(e, f.Watchdog, l.Live)
-		lately(e, nil, past)
+		printWatchdog(e, f.Watchdog, l.Live)
+		writeRecent(e, nil, past)
 		return nil
 	}
-	if err := tellRig(e, f.Snapshot, f.Rig); err != nil {
+	if err := printRig(e, f.Snapshot, f.Rig); err != nil {
 		return err
 	}
-	lately(e, nil, past)
+	writeRecent(e, nil, past)
 	return nil
 }
 

@@ -25,20 +25,20 @@ func BeadCommand(e *env.Env) *cobra.Command {
 		beadCreate(e), beadList(e), beadShow(e), beadReady(e), beadUpdate(e), beadClose(e),
 		beadExport(e), beadImport(e),
 		beadBackup(e), beadRestore(e))
-	c.Long = `bead works on the pieces of work that a city and its rigs keep in their .beads
-folders, with and without a controller. It uses the store of --rig, or of
-BEADS_DIR or GC_RIG, which agents have, or of the city; "list" and "ready" read
-all of them with --all. A bead is found by its ID in the store of its prefix, or
-in any other. A parent and its children, and a bead and what it needs, are in the
-same store.
+	c.Long = `bead reads and changes the pieces of work (beads) of a city and its rigs, with or
+without a controller. They are stored in .beads folders. The default is the store of
+the city. --rig selects a rig's store, as do BEADS_DIR and GC_RIG, which are set for
+agents. "list" and "ready" read all stores with --all. An ID is looked up first in
+the store with its prefix, then in the others. Parents, children and needs of a bead
+are in the same store as the bead.
 
-A title is one line of at most 500 bytes, a description at most 256 KiB. Text that
-begins with "-" goes after "--". A bead has at most 100 labels, 1000 needs and 256
-keys of metadata.`
+A title is one line of at most 500 bytes, a description at most 256 KiB. Put text
+that begins with "-" after "--". A bead has at most 100 labels, 1000 needs and 256
+metadata keys.`
 	return c
 }
 
-// beadFilter has the common filters of lists of beads.
+// beadFilter holds the flags that select beads in lists.
 type beadFilter struct {
 	status, labels         []string
 	kind, assignee, parent string
@@ -47,17 +47,17 @@ type beadFilter struct {
 }
 
 func (f *beadFilter) flags(c *cobra.Command) {
-	c.Flags().StringSliceVar(&f.labels, "label", nil, "only with this label; may be repeated, "+
+	c.Flags().StringSliceVar(&f.labels, "label", nil, "only beads with this label; if repeated, "+
 		"all must match")
-	c.Flags().StringVar(&f.kind, "type", "", "only of this type")
-	c.Flags().StringVar(&f.assignee, "assignee", "", "only assigned to this agent or person")
+	c.Flags().StringVar(&f.kind, "type", "", "only beads of this type")
+	c.Flags().StringVar(&f.assignee, "assignee", "", "only beads assigned to this agent or person")
 	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
-	c.Flags().BoolVar(&f.all, "all", false, "the work of the city and of all its rigs")
-	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "at most this many, 0 = all")
+	c.Flags().BoolVar(&f.all, "all", false, "list the work of the city and of all its rigs")
+	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "list at most this many, 0 = all")
 }
 
-// query returns the query for the store. Records of runs do not count as work: they are left out unless the filter
-// asks for them.
+// query returns the query for the store. It leaves out records of automation runs, which are not work, unless the
+// filter selects a type or label.
 func (f *beadFilter) query() (beads.Query, error) {
 	if f.limit < 0 {
 		return beads.Query{}, exit.Usage("--limit must not be negative; 0 lists all")
@@ -83,11 +83,11 @@ func beadList(e *env.Env) *cobra.Command {
 	var f beadFilter
 	var c *cobra.Command
 	c = depot.WithWork(e, &cobra.Command{
-		Use: "list", Short: "List beads, the newest first", Args: env.Exactly(0),
+		Use: "list", Short: "List beads, newest first", Args: env.Exactly(0),
 		Aliases: []string{"ls"},
-		Long: `list prints beads of any status, the newest first. It leaves out messages and the
-records of automation runs unless you ask for a type or a label. "gcity automation
-history" and "gcity mail" print those.`,
+		Long: `list prints beads of any status, newest first. It leaves out messages and the records
+of automation runs unless you select a type or a label. To list those, use "gcity
+automation history" and "gcity mail".`,
 		Example: "  gcity bead list --status open,in_progress\n  gcity bead list --label " +
 			"pool:worker --limit 0 --json",
 	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
@@ -99,7 +99,7 @@ history" and "gcity mail" print those.`,
 			func(d *depot.Depot) error { return tellBeads(ctx, e, d, q, nil) })
 	})
 	c.Flags().StringSliceVar(&f.status, "status", nil,
-		"only open, in_progress or closed; may be repeated, any may match")
+		"only open, in_progress or closed; if repeated, any may match")
 	f.flags(c)
 	return c
 }
@@ -108,11 +108,11 @@ func beadReady(e *env.Env) *cobra.Command {
 	var f beadFilter
 	var c *cobra.Command
 	c = depot.WithWork(e, &cobra.Command{
-		Use: "ready", Short: "List open beads that are not blocked, the most urgent first",
+		Use: "ready", Short: "List open beads that are not blocked, most urgent first",
 		Args: env.Exactly(0),
-		Long: `ready lists open work that is not blocked, the most urgent first. The steps of a
-molecule belong to the owner of the molecule: they are listed for --assignee of that
-owner, and with --parent of the molecule. Without an owner they are listed for all.`,
+		Long: `ready lists open work that is not blocked, most urgent first. The steps of a molecule
+belong to the owner of the molecule, so they are listed only with --assignee OWNER or
+with --parent MOLECULE. Steps of a molecule without an owner are always listed.`,
 		Example: `  gc bead ready --assignee "$GC_AGENT" --limit 1`,
 	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
 		q, err := f.query()
@@ -124,7 +124,7 @@ owner, and with --parent of the molecule. Without an owner they are listed for a
 			q.NotType = city.NotWork()
 		}
 		most := q.Most()
-		q.Limit = -1 // the most urgent may be old
+		q.Limit = -1 // the most urgent bead may be an old one
 		urgent := func(d *depot.Depot, all []beads.Bead) ([]beads.Bead, int, error) {
 			all, err := withSteps(ctx, d, q, all)
 			slices.SortStableFunc(all, beads.ByUrgency)
@@ -143,8 +143,8 @@ owner, and with --parent of the molecule. Without an owner they are listed for a
 	return c
 }
 
-// withSteps removes the steps of owned molecules from ready work, and adds them if the query asks for that owner's
-// work. The steps of one bead are listed unchanged.
+// withSteps removes the steps of owned molecules from ready work. If the query asks for that owner's work, it adds
+// them instead. A list of the steps of one bead is not changed.
 func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
 	ready []beads.Bead) ([]beads.Bead,
 	error) {
@@ -164,7 +164,8 @@ func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
 	return ready, err
 }
 
-// tellBeads prints the beads of a query, as pick selects and orders them; nil keeps them as they are.
+// tellBeads prints the beads of a query after pick has selected and ordered them. A nil pick leaves them as they
+// are.
 func tellBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
 	pick func(*depot.Depot, []beads.Bead) ([]beads.Bead, int, error)) error {
 	all, err := d.List(ctx, q)
@@ -176,7 +177,7 @@ func tellBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
 		if all, total, err = pick(d, all); err != nil {
 			return err
 		}
-	} else if most := q.Most(); most >= 0 && total >= most { // there may be more
+	} else if most := q.Most(); most >= 0 && total >= most { // the store may have more beads
 		if total, err = d.Count(ctx, q); err != nil {
 			return err
 		}
@@ -204,7 +205,7 @@ func tellBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
 	return nil
 }
 
-// emptyList returns why a list is empty, and for a store without work how to create some.
+// emptyList returns why a list is empty. For a store without work it also says how to create some.
 func emptyList(ctx context.Context, d *depot.Depot, q beads.Query) string {
 	_, all := d.Store.(*depot.Every)
 	whose := d.Title()
@@ -216,8 +217,8 @@ func emptyList(ctx context.Context, d *depot.Depot, q beads.Query) string {
 	case err == nil && n == 0:
 		where := ""
 		if !all && d.Rig == "" && len(d.Places) > 1 {
-			return "no work in the city yet; `gcity bead list --all` lists that of its rigs too, " +
-				"`gcity bead create TITLE` creates some"
+			return "no work in the city yet; `gcity bead list --all` also lists the work of its " +
+				"rigs, `gcity bead create TITLE` creates some"
 		}
 		if d.Rig != "" {
 			where = " --rig " + d.Rig
@@ -226,14 +227,14 @@ func emptyList(ctx context.Context, d *depot.Depot, q beads.Query) string {
 			"`gcity formula cook NAME%s`; automations create work too",
 			whose, where, where)
 	case q.Ready:
-		return "nothing is ready in " + whose + "; `gcity bead list` lists all work"
+		return "no work is ready in " + whose + "; `gcity bead list` lists all work"
 	}
 	return "no matching work in " + whose
 }
 
 func beadShow(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{Use: "show ID",
-		Short: "Show all details of a bead, with its steps and what it needs",
+		Short: "Show all details of a bead, with its steps and its needs",
 		Args:  env.Exactly(1)},
 		false, func(ctx context.Context, d *depot.Depot, args []string) error {
 			b, has, closeOther, err := depot.Find(ctx, e, d, args[0])
@@ -267,8 +268,8 @@ func beadExport(e *env.Env) *cobra.Command {
 			"`bd export`",
 		Args: env.Between(0, 1),
 		Long: `export writes every bead, also records of runs, as one line of JSON in the format
-of the command line tool bd, the oldest first. It writes to standard output, or to
-a file, which it replaces once everything is written.`,
+of the command line tool bd, oldest first. It writes to standard output or to a
+file. An existing file is replaced only after everything is written.`,
 	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
 			_, err := beads.Export(ctx, d, e.Out)
@@ -294,8 +295,8 @@ func beadImport(e *env.Env) *cobra.Command {
 		Long: `import reads beads from a file, or from standard input (-). It replaces an
 existing bead if the imported one was updated later. Importing the same file again
 changes nothing. It lists lines that it cannot read and imports the others; the
-exit code is then 1. If another store of this city has one of the beads already,
-import fails and imports nothing, unless --force is given.`,
+exit code is then 1. If another store of this city already has one of the beads,
+import imports nothing and fails; --force imports it anyway.`,
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
 		in, closeIn, err := openInput(e, args[0])
 		if err != nil {
@@ -317,12 +318,12 @@ import fails and imports nothing, unless --force is given.`,
 		}
 		return tellImported(e, d, got)
 	})
-	c.Flags().BoolVar(&force, "force", false, "also import beads that another store of "+
-		"this city has")
+	c.Flags().BoolVar(&force, "force", false, "also import beads that already exist in another "+
+		"store of this city")
 	return c
 }
 
-// tellImported prints the result of an import. Lines that could not be read make it an error.
+// tellImported prints the result of an import. It returns an error if some lines could not be read.
 func tellImported(e *env.Env, d *depot.Depot, got beads.Imported) error {
 	if e.JSON {
 		if err := e.WriteJSON(got); err != nil {
@@ -330,7 +331,7 @@ func tellImported(e *env.Env, d *depot.Depot, got beads.Imported) error {
 		}
 	} else {
 		if got.Restored == (beads.Restored{}) && got.Other == 0 && len(got.Problems) == 0 {
-			e.Sayf("nothing to import into %s: no bead in the input", d.Title())
+			e.Sayf("nothing to import into %s: the input has no beads", d.Title())
 			return nil
 		}
 		e.Sayf("imported into %s: %s", d.Title(), importText(got))
@@ -351,8 +352,9 @@ func importText(got beads.Imported) string {
 	for _, more := range []struct {
 		n    int
 		what string
-	}{{got.Kept, "kept because they are newer here"}, {got.Other, "lines about something else"},
-		{len(got.Problems), "not taken"}} {
+	}{{got.Kept, "kept because the existing bead is newer"},
+		{got.Other, "lines that are not beads"},
+		{len(got.Problems), "not imported"}} {
 		if more.n > 0 {
 			text += fmt.Sprintf(", %d %s", more.n, more.what)
 		}

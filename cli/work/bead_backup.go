@@ -19,13 +19,13 @@ import (
 
 func beadBackup(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
-		Use: "backup [FILE]", Short: "Copy the whole store to a file while it is in use",
+		Use: "backup [FILE]", Short: "Copy the whole store to a file, even while it is in use",
 		Args: env.Between(0, 1),
 		Long: `backup writes a consistent copy of the store, checks it, and then names it FILE.
 Without FILE the copy goes to the folder .gc/backups of the city, where "bead
 restore" finds it. A running city backs up its stores there once a day and keeps
-the three newest of these. Copies made by this command are kept until you delete
-them.`,
+the three newest of these copies. Copies made by this command are kept until you
+delete them.`,
 		Example: `  gcity bead backup
   gcity bead backup --rig shop /mnt/safe/shop.db`,
 	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
@@ -66,18 +66,18 @@ func beadRestore(e *env.Env) *cobra.Command {
 		Args: env.Between(0, 1),
 		Long: `restore replaces the store with the backup in FILE, or with the newest one in the
 folder .gc/backups of the city. It keeps the current file as beads.db.old-N. The
-city may keep running: what it writes during the restore goes to the old file or
-to the restored store. Numbers of IDs are not reused.
+city may be running: what it writes during the restore goes either to the old file
+or to the restored store. IDs are not reused.
 
-A city remembers which store it has. If the store is missing, empty or a different
-one, gcity refuses to use it. --new-store accepts the current store, or creates an
-empty one; the beads of the old store are then lost.`,
+A city remembers the identity of its store. If the store is missing, empty or a
+different one, gcity refuses to use it. --new-store accepts the current store, or
+creates an empty one; the beads of the old store are then lost.`,
 		Example: `  gcity bead restore
   gcity bead restore --rig shop /mnt/safe/shop.db
   gcity bead restore --new-store`,
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
 		if fresh && (force || len(args) > 0) {
-			return exit.Usage("--new-store excludes FILE and --force")
+			return exit.Usage("--new-store cannot be combined with FILE or --force")
 		}
 		s, err := d.BuiltIn()
 		if err != nil {
@@ -104,7 +104,7 @@ empty one; the beads of the old store are then lost.`,
 	return c
 }
 
-// restored reports a restore to the caller and in the event log.
+// restored reports a restore to the user and in the event log.
 func restored(ctx context.Context, e *env.Env, d *depot.Depot, from string,
 	done workstore.StoreRecovered) error {
 	text := fmt.Sprintf("restored %s of %s from %s", describe.Count(done.Beads, "bead"), d.Title(),
@@ -119,7 +119,7 @@ func restored(ctx context.Context, e *env.Env, d *depot.Depot, from string,
 			return err
 		}
 	} else {
-		e.Sayf("%s; new IDs begin above %d", output.SafeLine(text), done.Last)
+		e.Sayf("%s; new IDs begin after %d", output.SafeLine(text), done.Last)
 		if done.Kept != "" {
 			e.Sayf("  the previous file is now %s", output.SafeLine(done.Kept))
 		}

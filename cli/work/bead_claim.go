@@ -14,14 +14,14 @@ import (
 	"gcity/cli/exit"
 )
 
-// claims is how often a claim is retried if other changes of the bead get in between.
-const claims = 20
+// claimRetries is how often a claim is retried when other changes of the bead interfere.
+const claimRetries = 20
 
-// claimBead assigns a bead to an agent or a person, unless it is assigned to another. Of several claims at the same
-// time one succeeds.
+// claimBead assigns a bead to an agent or a person, unless it is assigned to another. Of several concurrent claims
+// only one succeeds.
 func claimBead(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) error {
 	var err error
-	for range claims {
+	for range claimRetries {
 		if err = tryClaim(ctx, e, d, id, who); !errors.Is(err, beads.ErrConflict) {
 			return err
 		}
@@ -36,14 +36,14 @@ func claimsOnly(c *cobra.Command) error {
 		"label", "remove-label", "set", "if-rev",
 	} {
 		if c.Flags().Changed(flag) {
-			return exit.Usage("--claim takes the work and changes nothing else; use --%s in a "+
+			return exit.Usage("--claim cannot be combined with other changes; use --%s in a "+
 				"separate update", flag)
 		}
 	}
 	return nil
 }
 
-// claim carries out `bead update --claim` as it was typed.
+// claim carries out `bead update --claim` and prints the result.
 func claim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) error {
 	who, err := e.Self([]string{who})
 	if err != nil {
@@ -62,7 +62,7 @@ func tryClaim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) e
 	switch {
 	case old.Status == beads.StatusClosed:
 		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("%s %s: it cannot be claimed", old.ID,
+			Message: fmt.Sprintf("%s %s, so it cannot be claimed", old.ID,
 				unchanged(e, old, beads.Closing()))}
 	case old.Assignee != "" && old.Assignee != who:
 		return &city.Error{Code: city.Conflict,

@@ -18,8 +18,8 @@ import (
 	"gcity/cli/workstore"
 )
 
-// textOf reads the text of a bead from a file, or from standard input for "-". twice means that the flag for the
-// text is set too.
+// textOf reads the description of a bead from a file, or from standard input for "-". It returns an error if twice
+// is set: the user also gave --description.
 func textOf(e *env.Env, file string, twice bool) (string, error) {
 	if twice {
 		return "", exit.Usage("--description and --description-file exclude each other: use " +
@@ -31,7 +31,7 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("cannot read the description: %w", err)
 		}
-		defer f.Close() // it was only read
+		defer f.Close() // the file was only read, so this error loses nothing
 		in = f
 	}
 	data, err := io.ReadAll(io.LimitReader(in, beads.MaxText+1))
@@ -45,7 +45,8 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// owned finds the first of some IDs with a bead in another store of the city, and that store; or nil.
+// owned returns the first of the IDs that has a bead in another store of the city, and that store. It returns nil
+// if no other store has any of them.
 func owned(ctx context.Context, e *env.Env, d *depot.Depot, ids []string) (id string,
 	by *workstore.Place, err error) {
 	for i := range d.Places {
@@ -62,7 +63,7 @@ func owned(ctx context.Context, e *env.Env, d *depot.Depot, ids []string) (id st
 	return "", nil, nil
 }
 
-// firstIn returns the first of some IDs that a store has, "" if it has none.
+// firstIn returns the first of the IDs that a store has, "" if it has none of them.
 func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
 	err error) {
 	s, err := e.Store(p)
@@ -81,7 +82,7 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 	return "", nil
 }
 
-// elsewhere adds to the error of a link that the other bead is in another store of the city.
+// elsewhere returns err of a failed link. If the linked bead is in another store of the city, the error says so.
 func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links []string) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
@@ -94,15 +95,15 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links
 		if _, has, closeOther, findErr := depot.Find(ctx, e, d, id); findErr == nil && has != d {
 			closeOther()
 			return exit.Usage("%v in the store of %s: %s is in the store of %s, and links work "+
-				"only within one store; create this bead there too, or write the ID into its "+
-				"description",
+				"only within one store; create this bead in that store too, or write the ID into "+
+				"its description",
 				err, d.Title(), id, has.Title())
 		}
 	}
 	return err
 }
 
-// guard refuses to import beads that another store of the city has.
+// guard wraps a store for an import. It refuses beads that another store of the city has.
 type guard struct {
 	*depot.Depot
 	a *env.Env
@@ -144,7 +145,8 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string, p be
 	return nil
 }
 
-// refuseOpen returns an error for a molecule with open steps, except for those that are closed with it.
+// refuseOpen returns an error for a molecule that has open steps, unless all of them are in with and so are closed
+// too.
 func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {

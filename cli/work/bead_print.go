@@ -27,7 +27,7 @@ func beadColour(s beads.Status) string {
 	}
 }
 
-// writeBeads writes a table of beads in the given order. It marks beads that wait for one of the gates.
+// writeBeads writes a table of beads in the given order, and marks those that wait for one of the gates.
 func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) error {
 	rows := make([][]output.Cell, 0, len(all))
 	for _, b := range all {
@@ -46,13 +46,13 @@ func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) err
 		"LABELS", "TITLE"}, rows)
 }
 
-// tellBead writes the details of a bead, what it needs and its steps.
+// tellBead writes the details of a bead, its needs and its steps.
 func tellBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
 	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
 	if err != nil {
 		return err
 	}
-	slices.Reverse(steps) // in the order of their creation
+	slices.Reverse(steps) // now in the order of creation
 	e.Sayf("%s is %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
 		e.Paint(beadColour(b.Status), string(b.Status)),
 		e.Clock(b.UpdatedAt), e.Age(b.UpdatedAt))
@@ -69,7 +69,7 @@ func tellBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) err
 	e.Fact("priority", b.Priority.String())
 	e.Fact("assignee", b.Assignee)
 	e.Fact("labels", strings.Join(b.Labels, ", "))
-	e.Fact("made from", b.Ref)
+	e.Fact("created from", b.Ref)
 	e.Fact("step of", b.ParentID)
 	for _, id := range b.Needs {
 		need, err := d.Get(ctx, id)
@@ -87,7 +87,7 @@ func tellBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) err
 		e.Fact("closed", e.Clock(*b.ClosedAt))
 	}
 	e.Fact("revision", fmt.Sprint(b.Rev))
-	e.Fact("kept by", d.Title())
+	e.Fact("stored in", d.Title())
 	for _, key := range slices.Sorted(maps.Keys(b.Metadata)) {
 		e.Fact(key, b.Metadata[key])
 	}

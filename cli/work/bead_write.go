@@ -32,7 +32,7 @@ func beadCreate(e *env.Env) *cobra.Command {
 		Use: "create TITLE", Short: "Create a piece of work", Args: env.Exactly(1),
 		Example: `  gcity bead create "document the exec provider" --label pool:worker --priority 1
   gc bead create "fix the retry test" --parent gc-12 --needs gc-13,gc-14 --json
-  gc bead create "what broke" --description-file - <log.txt
+  gc bead create "build fails" --description-file - <log.txt
   gc bead create -- "--force is not documented"`,
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
 		var err error
@@ -59,22 +59,23 @@ func beadCreate(e *env.Env) *cobra.Command {
 		return changed(ctx, e, d, events.BeadCreated, made)
 	})
 	depot.Operation(e, c)
-	c.Flags().StringVar(&b.Type, "type", beads.DefaultType, "the kind of work, in one word")
-	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME gives the work "+
+	c.Flags().StringVar(&b.Type, "type", beads.DefaultType, "the type of work, in one word")
+	c.Flags().StringSliceVar(&b.Labels, "label", nil, "a label; pool:NAME assigns the work "+
 		"to that pool")
 	c.Flags().StringVar(&b.Assignee, "assignee", "", "assign it to this agent or person")
-	c.Flags().StringVar(&b.ParentID, "parent", "", "the ID of the bead that it is a step of")
+	c.Flags().StringVar(&b.ParentID, "parent", "", "the ID of the bead that this is a step of")
 	c.Flags().StringVar(&b.Description, "description", "", "the details, at most 256 KiB")
 	c.Flags().StringVar(&file, "description-file", "",
 		"read the description from this file; - is standard input")
-	c.Flags().StringVar(&priority, "priority", "", "priority: 0 is the most urgent, 4 the least, "+
-		"the default is 2")
-	c.Flags().StringSliceVar(&b.Needs, "needs", nil, "the ID of a bead that must be done before")
-	c.Flags().StringArrayVar(&set, "set", nil, "KEY=VALUE of its metadata")
+	c.Flags().StringVar(&priority, "priority", "", "priority from 0 (most urgent) to 4; the "+
+		"default is 2")
+	c.Flags().StringSliceVar(&b.Needs, "needs", nil, "the ID of a bead that must be done first; "+
+		"may be repeated")
+	c.Flags().StringArrayVar(&set, "set", nil, "a metadata entry KEY=VALUE; may be repeated")
 	return c
 }
 
-// changed reports a change of a bead to the caller, and then to the city. The caller does not wait for the city.
+// changed reports a change of a bead to the user, and then to the city. It does not wait for the city to react.
 func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b beads.Bead) error {
 	if e.JSON {
 		if err := e.WriteJSON(b); err != nil {
@@ -89,8 +90,8 @@ func changed(ctx context.Context, e *env.Env, d *depot.Depot, kind string, b bea
 	return depot.Announce(ctx, e, d, kind, b)
 }
 
-// reworked is changed for an existing bead, for which more can be reported.
-func reworked(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead) error {
+// changedBead is changed for a bead that existed before. It also reports the convoy that the change closes.
+func changedBead(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead) error {
 	deed := city.Deed(&old, b)
 	if e.JSON || deed == "" {
 		return changed(ctx, e, d, events.BeadUpdated, b)
@@ -99,7 +100,7 @@ func reworked(ctx context.Context, e *env.Env, d *depot.Depot, old, b beads.Bead
 	return depot.Announce(ctx, e, d, events.BeadUpdated, b)
 }
 
-// patchFlags are the flags of a change.
+// patchFlags are the flags of bead update.
 type patchFlags struct {
 	title, status, kind, priority, assignee, parent, description, file string
 
@@ -109,28 +110,29 @@ type patchFlags struct {
 }
 
 func (f *patchFlags) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.title, "title", "", "another title")
-	c.Flags().StringVar(&f.status, "status", "", "open, in_progress or closed")
-	c.Flags().StringVar(&f.kind, "type", "", "another type")
-	c.Flags().StringVar(&f.priority, "priority", "", "priority: 0 is the most urgent, 4 the least")
+	c.Flags().StringVar(&f.title, "title", "", "the new title")
+	c.Flags().StringVar(&f.status, "status", "", "the new status: open, in_progress or closed")
+	c.Flags().StringVar(&f.kind, "type", "", "the new type")
+	c.Flags().StringVar(&f.priority, "priority", "", "priority from 0 (most urgent) to 4")
 	c.Flags().StringVar(&f.assignee, "assignee", "", "assign it to this agent or person; empty "+
 		"removes the assignee")
-	c.Flags().StringVar(&f.parent, "parent", "", "the bead that it is a step of; empty = none")
-	c.Flags().StringVar(&f.description, "description", "", "another description")
+	c.Flags().StringVar(&f.parent, "parent", "", "the bead that this is a step of; empty = none")
+	c.Flags().StringVar(&f.description, "description", "", "the new description")
 	c.Flags().StringVar(&f.file, "description-file", "",
-		"read a new description from this file; - is standard input")
+		"read the new description from this file; - is standard input")
 	c.Flags().StringSliceVar(&f.needs, "needs", nil,
-		"all beads that must be done before; replaces the previous list")
+		"all beads that must be done first; replaces the previous list")
 	c.Flags().StringSliceVar(&f.add, "label", nil, "add a label")
 	c.Flags().StringSliceVar(&f.remove, "remove-label", nil, "remove a label")
 	c.Flags().StringArrayVar(&f.set, "set", nil,
-		"KEY=VALUE of its metadata; an empty value removes the key")
+		"a metadata entry KEY=VALUE; an empty value removes the key")
 	c.Flags().BoolVar(&f.claim, "claim", false,
-		"assign it to yourself or --assignee and start it; fails if it is assigned to another")
-	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "only if it has this revision (rev in --json)")
+		"assign it to yourself (or to --assignee) and start it; fails if it is assigned to another")
+	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "change it only if its revision is this one "+
+		"(rev in --json)")
 }
 
-// patch returns the change of the flags that were given.
+// patch returns the change that the given flags describe.
 func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 	p := beads.Patch{AddLabels: f.add, RemoveLabels: f.remove}
 	for flag, field := range map[string]struct {
@@ -172,9 +174,9 @@ func (f *patchFlags) patch(given func(flag string) bool) (beads.Patch, error) {
 func beadUpdate(e *env.Env) *cobra.Command {
 	var f patchFlags
 	c := &cobra.Command{
-		Use: "update ID", Short: "Change what the flags name, and nothing else",
+		Use: "update ID", Short: "Change the given fields, and nothing else",
 		Args: env.Exactly(1),
-		Example: `  gc bead update gc-12 --claim             # yours now; only one claim succeeds
+		Example: `  gc bead update gc-12 --claim             # to yourself; only one claim succeeds
   gc bead update gc-12 --assignee ""       # no assignee`,
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Depot, args []string) error {
@@ -198,7 +200,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 			return err
 		}
 		if c.Flags().NFlag() == 0 || onlyWhere(c) {
-			return exit.Usage("no change given: gcity bead update ID --status … (see --help)")
+			return exit.Usage("no change given; see `gcity bead update --help`")
 		}
 		if p.Status != nil && *p.Status == beads.StatusClosed {
 			if err := refuseOpen(ctx, e, d, args[0], nil); err != nil {
@@ -212,7 +214,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	return c
 }
 
-// onlyWhere reports whether the given flags select a store and an operation, but no change.
+// onlyWhere reports whether the flags only select a store or an operation, and describe no change.
 func onlyWhere(c *cobra.Command) bool {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "assignee", "parent", "description",
@@ -225,7 +227,7 @@ func onlyWhere(c *cobra.Command) bool {
 	return true
 }
 
-// patchBead changes a bead and reports it. A change without effect is not an event.
+// patchBead changes a bead and reports the change. A change without effect creates no event.
 func patchBead(ctx context.Context, e *env.Env, d *depot.Depot, id string, p beads.Patch) error {
 	old, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {
@@ -235,7 +237,7 @@ func patchBead(ctx context.Context, e *env.Env, d *depot.Depot, id string, p bea
 	return patchFound(ctx, e, has, old, p)
 }
 
-// patchFound is patchBead for a bead that was read before.
+// patchFound is patchBead for a bead that is already read.
 func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bead,
 	p beads.Patch) error {
 	switch done, err := depot.Announced(ctx, e, has, old.ID); {
@@ -256,7 +258,8 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bea
 		return elsewhere(ctx, e, has, err, links)
 	}
 	switch {
-	case b.Rev == old.Rev && e.Op != "": // it was done before, but its event is missing
+	case b.Rev == old.Rev && e.Op != "":
+		// an earlier attempt made this change, but its event may be missing
 		return changed(ctx, e, has, eventOf(b), b)
 	case b.Rev == old.Rev:
 		if e.JSON {
@@ -271,13 +274,13 @@ func patchFound(ctx context.Context, e *env.Env, has *depot.Depot, old beads.Bea
 		}
 		return tellClosedConvoy(ctx, e, has, old, b)
 	}
-	if err := reworked(ctx, e, has, old, b); err != nil {
+	if err := changedBead(ctx, e, has, old, b); err != nil {
 		return err
 	}
 	return tellClosedConvoy(ctx, e, has, old, b)
 }
 
-// eventOf returns the type of the event for a bead's new status.
+// eventOf returns the event type for a bead's new status.
 func eventOf(b beads.Bead) string {
 	if b.Status == beads.StatusClosed {
 		return events.BeadClosed
@@ -288,7 +291,7 @@ func eventOf(b beads.Bead) string {
 // unchanged returns the message for a change without effect.
 func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
-		return "is already like that"
+		return "has these values already"
 	}
 	text := fmt.Sprintf("is already closed (since %s)", e.Clock(*b.ClosedAt))
 	if b.Assignee != "" {
@@ -306,12 +309,13 @@ func beadClose(e *env.Env) *cobra.Command {
 		steps, force bool
 	)
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "close ID…", Short: "Close work that is done or dropped; closing it again is harmless",
+		Use: "close ID…", Short: "Close beads that are done or dropped; a closed bead is " +
+			"not an error",
 		Args: env.Between(1, beads.MaxNeeds),
-		Long: `close marks work as done or dropped. A molecule with open steps is refused: --steps
-closes them with it, --force leaves them open. The steps of other work stay as they are,
-and close prints those that are open. Wisps, which automations create, are removed only
-after their steps are closed too.`,
+		Long: `close closes beads that are done or dropped. It refuses a molecule with open steps:
+--steps closes the steps too, --force leaves them open. For other beads the steps are
+not changed, and close prints those that are still open. Wisps, which automations
+create, are removed only after their steps are closed too.`,
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
 		p := beads.Closing()
 		if reason != "" {
@@ -344,7 +348,7 @@ after their steps are closed too.`,
 	c.Flags().BoolVar(&steps, "steps", false, "also close its open steps, and their steps")
 	c.Flags().BoolVar(&force, "force", false, "close a molecule even if its steps are open, and "+
 		"leave them open")
-	c.Flags().StringVar(&reason, "reason", "", "the reason, kept in its metadata")
+	c.Flags().StringVar(&reason, "reason", "", "the reason, stored in its metadata")
 	return c
 }
 
@@ -370,11 +374,11 @@ func openInput(e *env.Env, name string) (io.Reader, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the import: %w", err)
 	}
-	return f, func() { _ = f.Close() }, nil // it was only read
+	return f, func() { _ = f.Close() }, nil // the file was only read, so this error loses nothing
 }
 
-// imported returns the event of an import: one for all beads, so that thousands of beads do not start thousands of
-// runs.
+// imported returns the event of an import. There is one event for all beads, so that an import of thousands of
+// beads does not start thousands of automation runs.
 func imported(d *depot.Depot, got beads.Imported, depth int) events.Event {
 	payload, err := json.Marshal(struct {
 		Rig string `json:"rig,omitempty"`
@@ -382,7 +386,7 @@ func imported(d *depot.Depot, got beads.Imported, depth int) events.Event {
 		Depth int `json:"depth,omitempty"`
 	}{d.Rig, got.Restored, depth})
 	if err != nil {
-		payload = nil // numbers and a name always encode as JSON
+		payload = nil // cannot happen: the payload has only numbers and a name
 	}
 	return events.Event{Type: events.BeadImported, Message: importText(got), Payload: payload}
 }

@@ -24,8 +24,8 @@ func ConvoyCommand(e *env.Env) *cobra.Command {
 	c := env.Group("convoy", "Group work and follow its progress",
 		convoyCreate(e), convoyAdd(e), convoyList(e), convoyStatus(e), convoyClose(e))
 	c.Long = `A convoy is a bead that groups others, which are its children. Its progress is the
-number of its closed children. It closes by itself with the last of them. A convoy and
-its beads are in the same store.`
+number of closed children. It closes automatically when the last child is closed. A
+convoy and its beads must be in the same store.`
 	return c
 }
 
@@ -38,7 +38,7 @@ type convoyShape struct {
 
 func convoyCreate(e *env.Env) *cobra.Command {
 	return depot.WithWork(e, &cobra.Command{
-		Use: "create NAME [BEAD…]", Short: "Create a convoy, with these beads to begin with",
+		Use: "create NAME [BEAD…]", Short: "Create a convoy, with these beads in it",
 		Args:    env.Between(1, beads.MaxNeeds),
 		Example: "  gcity convoy create 'release 1.4' gc-12 gc-15",
 	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
@@ -60,7 +60,7 @@ func convoyCreate(e *env.Env) *cobra.Command {
 		if err := depot.Announce(ctx, e, at, events.BeadCreated, made); err != nil {
 			return err
 		}
-		return gather(ctx, e, at, made, args[1:])
+		return addToConvoy(ctx, e, at, made, args[1:])
 	})
 }
 
@@ -81,7 +81,7 @@ func convoyAdd(e *env.Env) *cobra.Command {
 			if err := joinable(ctx, e, at, b.ID, args[1:]); err != nil {
 				return err
 			}
-			return gather(ctx, e, at, b, args[1:])
+			return addToConvoy(ctx, e, at, b, args[1:])
 		})
 }
 
@@ -98,14 +98,15 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Depot, id string) (beads.B
 	return b, at, closeOther, err
 }
 
-// joinable returns an error if one of the beads cannot become a child of a convoy, before any of them does.
+// joinable returns an error if one of the beads cannot become a child of a convoy. It is checked before any bead is
+// changed.
 func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, ids []string) error {
 	for _, id := range ids {
 		b, err := d.Get(ctx, id)
 		if errors.Is(err, beads.ErrNotFound) {
 			if _, p, findErr := owned(ctx, e, d, []string{id}); findErr == nil && p != nil {
-				return exit.Usage("%s is in the store of %s, and the convoy in that of %s: a "+
-					"convoy and its beads must be in one store; create a convoy there", id,
+				return exit.Usage("%s is in the store of %s, and the convoy is in that of %s: "+
+					"they must be in the same store; create a convoy there", id,
 					p.Title(), d.Title())
 			}
 		}
@@ -116,15 +117,17 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, id
 			return exit.Usage("%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
 			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("%s is already a step of %s: add that, or remove it from "+
-					"there with `gcity bead update %s --parent ''`", id, b.ParentID, id)}
+				Message: fmt.Sprintf("%s is already a step of %s: add that bead instead, or "+
+					"remove it from there with `gcity bead update %s --parent ''`", id, b.ParentID,
+					id)}
 		}
 	}
 	return nil
 }
 
-// gather makes beads children of a convoy, and prints the convoy. The convoy closes if all of them are closed.
-func gather(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.Bead,
+// addToConvoy makes beads children of a convoy, and prints the convoy. If all its children are closed, addToConvoy
+// closes it.
+func addToConvoy(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.Bead,
 	ids []string) error {
 	var before, now beads.Bead
 	for _, id := range ids {
@@ -144,7 +147,8 @@ func gather(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.Bead,
 		}
 		before, now = was, b
 	}
-	if _, err := closeConvoy(ctx, e, d, before, now); err != nil { // after all are in it
+	// only now, because all children must be known
+	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
 		return err
 	}
 	convoy, err := d.Get(ctx, convoy.ID)
@@ -208,11 +212,11 @@ func convoyList(e *env.Env) *cobra.Command {
 			_ []string) error {
 			return tellConvoys(ctx, e, d, all)
 		})
-	c.Flags().BoolVarP(&all, "all", "a", false, "also closed ones")
+	c.Flags().BoolVarP(&all, "all", "a", false, "also list closed convoys")
 	return c
 }
 
-// tellConvoys lists the convoys of all stores, the newest of each store first.
+// tellConvoys lists the convoys of all stores, with the newest of each store first.
 func tellConvoys(ctx context.Context, e *env.Env, d *depot.Depot, closed bool) error {
 	q := beads.Query{Type: city.ConvoyType, Limit: -1}
 	if !closed {
@@ -268,7 +272,7 @@ func convoysOf(ctx context.Context, e *env.Env, p workstore.Place,
 func convoyClose(e *env.Env) *cobra.Command {
 	var force bool
 	c := depot.WithWork(e, &cobra.Command{Use: "close CONVOY",
-		Short: "Close a convoy; its beads stay as they are", Args: env.Exactly(1)}, true,
+		Short: "Close a convoy without changing its beads", Args: env.Exactly(1)}, true,
 		func(ctx context.Context, d *depot.Depot, args []string) error {
 			b, at, closeOther, err := convoy(ctx, e, d, args[0])
 			if err != nil {
@@ -287,11 +291,12 @@ func convoyClose(e *env.Env) *cobra.Command {
 			}
 			return patchBead(ctx, e, at, b.ID, beads.Closing())
 		})
-	c.Flags().BoolVar(&force, "force", false, "even if some of its beads are open")
+	c.Flags().BoolVar(&force, "force", false, "close it even if some of its beads are open")
 	return c
 }
 
-// closeConvoy closes the convoy of a changed bead if all its beads are closed now. It returns nil without one.
+// closeConvoy closes the convoy that a changed bead belongs to if all its beads are now closed. It returns the
+// convoy, or nil if it closed none.
 func closeConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) (*beads.Bead,
 	error) {
 	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)
@@ -301,7 +306,7 @@ func closeConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.B
 	return &convoy, depot.Announce(ctx, e, d, events.BeadClosed, convoy)
 }
 
-// tellClosedConvoy is closeConvoy that prints a line about it.
+// tellClosedConvoy calls closeConvoy and prints a line if a convoy was closed.
 func tellClosedConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) error {
 	convoy, err := closeConvoy(ctx, e, d, was, b)
 	if convoy != nil && !e.JSON {

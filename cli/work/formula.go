@@ -31,27 +31,28 @@ func FormulaCommand(e *env.Env) *cobra.Command {
 	c := env.Group("formula", "List formulas, which are templates of work, and create "+
 		"work from them", formulaList(e),
 		formulaShow(e), formulaCook(e))
-	c.Long = `formula shows the formulas that a city finds: those that come with gcity, those in the
-folder of [formulas] dir, and those of a rig. If two files have the same name, the later
+	c.Long = `formula shows the formulas of a city: those built into gcity, those in the folder that
+dir in [formulas] names, and those of a rig. If several have the same name, the later
 one in this order is used. "gcity help automations" describes how to write a formula.`
 	return c
 }
 
-// recipe is a formula in a list: the file that is used, and its error if it is invalid.
+// recipe is a formula in a list, with the file that it is read from, and its error if it is invalid.
 type recipe struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description,omitempty"`
 	Rig         string   `json:"rig,omitempty"`
 	Layer       string   `json:"layer"`
 	Source      string   `json:"source"`
-	Vars        []string `json:"vars,omitempty"` // required variables are marked with !
+	Vars        []string `json:"vars,omitempty"` // a required variable ends in !
 	Steps       int      `json:"steps"`
 	Problem     string   `json:"problem,omitempty"`
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// kitchen returns the formulas of the city, or of a rig, which has those of the city too.
-func kitchen(e *env.Env, rig string) (*config.City, []formula.Source, error) {
+// formulasOf returns the formulas of the city. With a rig it returns those that apply in the rig: its own and the
+// city's.
+func formulasOf(e *env.Env, rig string) (*config.City, []formula.Source, error) {
 	dir, err := e.CityDir()
 	if err != nil {
 		return nil, nil, err
@@ -82,7 +83,7 @@ func formulaList(e *env.Env) *cobra.Command {
 		Args:    env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(_ *cobra.Command, _ []string) error {
-			conf, all, err := kitchen(e, rig)
+			conf, all, err := formulasOf(e, rig)
 			if err != nil {
 				return err
 			}
@@ -96,10 +97,10 @@ func formulaList(e *env.Env) *cobra.Command {
 			if err := tellRecipes(e, recipes); err != nil || rig != "" {
 				return err
 			}
-			return tellRigsRecipes(e, conf)
+			return printRigFormulas(e, conf)
 		},
 	}
-	c.Flags().StringVar(&rig, "rig", "", "as this rig finds them")
+	c.Flags().StringVar(&rig, "rig", "", "list the formulas that apply in this rig")
 	return c
 }
 
@@ -127,7 +128,8 @@ func recipeOf(s formula.Source) recipe {
 
 func tellRecipes(e *env.Env, recipes []recipe) error {
 	if len(recipes) == 0 {
-		e.Sayf("no formulas; create a file NAME%s in the folder of [formulas]", formula.Suffix)
+		e.Sayf("no formulas; create a file NAME%s in the folder that dir in [formulas] names",
+			formula.Suffix)
 		return nil
 	}
 	rows := make([][]output.Cell, 0, len(recipes))
@@ -143,8 +145,8 @@ func tellRecipes(e *env.Env, recipes []recipe) error {
 	return e.Table(e.Out, e.Columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
 }
 
-// tellRigsRecipes prints which rigs have formulas of their own, and how to list them.
-func tellRigsRecipes(e *env.Env, c *config.City) error {
+// printRigFormulas prints which rigs have their own formulas, and how to list them.
+func printRigFormulas(e *env.Env, c *config.City) error {
 	var rigs []string
 	for i := range c.Rigs {
 		name := c.Rigs[i].Name
@@ -164,7 +166,7 @@ func tellRigsRecipes(e *env.Env, c *config.City) error {
 	return nil
 }
 
-// formulaShape is a formula as JSON.
+// formulaShape is the JSON output for a formula.
 type formulaShape struct {
 	recipe
 	Version string        `json:"version,omitempty"`
@@ -192,7 +194,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 		Use: "show NAME", Short: "Show the variables of a formula and the work that it creates",
 		Args: env.Exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			conf, all, err := kitchen(e, rig)
+			conf, all, err := formulasOf(e, rig)
 			if err != nil {
 				return err
 			}
@@ -219,7 +221,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 			return tellFormula(e, f, shape)
 		},
 	}
-	c.Flags().StringVar(&rig, "rig", "", "as this rig finds it")
+	c.Flags().StringVar(&rig, "rig", "", "show the formula that applies in this rig")
 	return c
 }
 
@@ -245,7 +247,7 @@ func tellFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 		case slices.Contains(unmet, v.Name):
 			text += " (required)"
 		case v.Default != "":
-			text += fmt.Sprintf(" (else %q)", v.Default)
+			text += fmt.Sprintf(" (default %q)", v.Default)
 		}
 		e.Fact(v.Name, strings.TrimSpace(text))
 	}
@@ -258,7 +260,7 @@ func tellFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 	return e.Table(e.Out, e.Columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
 }
 
-// cooked is the result of a formula.
+// cooked is the JSON output of cook.
 type cooked struct {
 	Root  beads.Bead   `json:"root"`
 	Steps []beads.Bead `json:"steps"`
@@ -273,13 +275,13 @@ func formulaCook(e *env.Env) *cobra.Command {
 		Use: "cook NAME", Short: "Create work from a formula: a root, and a bead for each step",
 		Args: env.Exactly(1),
 		Long: `cook creates a molecule: a bead of type molecule, and below it one bead for each
-step, which needs those of the steps before it. It creates all of them or nothing.
-With --pool the molecule is work for that pool, whose members take its steps in
-turn.`,
+step. Each step needs the steps that come before it. If one bead cannot be created, none
+is. With --pool the molecule is assigned to that pool, and its members do the steps
+one after the other.`,
 		Example: "  gcity formula cook release --var version=1.4 --pool worker",
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Depot, args []string) error {
-		conf, all, err := kitchen(e, d.Rig)
+		conf, all, err := formulasOf(e, d.Rig)
 		if err != nil {
 			return err
 		}
@@ -311,8 +313,8 @@ turn.`,
 		}
 		return depot.Announce(ctx, e, d, events.BeadCreated, made[0])
 	})
-	c.Flags().StringArrayVar(&vars, "var", nil, "NAME=VALUE of a variable; may be repeated")
-	c.Flags().StringVar(&pool, "pool", "", "the pool that gets the work")
+	c.Flags().StringArrayVar(&vars, "var", nil, "value NAME=VALUE of a variable; may be repeated")
+	c.Flags().StringVar(&pool, "pool", "", "assign the work to this pool")
 	return c
 }
 
@@ -342,7 +344,7 @@ func tellCooked(e *env.Env, made []beads.Bead, pool string) error {
 	return e.Table(e.Out, e.Columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
 }
 
-// poolNamed returns a pool's qualified name: a rig's own pool has priority over the city's.
+// poolNamed returns the qualified name of a pool. A rig's own pool takes precedence over the city's.
 func poolNamed(name, rig string, c *config.City) (string, error) {
 	var all []string
 	for i := range c.Agents {
@@ -359,7 +361,7 @@ func poolNamed(name, rig string, c *config.City) (string, error) {
 	switch near := suggest.Nearest(name, all); {
 	case len(all) == 0:
 		return "", errors.New("unknown pool " + fmt.Sprintf("%q", name) +
-			": an agent with an [agents.pool] table is a pool")
+			": add an [agents.pool] table to an agent to make it a pool")
 	case near != "":
 		return "", exit.Usage("pool %q not found; did you mean %q?", name, near)
 	}

@@ -32,12 +32,12 @@ func HandoffCommand(e *env.Env) *cobra.Command {
 		Short: "In a session: leave a message for the next session, and restart",
 		Args:  env.Between(0, 2),
 		Long: `handoff sends the agent a message to itself, and requests a restart. The new session
-finds the message in its mail, and gc prime prints it. Wisps of the agent with all
-steps closed are squashed: a closed bead of type digest keeps what was done, and the
-wisp is closed and removed later. A wisp with open steps stays open and assigned to the
-agent, and the message has its progress. With --auto it only sends the message, for
-hooks of programs that compact their context themselves. Without a controller the agent
-is not restarted: the rest is done, and the exit code is 3.`,
+finds the message in its mail, and gc prime prints it. Wisps of the agent with all steps
+closed are squashed: a closed bead of type digest records the result, and the wisp is
+closed and removed later. A wisp with open steps stays open and assigned to the agent,
+and the message lists its progress. With --auto it only sends the message, for hooks
+of programs that compact their context themselves. Without a controller it does
+everything except the restart, and exits with code 3.`,
 		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
@@ -53,9 +53,9 @@ is not restarted: the rest is done, and the exit code is 3.`,
 		var over []city.Wisp
 		text := f.text
 		if !auto {
-			over, text = handed(ctx, e, l, me, text)
+			over, text = finishedWisps(ctx, e, l, me, text)
 		}
-		// the message comes first, so that it is kept even if the rest fails
+		// the message is sent first, so that it exists even if the rest fails
 		r, err := city.SendMail(ctx, l, mail.Message{
 			From: me, To: me, Subject: cmp.Or(f.subject, "handed on"), Text: text, Depth: e.Depth(),
 		})
@@ -76,13 +76,13 @@ is not restarted: the rest is done, and the exit code is 3.`,
 		}
 		return e.Receipt(r)
 	})
-	c.Flags().StringVarP(&f.subject, "subject", "s", "", "one line for lists")
+	c.Flags().StringVarP(&f.subject, "subject", "s", "", "a subject of one line, shown in lists")
 	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
-	c.Flags().BoolVar(&auto, "auto", false, "without a restart")
+	c.Flags().BoolVar(&auto, "auto", false, "do not restart")
 	return c
 }
 
-// heartbeat is the content of .gc/heartbeats/<agent>.json, which shows that an agent is alive.
+// heartbeat is the content of .gc/heartbeats/<agent>.json, from which a watchdog sees that the agent is working.
 type heartbeat struct {
 	Agent     string    `json:"agent"`
 	Timestamp time.Time `json:"timestamp"`
@@ -94,7 +94,7 @@ type heartbeat struct {
 	Message   string    `json:"message,omitempty"`
 }
 
-// heartbeatFile returns the path of an agent's heartbeat.
+// heartbeatFile returns the path of an agent's heartbeat file.
 func heartbeatFile(city, agent string) string {
 	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
 }
@@ -109,9 +109,9 @@ func HeartbeatCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "heartbeat [AGENT]", Short: "In a session: report that the agent is working",
 		Args: env.Between(0, 1),
-		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which a watchdog
-of the agent reads. It needs no controller, and may be called often. In the file's
-name "/" is "_s", "." is "_d" and "_" is "__".`,
+		Long: `heartbeat writes the current time to .gc/heartbeats/AGENT.json, which the watchdog of
+the agent reads. It needs no controller, and may be called often. In the file name
+"/" is written as "_s", "." as "_d" and "_" as "__".`,
 		Example: "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents " +
 			"3 --unhealthy-agents 0",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
@@ -133,7 +133,7 @@ name "/" is "_s", "." is "_d" and "_" is "__".`,
 			if err != nil {
 				return err
 			}
-			if len(args) > 0 { // an agent knows its own name
+			if len(args) > 0 { // GC_AGENT is already a full name
 				if name, err = env.Named(cmd.Context(), e, name); err != nil {
 					return err
 				}
@@ -149,19 +149,19 @@ name "/" is "_s", "." is "_d" and "_" is "__".`,
 			if cmd.Flags().Changed("unhealthy-agents") {
 				b.Unhealthy = &ill
 			}
-			return beat(e, dir, b)
+			return writeHeartbeat(e, dir, b)
 		},
 	}
-	c.Flags().StringVarP(&message, "message", "m", "", "what it is doing")
-	c.Flags().IntVar(&cycle, "cycle", 0, "the number of its current round")
-	c.Flags().StringVar(&last, "last-action", "", "what it did last")
+	c.Flags().StringVarP(&message, "message", "m", "", "its current activity")
+	c.Flags().IntVar(&cycle, "cycle", 0, "the number of its current work cycle")
+	c.Flags().StringVar(&last, "last-action", "", "its last action")
 	c.Flags().IntVar(&healthy, "healthy-agents", 0, "number of agents that it found healthy")
 	c.Flags().IntVar(&ill, "unhealthy-agents", 0, "number of agents that it found unhealthy")
 	return c
 }
 
-// beat writes a heartbeat atomically.
-func beat(e *env.Env, dir string, b heartbeat) error {
+// writeHeartbeat writes a heartbeat file atomically.
+func writeHeartbeat(e *env.Env, dir string, b heartbeat) error {
 	data, err := json.Marshal(b)
 	if err != nil {
 		return err

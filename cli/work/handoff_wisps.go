@@ -10,12 +10,13 @@ import (
 	"gcity/mail"
 )
 
-// handed returns the finished wisps of an agent, and the text of its message with the progress of the others. If
-// the work cannot be read, the text is unchanged.
-func handed(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp, string) {
+// finishedWisps returns the finished wisps of an agent, and the text of its message extended by the progress of the
+// other wisps. If the work cannot be read, it returns the text unchanged.
+func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp,
+	string) {
 	all, err := city.Wisps(ctx, l, me)
 	if err != nil {
-		fmt.Fprintf(e.Err, "gcity: cannot read the work of %s, its wisps stay as they are: %s\n",
+		fmt.Fprintf(e.Err, "gcity: cannot read the work of %s, so its wisps are not changed: %s\n",
 			output.SafeLine(me), output.SafeText(err.Error()))
 		return nil, text
 	}
@@ -34,8 +35,8 @@ func handed(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]ci
 	return over, text
 }
 
-// squash replaces wisps with digests. said lists those that it squashed, and failed the others, which stay as they
-// are.
+// squash replaces finished wisps with digests. said is a sentence about those that it replaced. failed lists the
+// others, which are not changed.
 func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
 	failed string) {
 	for _, w := range over {
@@ -50,8 +51,8 @@ func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words
 	return said, failed
 }
 
-// leftFor returns the messages that the previous session left for an agent, newest first: unread ones from the
-// agent to itself.
+// leftFor returns the messages that the previous session left for an agent, newest first. These are the unread
+// messages from the agent to itself.
 func leftFor(ctx context.Context, e *env.Env, me string) ([]mail.Message, error) {
 	l, err := e.Open(ctx)
 	if err != nil {

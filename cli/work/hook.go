@@ -23,27 +23,28 @@ import (
 	"gcity/internal/shell"
 )
 
-// queryLimit bounds an agent's work_query.
+// queryLimit is the timeout of an agent's work_query.
 const queryLimit = 30 * time.Second
 
 // HookCommand returns the command hook.
 func HookCommand(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{
-		Use: "hook [AGENT]", Short: "Show an agent's work. Exit 0 if there is some, 1 if not",
+		Use: "hook [AGENT]", Short: "Show an agent's work; exit 0 if there is some, 1 if not",
 		Args: env.Between(0, 1),
-		Long: `hook prints the work of an agent. If it has a work_query, that shell command runs
-in its folder, and its output is the work. Otherwise the work is what is assigned
-to the agent, in progress or ready, with its ready steps; then ready and
-unassigned work of its pool. Exit codes:
+		Long: `hook prints the work of an agent. If the agent has a work_query, hook runs that shell
+command in the agent's folder and prints its output. Otherwise it prints the beads
+that are assigned to the agent and in progress or ready, with their ready steps. If
+the agent has no such beads, it prints the ready and unassigned beads of its pool.
+Exit codes:
 
   0  there is work
   1  there is no work
   2  invalid command line, or unknown agent
   3  unknown, because the work cannot be read
 
---inject is for hook files of agents: it prints the work as text for a model,
-prints nothing without work, and never fails.`,
+--inject is for hook files of agents: it prints the work as text for a model, prints
+nothing if there is no work, and always exits 0.`,
 		Example:           "  gc hook || sleep 60",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,21 +61,21 @@ prints nothing without work, and never fails.`,
 			return tellWork(e, w)
 		},
 	}
-	c.Flags().BoolVar(&inject, "inject", false, "print text for a model; never fail")
+	c.Flags().BoolVar(&inject, "inject", false, "print text for a model; always exit 0")
 	return c
 }
 
-// foundWork is the work of an agent: the output of its own query, or beads.
+// foundWork is the work of an agent: the output of its work_query, or beads.
 type foundWork struct {
 	Agent string       `json:"agent"`
 	Text  string       `json:"text,omitempty"`
 	Items []beads.Bead `json:"items"`
-	gates city.Gates   // gates that items may wait for
+	gates city.Gates   // open gates that the items may be waiting for
 }
 
 func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
 
-// workOf returns the work of the agent that is named, or of the session's own agent.
+// workOf returns the work of the agent in args, or of the session's own agent.
 func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) {
 	name, err := e.Self(args)
 	if err != nil {
@@ -94,7 +95,7 @@ func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) 
 	}
 	out := &foundWork{Agent: w.Name, Items: []beads.Bead{}}
 	if line := queryOf(c, w); line != "" {
-		out.Text, err = asked(ctx, dir, w, line)
+		out.Text, err = runQuery(ctx, dir, w, line)
 		return out, err
 	}
 	l, err := e.Open(ctx)
@@ -107,13 +108,13 @@ func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) 
 	return out, out.find(ctx, l, w)
 }
 
-// explainer is a city that shows where the values of its configuration come from.
+// explainer is a city that can show where the values of its configuration come from.
 type explainer interface {
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// workInForce asks the controller if the file on disk does not help: an invalid file is not in force, and an agent
-// that was removed from the configuration may have work to finish.
+// workInForce asks the controller if the configuration file cannot be used: it may be invalid and so not in force,
+// or the agent was removed from it but still has work to finish.
 func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -129,7 +130,7 @@ func workInForce(ctx context.Context, e *env.Env, dir, name string, instead erro
 		if text, err := c.Explain(ctx, g.Name); err == nil &&
 			strings.Contains(text, "\n  work_query = ") {
 			return nil, errors.Join(instead,
-				fmt.Errorf("%s has a work_query, which is read from the file", g.Name))
+				fmt.Errorf("%s has a work_query, which can only be read from the file", g.Name))
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
@@ -148,8 +149,8 @@ func queryOf(c *config.City, w *agent.Want) string {
 	return ""
 }
 
-// asked runs a work_query. A command that fails without output, as grep does, has found nothing.
-func asked(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
+// runQuery runs a work_query. If the command fails without output, as grep does, it has found no work.
+func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
 	if err := folder.Trusted(dir, nil).Err(); err != nil {
 		return "", err
 	}
@@ -172,7 +173,7 @@ func asked(ctx context.Context, dir string, w *agent.Want, line string) (string,
 	return text, nil
 }
 
-// find fills in an agent's work, and the gates that it may wait for.
+// find fills in an agent's work, and the gates that it may be waiting for.
 func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) (err error) {
 	if w.Items, err = workFor(ctx, c, want); err == nil {
 		w.gates, err = city.GatesFor(ctx, c.Beads, w.Items)
@@ -180,8 +181,8 @@ func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) 
 	return err
 }
 
-// workFor returns the work of an agent, most urgent first: what is in progress, or ready work assigned to it, or
-// ready and unassigned work of its pool. Steps of its own work come after it.
+// workFor returns the work of an agent, most urgent first: what is in progress, otherwise ready work assigned to
+// it, otherwise ready and unassigned work of its pool. The steps of the agent's own work follow.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
 	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine
@@ -212,7 +213,7 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 	return []beads.Bead{}, nil
 }
 
-// tellWork prints an agent's work. Without work only the exit code reports that.
+// tellWork prints an agent's work. Without any it prints nothing and returns an error with exit code 1.
 func tellWork(e *env.Env, w *foundWork) error {
 	var err error
 	switch {
@@ -229,7 +230,7 @@ func tellWork(e *env.Env, w *foundWork) error {
 	return err
 }
 
-// shown returns a text for the output; for a terminal without control sequences.
+// shown returns a text for the output. On a terminal it has no control sequences.
 func shown(e *env.Env, text string) string {
 	if e.OutTTY {
 		return output.SafeText(text)
@@ -237,18 +238,18 @@ func shown(e *env.Env, text string) string {
 	return text
 }
 
-// injected is the largest number of beads in the text for a model.
-const injected = 10
+// injectLimit is the maximum number of beads in the text for a model.
+const injectLimit = 10
 
 // injectWork prints an agent's work for a model.
 func injectWork(e *env.Env, w *foundWork) error {
 	if w.none() {
 		return nil
 	}
-	// work of a pool, which all its members see
+	// work of a pool may be claimed by another member first
 	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
 	for i, b := range w.Items {
-		if i == injected {
+		if i == injectLimit {
 			text += fmt.Sprintf("and %d more: gc hook\n", len(w.Items)-i)
 			break
 		}

@@ -20,7 +20,7 @@ import (
 	"gcity/mail"
 )
 
-// mailLimit is how long a command about mail may take.
+// mailLimit is the timeout of a command about mail.
 const mailLimit = 30 * time.Second
 
 // MailCommand returns the command mail.
@@ -31,16 +31,18 @@ func MailCommand(e *env.Env) *cobra.Command {
 		mailArchive(e), mailMark(e, "mark-read", "Mark messages as read, also those of others",
 			mail.ReadPatch()),
 		mailMark(e, "mark-unread", "Mark messages as unread", mail.UnreadPatch()))
-	c.Long = `mail sends and reads messages. Each is a bead of type message in the city's own store,
-so it outlives sender and receiver, and needs no controller. A message is for an agent,
-for a pool (the first member that reads it has it), or for a person, which is every
-other name. "human" is the user of the city, who also gets mail for unknown names.
+	c.Long = `mail sends and reads messages. Each is a bead of type message in the city's own store.
+It stays there if the sender or receiver is removed, and needs no controller. A
+message is for an agent, for a pool (it belongs to the first member that reads it),
+or for a person. Every other name is a person. "human" is the user of the city, and
+also gets mail for unknown names.
 
-The mailbox is that of the argument, or of GC_AGENT, or that of people.`
+The default MAILBOX is that of GC_AGENT inside a session, otherwise the one shared by
+all people.`
 	return c
 }
 
-// withMail sets the function of a command that needs an open city.
+// withMail sets RunE of a command that needs an open city. changes means that it is refused with --read-only.
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -76,14 +78,14 @@ type draftFlags struct {
 
 func (f *draftFlags) flags(c *cobra.Command) {
 	c.Flags().StringVarP(&f.subject, "subject", "s", "",
-		"one line for lists; by default the beginning of the text")
+		"a subject of one line, shown in lists (default: the beginning of the text)")
 	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
 	c.Flags().StringVar(&f.from, "from", "", "the sender (default: GC_AGENT, or human)")
 	c.Flags().BoolVar(&f.notify, "notify", false,
-		"also type a line into the terminal of the agent that gets it")
+		"also notify the receiving agent in its terminal")
 }
 
-// fill adds the arguments to the flags: TEXT, or SUBJECT TEXT.
+// fill fills in the flags from the arguments, which are TEXT or SUBJECT TEXT.
 func (f *draftFlags) fill(a *env.Env, args []string) error {
 	switch {
 	case len(args) == 2 && f.subject == "" && f.text == "":
@@ -93,7 +95,7 @@ func (f *draftFlags) fill(a *env.Env, args []string) error {
 	case len(args) > 0 && f.text == "":
 		f.text = strings.Join(args, " ")
 	case len(args) > 0:
-		return exit.Usage("the text is given twice: use either %q or -m", args[0])
+		return exit.Usage("the text is given twice: use either the argument %q or -m", args[0])
 	}
 	if f.text == "-" {
 		data, err := io.ReadAll(io.LimitReader(a.In, mail.MaxText+2))
@@ -126,7 +128,7 @@ func mailSend(e *env.Env) *cobra.Command {
 	return c
 }
 
-// send sends a message, and notifies its receivers in their terminals if notify is set.
+// send sends a message. If notify is set, it also notifies the receivers in their terminals.
 func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify bool) error {
 	m.Depth = e.Depth()
 	r, err := city.SendMail(ctx, l, m)
@@ -140,8 +142,8 @@ func send(ctx context.Context, e *env.Env, l *env.Link, m mail.Message, notify b
 	return e.Receipt(r)
 }
 
-// notified types a line about a message into the terminal of its receiver, for a pool into those of all running
-// members. It returns the result as text.
+// notified types a notification about a message into the terminal of its receiver, or of all running members of a
+// pool. It returns the result as text.
 func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 	whom := []string{m.To}
 	if pool, ok := strings.CutPrefix(m.To, mail.PoolPrefix); ok {
@@ -177,7 +179,7 @@ func mailReply(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
 		Use: "reply ID [TEXT]", Short: "Reply to a message in its thread; a reply to your own " +
-			"goes to its receiver", Args: env.Between(1, 2),
+			"message goes to its receiver", Args: env.Between(1, 2),
 		Example: `  gc mail reply gc-12 'done in gc-41'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {
@@ -197,7 +199,8 @@ func mailReply(e *env.Env) *cobra.Command {
 
 func mailArchive(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "archive ID…", Short: "Archive messages, read or not; archiving again is harmless",
+		Use: "archive ID…", Short: "Archive messages, read or unread; an archived message is " +
+			"not an error",
 		Args: env.Between(1, 1000), Aliases: []string{"delete"},
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		var all []city.Receipt
@@ -231,7 +234,7 @@ func mailMark(e *env.Env, name, short string, p beadPatch) *cobra.Command {
 		})
 }
 
-// receipts prints the results of several commands; a single one like receipt.
+// receipts prints the results of several operations. A single result is printed like a receipt.
 func receipts(e *env.Env, all []city.Receipt) error {
 	if len(all) == 1 {
 		return e.Receipt(all[0])
@@ -245,7 +248,7 @@ func receipts(e *env.Env, all []city.Receipt) error {
 	return nil
 }
 
-// mailOf returns the mailbox of a command: the argument, or GC_AGENT, or "" for people.
+// mailOf returns the mailbox of a command: the argument, or GC_AGENT, or "" for the one shared by people.
 func mailOf(e *env.Env, args []string) string {
 	if len(args) > 0 {
 		return args[0]
@@ -253,18 +256,18 @@ func mailOf(e *env.Env, args []string) string {
 	return e.Getenv("GC_AGENT")
 }
 
-// owner returns the name of a mailbox for messages.
+// owner returns the name of a mailbox for the output.
 func owner(who string) string { return cmp.Or(who, "people") }
 
 func mailCheck(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{
-		Use: "check [WHO]", Short: "Check for unread mail: exit 0 if there is some, 1 if not",
+		Use: "check [MAILBOX]", Short: "Check for unread mail; exit 0 if there is some, 1 if not",
 		Args: env.Between(0, 1),
-		Long: `check prints how many messages are unread, and exits 0. Otherwise it prints
-nothing and exits 1. With --inject it prints the unread messages in a form for the
-agent's model, or nothing without any; it marks nothing as read, and always exits
-0, because it is for hooks, which must not keep an agent from its work.`,
+		Long: `check prints the number of unread messages and exits 0. If all messages are read,
+it prints nothing and exits 1. With --inject it prints the unread messages as text for
+the agent's model, or nothing, and always exits 0, because a failing hook could block
+the agent. It does not mark messages as read.`,
 		Example:           "  gc mail check && gc mail inbox\n  gc mail check --inject",
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
 	}
@@ -299,19 +302,19 @@ agent's model, or nothing without any; it marks nothing as read, and always exit
 			Err: errors.New("cannot check the mail: " + text)}
 	}
 	c.Flags().BoolVar(&inject, "inject", false,
-		"print it for the agent's model; always exit 0")
+		"print it as text for the agent's model; always exit 0")
 	return c
 }
 
 // countShape is the number of messages in a mailbox.
 type countShape struct {
-	Recipient string `json:"recipient"` // "" = people
+	Recipient string `json:"recipient"` // "" is the mailbox shared by people
 	city.MailCount
 }
 
 func mailCount(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "count [WHO]", Short: "Count all and unread messages", Args: env.Between(0, 1),
+		Use: "count [MAILBOX]", Short: "Count all and unread messages", Args: env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
 	}, false, func(ctx context.Context, l *env.Link, args []string) error {
 		s := countShape{Recipient: mailOf(e, args)}

@@ -15,13 +15,13 @@ import (
 	"gcity/mail"
 )
 
-// beadPatch is a change of a message.
+// beadPatch is a change of the bead of a message.
 type beadPatch = beads.Patch
 
 func mailInbox(e *env.Env) *cobra.Command {
 	var all bool
 	c := withMail(e, &cobra.Command{
-		Use: "inbox [WHO]", Short: "List unread messages, the newest first",
+		Use: "inbox [MAILBOX]", Short: "List unread messages, newest first",
 		Args:              env.Between(0, 1),
 		Aliases:           []string{"list", "ls"},
 		Example:           "  gc mail inbox\n  gcity mail inbox builder --all",
@@ -45,8 +45,8 @@ func mailInbox(e *env.Env) *cobra.Command {
 		}
 		return writeMail(e, found)
 	})
-	c.Flags().BoolVarP(&all, "all", "a", false, "also read messages; archived ones are "+
-		"never listed")
+	c.Flags().BoolVarP(&all, "all", "a", false, "also list messages that are read; archived ones "+
+		"are never listed")
 	return c
 }
 
@@ -74,10 +74,10 @@ func mailState(m mail.Message) output.Cell {
 func mailRead(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
 		Use: "read ID", Short: "Show a message and mark it as read", Args: env.Exactly(1),
-		Long: `read prints a message. It marks it as read if it is in the reader's own mailbox:
-that of the agent in GC_AGENT, or that of people outside of a session. The pool
-member that reads a message to its pool takes it from the others. Reading the mail
-of others changes nothing.`,
+		Long: `read prints a message. If the message is in the reader's own mailbox, read marks it
+as read. That mailbox is the agent's in GC_AGENT, or outside of a session the one shared
+by all people. If a pool member reads a message to its pool, the other members no
+longer see it. Reading the mail of others changes nothing.`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		m, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {
@@ -135,7 +135,7 @@ func tellMail(e *env.Env, m mail.Message) error {
 
 func mailThread(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{Use: "thread ID",
-		Short: "Show all messages of a message's thread, the oldest first",
+		Short: "Show all messages of a message's thread, oldest first",
 		Args:  env.Exactly(1)}, false,
 		func(ctx context.Context, l *env.Link, args []string) error {
 			m, _, err := city.GetMail(ctx, l, args[0])
@@ -176,7 +176,7 @@ func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message
 	switch {
 	case err == nil:
 		out = append(out, first)
-	case !exit.IsNotFound(err): // it may have been removed
+	case !exit.IsNotFound(err): // the first message may have been removed
 		return nil, err
 	}
 	for _, b := range slices.Backward(found) {

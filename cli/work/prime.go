@@ -16,13 +16,13 @@ import (
 	"gcity/mail"
 )
 
-// primeLimit bounds how long an agent waits for its prompt.
+// primeLimit is the timeout of prime.
 const primeLimit = 20 * time.Second
 
-// primeShape is a prompt and its agent.
+// primeShape is the JSON output of prime: a prompt and its agent.
 type primeShape struct {
-	Agent  string `json:"agent,omitempty"` // "" = no agent in particular
-	File   string `json:"file,omitempty"`  // the template
+	Agent  string `json:"agent,omitempty"` // "" if the text is not for an agent
+	File   string `json:"file,omitempty"`  // path of the template
 	Prompt string `json:"prompt"`
 
 	// unread messages that the previous session left, newest first
@@ -34,12 +34,12 @@ func PrimeCommand(e *env.Env) *cobra.Command {
 	var hook bool
 	c := &cobra.Command{
 		Use: "prime [AGENT]", Short: "Print an agent's prompt", Args: env.Between(0, 1),
-		Long: `prime prints an agent's prompt as a start would give it now: its template, filled in.
-Without a name it uses the session's own agent (GC_AGENT), and adds unread messages that
-the previous session left with gc handoff. For an agent without a prompt, and outside of
-a session, it prints a list of useful commands.
+		Long: `prime prints an agent's prompt as it would be if the agent started now: its template
+with all values filled in. Without a name it uses the session's own agent (GC_AGENT),
+and adds unread messages that the previous session left with gc handoff. For an agent
+without a prompt, and outside of a session, it prints a list of useful commands.
 
---hook is for hook files of agents: the command then never fails.`,
+--hook is for hook files of agents: the command then always exits 0.`,
 		Example:           "  gc prime\n  gcity prime worker",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -55,7 +55,8 @@ a session, it prints a list of useful commands.
 			}
 			if p.Agent != "" && (len(args) == 0 || args[0] == "") {
 				if p.Handed, err = leftFor(ctx, e, p.Agent); err != nil {
-					fmt.Fprintln(e.Err, "gcity: cannot read what the previous session left: "+
+					fmt.Fprintln(e.Err, "gcity: cannot read the messages that the previous "+
+						"session left: "+
 						output.SafeText(err.Error()))
 				}
 			}
@@ -69,11 +70,11 @@ a session, it prints a list of useful commands.
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&hook, "hook", false, "for a hook file: never fail")
+	c.Flags().BoolVar(&hook, "hook", false, "for a hook file: always exit 0")
 	return c
 }
 
-// prime returns the prompt of the agent that is named, or of the session's own agent.
+// prime returns the prompt of the agent in args, or of the session's own agent.
 func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	name, named := e.Getenv("GC_AGENT"), len(args) > 0 && args[0] != ""
 	if named {
@@ -94,7 +95,7 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	switch {
 	case err != nil && named:
 		return primeShape{}, err
-	case err != nil: // the agent itself asks, so it is running but no longer declared
+	case err != nil: // the caller is this agent, so it is running but no longer declared
 		return primeShape{Prompt: generic(dir)}, nil
 	}
 	text, err := folder.PromptOf(ctx, w)
@@ -107,8 +108,8 @@ func prime(ctx context.Context, e *env.Env, args []string) (primeShape, error) {
 	return primeShape{Agent: w.Name, File: w.Prompt.File, Prompt: text}, nil
 }
 
-// primedBefore asks the controller if the configuration on disk is invalid, because the previous one is in force
-// there.
+// primedBefore asks the controller if the configuration on disk is invalid, because the previous one is then still
+// in force.
 func primedBefore(ctx context.Context, e *env.Env, dir, name string, refused error) (primeShape,
 	error) {
 	near, closeNear, err := e.Dial(dir)
@@ -127,27 +128,28 @@ func primedBefore(ctx context.Context, e *env.Env, dir, name string, refused err
 	return primeShape{Agent: g.Name, File: about.PromptFile, Prompt: about.Prompt}, nil
 }
 
-// ways lists the commands that every agent has.
-const ways = `  gc hook                    your work: what is in progress, and what you may start
-  gc bead show ID            one piece of it with all its details
-  gc bead update ID --claim  take it before you start; if that fails, another agent
-                             has taken it
-  gc bead close ID           when it is done
-  gc agent drain-check       exit 0: you are asked to finish; then end with gc agent drain-ack
-  gc --help                  everything else`
+// agentCommands lists the commands that are useful to every agent.
+const agentCommands = `  gc hook                    your work, in progress or ready to start
+  gc bead show ID            all details of one bead
+  gc bead update ID --claim  claim it before you start; if that fails, another agent
+                             has claimed it
+  gc bead close ID           close it when it is done
+  gc agent drain-check       exit 0 if you should finish; then stop with gc agent drain-ack
+  gc --help                  all other commands`
 
-// unprompted returns the text for an agent without a prompt.
+// unprompted returns the text for an agent that has no prompt.
 func unprompted(w *agent.Want) string {
 	return fmt.Sprintf("You are the agent %s of a city of agents. Your folder is %s.\nYou have "+
-		"no prompt. What you can do:\n\n%s", w.Name, w.Spec.Dir, ways)
+		"no prompt. Useful commands:\n\n%s", w.Name, w.Spec.Dir, agentCommands)
 }
 
-// generic returns the text for a caller that is not an agent.
+// generic returns the text for a caller that is not an agent of the city.
 func generic(dir string) string {
 	if dir == "" {
 		return "This folder is not in a city: gcity init creates one, --city DIR selects one.\n" +
-			"Agents of a city have:\n\n" + ways
+			"Useful commands for agents of a city:\n\n" + agentCommands
 	}
 	return fmt.Sprintf("This is the city in %s. You are not one of its agents: gc prime AGENT "+
-		"prints the prompt of one,\ngc status lists them. Agents have:\n\n%s", dir, ways)
+		"prints the prompt of one,\ngc status lists them. Useful commands for agents:\n\n%s", dir,
+		agentCommands)
 }

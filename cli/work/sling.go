@@ -20,11 +20,12 @@ import (
 	"gcity/internal/suggest"
 )
 
-// slingLimit is how long sling may take: stores, a formula, and the receiver's sling_query.
+// slingLimit is the timeout of sling, which may open stores, create work from a formula and run a sling_query.
 const slingLimit = 2 * time.Minute
 
-// slingless is why sling needs a valid configuration.
-const slingless = "the rules for assigning work are in it: correct the file, or assign the work " +
+// slingNeedsConfig is the reason why sling needs a valid configuration.
+const slingNeedsConfig = "the rules for assigning work are in it: correct the file, or " +
+	"assign the work " +
 	"with `gcity bead update ID --assignee NAME`"
 
 // slingFlags are the flags of sling.
@@ -37,20 +38,20 @@ type slingFlags struct {
 
 func (f *slingFlags) flags(c *cobra.Command) {
 	c.Flags().BoolVarP(&f.formula, "formula", "f", false,
-		"the work is a formula: create a molecule from it and assign that")
+		"the argument is a formula: create a molecule from it and assign that")
 	c.Flags().StringVar(&f.on, "on", "",
-		"the formula for the bead, instead of default_sling_formula")
+		"use this formula for the bead, instead of default_sling_formula")
 	c.Flags().BoolVar(&f.noFormula, "no-formula", false,
 		"assign the bead itself, without default_sling_formula")
 	c.Flags().StringVarP(&f.title, "title", "t", "", "title of the molecule")
 	c.Flags().StringArrayVar(&f.vars, "var", nil,
 		"NAME=VALUE of a variable of the formula; may be repeated")
 	c.Flags().BoolVar(&f.nudge, "nudge", false,
-		"also type a line into the terminal of the agent that gets it")
-	c.Flags().BoolVar(&f.force, "force", false, "even if it is assigned to another")
-	c.Flags().BoolVar(&f.force, "reassign", false, "the same")
+		"also notify the assigned agent in its terminal")
+	c.Flags().BoolVar(&f.force, "force", false, "assign it even if it is assigned to another")
+	c.Flags().BoolVar(&f.force, "reassign", false, "the same as --force")
 	c.Flags().BoolVar(&f.stdin, "stdin", false,
-		"a new bead from standard input: the first line is its title, the rest its description")
+		"create a bead from standard input: the first line is its title, the rest its description")
 }
 
 // SlingCommand returns the command sling.
@@ -60,14 +61,14 @@ func SlingCommand(e *env.Env) *cobra.Command {
 		Use:   "sling [TARGET] BEAD|FORMULA|TEXT…",
 		Short: "Assign work to an agent, a pool or a rig", Args: env.Between(1, 1000),
 		Long: `sling assigns work. An agent becomes the assignee of the work. For a pool the work
-gets the label "pool:NAME", and any member may take it. A rig passes its work to
-its default_sling_target. Without a target the work goes to the rig of the bead.
-The work is a bead, given by its ID; a formula, from which sling creates a
+gets the label "pool:NAME", and any member may claim it. For a rig the work goes to
+the rig's default_sling_target. Without a target the work goes to the rig of the bead.
+The work is one of these: the ID of a bead; a formula, from which sling creates a
 molecule; or a text of several words, from which it creates a bead.
 
-If an agent has a default_sling_formula, sling creates the molecule of that
-formula below the bead. If it has a sling_query, sling runs that shell command
-instead. Closed work, and work that is assigned to another, is refused.`,
+If an agent has a default_sling_formula, sling creates the molecule of that formula
+below the bead. If the agent has a sling_query, sling runs that shell command instead.
+sling refuses work that is closed or assigned to another.`,
 		Example: `  gc sling builder gc-41 --nudge
   gc sling worker 'write a README'
   gc sling yard/builder release -f --var version=1.4`,
@@ -86,7 +87,7 @@ instead. Closed work, and work that is assigned to another, is refused.`,
 		defer l.Close()
 		all, err := slings(ctx, e, l, f, args)
 		if err != nil {
-			return folder.NeedsFile(err, slingless)
+			return folder.NeedsFile(err, slingNeedsConfig)
 		}
 		var given []city.Receipt
 		for _, req := range all {
@@ -95,7 +96,7 @@ instead. Closed work, and work that is assigned to another, is refused.`,
 				if len(given) > 0 {
 					err = errors.Join(receipts(e, given), err)
 				}
-				return folder.NeedsFile(err, slingless)
+				return folder.NeedsFile(err, slingNeedsConfig)
 			}
 			given = append(given, r)
 		}
@@ -105,7 +106,7 @@ instead. Closed work, and work that is assigned to another, is refused.`,
 	return c
 }
 
-// slings returns the requests of a command line.
+// slings returns the requests that a command line describes.
 func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	args []string) ([]city.SlingRequest, error) {
 	vars, err := metadata(f.vars)
@@ -130,8 +131,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	}
 	if f.formula {
 		if len(what) != 1 || f.on != "" || f.noFormula {
-			return nil, exit.Usage("--formula needs a target and one formula: gcity sling TARGET " +
-				"FORMULA --formula")
+			return nil, exit.Usage("--formula needs a target and exactly one formula: gcity " +
+				"sling TARGET FORMULA --formula")
 		}
 		base.Formula = what[0]
 		return []city.SlingRequest{base}, nil
@@ -140,15 +141,15 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	for _, w := range what {
 		req := base
 		if err := slingOne(ctx, e, l, w, &req); err != nil {
-			return nil, nobodyAnd(ctx, l, base.Target, err)
+			return nil, withTargetError(ctx, l, base.Target, err)
 		}
 		out = append(out, req)
 	}
 	return out, nil
 }
 
-// nobodyAnd puts before an error about the work that the target is unknown too, if it is.
-func nobodyAnd(ctx context.Context, l *env.Link, target string, wrong error) error {
+// withTargetError returns wrong, an error about the work. If the target is also unknown, the error begins with that.
+func withTargetError(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong
 	}
@@ -166,7 +167,7 @@ func nobodyAnd(ctx context.Context, l *env.Link, target string, wrong error) err
 	return &city.Error{Code: city.NotFound, Message: err.Error() + "; and " + wrong.Error()}
 }
 
-// slingOne finds out what a word means: a bead, a formula, or, if it has several words, the title of a new bead.
+// slingOne determines what a word is: a bead, a formula, or, if it has several words, the title of a new bead.
 func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	req *city.SlingRequest) error {
 	if strings.ContainsAny(word, " \t\n") {
@@ -194,13 +195,13 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 		near = fmt.Sprintf(", did you mean %q?", meant)
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
-		"%q is neither a bead nor a formula of the city%s; a formula of a rig needs --formula, "+
-			"and a text of several words creates a new bead", word, near)}
+		"%q is neither a bead nor a formula of the city%s; for a formula of a rig add --formula, "+
+			"and to create a bead write a text of several words", word, near)}
 }
 
 // formulaNames returns the names of the city's formulas.
 func formulaNames(e *env.Env) ([]string, error) {
-	_, all, err := kitchen(e, "")
+	_, all, err := formulasOf(e, "")
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func formulaNames(e *env.Env) ([]string, error) {
 	return names, nil
 }
 
-// slingInput creates a request from standard input.
+// slingInput returns a request with the bead that standard input describes.
 func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) {
 	data, err := io.ReadAll(io.LimitReader(e.In, beads.MaxText+1))
 	if err != nil {
@@ -223,7 +224,7 @@ func slingInput(e *env.Env, req city.SlingRequest) ([]city.SlingRequest, error) 
 	}
 	first, rest := output.FirstLine(string(data))
 	if first == "" {
-		return nil, exit.Usage("standard input is empty; give a text")
+		return nil, exit.Usage("standard input is empty; write a text to it")
 	}
 	if req.Title == "" {
 		req.Title = first
