@@ -252,7 +252,7 @@ func attachSelected(m *model) []feed.Effect {
 
 func askRestart(m *model) []feed.Effect {
 	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
-		return askPoolRestart(m)
+		return askRestartOf(m, pool(m))
 	}
 	rows := targets(m)
 	do := func(m *model) []feed.Effect {

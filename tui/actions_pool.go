@@ -34,7 +34,8 @@ func poolActions() []action {
 			Why: needMore,
 			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
 		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"), In: here,
-			Why: needCheck, Run: checkPool},
+			Why: needCheck,
+			Run: func(m *model) []feed.Effect { return checkOf(m, pool(m).Name) }},
 	}
 }
 
@@ -46,9 +47,8 @@ func needRestart(m *model) string {
 	return needVerb(m)
 }
 
-// askPoolRestart asks whether the members of a pool restart one after the other or at once.
-func askPoolRestart(m *model) []feed.Effect {
-	p := pool(m)
+// askRestartOf asks whether the members of a pool restart one after the other or at once.
+func askRestartOf(m *model, p *panel.PoolRow) []feed.Effect {
 	name := p.Name
 	restart := func(rolling bool) func(*model) []feed.Effect {
 		return func(m *model) []feed.Effect {
@@ -71,15 +71,20 @@ func askPoolRestart(m *model) []feed.Effect {
 }
 
 func needCheck(m *model) string {
-	why := needPoolVerb(m)
-	if why == "" && pool(m).Check.Command == "" {
-		return pool(m).Shown + " has no check: the open work for it decides about its size"
+	if why := needPoolVerb(m); why != "" {
+		return why
 	}
-	return why
+	return hasCheck(pool(m))
 }
 
-func checkPool(m *model) []feed.Effect {
-	name := pool(m).Name
+func hasCheck(p *panel.PoolRow) string {
+	if p.Check.Command == "" {
+		return p.Shown + " has no check: the open work for it decides about its size"
+	}
+	return ""
+}
+
+func checkOf(m *model, name string) []feed.Effect {
 	return carry(m, "checking", "pool "+widget.Plain(name),
 		[]city.Command{city.CheckPool{Pool: name}})
 }

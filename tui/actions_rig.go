@@ -16,9 +16,11 @@ func rigActions() []action {
 	return []action{
 		{ID: "rig.suspend", Key: keymap.Bind("suspend the agent's rig: everything in it stops"),
 			In: global, Risk: keymap.Confirmed,
-			Why: needRunningRig, Run: askSuspendRig},
+			Why: needRunningRig,
+			Run: func(m *model) []feed.Effect { return askSuspendRigOf(m, *rig(m)) }},
 		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"), In: global,
-			Why: needSuspendedRig, Run: resumeRig},
+			Why: needSuspendedRig,
+			Run: func(m *model) []feed.Effect { return resumeRigOf(m, rig(m).Name) }},
 	}
 }
 
@@ -79,8 +81,7 @@ func needSuspendedRig(m *model) string {
 	return why
 }
 
-func askSuspendRig(m *model) []feed.Effect {
-	r := *rig(m)
+func askSuspendRigOf(m *model, r city.Rig) []feed.Effect {
 	shown := "rig " + widget.Plain(r.Name)
 	body := []string{
 		fmt.Sprintf("%s to it, %d running. The sessions stop, and none starts", belong(r.Agents),
@@ -101,8 +102,7 @@ func belong(agents int) string {
 	return fmt.Sprintf("%d agents belong", agents)
 }
 
-func resumeRig(m *model) []feed.Effect {
-	name := rig(m).Name
+func resumeRigOf(m *model, name string) []feed.Effect {
 	return perhaps(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
 		do: func(m *model) []feed.Effect {
 			return carry(m, "resuming", "rig "+widget.Plain(name),

@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -28,7 +29,7 @@ func answerCall(m *model, r *panel.WatchdogRow) []feed.Effect {
 func beatLine(m *model, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	if r == nil {
-		return nil, unknown("watchdog", args[0], watchdogNames(m, nil))
+		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m, nil))
 	}
 	if why := r.JudgedNow(m.now); why != "" {
 		return nil, why
@@ -40,19 +41,11 @@ func heardLine(m *model, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:
-		return nil, unknown("watchdog", args[0], watchdogNames(m, nil))
+		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m, nil))
 	case !r.Dog.Calls():
 		return nil, r.Shown + " does not call for attention"
 	}
 	return answerCall(m, r), ""
-}
-
-func watchdogNames(m *model, _ []string) []word {
-	var all []word
-	for i := range m.Watchdogs.Rows {
-		all = append(all, word{m.Watchdogs.Rows[i].Name, "watchdog, " + m.Watchdogs.Rows[i].Word})
-	}
-	return all
 }
 
 // callBadge says how many watchdogs call for attention, or "".

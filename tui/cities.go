@@ -9,6 +9,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
 	"gcity/tui/widget"
 )
 
@@ -260,7 +261,8 @@ func cityNames(m *model, _ []string) []word {
 	}
 	for i := range m.fleet.Rows {
 		if c := &m.fleet.Rows[i]; c.Info.Name != m.at {
-			all = append(all, word{c.Info.Name, fleet.HealthOf(&m.look, c).Word})
+			all = append(all, word{Word: c.Info.Name, Note: fleet.HealthOf(&m.look, c).Word,
+				Noun: "city"})
 		}
 	}
 	return all
@@ -272,7 +274,7 @@ func cityLine(m *model, args []string) ([]feed.Effect, string) {
 	}
 	c := m.fleet.Find(args[0])
 	if c == nil {
-		return nil, unknown("city", args[0], cityNames(m, nil))
+		return nil, palette.Unknown("city", args[0], cityNames(m, nil))
 	}
 	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
 }

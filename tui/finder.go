@@ -2,16 +2,21 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 func actionItem(m *model, a *action) item {
 	t := item{Keys: a.Key.Keys(), Title: a.Title(), Words: a.ID, Line: a.ID, Run: a.Run,
 		Why: func() string { return a.Refused(m) }}
+	t.Names = nounsOf(m, a)
 	if len(a.In) == 1 && a.In[0] != keymap.Everywhere {
 		t.Tail = string(a.In[0])
 	}
@@ -24,24 +29,41 @@ func actionItem(m *model, a *action) item {
 	return t
 }
 
-func openFinder(m *model, palette bool) {
+// nounsOf returns the nouns that lead to a panel, to a list in a dialog, or to the cities.
+func nounsOf(m *model, a *action) []string {
+	noun, verb, _ := strings.Cut(a.ID, ".")
+	switch {
+	case a.ID == "city.switch":
+		return []string{"cities"}
+	case noun == "focus":
+		if p := m.panelOf(panel.ID(verb)).About(); string(p.ID) == verb && !p.Part {
+			return []string{verb, p.Noun}
+		}
+	case verb == "show" && m.keys.ByID("focus."+noun) == nil:
+		return []string{noun}
+	}
+	return nil
+}
+
+func openFinder(m *model, verbs bool) {
 	f := &finder{Title: "Help", None: "No action has this name."}
 	for i := range m.keys.Actions {
 		if a := &m.keys.Actions[i]; a.Reachable() && !unseen(m, a) {
 			f.All = append(f.All, actionItem(m, a))
 		}
 	}
-	if !palette {
-		f.All = append(f.All, legend(m)...)
+	if !verbs {
+		f.All = append(f.All, palette.Legend[task](&m.look, m.keys.KeyOf, m.person.File)...)
 	}
-	if palette {
-		f.Title = "Palette"
-		f.Palette = &dialog.Palette[task]{History: m.history,
+	if verbs {
+		f.Title, f.Reasons = "Palette", true
+		all := table(m)
+		f.All = append(f.All, all.Commands()...)
+		f.Palette = &dialog.Palette[task]{History: m.history, Recent: recentItems(m, all, f.All),
 			Offer: func(text string) ([]item, bool) {
-				return palettes(m, text)
+				return all.Offer(m, text)
 			},
-			GoesOn: func(text string) bool { return takesMore(m, text) }}
-		f.All = append(f.All, commandItems(m)...)
+			GoesOn: func(text string) bool { return all.TakesMore(m, text) }}
 	}
 	openFinderOf(m, f)
 }
@@ -70,7 +92,7 @@ func runFound(m *model) []feed.Effect {
 	}
 	todo, why := []feed.Effect(nil), fmt.Sprintf("nothing is called %q", line)
 	if f.Palette != nil {
-		todo, why = runLine(m, line)
+		todo, why = table(m).Run(m, line)
 	}
 	if why != "" {
 		f.Problem = why
@@ -98,4 +120,34 @@ func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 		rememberLine(m, t.Line)
 	}
 	return todo
+}
+
+// maxHistory bounds the stored lines of the palette.
+const maxHistory = 200
+
+// rememberLine stores a line of the palette, without duplicates.
+func rememberLine(m *model, line string) {
+	if line == "" {
+		return
+	}
+	m.history = slices.DeleteFunc(slices.Clone(m.history), func(old string) bool {
+		return old == line
+	})
+	m.history = append(m.history, line)
+	m.history = m.history[max(0, len(m.history)-maxHistory):]
+}
+
+// setHistory restores the lines of an earlier visit, oldest first.
+func setHistory(m *model, lines []string) {
+	m.history = nil
+	for _, line := range lines {
+		rememberLine(m, widget.SingleLine(line))
+	}
+}
+
+// openPaletteAt opens the palette with the beginning of a line.
+func openPaletteAt(m *model, text string) []feed.Effect {
+	openFinder(m, true)
+	m.dialogs.finder().Type(text)
+	return nil
 }

@@ -173,9 +173,9 @@ func askRecipient(m *model) []feed.Effect {
 		None: "No recipient has this name; in the palette `mail NAME` accepts any name.",
 		Verb: "takes it"}
 	for _, w := range mailNames(m, nil) {
-		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
-			Tail: widget.Plain(w.note), Run: func(m *model) []feed.Effect {
-				return askSubject(m, &envelope{to: []string{w.word}})
+		f.All = append(f.All, item{Title: widget.Plain(w.Word), Line: w.Word,
+			Tail: widget.Plain(w.Note), Run: func(m *model) []feed.Effect {
+				return askSubject(m, &envelope{to: []string{w.Word}})
 			}})
 	}
 	openFinderOf(m, f)
@@ -186,7 +186,8 @@ func askRecipient(m *model) []feed.Effect {
 func mailNames(m *model, _ []string) []word {
 	all := agentNames(m, nil)
 	for _, w := range poolNames(m) {
-		all = append(all, word{mail.PoolPrefix + w.word, w.note + ", any of its members"})
+		all = append(all, word{Word: mail.PoolPrefix + w.Word,
+			Note: w.Note + ", any of its members"})
 	}
 	people := []string{mail.Person}
 	if m.dialogs.inbox() != nil {
@@ -200,7 +201,7 @@ func mailNames(m *model, _ []string) []word {
 		}
 	}
 	for _, name := range people {
-		all = append(all, word{name, "a person"})
+		all = append(all, word{Word: name, Note: "a person"})
 	}
 	return all
 }

@@ -180,7 +180,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 		s.press("esc")
 	}
 	for line, why := range map[string]string{
-		"fire release": `no automation is called "release"`, "fire ": "fire needs AUTOMATION", "resume shop/test": `no agent or pool is called "shop/test"`,
+		"fire release": `no automation is called "release"`, "fire ": "fire needs AUTOMATION", "resume shop/test": `no agent, pool or rig is called "shop/test"`,
 		"release sct": `no agent is called "sct"`, "goto wrk2": "is called", "empty": `unknown verb "empty"`, "filw": `unknown verb "filw"`,
 	} {
 		s.line(line, "enter")
@@ -253,5 +253,101 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	if want := []string{"scale worker 3"}; !slices.Equal(s.m.history, want) {
 		t.Errorf("kept is %q", s.m.history)
+	}
+}
+
+// Words find a line in any order, over verbs, kinds of things and names.
+func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		withAutomations(n)
+		n.Rigs = []city.Rig{{Name: "shop", Agents: 2, Running: 1}}
+	})
+	for _, c := range []struct {
+		line string
+		want string // the first line that is found
+	}{
+		{"worker-2 restart", "restart worker-2"},
+		{"rig suspend shop", "suspend rig shop"},
+		{"suspend rig", "suspend rig shop"},
+		{"suspend rig sh", "suspend rig shop"},
+		{"shop suspend", "suspend rig shop"},
+		{"city stop", "stop city"},
+		{"pane hide", "view.pane"},
+		{"pool restart wor", "restart pool worker"},
+		{"pools", "focus.pools"},
+		{"automation", "focus.automations"},
+		{"watchdogs", "focus.watchdogs"},
+		{"digest", "goto digest"},
+	} {
+		s.press(":")
+		s.typeIn(c.line)
+		f := s.m.dialogs.finder()
+		if len(f.Found) == 0 || f.Found[0].Line != c.want {
+			t.Errorf("%q finds first %+v, want %q", c.line, f.Current(), c.want)
+		}
+		s.press("esc")
+	}
+	s.line("shop suspend") // a completion of nothing hides no result
+	s.shows("suspend rig shop", "rig, 2 agents")
+	s.press("esc")
+	for _, line := range []string{"suspend rig shop", "rig suspend shop"} {
+		s.line(line, "enter", "y")
+		s.wants(city.SuspendRig{Rig: "shop"})
+	}
+	s.line("pool restart worker", "enter", "a")
+	s.wants(city.RestartPool{Pool: "worker"})
+	s.line("restart worker", "enter", "y")
+	s.wants(city.RestartPool{Pool: "worker", Rolling: true})
+	s.line("city suspend", "enter")
+	s.shows("Suspend bright-lights?")
+	s.press("esc")
+	s.line("city stop", "enter")
+	s.shows("and the controller?")
+}
+
+// A noun alone leads to its panel, by one enter.
+func TestPaletteNounsLeadToPanels(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.change(withAutomations)
+	for _, p := range s.m.Panels {
+		a := p.About()
+		for _, noun := range []string{string(a.ID), a.Noun} {
+			if noun == a.Noun && a.Part {
+				continue
+			}
+			s.press("0")
+			s.line(noun, "enter")
+			if s.m.focus != a.ID {
+				t.Errorf(":%s leads to %s", noun, s.m.focus)
+			}
+		}
+	}
+	s.press("1")
+	s.line("sort cpu", "enter")
+	if way := s.m.orders()["agents"]; way != "cpu" {
+		t.Errorf("sorted by %q", way)
+	}
+	s.line("sort weight", "enter")
+	s.shows(`no column is called "weight"`)
+}
+
+// What cannot run now is listed with its reason. What ran last comes first.
+func TestPaletteReasonsAndUse(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press(":")
+	s.typeIn("undrain ")
+	s.shows("is running: it is not draining")
+	s.press("esc")
+	s.line("goto worker-2", "enter")
+	s.line("view.redraw", "enter")
+	s.press(":")
+	f := s.m.dialogs.finder()
+	if f.Found[0].Line != "view.redraw" || f.Found[1].Line != "goto worker-2" {
+		t.Errorf("first are %q and %q", f.Found[0].Line, f.Found[1].Line)
+	}
+	s.typeIn("worker")
+	if f.Found[0].Line != "goto worker-2" {
+		t.Errorf("first is %q", f.Found[0].Line)
 	}
 }

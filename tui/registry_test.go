@@ -129,7 +129,7 @@ func keysDoc(r *registry) string {
 	b.WriteString("\n## Verbs with names, in the palette\n\nAs the command line has them: `tab` completes, `up` brings back what was run before. What is named need not be\n" +
 		"selected or marked, and marks of others stay.\n\n| typed | does |\n|---|---|\n")
 	for _, v := range verbs() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.name+" "+strings.ReplaceAll(v.usage, "|", "\\|")), v.does)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Does)
 	}
 	b.WriteString("\nIn a question the letter beside an answer takes it. A new question ignores keys for its first 0.3 seconds.\n")
 	b.WriteString("\nOther keys go into `[keys]` of the file that `gcity prefs path` names, by these ids; see [room.md](room.md#preferences).\n")

@@ -97,9 +97,9 @@ func askTaker(m *model) []feed.Effect {
 	f := &finder{Title: "Hand " + widget.Plain(b.ID) + " to",
 		None: "No agent and no pool has this name.", Verb: "takes it"}
 	for _, w := range takers(m) {
-		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
-			Tail: widget.Plain(w.note), Run: func(m *model) []feed.Effect {
-				return slingTo(m, b, w.word)
+		f.All = append(f.All, item{Title: widget.Plain(w.Word), Line: w.Word,
+			Tail: widget.Plain(w.Note), Run: func(m *model) []feed.Effect {
+				return slingTo(m, b, w.Word)
 			}})
 	}
 	openFinderOf(m, f)
@@ -110,10 +110,10 @@ func askTaker(m *model) []feed.Effect {
 func takers(m *model) []word {
 	var all, rest []word
 	for _, w := range poolNames(m) {
-		all = append(all, word{mail.PoolPrefix + w.word, w.note})
+		all = append(all, word{Word: mail.PoolPrefix + w.Word, Note: w.Note})
 	}
 	for _, w := range agentNames(m, nil) {
-		if r := m.Agents.Find(w.word); r != nil && r.Running {
+		if r := m.Agents.Find(w.Word); r != nil && r.Running {
 			all = append(all, w)
 		} else {
 			rest = append(rest, w)

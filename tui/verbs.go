@@ -4,148 +4,102 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
 
-	"gcity/city"
-	"gcity/internal/suggest"
 	"gcity/tui/feed"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // verb is a command of the palette.
-type verb struct {
-	name  string
-	usage string // its arguments
-	does  string
-	id    string // of the action with the same effect, for its keys
-	looks bool   // it changes nothing
-	// which argument extends to the end of the line, counted from 1; 0 = none
-	text int
-	args func(m *model, before []string) []word
-	run  func(m *model, args []string) (todo []feed.Effect, why string)
-}
+type verb = palette.Verb[*model, feed.Effect]
 
 // word is a completion.
-type word struct{ word, note string }
+type word = palette.Word
 
 // verbs returns the palette's commands. Where the name is optional they act on the selection.
 func verbs() []verb {
+	return append(agentVerbs(), []verb{
+		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: suspendID, Noun: true,
+			Does: "suspend an agent, a pool, a rig or the city", Args: one(switchNames),
+			Why: flaggingWhy(true), Run: flagging(true)},
+		{Name: "resume", Usage: "AGENT|POOL|RIG|city", ID: suspendID, Noun: true,
+			Does: "resume an agent, a pool, a rig or the city", Args: one(switchNames),
+			Why: flaggingWhy(false), Run: flagging(false)},
+		{Name: "scale", Usage: "POOL SIZE|auto", Does: "set a pool's size, or return it " +
+			"to its check", ID: "pool.scale", Args: scaleWords, Run: scaleLine},
+		{Name: "fire", Usage: "AUTOMATION", Does: "fire an automation now", ID: "automation.fire",
+			Args: one(automationNames), Why: automationWhy(brokenOf), Run: fireLine},
+		{Name: "stop", Usage: "AUTOMATION|city", ID: "automation.stop",
+			Does: "stop an automation's current run, or the city", Args: one(stopNames),
+			Why: stopWhy, Run: stopLine},
+		{Name: "check", Usage: "POOL", Does: "run a pool's check now", ID: "pool.check",
+			Args: one(poolsOnly), Run: checkLine},
+		{Name: "sort", Usage: "COLUMN", Does: "sort the list; the same column again reverses it",
+			ID: "list.sort", Looks: true, Args: one(sortWords), Run: sortLine},
+		{Name: "beat", Usage: "WATCHDOG", Does: "run a watchdog now", ID: "watchdog.beat",
+			Args: one(watchdogNames), Run: beatLine},
+		{Name: "acknowledge", Usage: "WATCHDOG", Does: "acknowledge a watchdog's call",
+			ID: releaseID, Args: one(watchdogNames), Run: heardLine},
+		{Name: "send", Usage: "TEXT…", Does: "send a text to the selected or marked agents",
+			ID: "agent.send", Text: 1, Args: noWords, Run: sendLine},
+		{Name: "nudge", Usage: "AGENT TEXT…", Does: "send a text to an agent", ID: "agent.send",
+			Text: 2, Args: one(agentNames), Run: nudgeLine},
+		{Name: "mail", Usage: "WHO SUBJECT…", Does: "write mail to an agent, a pool or a person",
+			ID: mailID, Text: 2, Args: one(mailNames), Run: writeLine},
+		{Name: "sling", Usage: "AGENT|POOL ID", Does: "hand work to an agent or a pool, " +
+			"and notify it", ID: slingID, Args: one(flaggedNames), Run: slingLine},
+		{Name: "unsend", Usage: "AGENT…", Does: "take back texts that wait for agents",
+			ID: unsendID, Args: agentNames, Why: agentsWhy(unsendID, cannotUnsend),
+			Run: onAgents(unsendID, cannotUnsend)},
+		{Name: "city", Usage: "NAME", Does: "switch to another city", ID: "city.switch",
+			Looks: true,
+			Args:  one(cityNames), Run: cityLine},
+		{Name: "messages", Does: "show past status lines", ID: "view.messages", Looks: true,
+			Run: byHand("view.messages")},
+		{Name: "undo", Does: "undo the last verb", ID: releaseID, Run: byHand("verb.undo")},
+	}...)
+}
+
+// agentVerbs returns the verbs that look at things, and those for agents.
+func agentVerbs() []verb {
 	return []verb{
-		{name: "goto", usage: "NAME", does: "go to an agent, a pool, an automation or a watchdog",
-			looks: true, args: anyNames, run: goTo},
-		{name: "attach", usage: "AGENT", does: "work in an agent's terminal", id: "agent.attach",
-			args: one(agentNames), run: there("agent.attach")},
-		{name: "details", usage: "NAME", does: "show details", id: "agent.details",
-			looks: true, args: one(anyNames), run: there("agent.details")},
-		{name: "restart", usage: "AGENT…", does: "restart agents", id: "agent.restart",
-			args: agentNames, run: onAgents("agent.restart", nil)},
-		{name: "drain", usage: "AGENT…", does: "drain agents: let them finish", id: "agent.drain",
-			args: agentNames, run: onAgents("agent.drain", cannotDrain)},
-		{name: "undrain", usage: "AGENT…", does: "cancel a drain", id: "agent.drain",
-			args: agentNames, run: onAgents("agent.drain", cannotUndrain)},
-		{name: "release", usage: "AGENT…", does: "release from quarantine or backoff",
-			id: releaseID, args: agentNames, run: onAgents("", cannotRelease)},
-		{name: "kill", usage: "AGENT…", does: "stop agents at once; they restart",
-			id: "agent.end", args: agentNames, run: onAgents("agent.end", nil)},
-		{name: "suspend", usage: "AGENT|POOL", does: "suspend an agent or a pool", id: suspendID,
-			args: one(flaggedNames), run: flagging(true)},
-		{name: "resume", usage: "AGENT|POOL", does: "resume an agent or a pool",
-			id: suspendID, args: one(flaggedNames), run: flagging(false)},
-		{name: "scale", usage: "POOL SIZE|auto", does: "set a pool's size, or return it " +
-			"to its check", id: "pool.scale", args: scaleWords, run: scaleLine},
-		{name: "fire", usage: "AUTOMATION", does: "fire an automation now", id: "automation.fire",
-			args: one(automationNames), run: fireLine},
-		{name: "stop", usage: "AUTOMATION", does: "stop an automation's current run",
-			id: "automation.stop", args: one(automationNames), run: stopLine},
-		{name: "beat", usage: "WATCHDOG", does: "run a watchdog now", id: "watchdog.beat",
-			args: one(watchdogNames), run: beatLine},
-		{name: "acknowledge", usage: "WATCHDOG", does: "acknowledge a watchdog's call",
-			id: releaseID, args: one(watchdogNames), run: heardLine},
-		{name: "send", usage: "TEXT…", does: "send a text to the selected or marked agents",
-			id: "agent.send", text: 1, args: noWords, run: sendLine},
-		{name: "nudge", usage: "AGENT TEXT…", does: "send a text to an agent", id: "agent.send",
-			text: 2, args: one(agentNames), run: nudgeLine},
-		{name: "mail", usage: "WHO SUBJECT…", does: "write mail to an agent, a pool or a person",
-			id: mailID, text: 2, args: one(mailNames), run: writeLine},
-		{name: "sling", usage: "AGENT|POOL ID", does: "hand work to an agent or a pool, " +
-			"and notify it", id: slingID, args: one(flaggedNames), run: slingLine},
-		{name: "unsend", usage: "AGENT…", does: "take back texts that wait for agents",
-			id: unsendID, args: agentNames, run: onAgents(unsendID, cannotUnsend)},
-		{name: "city", usage: "NAME", does: "switch to another city", id: "city.switch",
-			looks: true,
-			args:  one(cityNames), run: cityLine},
-		{name: "messages", does: "show past status lines", id: "view.messages", looks: true,
-			run: byHand("view.messages")},
-		{name: "undo", does: "undo the last verb", id: releaseID, run: byHand("verb.undo")},
+		{Name: "goto", Usage: "NAME", Does: "go to an agent, a pool, an automation or a watchdog",
+			Looks: true, Args: anyNames, Run: goTo},
+		{Name: "attach", Usage: "AGENT", Does: "work in an agent's terminal", ID: "agent.attach",
+			Args: one(agentNames), Why: agentsWhy("", cannotAttach), Run: there("agent.attach")},
+		{Name: "details", Usage: "NAME", Does: "show details", ID: "agent.details",
+			Looks: true, Args: one(anyNames), Run: there("agent.details")},
+		{Name: "restart", Usage: "POOL|AGENT…", Does: "restart agents, or the members of a pool",
+			ID: "agent.restart", Args: restartNames, Noun: true, Why: restartWhy, Run: restartLine},
+		{Name: "drain", Usage: "AGENT…", Does: "drain agents: let them finish", ID: "agent.drain",
+			Args: agentNames, Why: agentsWhy("agent.drain", cannotDrain),
+			Run: onAgents("agent.drain", cannotDrain)},
+		{Name: "undrain", Usage: "AGENT…", Does: "cancel a drain", ID: "agent.drain",
+			Args: agentNames, Why: agentsWhy("agent.drain", cannotUndrain),
+			Run: onAgents("agent.drain", cannotUndrain)},
+		{Name: "release", Usage: "AGENT…", Does: "release from quarantine or backoff",
+			ID: releaseID, Args: agentNames, Why: agentsWhy("", cannotRelease),
+			Run: onAgents("", cannotRelease)},
+		{Name: "kill", Usage: "AGENT…", Does: "stop agents at once; they restart",
+			ID: "agent.end", Args: agentNames, Why: agentsWhy("agent.end", nil),
+			Run: onAgents("agent.end", nil)},
 	}
 }
 
-func verbCalled(name string) *verb {
-	all := verbs()
-	if i := slices.IndexFunc(all, func(v verb) bool { return v.name == name }); i >= 0 {
-		return &all[i]
-	}
-	return nil
-}
-
-// commandItems lists the verbs in the palette, to be completed.
-func commandItems(m *model) []item {
-	var items []item
-	for _, v := range verbs() {
-		if v.args == nil || m.mode == ReadOnly && !v.looks || v.name == "city" && !m.directory {
-			continue
-		}
-		items = append(items, item{Keys: m.keys.KeysOf(v.id), Title: v.name + " " + v.usage,
-			Line: v.name, Words: v.does, Tail: v.does,
-			Run: func(m *model) []feed.Effect { return openPaletteAt(m, v.name+" ") }})
-	}
-	return items
-}
-
-// runLine runs a line of the palette, or says why not.
-func runLine(m *model, line string) (todo []feed.Effect, why string) {
-	words := strings.Fields(line)
-	if len(words) == 0 {
-		return nil, ""
-	}
-	v := verbCalled(words[0])
-	if v == nil {
-		all := verbs()
-		names := make([]string, len(all))
-		for i := range all {
-			names[i] = all[i].name
-		}
-		return nil, fmt.Sprintf("unknown verb %q", words[0]) + meant(words[0], names)
-	}
-	if !v.looks && m.mode == ReadOnly {
-		return nil, needWritable(m)
-	}
-	if v.args != nil && len(words) == 1 {
-		return nil, v.name + " needs " + v.usage
-	}
-	if v.text > 0 && len(words) > v.text {
-		words = append(words[:v.text:v.text], rest(line, v.text))
-	}
-	return v.run(m, words[1:])
-}
-
-// rest returns a line after its first n words, unchanged.
-func rest(line string, n int) string {
-	for range n {
-		line = strings.TrimLeftFunc(line, unicode.IsSpace)
-		line = strings.TrimLeftFunc(line, func(r rune) bool { return !unicode.IsSpace(r) })
-	}
-	return strings.TrimSpace(line)
-}
-
-// meant suggests a similar word, or "".
-func meant(text string, names []string) string {
-	if near := suggest.Nearest(text, names); near != "" {
-		return fmt.Sprintf(", did you mean %q?", near)
-	}
-	return ""
+// table returns the palette's commands for a room.
+func table(m *model) *palette.Table[*model, feed.Effect] {
+	return &palette.Table[*model, feed.Effect]{Verbs: verbs(), KeysOf: m.keys.KeysOf,
+		Refuse: func(v *verb) string {
+			if v.Looks {
+				return ""
+			}
+			return needWritable(m)
+		},
+		Hidden: func(v *verb) bool {
+			return m.mode == ReadOnly && !v.Looks || v.Name == "city" && !m.directory
+		},
+		Open: openPaletteAt, Fail: complain}
 }
 
 // one offers words only for the first argument.
@@ -158,47 +112,13 @@ func one(words func(*model, []string) []word) func(*model, []string) []word {
 	}
 }
 
-// agentNames returns the agents, the selected one first, without those already named.
-func agentNames(m *model, before []string) []word {
-	var all []word
-	for i := range m.Agents.Rows {
-		r := &m.Agents.Rows[i]
-		if w := (word{r.Name, string(r.State)}); slices.Contains(before, r.Name) {
-			continue
-		} else if r.Name == m.Agents.Chosen {
-			all = slices.Insert(all, 0, w)
-		} else {
-			all = append(all, w)
-		}
-	}
-	return all
-}
+func agentNames(m *model, before []string) []word { return palette.Agents(&m.Lists, before) }
 
-func poolNames(m *model) []word {
-	var all []word
-	for i := range m.Pools.Rows {
-		p := &m.Pools.Rows[i]
-		if w := (word{p.Name, "pool, " + p.Sizes()}); p.Name == m.Pools.Chosen {
-			all = slices.Insert(all, 0, w)
-		} else {
-			all = append(all, w)
-		}
-	}
-	return all
-}
+func poolNames(m *model) []word { return palette.Pools(&m.Lists) }
 
-func automationNames(m *model, _ []string) []word {
-	var all []word
-	for i := range m.Automations.Rows {
-		r := &m.Automations.Rows[i]
-		if w := (word{r.Name, "automation, " + string(r.State)}); r.Name == m.Automations.Chosen {
-			all = slices.Insert(all, 0, w)
-		} else {
-			all = append(all, w)
-		}
-	}
-	return all
-}
+func automationNames(m *model, _ []string) []word { return palette.Automations(&m.Lists) }
+
+func watchdogNames(m *model, _ []string) []word { return palette.Watchdogs(&m.Lists) }
 
 func flaggedNames(m *model, _ []string) []word {
 	return append(agentNames(m, nil), poolNames(m)...)
@@ -222,29 +142,20 @@ func scaleWords(m *model, before []string) []word {
 		if p == nil {
 			return nil
 		}
-		all := []word{{"auto", p.CheckSays()}}
+		all := []word{{Word: "auto", Note: p.CheckSays()}}
 		for n := p.Min; n <= min(p.Max, p.Min+most); n++ {
-			all = append(all, word{word: strconv.Itoa(n)})
+			all = append(all, word{Word: strconv.Itoa(n)})
 		}
 		return all
 	}
 	return nil
 }
 
-// unknown says that a name does not exist.
-func unknown(what, name string, known []word) string {
-	names := make([]string, len(known))
-	for i := range known {
-		names[i] = known[i].word
-	}
-	return fmt.Sprintf("no %s is called %q", what, widget.Plain(name)) + meant(name, names)
-}
-
 // aimed runs a verb with named agents as its targets, independent of marks, selection and focus.
 func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect, string) {
 	for _, name := range names {
 		if m.Agents.Find(name) == nil {
-			return nil, unknown("agent", name, agentNames(m, nil))
+			return nil, palette.Unknown("agent", name, agentNames(m, nil))
 		}
 	}
 	m.aim = names
@@ -252,27 +163,46 @@ func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.
 	return do()
 }
 
-// onAgents runs an action on the named agents, unless against returns a reason. Without an id it releases them.
-func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
-	[]string) ([]feed.Effect,
-	string) {
-	return func(m *model, names []string) ([]feed.Effect, string) {
-		return aimed(m, names, func() ([]feed.Effect, string) {
+// agentsWhy returns why an action cannot run on the named agents: the reason of against, or that of the action.
+func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*model, []string) string {
+	return func(m *model, names []string) string {
+		_, why := aimed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range targets(m) {
 				if against != nil && against(r) != "" {
 					return nil, r.Shown + " is " + string(r.State) + ": " + against(r)
 				}
 			}
 			if id == "" {
+				return nil, ""
+			}
+			return nil, m.keys.ByID(id).Refused(m)
+		})
+		return why
+	}
+}
+
+// onAgents runs an action on the named agents, unless agentsWhy returns a reason. Without an id it releases them.
+func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
+	[]string) ([]feed.Effect,
+	string) {
+	return func(m *model, names []string) ([]feed.Effect, string) {
+		if why := agentsWhy(id, against)(m, names); why != "" {
+			return nil, why
+		}
+		return aimed(m, names, func() ([]feed.Effect, string) {
+			if id == "" {
 				return release(m), ""
 			}
-			a := m.keys.ByID(id)
-			if why := a.Refused(m); why != "" {
-				return nil, why
-			}
-			return a.Run(m), ""
+			return m.keys.ByID(id).Run(m), ""
 		})
 	}
+}
+
+func cannotAttach(r *panel.AgentRow) string {
+	if r.Running {
+		return ""
+	}
+	return "it has no terminal to attach to"
 }
 
 func cannotDrain(r *panel.AgentRow) string {
@@ -302,27 +232,6 @@ func cannotRelease(r *panel.AgentRow) string {
 	return "there is nothing to release"
 }
 
-// flagging suspends or resumes an agent or a pool.
-func flagging(off bool) func(*model, []string) ([]feed.Effect, string) {
-	return func(m *model, args []string) ([]feed.Effect, string) {
-		name := args[0]
-		if p := m.Pools.Find(name); p != nil {
-			if why := flaggedAlready(p.Shown, p.Suspended != "", off); why != "" {
-				return nil, why
-			}
-			return askSuspendPools(m, []*panel.PoolRow{p}), ""
-		}
-		r := m.Agents.Find(name)
-		if r == nil {
-			return nil, unknown("agent or pool", name, flaggedNames(m, nil))
-		}
-		if why := flaggedAlready(r.Shown, r.State == city.Suspended, off); why != "" {
-			return nil, why
-		}
-		return aimed(m, []string{name}, func() ([]feed.Effect, string) { return askSuspend(m), "" })
-	}
-}
-
 // flaggedAlready says that there is nothing to do.
 func flaggedAlready(shown string, is, wanted bool) string {
 	switch {
@@ -337,7 +246,7 @@ func flaggedAlready(shown string, is, wanted bool) string {
 func scaleLine(m *model, args []string) ([]feed.Effect, string) {
 	p := m.Pools.Find(args[0])
 	if p == nil {
-		return nil, unknown("pool", args[0], poolNames(m))
+		return nil, palette.Unknown("pool", args[0], poolNames(m))
 	}
 	if len(args) != 2 {
 		return nil, fmt.Sprintf("the size is missing: %s, or auto", p.Bounds())
@@ -350,30 +259,6 @@ func scaleLine(m *model, args []string) ([]feed.Effect, string) {
 		return m.auto(p), ""
 	}
 	return scale(m, p, size), ""
-}
-
-func fireLine(m *model, args []string) ([]feed.Effect, string) {
-	r := m.Automations.Find(args[0])
-	if r == nil {
-		return nil, unknown("automation", args[0], automationNames(m, nil))
-	}
-	rows := []*panel.AutomationRow{r}
-	if why := brokenOf(rows); why != "" {
-		return nil, why
-	}
-	return fire(m, rows), ""
-}
-
-func stopLine(m *model, args []string) ([]feed.Effect, string) {
-	r := m.Automations.Find(args[0])
-	if r == nil {
-		return nil, unknown("automation", args[0], automationNames(m, nil))
-	}
-	rows := []*panel.AutomationRow{r}
-	if why := idleOf(rows); why != "" {
-		return nil, why
-	}
-	return endRuns(m, rows), ""
 }
 
 // goTo moves focus and cursor to what is named, and clears a filter that hides it.
@@ -394,7 +279,7 @@ func goTo(m *model, args []string) ([]feed.Effect, string) {
 		}
 		return nil, ""
 	}
-	return nil, unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
+	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
 }
 
 // there goes to what is named and runs an action there.

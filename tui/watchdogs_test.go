@@ -75,7 +75,7 @@ func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
 	for line, want := range map[string]city.Command{"beat calm": city.Beat{Watchdog: "calm"}, "acknowledge chain": city.Acknowledge{Watchdog: "chain", By: "operator"}} {
-		todo, why := runLine(s.m, line)
+		todo, why := table(s.m).Run(s.m, line)
 		if len(todo) == 0 || why != "" || !slices.Equal(todo[0].(feed.Perform).Commands, []city.Command{want}) {
 			t.Errorf("%s: %+v, %s", line, todo, why)
 		}
@@ -84,16 +84,16 @@ func TestWatchdogLines(t *testing.T) {
 		"beat chan": `no watchdog is called "chan", did you mean "chain"?`, "acknowledge calm": "calm does not call for attention",
 		"goto lat": `no agent, pool, automation or watchdog is called "lat", did you mean "late"?`,
 	} {
-		if todo, why := runLine(s.m, line); len(todo) > 0 || why != want {
+		if todo, why := table(s.m).Run(s.m, line); len(todo) > 0 || why != want {
 			t.Errorf("%s: %+v, %q", line, todo, why)
 		}
 	}
-	if _, why := runLine(s.m, "details night"); why != "" || s.m.Watchdogs.Chosen != "night" ||
+	if _, why := table(s.m).Run(s.m, "details night"); why != "" || s.m.Watchdogs.Chosen != "night" ||
 		s.m.dialogs.reader() == nil || s.m.dialogs.reader().Title != "watchdog night" {
 		t.Errorf("details of %s: %s", s.m.Watchdogs.Chosen, why)
 	}
 	s.m.mode = ReadOnly
-	if _, why := runLine(s.m, "beat calm"); why != "this control room is read-only" {
+	if _, why := table(s.m).Run(s.m, "beat calm"); why != "this control room is read-only" {
 		t.Errorf("%q", why)
 	}
 }

@@ -26,11 +26,26 @@ type Item[T any] struct {
 	Line  string // its command line: for tab completion and the palette's history
 	Tail  string // further information
 	// similar to the typed text but not equal: runs only if the user has selected it
-	Near bool
-	Why  func() string // returns why it cannot run now, "" = it can; nil = always
-	Run  T
-	Info bool // information only, cannot run
+	Near  bool
+	Names []string      // lower-case words that mean exactly this entry
+	Why   func() string // returns why it cannot run now, "" = it can; nil = always
+	Run   T
+	Info  bool // information only, cannot run
+	Rank  Rank // how well an entry of Palette.Offer matches
 }
+
+// Rank is how well an entry matches the typed text. Better matches come first.
+type Rank int
+
+// The ranks.
+const (
+	rankNoun    Rank = iota - 1 // one of its Names
+	RankExact                   // its action, its key, or a completion of the text
+	RankNamed                   // its name has the text at the beginning of a word
+	RankWords                   // its name has all words of the text, in any order
+	RankMention                 // its description has all words
+	RankFuzzy                   // its name has the letters in order
+)
 
 // head returns the title without its explanation.
 func (t *Item[T]) head() string {
@@ -69,13 +84,30 @@ func (t *Item[T]) Refused() string {
 	return t.Why()
 }
 
-// far returns the distance of an item from the typed text: 0 for a match.
-func (t *Item[T]) far(text string) int {
-	if called := t.Line[strings.LastIndexByte(t.Line, '.')+1:]; called == text || t.Line == text ||
-		slices.Contains(t.Keys, text) {
-		return 0
+// exact reports whether the text is the action or a key of the entry.
+func (t *Item[T]) exact(text string) bool {
+	called := t.Line[strings.LastIndexByte(t.Line, '.')+1:]
+	return called == text || t.Line == text || slices.Contains(t.Keys, text)
+}
+
+// matches returns how well an entry matches a text, or false if it does not.
+func (t *Item[T]) matches(text string) (Rank, bool) {
+	low := strings.ToLower(text)
+	words := strings.Fields(low)
+	all := strings.ToLower(t.Title + " " + t.Words)
+	switch {
+	case slices.Contains(t.Names, low):
+		return rankNoun, true
+	case t.exact(text):
+		return RankExact, true
+	case t.called(low):
+		return RankNamed, true
+	case !slices.ContainsFunc(words, func(w string) bool { return !t.called(w) }):
+		return RankWords, true
+	case !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) }):
+		return RankMention, true
 	}
-	return 1
+	return RankFuzzy, false
 }
 
 // Finder is a searchable list of entries: help, palette, and menus.
@@ -103,14 +135,16 @@ type Finder[T any] struct {
 // Palette is the part of a finder that accepts command lines.
 type Palette[T any] struct {
 	History []string // earlier lines, oldest first
-	// returns the entries for a text; false = those of the finder
-	Offer  func(text string) ([]Item[T], bool)
+	// returns further entries for a text; only = the finder's own entries do not apply
+	Offer  func(text string) (found []Item[T], only bool)
 	GoesOn func(line string) bool // reports whether more words may follow a line
+	Recent []Item[T]              // the entries for an empty text that come first
 }
 
 // NewFinder returns a finder that shows all of its entries.
 func NewFinder[T any](f *Finder[T]) *Finder[T] {
-	f.Edit, f.Found, f.past = widget.NewEntry(""), f.All, len(f.history())
+	f.Edit, f.past = widget.NewEntry(""), len(f.history())
+	f.Search()
 	return f
 }
 
@@ -193,37 +227,59 @@ func (f *Finder[T]) Step(n int) {
 	f.Pointed = true
 }
 
-// Search filters and sorts the entries by the typed text: names that begin with it, then texts that contain it,
-// then titles that contain its letters in order.
+// Search filters and sorts the entries by the typed text. Of equal matches, those that ran last come first.
 func (f *Finder[T]) Search() {
 	text := strings.TrimPrefix(strings.TrimLeft(f.Edit.String(), " "), "/")
 	f.At, f.offset, f.Pointed, f.Problem = 0, 0, false, ""
+	f.Found = nil
+	if strings.TrimSpace(text) == "" {
+		f.Found = f.All
+		if f.Palette != nil {
+			f.Found = distinct(append(slices.Clone(f.Palette.Recent), f.All...))
+		}
+		return
+	}
 	if f.Palette != nil {
-		if found, ok := f.Palette.Offer(text); ok {
-			f.Found = found
+		only := false
+		if f.Found, only = f.Palette.Offer(text); only {
 			return
 		}
 	}
-	if text = strings.TrimSpace(text); text == "" {
-		f.Found = f.All
-		return
-	}
-	f.Found = nil
-	low := strings.ToLower(text)
-	var mentioned []Item[T]
+	text = strings.TrimSpace(text)
 	for _, t := range f.All {
-		switch {
-		case slices.Contains(t.Keys, text) || t.called(low):
+		if rank, ok := t.matches(text); ok {
+			t.Rank, t.Near = rank, t.Near || rank >= RankMention
 			f.Found = append(f.Found, t)
-		case strings.Contains(strings.ToLower(t.Title+" "+t.Words), low):
-			t.Near = true
-			mentioned = append(mentioned, t)
 		}
 	}
-	slices.SortStableFunc(f.Found, func(a, b Item[T]) int { return a.far(text) - b.far(text) })
-	if f.Found = append(f.Found, mentioned...); len(f.Found) > 0 {
-		return
+	slices.SortStableFunc(f.Found, func(a, b Item[T]) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), f.lastUse(b.Line)-f.lastUse(a.Line))
+	})
+	if f.Found = distinct(f.Found); len(f.Found) == 0 {
+		f.Found = f.fuzzy(text)
 	}
+}
+
+// lastUse returns the position of a line in the history, 0 if it is not there.
+func (f *Finder[T]) lastUse(line string) int {
+	if line == "" {
+		return 0
+	}
+	return slices.Index(f.history(), line) + 1
+}
+
+// distinct removes entries with the line of an earlier one.
+func distinct[T any](all []Item[T]) []Item[T] {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(t Item[T]) bool {
+		again := t.Line != "" && seen[t.Line]
+		seen[t.Line] = true
+		return again
+	})
+}
+
+// fuzzy returns the entries with the letters of a text in order.
+func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 	titles := make([]string, len(f.All))
 	for i := range f.All {
 		titles[i] = f.All[i].head() + " " + f.All[i].Line
@@ -231,8 +287,9 @@ func (f *Finder[T]) Search() {
 	for _, hit := range fuzzy.Find(text, titles) {
 		t := f.All[hit.Index]
 		t.Near = true
-		f.Found = append(f.Found, t)
+		found = append(found, t)
 	}
+	return found
 }
 
 // Up moves the cursor up. From the first row of the palette, with no typed text, it goes to the history.

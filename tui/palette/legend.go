@@ -1,15 +1,17 @@
-package tui
+package palette
 
 import (
 	"fmt"
 
+	"gcity/tui/dialog"
 	"gcity/tui/widget"
 )
 
-// legend explains in the help what the signs mean, and which file has the preferences.
-func legend(m *model) []item {
-	g := &m.look.Glyphs
-	all := []item{
+// Legend explains in the help what the signs mean, and which file has the preferences; "" = the usual one.
+func Legend[T any](look *widget.Styles, keyOf func(id string) string,
+	file string) []dialog.Item[T] {
+	g := &look.Glyphs
+	all := []dialog.Item[T]{
 		{Keys: []string{g.Running}, Title: "running"},
 		{Keys: []string{g.Starting}, Title: "starting: it is running but not ready yet"},
 		{Keys: []string{g.Waiting},
@@ -27,7 +29,7 @@ func legend(m *model) []item {
 		{Keys: []string{g.Mark}, Title: "marked: verbs act on all marked rows"},
 		{Keys: []string{g.Alert},
 			Title: "a problem of the city or of something that it uses"},
-		{Keys: []string{g.Mail}, Title: "unread mail; " + m.keys.KeyOf("mail.show") +
+		{Keys: []string{g.Mail}, Title: "unread mail; " + keyOf("mail.show") +
 			" shows it"},
 		{Keys: []string{g.More}, Title: "text is cut off here"},
 		{Keys: []string{g.Below + "9"},
@@ -35,12 +37,11 @@ func legend(m *model) []item {
 				g.Above + "9 above"},
 		{Keys: []string{"o:need"},
 			Title: "the order of a list, in its title: agents that need attention first; " +
-				m.keys.KeyOf("list.sort") + " changes it"},
+				keyOf("list.sort") + " changes it"},
 	}
 	for i := range all {
 		all[i].Words, all[i].Tail = "signs symbols glyphs legend", "sign"
 	}
-	file := m.person.File
 	if file == "" {
 		file = "the file that `gcity prefs path` names"
 	}
@@ -50,7 +51,8 @@ func legend(m *model) []item {
 		{"theme, confirm, detach, ascii: appearance and confirmations",
 			"theme colours colors confirm"},
 	} {
-		all = append(all, item{Title: fmt.Sprintf("%s, in %s", about.what, widget.Plain(file)),
+		all = append(all, dialog.Item[T]{Title: fmt.Sprintf("%s, in %s", about.what,
+			widget.Plain(file)),
 			Words: about.words + " prefs preferences settings options config", Tail: "file"})
 	}
 	for i := range all {

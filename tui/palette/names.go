@@ -1,0 +1,80 @@
+package palette
+
+import (
+	"fmt"
+	"slices"
+
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// The kinds of things that lines name.
+const (
+	NounAgent      = "agent"
+	NounPool       = "pool"
+	NounAutomation = "automation"
+	NounWatchdog   = "watchdog"
+	NounRig        = "rig"
+	NounCity       = "city"
+)
+
+// Agents returns the agents, the selected one first, without those already named.
+func Agents(l *panel.Lists, before []string) []Word {
+	all := make([]Word, 0, len(l.Agents.Rows))
+	for i := range l.Agents.Rows {
+		if r := &l.Agents.Rows[i]; !slices.Contains(before, r.Name) {
+			all = append(all, Word{Word: r.Name, Note: string(r.State), Noun: NounAgent})
+		}
+	}
+	return chosenFirst(all, l.Agents.Chosen)
+}
+
+// Pools returns the pools, the selected one first.
+func Pools(l *panel.Lists) []Word {
+	all := make([]Word, 0, len(l.Pools.Rows))
+	for i := range l.Pools.Rows {
+		p := &l.Pools.Rows[i]
+		all = append(all, Word{Word: p.Name, Note: "pool, " + p.Sizes(), Noun: NounPool})
+	}
+	return chosenFirst(all, l.Pools.Chosen)
+}
+
+// Automations returns the automations, the selected one first.
+func Automations(l *panel.Lists) []Word {
+	all := make([]Word, 0, len(l.Automations.Rows))
+	for i := range l.Automations.Rows {
+		r := &l.Automations.Rows[i]
+		all = append(all, Word{Word: r.Name, Note: "automation, " + string(r.State),
+			Noun: NounAutomation})
+	}
+	return chosenFirst(all, l.Automations.Chosen)
+}
+
+// Watchdogs returns the watchdogs.
+func Watchdogs(l *panel.Lists) []Word {
+	all := make([]Word, 0, len(l.Watchdogs.Rows))
+	for i := range l.Watchdogs.Rows {
+		r := &l.Watchdogs.Rows[i]
+		all = append(all, Word{Word: r.Name, Note: "watchdog, " + r.Word, Noun: NounWatchdog})
+	}
+	return all
+}
+
+// chosenFirst moves the word of the selected row to the front.
+func chosenFirst(all []Word, chosen string) []Word {
+	if i := slices.IndexFunc(all, func(w Word) bool { return w.Word == chosen }); i > 0 {
+		w := all[i]
+		copy(all[1:i+1], all[:i])
+		all[0] = w
+	}
+	return all
+}
+
+// Unknown says that a name does not exist, and suggests a similar one.
+func Unknown(what, name string, known []Word) string {
+	names := make([]string, len(known))
+	for i := range known {
+		names[i] = known[i].Word
+	}
+	return fmt.Sprintf("no %s is called %q", what, widget.Plain(name)) + Meant(name, names)
+}

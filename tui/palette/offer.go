@@ -1,0 +1,196 @@
+package palette
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sahilm/fuzzy"
+
+	"gcity/tui/dialog"
+)
+
+// maxLines bounds the rows with the names of things.
+const maxLines = 200
+
+// Commands lists the verbs, to be completed.
+func (t *Table[H, E]) Commands() []Item[H, E] {
+	var items []Item[H, E]
+	for i := range t.Verbs {
+		v := &t.Verbs[i]
+		if v.Args == nil || t.Hidden != nil && t.Hidden(v) {
+			continue
+		}
+		items = append(items, Item[H, E]{Keys: t.KeysOf(v.ID), Title: v.Name + " " + v.Usage,
+			Line: v.Name, Words: v.Does, Tail: v.Does,
+			Run: func(h H) []E { return t.Open(h, v.Name+" ") }})
+	}
+	return items
+}
+
+// Offer returns the rows for a text: completions, and lines that have its words in any order. With only, nothing
+// else matches the text.
+func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
+	l, ok := t.Parse(h, text)
+	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
+		return []Item[H, E]{t.typed(l.Verb, strings.TrimSpace(text))}, true
+	}
+	if ok {
+		found = t.complete(h, l)
+	}
+	return append(found, t.search(h, strings.Fields(strings.ToLower(text)))...), false
+}
+
+// complete returns the completions of a line.
+func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
+	v := l.Verb
+	words, far := matching(v.words(h, l.Args), l.Part)
+	// the line may be complete
+	if l.Part == "" && len(l.Args) > 0 && (len(words) == 0 || strings.HasSuffix(v.Usage, "…")) {
+		words = slices.Insert(words, 0, Word{Note: "as typed"})
+	}
+	for _, w := range words {
+		item := t.line(h, v, append(slices.Clone(l.Args), strings.Fields(w.text())...), w.Note)
+		item.Near = w.Word != l.Part && item.Why != nil && (far || !v.Looks)
+		if far {
+			item.Rank = dialog.RankFuzzy
+		}
+		found = append(found, item)
+	}
+	return found
+}
+
+// goesOn reports whether arguments are not complete.
+func (v *Verb[H, E]) goesOn(h H, args []string) bool {
+	if strings.HasSuffix(v.Usage, "…") {
+		return false
+	}
+	if len(args) > 1 && v.leads(h, args) {
+		args = args[1:]
+	}
+	return len(v.Args(h, args)) > 0
+}
+
+// line returns the row of a complete line. The row of an incomplete one has no Why and opens the palette again.
+func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
+	line := strings.Join(append([]string{v.Name}, args...), " ")
+	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: line, Line: line, Tail: note,
+		Why: func() string { return t.whyNot(h, v, args) },
+		Run: func(h H) []E {
+			todo, why := t.Run(h, line)
+			if why != "" {
+				t.Fail(h, "cannot "+line+": "+why)
+			}
+			return todo
+		}}
+	if v.goesOn(h, args) {
+		item.Why, item.Run = nil, func(h H) []E { return t.Open(h, line+" ") }
+	}
+	return item
+}
+
+// typed offers to run a line with a free text.
+func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
+	title := line
+	if Rest(line, v.Text) == "" {
+		title = v.Name + " " + v.Usage
+	}
+	return Item[H, E]{Keys: t.KeysOf(v.ID), Title: title, Line: line, Tail: v.Does,
+		Run: func(h H) []E {
+			todo, why := t.Run(h, line)
+			if why != "" {
+				t.Fail(h, "cannot "+v.Name+": "+why)
+			}
+			return todo
+		}}
+}
+
+// search returns the lines that have all words, in any order. The words have to name a thing at least in part, or a
+// verb and a kind of things, because verbs alone are listed already.
+func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
+	if len(words) == 0 {
+		return nil
+	}
+	for i := range t.Verbs {
+		v := &t.Verbs[i]
+		if v.Args == nil || v.Text > 0 || t.Hidden != nil && t.Hidden(v) {
+			continue
+		}
+		for _, w := range v.Args(h, nil) {
+			exact, ok := has(v.Name, w, words)
+			if !ok {
+				continue
+			}
+			if len(found) == maxLines {
+				return found
+			}
+			item := t.line(h, v, strings.Fields(w.text()), w.Note)
+			item.Rank = dialog.RankWords
+			if exact {
+				item.Rank = dialog.RankNamed
+			}
+			item.Near = !exact && !v.Looks && item.Why != nil
+			found = append(found, item)
+		}
+	}
+	return found
+}
+
+// has reports whether a verb with a name has all words; exact means that the name and the verb are among them in
+// full.
+func has(verb string, w Word, words []string) (exact, ok bool) {
+	name := strings.ToLower(w.Word)
+	named, verbed, kind, part := false, false, false, false
+	for _, word := range words {
+		switch {
+		case word == name:
+			named = true
+		case word == verb:
+			verbed = true
+		case word == w.Noun:
+			kind = true
+		case strings.Contains(name, word):
+			part = true
+		case strings.HasPrefix(verb, word):
+			verbed = true
+		default:
+			return false, false
+		}
+	}
+	return named && slices.Contains(words, verb), named || part || kind && verbed
+}
+
+// Recent returns the row of a line that ran before, or false if it cannot run any more.
+func (t *Table[H, E]) Recent(h H, line string) (item Item[H, E], ok bool) {
+	l, ok := t.Parse(h, line+" ")
+	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {
+		return item, false
+	}
+	return t.line(h, l.Verb, l.Args, l.Verb.Does), true
+}
+
+// matching returns the words that match: equal ones, then those with the prefix, then those that contain it, then
+// fuzzy matches.
+func matching(all []Word, part string) (found []Word, far bool) {
+	var begin, within []Word
+	low := strings.ToLower(part)
+	texts := make([]string, len(all))
+	for i, a := range all {
+		texts[i] = a.Word
+		switch at := strings.Index(strings.ToLower(a.Word), low); {
+		case part != "" && a.Word == part:
+			begin = slices.Insert(begin, 0, a)
+		case at == 0:
+			begin = append(begin, a)
+		case at > 0:
+			within = append(within, a)
+		}
+	}
+	if found = append(begin, within...); len(found) > 0 {
+		return found, false
+	}
+	var near []Word
+	for _, hit := range fuzzy.Find(part, texts) {
+		near = append(near, all[hit.Index])
+	}
+	return near, true
+}

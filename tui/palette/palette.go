@@ -1,0 +1,225 @@
+// Package palette finds and runs the command lines of the control room. It completes verbs and names, and it finds a
+// line by words in any order: "worker-2 restart" finds "restart worker-2".
+//
+// It does not know the control room. The host and the effects of verbs are type parameters.
+package palette
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gcity/internal/suggest"
+	"gcity/tui/dialog"
+)
+
+// Verb is a command of the palette.
+type Verb[H, E any] struct {
+	Name  string
+	Usage string // its arguments
+	Does  string
+	ID    string // of the action with the same effect, for its keys
+	Looks bool   // it changes nothing
+	// which argument extends to the end of the line, counted from 1; 0 = none
+	Text int
+	// Noun is set if Run accepts a noun before the name: "suspend rig shop". The noun is removed for other verbs.
+	Noun bool
+	Args func(h H, before []string) []Word
+	Why  func(h H, args []string) string // returns why it cannot run now, "" = it can; nil = always
+	Run  func(h H, args []string) (todo []E, why string)
+}
+
+// Word is a completion.
+type Word struct {
+	Word string
+	Note string
+	Noun string // the kind of thing that it names, "" = none
+	Line string // the text in a line, if Word alone would be ambiguous; "" = Word
+}
+
+// text returns what a line has for the word.
+func (w *Word) text() string {
+	if w.Line != "" {
+		return w.Line
+	}
+	return w.Word
+}
+
+// Table is the verbs of a room, and what it does with lines.
+type Table[H, E any] struct {
+	Verbs  []Verb[H, E]
+	KeysOf func(id string) []string
+	Refuse func(v *Verb[H, E]) string // returns why the room refuses a verb, "" = it does not
+	Hidden func(v *Verb[H, E]) bool   // reports whether the list of verbs omits a verb
+	Open   func(h H, line string) []E // opens the palette with the beginning of a line
+	Fail   func(h H, why string)      // reports that a line did not run
+}
+
+// Item is a row of the palette.
+type Item[H, E any] = dialog.Item[func(H) []E]
+
+// Called returns a verb by its name, or nil.
+func (t *Table[H, E]) Called(name string) *Verb[H, E] {
+	i := slices.IndexFunc(t.Verbs, func(v Verb[H, E]) bool { return v.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.Verbs[i]
+}
+
+// nouns reports whether a verb has arguments of a kind.
+func (v *Verb[H, E]) nouns(h H, noun string) bool {
+	return v.Args != nil && slices.ContainsFunc(v.Args(h, nil), func(w Word) bool {
+		return w.Noun == noun
+	})
+}
+
+// leads reports whether the first argument is a noun that limits the names after it, and not a name itself.
+func (v *Verb[H, E]) leads(h H, args []string) bool {
+	if len(args) == 0 || v.Args == nil {
+		return false
+	}
+	found := false
+	for _, w := range v.Args(h, nil) {
+		if w.Word == args[0] {
+			return false
+		}
+		found = found || w.Noun == args[0]
+	}
+	return found
+}
+
+// words returns what may follow the arguments before.
+func (v *Verb[H, E]) words(h H, before []string) []Word {
+	if !v.leads(h, before) {
+		return v.Args(h, before)
+	}
+	var all []Word
+	for _, w := range v.Args(h, before[1:]) {
+		if w.Noun == before[0] {
+			w.Line = w.Word
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// ordered returns the words of a line with the verb first: "rig suspend shop" is "suspend rig shop".
+func (t *Table[H, E]) ordered(h H, words []string) []string {
+	if len(words) < 2 {
+		return words
+	}
+	if v := t.Called(words[1]); v != nil && v.nouns(h, words[0]) {
+		words = slices.Clone(words)
+		words[0], words[1] = words[1], words[0]
+	}
+	return words
+}
+
+// Line is a parsed beginning of a command line: a verb, complete arguments, and the word being typed.
+type Line[H, E any] struct {
+	Verb *Verb[H, E]
+	Args []string
+	Part string
+}
+
+// Parse splits a line. It returns false unless something follows a verb.
+func (t *Table[H, E]) Parse(h H, text string) (l Line[H, E], ok bool) {
+	words := strings.Fields(text)
+	open := strings.HasSuffix(text, " ")
+	if len(words) == 0 || len(words) == 1 && !open {
+		return l, false
+	}
+	whole := words
+	if !open {
+		whole = words[:len(words)-1]
+	}
+	if len(words) > 1 && (open || len(words) > 2) {
+		words = append(t.ordered(h, whole), words[len(whole):]...)
+	}
+	if l.Verb = t.Called(words[0]); l.Verb == nil || l.Verb.Args == nil {
+		return l, false
+	}
+	l.Args = words[1:]
+	if !open {
+		l.Args, l.Part = l.Args[:len(l.Args)-1], l.Args[len(l.Args)-1]
+	}
+	return l, true
+}
+
+// TakesMore reports whether more words may follow a line.
+func (t *Table[H, E]) TakesMore(h H, text string) bool {
+	l, ok := t.Parse(h, text+" ")
+	return ok && len(l.Verb.words(h, l.Args)) > 0
+}
+
+// Run runs a line, or returns why not.
+func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
+	words := t.ordered(h, strings.Fields(line))
+	if len(words) == 0 {
+		return nil, ""
+	}
+	v := t.Called(words[0])
+	if v == nil {
+		return nil, fmt.Sprintf("unknown verb %q", words[0]) + Meant(words[0], t.names())
+	}
+	if why := t.refused(v); why != "" {
+		return nil, why
+	}
+	if v.Args != nil && len(words) == 1 {
+		return nil, v.Name + " needs " + v.Usage
+	}
+	if v.Text > 0 && len(words) > v.Text {
+		words = append(words[:v.Text:v.Text], Rest(line, v.Text))
+	}
+	return v.Run(h, v.named(h, words[1:]))
+}
+
+func (t *Table[H, E]) names() []string {
+	all := make([]string, len(t.Verbs))
+	for i := range t.Verbs {
+		all[i] = t.Verbs[i].Name
+	}
+	return all
+}
+
+func (t *Table[H, E]) refused(v *Verb[H, E]) string {
+	if t.Refuse == nil {
+		return ""
+	}
+	return t.Refuse(v)
+}
+
+// named removes a noun before the names, unless the verb accepts it.
+func (v *Verb[H, E]) named(h H, args []string) []string {
+	if v.Noun || len(args) < 2 || !v.leads(h, args) {
+		return args
+	}
+	return args[1:]
+}
+
+// whyNot returns why a verb cannot run with arguments now, "" if it can.
+func (t *Table[H, E]) whyNot(h H, v *Verb[H, E], args []string) string {
+	if why := t.refused(v); why != "" || v.Why == nil {
+		return why
+	}
+	return v.Why(h, v.named(h, args))
+}
+
+// Rest returns a line after its first n words, unchanged.
+func Rest(line string, n int) string {
+	for range n {
+		line = strings.TrimLeftFunc(line, unicode.IsSpace)
+		line = strings.TrimLeftFunc(line, func(r rune) bool { return !unicode.IsSpace(r) })
+	}
+	return strings.TrimSpace(line)
+}
+
+// Meant suggests a similar word, or "".
+func Meant(text string, names []string) string {
+	if near := suggest.Nearest(text, names); near != "" {
+		return fmt.Sprintf(", did you mean %q?", near)
+	}
+	return ""
+}

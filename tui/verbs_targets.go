@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/tui/feed"
+	"gcity/tui/palette"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// named splits arguments into the kind of the thing, if it was typed, and its name.
+func named(args []string) (noun, name string) {
+	if len(args) > 1 {
+		return args[0], args[1]
+	}
+	return "", args[0]
+}
+
+// restartNames returns the agents and, as the only argument, the pools.
+func restartNames(m *model, before []string) []word {
+	if len(before) > 0 {
+		return agentNames(m, before)
+	}
+	return flaggedNames(m, nil)
+}
+
+// restartedPool returns the pool that the arguments of restart name, or nil if they name agents.
+func restartedPool(m *model, args []string) *panel.PoolRow {
+	switch {
+	case len(args) == 1:
+		return m.Pools.Find(args[0])
+	case len(args) == 2 && args[0] == palette.NounPool:
+		return m.Pools.Find(args[1])
+	}
+	return nil
+}
+
+// restartedAgents returns the agents that the arguments of restart name.
+func restartedAgents(args []string) []string {
+	if len(args) > 1 && (args[0] == palette.NounAgent || args[0] == palette.NounPool) {
+		return args[1:]
+	}
+	return args
+}
+
+func restartWhy(m *model, args []string) string {
+	if restartedPool(m, args) != nil {
+		return ""
+	}
+	return agentsWhy("agent.restart", nil)(m, restartedAgents(args))
+}
+
+func restartLine(m *model, args []string) ([]feed.Effect, string) {
+	if p := restartedPool(m, args); p != nil {
+		return askRestartOf(m, p), ""
+	}
+	return onAgents("agent.restart", nil)(m, restartedAgents(args))
+}
+
+// switchNames returns what can be suspended: agents, pools, rigs and the city.
+func switchNames(m *model, _ []string) []word {
+	all := flaggedNames(m, nil)
+	if m.snap != nil {
+		for i := range m.snap.Rigs {
+			r := &m.snap.Rigs[i]
+			all = append(all, word{Word: r.Name, Line: palette.NounRig + " " + r.Name,
+				Noun: palette.NounRig,
+				Note: "rig, " + widget.Count(r.Agents, palette.NounAgent)})
+		}
+	}
+	return append(all, word{Word: palette.NounCity, Note: "the whole city", Noun: palette.NounCity})
+}
+
+// flaggingWhy returns why suspend or resume has nothing to do.
+func flaggingWhy(off bool) func(*model, []string) string {
+	return func(m *model, args []string) string {
+		noun, name := named(args)
+		if p := m.Pools.Find(name); p != nil && (noun == "" || noun == palette.NounPool) {
+			return flaggedAlready(p.Shown, p.Suspended != "", off)
+		}
+		if r := m.Agents.Find(name); r != nil && (noun == "" || noun == palette.NounAgent) {
+			return flaggedAlready(r.Shown, r.State == city.Suspended, off)
+		}
+		if r := rigCalled(m, name); r != nil && (noun == "" || noun == palette.NounRig) {
+			return flaggedAlready("rig "+widget.Plain(r.Name), r.Suspended, off)
+		}
+		if name == palette.NounCity && noun == "" && m.snap != nil {
+			return flaggedAlready("the city", m.snap.Suspended, off)
+		}
+		return palette.Unknown("agent, pool or rig", name, switchNames(m, nil))
+	}
+}
+
+// flagging suspends or resumes an agent, a pool, a rig or the city.
+func flagging(off bool) func(*model, []string) ([]feed.Effect, string) {
+	return func(m *model, args []string) ([]feed.Effect, string) {
+		if why := flaggingWhy(off)(m, args); why != "" {
+			return nil, why
+		}
+		noun, name := named(args)
+		p, r := m.Pools.Find(name), m.Agents.Find(name)
+		switch {
+		case p != nil && (noun == "" || noun == palette.NounPool):
+			return askSuspendPools(m, []*panel.PoolRow{p}), ""
+		case r != nil && (noun == "" || noun == palette.NounAgent):
+			return aimed(m, []string{name}, func() ([]feed.Effect, string) {
+				return askSuspend(m), ""
+			})
+		case noun == "" && rigCalled(m, name) == nil:
+			return askSuspendCity(m), ""
+		case off:
+			return askSuspendRigOf(m, *rigCalled(m, name)), ""
+		}
+		return resumeRigOf(m, name), ""
+	}
+}
+
+// automationWhy returns the reason of a condition for a named automation.
+func automationWhy(cond func([]*panel.AutomationRow) string) func(*model, []string) string {
+	return func(m *model, args []string) string {
+		r := m.Automations.Find(args[0])
+		if r == nil {
+			return palette.Unknown("automation", args[0], automationNames(m, nil))
+		}
+		return cond([]*panel.AutomationRow{r})
+	}
+}
+
+func fireLine(m *model, args []string) ([]feed.Effect, string) {
+	if why := automationWhy(brokenOf)(m, args); why != "" {
+		return nil, why
+	}
+	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
+}
+
+// stopNames returns the automations, and the city.
+func stopNames(m *model, _ []string) []word {
+	return append(automationNames(m, nil), word{Word: palette.NounCity, Noun: palette.NounCity,
+		Note: "all agents and the controller"})
+}
+
+func stopWhy(m *model, args []string) string {
+	switch {
+	case args[0] != palette.NounCity || m.Automations.Find(palette.NounCity) != nil:
+		return automationWhy(idleOf)(m, args)
+	case m.home != "" || m.all:
+		return "it is one of many; the list of all cities stops it"
+	case m.mode != Hosting && lost(m):
+		return "it does not answer"
+	}
+	return ""
+}
+
+func stopLine(m *model, args []string) ([]feed.Effect, string) {
+	if why := stopWhy(m, args); why != "" {
+		return nil, why
+	}
+	if r := m.Automations.Find(args[0]); r != nil {
+		return endRuns(m, []*panel.AutomationRow{r}), ""
+	}
+	return askStopCity(m), ""
+}
+
+func poolsOnly(m *model, _ []string) []word { return poolNames(m) }
+
+func checkLine(m *model, args []string) ([]feed.Effect, string) {
+	p := m.Pools.Find(args[0])
+	if p == nil {
+		return nil, palette.Unknown(palette.NounPool, args[0], poolNames(m))
+	}
+	if why := hasCheck(p); why != "" {
+		return nil, why
+	}
+	return checkOf(m, p.Name), ""
+}
+
+// sortWords returns the columns by which the focused list can be sorted.
+func sortWords(m *model, _ []string) []word {
+	_, ways := m.focused().Sorting(m.now)
+	all := make([]word, len(ways))
+	for i, name := range ways {
+		all[i] = word{Word: name, Note: "a column of " + m.focused().About().Title}
+	}
+	return all
+}
+
+func sortLine(m *model, args []string) ([]feed.Effect, string) {
+	o, ways := m.focused().Sorting(m.now)
+	if o == nil {
+		return nil, needSorted(m)
+	}
+	at := slices.Index(ways, args[0])
+	if at < 0 {
+		return nil, palette.Unknown("column", args[0], sortWords(m, nil)) + ": " +
+			strings.Join(ways, ", ")
+	}
+	*o = widget.Order{Way: at, Reversed: o.Way == at && !o.Reversed}
+	m.resort()
+	return nil, ""
+}
+
+// recentShown is how many lines that ran before come first in the palette.
+const recentShown = 5
+
+// recentItems returns the lines that ran last and can run again, the last one first.
+func recentItems(m *model, verbs *palette.Table[*model, feed.Effect], all []item) (found []item) {
+	for _, line := range slices.Backward(m.history) {
+		if len(found) == recentShown {
+			break
+		}
+		at := slices.IndexFunc(all, func(t item) bool { return t.Line == line })
+		if at >= 0 {
+			found = append(found, all[at])
+		} else if t, ok := verbs.Recent(m, line); ok {
+			found = append(found, t)
+		}
+	}
+	return found
+}
