@@ -1,11 +1,11 @@
 // Package automation decides when work starts automatically. An automation is a gate and an action, in a file of
-// its own. The gate decides when: after an interval, at a time, when a check succeeds, when an event occurs, or
-// only by hand. The action is a shell command or a formula.
+// its own. The gate decides when: after an interval, at a scheduled time, when a check succeeds, when an event
+// occurs, or only by hand. The action is a shell command or a formula.
 //
 // The package is pure except for reading those files. Scanner finds and reads them. Judge decides whether one
-// automation is due, why, and what comes next. Runs holds the state of all automations: what was judged, what is
-// due and queued, what is running, what failed and will be retried. Times, records, events and results of checks
-// are passed in. What the caller has to do is returned as values.
+// automation is due, why, and when it is due next. Runs holds the state of all automations: their latest verdicts,
+// and the runs that are due, queued, active or to be retried. Times, records, events and results of checks are
+// passed in. What the caller has to do is returned as values.
 package automation
 
 import (
@@ -18,22 +18,22 @@ import (
 	"gcity/internal/toml"
 )
 
-// FileName is the name of the file that makes a folder below a layer's "automations" an automation. The folder's
-// name is the automation's name.
+// FileName is the name of an automation's file. The file is in a folder below "automations" of a layer, and that
+// folder's name is the automation's name.
 const FileName = "automation.toml"
 
 // Gate is a kind of condition under which an automation fires.
 type Gate string
 
 const (
-	Cooldown  Gate = "cooldown"  // an interval after the last run
+	Cooldown  Gate = "cooldown"  // an interval after the start of the last run
 	Cron      Gate = "cron"      // at scheduled times
 	Condition Gate = "condition" // when a check succeeds
 	Event     Gate = "event"     // when an event occurs
 	Manual    Gate = "manual"    // only by hand
 )
 
-// a returns the gate's name after its article.
+// a returns the gate's name with its indefinite article.
 func (g Gate) a() string {
 	if g == Event {
 		return "an event"
@@ -45,11 +45,11 @@ func (g Gate) a() string {
 type Overlap string
 
 const (
-	Skip  Overlap = "skip"  // the opening is skipped
-	Queue Overlap = "queue" // one more run follows the current one
+	Skip  Overlap = "skip"  // the run that became due is skipped
+	Queue Overlap = "queue" // one more run follows the active one
 )
 
-// Defaults of keys that are not set.
+// Default values of keys.
 const (
 	ExecTimeout    = 60 * time.Second
 	FormulaTimeout = 30 * time.Second
@@ -57,51 +57,52 @@ const (
 	RetryBackoff   = 10 * time.Second
 )
 
-// Definition is one automation that was read and is valid. It does not change.
+// Definition is a valid automation, as read from its file. It is immutable.
 type Definition struct {
-	Name        string // of its folder
-	Rig         string // "" = the city
+	Name        string // name of its folder
+	Rig         string // "" = an automation of the city
 	Description string
-	Source      string // absolute path of its file
+	Source      string // absolute path of the file
 	Layer       formula.Layer
 
-	Formula string            // the action is either this formula …
-	Exec    string            // … or this shell command: exactly one is set
-	Pool    string            // pool that works on the formula; qualified by Target
-	Vars    map[string]string // for the formula
+	Formula string            // name of the formula; "" if Exec is set
+	Exec    string            // shell command; "" if Formula is set
+	Pool    string            // pool that works on the formula, as written; see Target
+	Vars    map[string]string // values for the formula's variables
 	Timeout time.Duration
-	// where Timeout is set: "the default", "its timeout", "max_timeout in city.toml:3:1"
+	// where Timeout comes from: "the default", "its timeout", "max_timeout in city.toml:3:1"
 	Limit string
 
 	Gate         Gate
-	Interval     time.Duration  // Cooldown
-	Schedule     Schedule       // Cron
-	Zone         *time.Location // Cron
-	CatchUp      bool           // Cron: run once if scheduled times were missed
-	Check        string         // Condition
-	CheckTimeout time.Duration  // Condition
-	On           string         // Event: a type, or a prefix of types followed by "*"
+	Interval     time.Duration  // of a Cooldown
+	Schedule     Schedule       // of a Cron
+	Zone         *time.Location // time zone of a Cron
+	CatchUp      bool           // for a Cron: run once if scheduled times were missed
+	Check        string         // shell command of a Condition
+	CheckTimeout time.Duration  // timeout of that command
+	On           string         // for an Event: a type, or a prefix of types followed by "*"
 
-	Overlap      Overlap
-	Retry        int           // number of retries after a failed run
-	RetryBackoff time.Duration // wait before the first retry; doubles, up to MaxBackoff
-	// scoped name of the automation to run when this one has finally failed
+	Overlap Overlap
+	Retry   int // number of retries after a failed run
+	// wait before the first retry; doubles with each retry, up to MaxBackoff
+	RetryBackoff time.Duration
+	// scoped name of the automation to run when this one has failed and is not retried
 	OnFailure string
 
 	WhileSuspended bool // fires even if its rig or the city is suspended
 
-	// Off is the reason why a valid automation is disabled, "" = enabled.
+	// why a valid automation is disabled; "" = it is enabled
 	Off string
-	// Sum is a hash of all fields above.
+	// hash of all fields above
 	Sum string
-	// Warnings are remarks about a valid file.
+	// warnings about a valid file
 	Warnings toml.Problems
 }
 
 // Scoped returns the name that is unique in the city: "x", or "x:rig:demo".
 func (d Definition) Scoped() string { return Scoped(d.Name, d.Rig) }
 
-// Scoped joins an automation's name and its rig.
+// Scoped returns the scoped name of an automation: its name if rig is "", or else NAME:rig:RIG.
 func Scoped(name, rig string) string {
 	if rig == "" {
 		return name
@@ -109,7 +110,7 @@ func Scoped(name, rig string) string {
 	return name + ":rig:" + rig
 }
 
-// Target returns the pool's qualified name, "" = no pool.
+// Target returns the qualified name of the pool, or "" if none is set.
 func (d Definition) Target() string {
 	if d.Pool == "" || d.Rig == "" || strings.Contains(d.Pool, "/") {
 		return d.Pool
@@ -117,7 +118,8 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// Rests returns why the automation does not fire, given how its rig or the city is suspended.
+// Rests returns why the automation does not fire while its rig or the city is suspended. It returns "" if it fires.
+// suspended describes the suspension.
 func (d Definition) Rests(suspended string) string {
 	if d.WhileSuspended {
 		return ""
@@ -130,7 +132,7 @@ func (d Definition) When() string {
 	return strings.TrimSpace(string(d.Gate) + " " + d.waits(words))
 }
 
-// TimedOut returns the error of a run that was killed at its timeout. It names the origin of the timeout.
+// TimedOut returns the error of a run that was killed at its timeout. It includes where the timeout is set.
 func (d Definition) TimedOut() string {
 	return fmt.Sprintf("it did not finish within %s (%s)", exact(d.Timeout), d.Limit)
 }
@@ -138,9 +140,9 @@ func (d Definition) TimedOut() string {
 // Dir returns the folder of the automation's file. Actions see it as AUTOMATION_DIR.
 func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
-// Command returns the shell command to run in a folder. If the command begins with a relative path to a script that
-// is not below that folder, the path is replaced by the script in the automation's own folder or at the root of its
-// topology. exists reports whether a file exists.
+// Command returns the shell command to run in a folder. A command can begin with a relative path to a script. If
+// the script is not below that folder, the path is replaced: by that of the script in the automation's own folder,
+// or at the root of its topology. exists reports whether a file exists.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line

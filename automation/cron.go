@@ -10,21 +10,22 @@ import (
 	"github.com/adhocore/gronx"
 )
 
-// Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both kinds of day are
-// restricted, either one is enough. A field that starts with "*" does not restrict. The zero value never occurs.
+// Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both day fields are
+// restricted, a day matches if either field does. A field that starts with "*" is not a restriction. The zero value
+// never occurs.
 //
 // gronx computes the calendar, always in UTC, so its results are wall-clock times. This package decides when such a
-// time occurs in a zone with changing clocks. It also validates the fields, because gronx accepts seconds, years
+// time occurs in a time zone with clock changes. It also validates the fields, because gronx accepts seconds, years
 // and other dialects.
 type Schedule struct {
 	text  string
-	line  string // five numeric fields
+	line  string // the five fields, as numbers
 	every bool   // the hour field begins with "*"
 }
 
 func (s Schedule) String() string { return s.text }
 
-// macros returns the names that stand for a line.
+// macros returns the cron lines of names such as @daily.
 func macros() map[string]string {
 	return map[string]string{
 		"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
@@ -37,7 +38,7 @@ func macros() map[string]string {
 type field struct {
 	name      string
 	low, high int
-	words     string // three-letter names for the numbers from low on
+	words     string // three-letter names of the numbers, beginning with low
 }
 
 func fields() [5]field {
@@ -79,14 +80,14 @@ func ParseSchedule(text string) (Schedule, error) {
 	}
 	s := Schedule{text: text, line: strings.Join(parts, " "),
 		every: strings.HasPrefix(parts[1], "*")}
-	// The search is limited to a few years. From the day before a leap day it finds every valid line.
+	// the search covers a few years; from the day before a leap day it finds every line that occurs
 	if _, ok := s.next(time.Date(2000, 2, 28, 23, 59, 0, 0, time.UTC)); !ok {
 		return Schedule{}, fmt.Errorf("%q never occurs: none of its months has that day", text)
 	}
 	return s, nil
 }
 
-// item checks one element of a field's list and replaces names by numbers.
+// item checks one element of a field's list and replaces names with numbers.
 func (f field) item(text string) (string, error) {
 	span, step, stepped := strings.Cut(text, "/")
 	first, last, ranged := strings.Cut(span, "-")
@@ -112,7 +113,7 @@ func (f field) item(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if f.high == 7 && high == 0 && low > 0 { // Sunday may end a range
+	if f.high == 7 && high == 0 && low > 0 { // a range may end with Sunday, written as 0
 		high = 7
 	}
 	if high < low {
@@ -151,7 +152,7 @@ func (f field) value(text string) (int, error) {
 		text, like)
 }
 
-// next returns the first wall-clock time of the schedule after wall. Both are written as UTC times.
+// next returns the schedule's first wall-clock time after wall. Both are represented as UTC times.
 func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	if s.line == "" {
 		return time.Time{}, false
@@ -160,11 +161,13 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant after another at which the schedule occurs in a time zone, zero if it never does.
+// Next returns the first instant after another at which the schedule occurs in a time zone. It returns zero if
+// there is none.
 //
-// Hours that are listed occur once on each day. A time that the clock skips when it is set forward occurs at the
-// first instant afterwards. A time that the clock shows twice when it is set back occurs the first time. Hours that
-// begin with "*" follow elapsed time: a repeated time counts twice, and a skipped time does not count.
+// If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward
+// occurs at the first instant afterwards. A time that is shown twice when the clock is set back occurs the first
+// time only. If the hour field begins with "*", the schedule follows elapsed time: a repeated time occurs twice,
+// and a skipped time does not occur.
 func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	after = after.In(zone)
 	if s.every {
@@ -177,10 +180,10 @@ func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// passing is Next for hours that begin with "*". While the zone keeps its offset to UTC, wall-clock time and
-// elapsed time advance together.
+// passing does the same as Next for schedules with an hour field that begins with "*". While the zone's offset to
+// UTC is constant, wall-clock time and elapsed time advance together.
 func (s Schedule) passing(after time.Time) time.Time {
-	const most = 200 // clock changes that are searched: some decades
+	const most = 200 // maximum number of clock changes to search, enough for some decades
 	wall := onWall(after)
 	for range most {
 		next, ok := s.next(wall)
@@ -193,12 +196,12 @@ func (s Schedule) passing(after time.Time) time.Time {
 			return at
 		}
 		after = end
-		wall = onWall(after).Add(-time.Minute) // the instant of the change may match too
+		wall = onWall(after).Add(-time.Minute) // the instant of the clock change may match too
 	}
 	return time.Time{}
 }
 
-// onWall returns what the clock shows at an instant, written as a UTC time.
+// onWall returns what a clock in the zone shows at an instant, represented as a UTC time.
 func onWall(at time.Time) time.Time { return at.Add(offset(at)).UTC() }
 
 func offset(at time.Time) time.Duration {
@@ -206,8 +209,8 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// furthest returns the latest minute that the clock has shown up to an instant. It is later than the present one if
-// the clock was set back.
+// furthest returns the latest minute that the clock has shown up to an instant. After the clock was set back, that
+// is later than what it shows at the instant.
 func furthest(at time.Time) time.Time {
 	wall := onWall(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {
@@ -219,15 +222,15 @@ func furthest(at time.Time) time.Time {
 	return wall.Truncate(time.Minute)
 }
 
-// instant returns when a clock first shows a time. If the clock is set forward across that time, it returns the
+// instant returns when a clock in the zone first shows a time. If the clock skips that time, instant returns the
 // first instant afterwards.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()
 	switch shown := onWall(at); {
-	case shown.After(wall): // skipped; at is after the change
+	case shown.After(wall): // skipped by a clock change before at
 		return start
-	case shown.Before(wall): // skipped; at is before the change
+	case shown.Before(wall): // skipped by a clock change after at
 		return end
 	}
 	if start.IsZero() {
@@ -240,7 +243,7 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return at
 }
 
-// location returns a time zone by name.
+// location returns the time zone with this name, or local if the name is empty.
 func location(name string, local *time.Location) (*time.Location, error) {
 	if name == "" || strings.EqualFold(name, "local") {
 		return local, nil

@@ -40,17 +40,17 @@ func (d *drill) turn(wait time.Duration) string {
 
 func (d *drill) look(wait time.Duration) (string, []Run) {
 	d.now = d.now.Add(wait)
-	deeds := d.r.Turn(d.now, World{Suspended: func(string) string {
+	actions := d.r.Turn(d.now, World{Suspended: func(string) string {
 		return d.suspended
 	}, Closed: d.shut, Patrol: 30 * time.Second})
 	var out []string
-	for _, p := range deeds.Passed {
+	for _, p := range actions.Passed {
 		out = append(out, "!"+p.Scoped+": "+p.Reason)
 	}
-	for _, c := range deeds.Check {
+	for _, c := range actions.Check {
 		out = append(out, "?"+c.Scoped())
 	}
-	for _, run := range deeds.Open {
+	for _, run := range actions.Open {
 		name := run.Definition.Scoped()
 		if run.Retry > 0 {
 			name += fmt.Sprintf("#%d", run.Retry)
@@ -60,7 +60,7 @@ func (d *drill) look(wait time.Duration) (string, []Run) {
 		}
 		out = append(out, name)
 	}
-	return strings.Join(out, " "), deeds.Open
+	return strings.Join(out, " "), actions.Open
 }
 
 func (d *drill) happen(kind string, depth int) {

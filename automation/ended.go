@@ -8,11 +8,11 @@ type Outcome string
 const (
 	OK          Outcome = "ok"
 	Failed      Outcome = "failed"
-	Interrupted Outcome = "interrupted" // the controller ended
+	Interrupted Outcome = "interrupted" // the controller ended during the run
 )
 
-// Ended records the end of a run. It returns the automation to run after a final failure, "" = none; that one is
-// now due.
+// Ended records the end of a run. If the run has finally failed, Ended makes the on_failure automation due and
+// returns its scoped name.
 func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil {
@@ -41,7 +41,7 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	return next.name
 }
 
-// Halted records that a user ended a run. The run has failed and is not retried.
+// Halted records that a user ended a run. It counts as a failed run and is not retried.
 func (r *Runs) Halted(scoped string, now time.Time) (follows string) {
 	if it := r.items[scoped]; it != nil && it.run != nil {
 		it.run.Retry = max(it.run.Retry, it.d.Retry)
@@ -49,14 +49,14 @@ func (r *Runs) Halted(scoped string, now time.Time) (follows string) {
 	return r.Ended(scoped, Failed, now)
 }
 
-// Queued reports whether another run follows the current one.
+// Queued reports whether another run of the automation follows the active one.
 func (r *Runs) Queued(scoped string) bool {
 	it := r.items[scoped]
 	return it != nil && it.run != nil && !(it.memory.Queued.IsZero() && it.again.IsZero())
 }
 
-// Again returns when a failed automation is retried, and the number of that retry. ok is false if it is not
-// retried.
+// Again returns when a failed automation is retried, and which of how many retries that is. ok is false if it is
+// not retried.
 func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 ||
@@ -80,7 +80,7 @@ func (it *item) ended(run *Run, how Outcome, now time.Time) {
 		return
 	}
 	m.Tries = run.Retry + 1
-	// a retry covers the same events and those since
+	// a retry handles the same events again, and those that have occurred since
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
 		m.Again, m.Cursor = m.Cursor, min(m.Cursor, run.After)
 		it.giveBack(run)

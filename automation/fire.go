@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Fire makes an automation due by hand, regardless of its gate. by names the requester. It returns an error if the
-// automation is disabled, or is running and does not queue.
+// Fire makes an automation due on request of a user, regardless of its gate. by is the user. Fire returns an error
+// if the automation is disabled, or if it has an active run and does not queue another.
 func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {
@@ -35,16 +35,16 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	return nil
 }
 
-// queue schedules one more run after the one that is running or being opened.
+// queue schedules one more run after the one that is active or being opened.
 func (it *item) queue(now time.Time) {
 	if it.run.Opened.IsZero() {
-		it.again = now // what is stored until then belongs to the run that is being opened
+		it.again = now // Opened moves it to memory.Queued
 		return
 	}
 	it.memory.Queued = now
 }
 
-// Withdraw cancels a manual request that is still queued. ok is false if it is not queued.
+// Withdraw cancels a manual request that still waits for a slot. ok is false if there is none.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.want == nil || it.want.By == "" {
@@ -55,7 +55,7 @@ func (r *Runs) Withdraw(scoped string) (ok bool) {
 	return true
 }
 
-// withdraw cancels a manual request. The requester gets an error. What the gate requested stays.
+// withdraw cancels a manual request. If the gate had made the run due before, the run stays due.
 func (it *item) withdraw() {
 	if it.want.gate == "" {
 		it.want, it.whyNot = nil, ""

@@ -5,28 +5,29 @@ import (
 	"time"
 )
 
-// Kind is the implementation of one gate: its keys, how they are read, when it opens and how it is described. A new
-// gate is a new entry in Gates.
+// Kind implements one kind of gate: its keys and how they are read, when it opens, and how it is described. To add
+// a gate, add an entry to Gates.
 type Kind struct {
 	Gate  Gate
-	needs string // the required key, "" = none
-	keys  []key  // used by no other gate
+	needs string // the required key; "" = no key is required
+	keys  []key  // keys that no other gate uses
 
-	parse func(*settling) // nil = nothing to read
-	// completes the verdict; true = open
-	judge    func(Definition, Facts, time.Time, *Verdict) bool
-	describe func(Definition, func(time.Duration) string) string // nil = no description
+	parse func(*settling) // nil = no keys to read
+	// fills in the verdict and returns true if the gate is open
+	judge func(Definition, Facts, time.Time, *Verdict) bool
+	// returns the part of When after the gate's name; nil = it is empty
+	describe func(Definition, func(time.Duration) string) string
 
-	passes bool // with overlap Skip, an opening during a run is skipped
-	queues bool // with overlap Queue, an opening during a run is queued
+	passes bool // with overlap Skip, a run that becomes due during another is skipped
+	queues bool // with overlap Queue, a run that becomes due during another is queued
 }
 
-// Gates returns the gates in the order in which they are listed.
+// Gates returns all kinds of gates, in the order of the documentation.
 func Gates() []Kind {
 	return []Kind{cooldownGate(), cronGate(), conditionGate(), eventGate(), manualGate()}
 }
 
-// GateNames returns the names of the gates as used in files.
+// GateNames returns the gates' names, as written in files.
 func GateNames() []string {
 	var out []string
 	for _, k := range Gates() {
@@ -35,7 +36,7 @@ func GateNames() []string {
 	return out
 }
 
-// kind returns the entry of a gate. The entry of an unknown gate never opens.
+// kind returns the implementation of a gate. For an unknown gate, it returns one that never opens.
 func (g Gate) kind() Kind {
 	for _, k := range Gates() {
 		if k.Gate == g {
@@ -67,7 +68,7 @@ func cronGate() Kind {
 			{name: "schedule", kind: "string", def: "required", gate: Cron,
 				doc: "Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`."},
 			{name: "timezone", kind: "string", def: "the machine's", gate: Cron,
-				doc: "Time zone of the schedule, like `Europe/Berlin`, or `UTC`."},
+				doc: "Time zone of the schedule, for example `Europe/Berlin` or `UTC`."},
 			{name: "catch_up", kind: "bool", def: "`false`", gate: Cron,
 				doc: "Run once at startup if scheduled times were missed while the " +
 					"controller was down."},
@@ -123,8 +124,7 @@ func manualGate() Kind {
 	}
 }
 
-// Waits returns what the gate waits for: an interval, a schedule, a check, or a type of event. It is empty for
-// Manual.
+// Waits returns the gate's interval, schedule, check or type of event. For Manual it returns "".
 func (d Definition) Waits() string { return d.waits(time.Duration.String) }
 
 func (d Definition) waits(span func(time.Duration) string) string {

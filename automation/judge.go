@@ -8,43 +8,45 @@ import (
 
 // Limits of automatic runs.
 const (
-	// Late is how long after its time a schedule is still obeyed without catch_up. An older time was missed during
-	// sleep, or the clock was set. It is also the largest accepted lead of a last run over the clock.
+	// Late is the maximum delay of a scheduled run without catch_up. Older times were missed because the machine
+	// slept or the clock was set. Late is also how far in the future the time of the last run may be and still
+	// count.
 	Late = 3 * time.Hour
-	// Rate is the number of runs that an event gate opens within RateWindow. With more events, the later runs cover
-	// more events each.
+	// Rate is the maximum number of runs of an event gate within RateWindow. If more events occur, each run handles
+	// several.
 	Rate       = 10
 	RateWindow = time.Minute
-	// MaxDepth is the longest allowed chain of runs that cause each other by events.
+	// MaxDepth is the maximum length of a chain of runs that trigger each other by events.
 	MaxDepth = 8
 	// MaxBackoff limits the doubling of retry_backoff.
 	MaxBackoff = time.Hour
 )
 
-// Facts is the known state of one automation when it is judged. The zero value has never run. Times are wall-clock
-// times and can be inconsistent, because clocks are set.
+// Facts is the known state of one automation, as input of Judge. The zero value describes an automation that has
+// never run. Times are wall-clock times. They can be inconsistent, because clocks are set.
 type Facts struct {
-	Born      time.Time // when it was first seen with this schedule; zero = unknown
+	Born      time.Time // when the automation was first seen with this schedule; zero = unknown
 	Last      time.Time // when the latest run was opened; zero = never
-	Looked    time.Time // when it was last judged; zero = not since the program started
-	Skipped   time.Time // the latest opening that was skipped during a run
-	Running   time.Time // start of the current run; zero = none
-	Queued    time.Time // a queued opening during a run; zero = none
+	Looked    time.Time // when Judge was last called; zero = not since the program started
+	Skipped   time.Time // when a run was last skipped because another was active
+	Running   time.Time // start of the active run; zero = none
+	Queued    time.Time // when the queued run became due; zero = none is queued
 	Suspended string    // why it must not fire: "with the city", "with rig demo"
 
-	Tries    int       // failed runs in a row while retries continue; 0 = no retry
+	Tries    int       // number of the next retry; 0 = no retry is due
 	FailedAt time.Time // end of the latest failed run
 
 	Check  CheckFacts
 	Events EventFacts
-	Recent []time.Time   // when the latest runs were opened, oldest first; Rate of them are enough
-	Patrol time.Duration // the shortest time between two checks of a condition
-	Sought Sought        // from the previous verdict; a cache only
+	// when the latest runs were opened, oldest first; only the last Rate matter
+	Recent []time.Time
+	Patrol time.Duration // minimum interval between two checks of a condition
+	Sought Sought        // from the previous verdict; only a cache
 }
 
-// Sought caches the latest search of a schedule.
+// Sought caches the result of the latest search for a scheduled time.
 type Sought struct {
-	sum        string // of the definition
+	sum        string // Sum of the definition
 	from, next time.Time
 }
 
@@ -56,45 +58,45 @@ func (d Definition) seek(from time.Time, s *Sought) time.Time {
 	return s.next
 }
 
-// CheckFacts is the known state of a condition.
+// CheckFacts is the state of a condition's check.
 type CheckFacts struct {
 	Running bool
 	Asked   time.Time // start of the latest check; zero = never
-	Done    bool      // a result exists, of the latest finished check
-	Fresh   bool      // the result has not opened a run yet
-	Code    int       // exit code; -1 = ended by a signal
+	Done    bool      // a check has finished; the fields below are its result
+	Fresh   bool      // no run was opened for this result yet
+	Code    int       // exit code; -1 = killed by a signal
 	Err     string    // why the result is unknown: "timed out after 10s"
 }
 
 // EventFacts is the known state of the events that an automation waits for.
 type EventFacts struct {
-	Cursor uint64 // seq up to which events are handled
+	Cursor uint64 // events up to this seq are handled
 	Newest uint64 // seq of the latest unhandled event; 0 = none
 	Count  int    // number of unhandled events
-	Depth  int    // depth of the deepest of them, see Depth
+	Depth  int    // greatest Depth of these events
 }
 
-// Verdict is the decision about one automation at one moment.
+// Verdict is the decision of Judge about one automation.
 type Verdict struct {
 	Due     bool
 	Reason  string    // never empty
-	Last    time.Time // as in Facts
-	Next    time.Time // when it will be due automatically; zero = unknown, never, or now
+	Last    time.Time // the same as in Facts
+	Next    time.Time // when the automation will be due by itself; zero = unknown, never, or now
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 
-	Ask   bool // a check of the condition should start
-	Skip  bool // the gate opened during a run and the opening is skipped
-	Keep  bool // the gate opened during a run and another run should follow
+	Ask   bool // a check of the condition must be started
+	Skip  bool // the gate opened during a run, and no run follows for that
+	Keep  bool // the gate opened during a run, and another run must follow
 	Retry int  // number of the retry that is due; 0 = not a retry
 
 	Sought Sought // for the next Facts
 	off    bool   // disabled or suspended
 }
 
-// Judge decides whether an automation is due. It is pure.
+// Judge decides whether an automation is due, and why.
 func Judge(d Definition, f Facts, now time.Time) Verdict {
 	v := Verdict{Last: f.Last, Sought: f.Sought}
-	now = now.Round(0) // wall-clock time only, because it is compared with records
+	now = now.Round(0) // use wall-clock time only, since it is compared with stored times
 	running := !f.Running.IsZero()
 	switch {
 	case d.Off != "":
@@ -107,7 +109,7 @@ func Judge(d Definition, f Facts, now time.Time) Verdict {
 		return d.again(f, now, v)
 	case !f.Queued.IsZero() && !running:
 		v.Due, v.Opening, v.Reason = true, f.Queued,
-			fmt.Sprintf("queued: due %s, during the last run", d.clock(f.Queued))
+			fmt.Sprintf("queued: was due %s, during the last run", d.clock(f.Queued))
 		return v
 	}
 	kind := d.Gate.kind()
@@ -137,7 +139,7 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 	}
 	passed := now.Sub(f.Last)
 	if passed <= -d.Interval {
-		v.Reason = "cooldown: the clock was set back behind the last run"
+		v.Reason = "cooldown: ended early, because the clock was set back to before the last run"
 		return true
 	}
 	if left := d.Interval - passed; left > 0 {
@@ -145,13 +147,13 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 			now.Add(left), time.Time{}
 		return false
 	}
-	v.Reason = fmt.Sprintf("cooldown: %s over", words(d.Interval))
+	v.Reason = fmt.Sprintf("cooldown: %s elapsed", words(d.Interval))
 	return true
 }
 
-// cron looks for a scheduled time since the last look.
+// cron searches for a scheduled time since the previous verdict.
 func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
-	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // the current minute counts too
+	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // include the current minute
 	from := minute
 	switch {
 	case d.CatchUp && !f.Born.IsZero():
@@ -163,18 +165,18 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		// a time further in the future came from another clock
+		// ignore a time too far in the future: the clock was set back since
 		if !done.IsZero() && done.Before(now.Add(Late)) {
 			from = later(from, done)
 		}
 	}
-	if !f.Born.After(now) { // ignore times before the automation existed
+	if !f.Born.After(now) { // ignore times before the automation was first seen
 		from = later(from, f.Born)
 	}
 	at := d.seek(from, &v.Sought)
 	switch {
 	case at.IsZero():
-		v.Reason = "cron: no further time"
+		v.Reason = "cron: no scheduled time left"
 		return false
 	case at.After(now):
 		v.Reason, v.Next = "cron: next "+d.clock(at), at
@@ -195,7 +197,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// clock formats a time in the schedule's zone. The zone is named unless it is the machine's.
+// clock formats a time in the schedule's time zone. It adds the zone's name unless it is the machine's zone.
 func (d Definition) clock(at time.Time) string {
 	layout := "2006-01-02 15:04"
 	if d.Zone == nil {
@@ -214,17 +216,17 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 		now.Sub(c.Asked) >= f.Patrol)
 	switch {
 	case !c.Done && c.Running:
-		v.Reason = "condition: check running"
+		v.Reason = "condition: check is running"
 	case !c.Done:
 		v.Reason = "condition: not checked yet"
 	case c.Err != "":
 		v.Reason = "condition: " + c.Err
 	case c.Code < 0:
-		v.Reason = "condition: ended by a signal"
+		v.Reason = "condition: check was killed by a signal"
 	case c.Code == 0 && !c.Fresh && c.Running:
-		v.Reason = "condition: check running"
-	case c.Code == 0 && !c.Fresh: // its run has ended
-		v.Reason = "condition: not checked since it was last met"
+		v.Reason = "condition: check is running"
+	case c.Code == 0 && !c.Fresh: // this result has opened a run, which has ended
+		v.Reason = "condition: not checked again since the last run"
 	default:
 		v.Reason = fmt.Sprintf("condition: exit %d", c.Code)
 	}
@@ -236,14 +238,15 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 
 func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	if f.Events.Count == 0 {
-		v.Reason = d.none(f.Last, now)
+		v.Reason = d.noEvents(f.Last, now)
 		return false
 	}
 	v.Reason = d.events(f.Events)
 	if n := len(f.Recent); n >= Rate {
 		oldest := f.Recent[n-Rate]
 		if left := oldest.Add(RateWindow).Sub(now); left > 0 && left <= RateWindow {
-			v.Reason += fmt.Sprintf("; ran %d× in the last %s, waits %s", Rate, words(RateWindow),
+			v.Reason += fmt.Sprintf("; ran %d× in the last %s, next run in %s", Rate,
+				words(RateWindow),
 				words(left))
 			v.Next = now.Add(left)
 			return false
@@ -253,8 +256,8 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// none says that no event has occurred, since the last run if there was one.
-func (d Definition) none(last, now time.Time) string {
+// noEvents returns the reason of an event gate for which no event has occurred since the last run.
+func (d Definition) noEvents(last, now time.Time) string {
 	if last.IsZero() {
 		return fmt.Sprintf("event: no %s yet", d.On)
 	}
@@ -265,17 +268,19 @@ func (d Definition) none(last, now time.Time) string {
 	return fmt.Sprintf("event: no %s since %s", d.On, last.In(d.Zone).Format(layout))
 }
 
-// events describes the events that have occurred.
+// events returns the reason of an event gate for which events have occurred.
 func (d Definition) events(e EventFacts) string {
-	return fmt.Sprintf("event: %d %s since %d", e.Count, d.On, e.Cursor)
+	return fmt.Sprintf("event: %d %s since seq %d", e.Count, d.On, e.Cursor)
 }
 
-// again is the verdict while a failed run is being retried. The gate is not evaluated until the retries are over.
+// again returns the verdict about an automation with a failed run that is to be retried. The gate is ignored until
+// the retries are over.
 func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	wait := d.backoff(f.Tries)
 	left := f.FailedAt.Add(wait).Sub(now)
 	v.Reason = fmt.Sprintf("retry %d of %d", f.Tries, d.Retry)
-	if left <= 0 || left > wait { // the second case: the clock was set back
+	// a wait longer than the backoff means that the clock was set back
+	if left <= 0 || left > wait {
 		v.Due, v.Retry, v.Opening = true, f.Tries, now
 		return v
 	}
@@ -293,7 +298,7 @@ func (d Definition) backoff(n int) time.Duration {
 	return min(wait, max(MaxBackoff, d.RetryBackoff))
 }
 
-// words formats a duration in whole seconds, rounded up, so that a remaining time is never 0s.
+// words formats a duration in whole seconds. It rounds up, so that a remaining time is never "0s".
 func words(d time.Duration) string {
 	text := (max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second).String()
 	text = strings.Replace(text, "h0m", "h", 1)
@@ -305,7 +310,7 @@ func words(d time.Duration) string {
 	return text
 }
 
-// exact is words without loss of fractions.
+// exact does the same as words but keeps fractions of a second.
 func exact(d time.Duration) string {
 	if d%time.Second != 0 {
 		return d.String()

@@ -14,17 +14,17 @@ func ago(d time.Duration) time.Time { return noon().Add(-d) }
 
 // brief writes a verdict in a line: what is to be done, why, and when it will be due.
 func brief(v Verdict) string {
-	var deeds []string
+	var actions []string
 	for _, deed := range []struct {
 		is   bool
 		name string
 	}{{v.Due, "due"}, {v.Ask, "ask"}, {v.Skip, "skip"}, {v.Keep, "keep"},
 		{v.Retry > 0, fmt.Sprintf("retry%d", v.Retry)}} {
 		if deed.is {
-			deeds = append(deeds, deed.name)
+			actions = append(actions, deed.name)
 		}
 	}
-	out := strings.Join(deeds, "+")
+	out := strings.Join(actions, "+")
 	if out == "" {
 		out = "-"
 	}
@@ -63,8 +63,8 @@ func TestCooldown(t *testing.T) {
 			"- | cooldown: 2m41s remaining | 11-22 12:03:01"},
 		{"almost", Facts{Last: ago(5*time.Minute - time.Nanosecond)},
 			"- | cooldown: 1s remaining | 11-22 12:00:20"},
-		{"exactly", Facts{Last: ago(5 * time.Minute)}, "due | cooldown: 5m over"},
-		{"long ago", Facts{Last: ago(10 * 365 * 24 * time.Hour)}, "due | cooldown: 5m over"},
+		{"exactly", Facts{Last: ago(5 * time.Minute)}, "due | cooldown: 5m elapsed"},
+		{"long ago", Facts{Last: ago(10 * 365 * 24 * time.Hour)}, "due | cooldown: 5m elapsed"},
 		{"suspended", Facts{Suspended: "with rig demo"}, "- | suspended with rig demo"},
 		{"running", Facts{Last: ago(time.Minute), Running: ago(time.Minute)}, "- | running for 1m"},
 		{"slower than its interval", Facts{Last: ago(6 * time.Minute),
@@ -72,10 +72,10 @@ func TestCooldown(t *testing.T) {
 		// A9: the clock was set back. A little: it just ran. Much: what is known is worth nothing.
 		{"a little ahead", Facts{Last: ago(-time.Second)}, "- | cooldown: 5m1s remaining | " +
 			"11-22 12:05:21"},
-		{"an hour ahead", Facts{Last: ago(-time.Hour)}, "due | cooldown: the clock was set back " +
-			"behind the last run"},
+		{"an hour ahead", Facts{Last: ago(-time.Hour)}, "due | cooldown: ended early, because the " +
+			"clock was set back to before the last run"},
 		{"ten years ahead", Facts{Last: ago(-10 * 365 * 24 * time.Hour)},
-			"due | cooldown: the clock was set back behind the last run"},
+			"due | cooldown: ended early, because the clock was set back to before the last run"},
 	})
 }
 
@@ -131,7 +131,7 @@ func TestCron(t *testing.T) {
 		{"running", Facts{Looked: ago(time.Minute), Running: ago(time.Hour)},
 			"keep | running for 1h"},
 		{"ended", Facts{Looked: ago(time.Second), Last: ago(time.Hour),
-			Queued: ago(20 * time.Second)}, "due | queued: due 2026-11-22 12:00 UTC, during " +
+			Queued: ago(20 * time.Second)}, "due | queued: was due 2026-11-22 12:00 UTC, during " +
 			"the last run"},
 		{"suspended since", Facts{Queued: ago(20 * time.Second), Suspended: "with the city"},
 			"- | suspended with the city"},
@@ -158,7 +158,7 @@ func TestCondition(t *testing.T) {
 	judgeAll(t, d, []judged{
 		{"new", patrol(CheckFacts{}), "ask | condition: not checked yet"},
 		{"under way", patrol(CheckFacts{Running: true, Asked: ago(time.Hour)}),
-			"- | condition: check running"},
+			"- | condition: check is running"},
 		{"failed", patrol(CheckFacts{Done: true, Fresh: true, Code: 1,
 			Asked: ago(29 * time.Second)}), "- | condition: exit 1"},
 		{"failed a patrol ago", patrol(CheckFacts{Done: true, Fresh: true, Code: 1,
@@ -166,15 +166,15 @@ func TestCondition(t *testing.T) {
 		{"asked again", patrol(CheckFacts{Done: true, Running: true, Code: 128,
 			Asked: ago(30 * time.Second)}), "- | condition: exit 128"},
 		{"a signal", patrol(CheckFacts{Done: true, Fresh: true, Code: -1, Asked: ago(0)}),
-			"- | condition: ended by a signal"},
+			"- | condition: check was killed by a signal"},
 		{"no answer", patrol(CheckFacts{Done: true, Fresh: true, Err: "timed out after 10s",
 			Asked: ago(0)}), "- | condition: timed out after 10s"},
 		{"succeeded", patrol(CheckFacts{Done: true, Fresh: true, Asked: ago(time.Hour)}),
 			"due | condition: exit 0"},
 		{"succeeded, and run", patrol(CheckFacts{Done: true, Asked: ago(time.Second)}),
-			"- | condition: not checked since it was last met"},
+			"- | condition: not checked again since the last run"},
 		{"succeeded, run and asked again", patrol(CheckFacts{Done: true, Running: true,
-			Asked: ago(time.Second)}), "- | condition: check running"},
+			Asked: ago(time.Second)}), "- | condition: check is running"},
 		{"the clock was set back", patrol(CheckFacts{Done: true, Code: 1, Asked: ago(-time.Hour)}),
 			"ask | condition: exit 1"},
 		{"running", Facts{Running: ago(time.Second), Check: CheckFacts{Done: true, Fresh: true}},
@@ -196,21 +196,21 @@ func TestEvent(t *testing.T) {
 			"- | event: no bead.closed since 11:00:20"},
 		{"none since yesterday", Facts{Events: EventFacts{Cursor: 1041}, Last: ago(24 * time.Hour)},
 			"- | event: no bead.closed since 2026-11-21 12:00"},
-		{"two", Facts{Events: some}, "due | event: 2 bead.closed since 1041"},
+		{"two", Facts{Events: some}, "due | event: 2 bead.closed since seq 1041"},
 		{"two during a run", Facts{Events: some, Running: ago(14 * time.Second)},
-			"- | running for 14s; event: 2 bead.closed since 1041"},
+			"- | running for 14s; event: 2 bead.closed since seq 1041"},
 		{"suspended", Facts{Events: some, Suspended: "with the city"},
 			"- | suspended with the city"},
 		// A11: many runs in a short time wait, and lose nothing.
-		{"too often", Facts{Events: some, Recent: many}, "- | event: 2 bead.closed since 1041; " +
-			"ran 10× in the last 1m, waits 12s | 11-22 12:00:32"},
-		{"often", Facts{Events: some, Recent: many[1:]}, "due | event: 2 bead.closed since 1041"},
+		{"too often", Facts{Events: some, Recent: many}, "- | event: 2 bead.closed since seq 1041; " +
+			"ran 10× in the last 1m, next run in 12s | 11-22 12:00:32"},
+		{"often", Facts{Events: some, Recent: many[1:]}, "due | event: 2 bead.closed since seq 1041"},
 	})
 	for i := range many {
 		many[i] = ago(-time.Hour)
 	}
 	judgeAll(t, d, []judged{{"the clock was set back", Facts{Events: some, Recent: many},
-		"due | event: 2 bead.closed since 1041"}})
+		"due | event: 2 bead.closed since seq 1041"}})
 }
 
 func TestManualAndOff(t *testing.T) {
@@ -234,7 +234,7 @@ func TestRetry(t *testing.T) {
 		{"now", failed(1, 10*time.Second), "due+retry1 | retry 1 of 3"},
 		{"again", failed(2, 10*time.Second), "- | retry 2 of 3 in 10s | 11-22 12:00:30"},
 		{"the last time", failed(3, 40*time.Second), "due+retry3 | retry 3 of 3"},
-		{"for good", failed(4, time.Minute), "due | cooldown: 1s over"},
+		{"for good", failed(4, time.Minute), "due | cooldown: 1s elapsed"},
 		{"the clock was set back", failed(1, -time.Hour), "due+retry1 | retry 1 of 3"},
 		{"suspended", Facts{Tries: 1, FailedAt: ago(time.Hour), Suspended: "with the city"},
 			"- | suspended with the city"},

@@ -2,17 +2,17 @@ package automation
 
 import "time"
 
-// Lower limits of durations. Smaller values are typing errors and would keep a machine busy.
+// Minimum durations. A smaller value is probably a typing error, and would keep the machine busy.
 const (
 	MinInterval = time.Second
-	MinTime     = 100 * time.Millisecond // for all other durations
+	MinTime     = 100 * time.Millisecond // minimum of all other durations
 )
 
-// key is one key of [automation], for reading it and for docs/automations.md.
+// key describes one key of [automation], for the parser and for docs/automations.md.
 type key struct {
 	name, kind string
-	def        string // the default
-	gate       Gate   // the only gate that uses it; "" = all
+	def        string // default value, for the documentation
+	gate       Gate   // the gate that uses the key; "" = all gates
 	doc        string
 }
 
@@ -26,10 +26,11 @@ func table() []key {
 
 func actionKeys() []key {
 	return []key{
-		{name: "description", kind: "string", doc: "Description in one sentence."},
+		{name: "description", kind: "string", doc: "Description of the automation in " +
+			"one sentence."},
 		{name: "exec", kind: "string", doc: "Shell command to run. Either this or `formula` is " +
-			"required. A relative path at its beginning is searched in the folder where it runs, " +
-			"in the automation's folder, and at the root of its topology."},
+			"required. If it begins with a relative path, that path is looked up in the folder " +
+			"where the command runs, in the automation's folder, and at the root of its topology."},
 		{name: "formula", kind: "string", doc: "Formula to create work from. Either this or " +
 			"`exec` is required."},
 		{name: "pool", kind: "string", doc: "Pool that works on the formula: `NAME`, in the " +
@@ -47,14 +48,16 @@ func runKeys() []key {
 			doc: "A run that takes longer is killed with all its processes and counts as failed; " +
 				"at least 100ms. `max_timeout` of city.toml limits it."},
 		{name: "overlap", kind: "string", def: "`\"skip\"`",
-			doc: "What happens if the gate opens during a run: `skip` ignores it, `queue` starts " +
-				"one more run afterwards."},
+			doc: "What happens if the gate opens during a run: `skip` starts no further run, " +
+				"`queue` starts one more run afterwards."},
 		{name: "retry", kind: "int", def: "`0`", doc: "Number of retries after a failed run, " +
 			"at most 100."},
 		{name: "retry_backoff", kind: "duration", def: "`\"10s\"`",
-			doc: "Wait before the first retry; doubles up to an hour; at least 100ms."},
-		{name: "on_failure", kind: "string", doc: "Automation to run when this one has finally " +
-			"failed: one of that name in the same rig, otherwise in the city, or `NAME:rig:RIG`."},
+			doc: "Wait before the first retry, at least 100ms. It doubles with each retry, up " +
+				"to an hour."},
+		{name: "on_failure", kind: "string", doc: "Automation to run when this one has failed " +
+			"and is not retried. `NAME` means the automation in the same rig if there is one, " +
+			"otherwise that of the city; `NAME:rig:RIG` names one in another rig."},
 		{name: "while_suspended", kind: "bool", def: "`false`",
 			doc: "`true`: fire even while the city or its rig is suspended."},
 		{name: "enabled", kind: "bool", def: "`true`", doc: "`false`: the automation is " +

@@ -12,22 +12,24 @@ import (
 	"gcity/internal/toml"
 )
 
-// patience is the default timeout of a layer.
+// patience is the default time limit for reading a layer.
 const patience = 5 * time.Second
 
-// maxLooks is the number of layers that may be unanswered before a scanner reads no more.
-const maxLooks = 256
+// maxReading is the maximum number of layers that are being read. If so many block, the scanner starts no further
+// reads.
+const maxReading = 256
 
-// layerCache is the content of a layer's folder at one time. It is immutable: a late result keeps it.
+// layerCache is the content of a layer's folder when it was read. It is immutable, because a read that returns late
+// may still use it.
 type layerCache struct {
-	err   error             // why the folder cannot be read
+	err   error             // why the folder could not be read
 	names []string          // from the last successful read
-	files map[string]*known // by name, from the last successful read
-	found map[string]*known // by name: the valid ones
-	odd   toml.Problems     // folders that look like automations but are not
+	files map[string]*known // cached files by name, from the last successful read
+	found map[string]*known // files in found are automations, by name
+	odd   toml.Problems     // warnings about entries that look like automations but are not
 }
 
-// known is a file that was read.
+// known is an automation file that was read.
 type known struct {
 	stamp
 	spec     spec
@@ -35,14 +37,14 @@ type known struct {
 	problems toml.Problems
 }
 
-// look reads a layer's folder, without a time limit. Unchanged files come from before.
-func look(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
+// readLayer reads a layer's folder. It may block. Unchanged files are taken from before.
+func readLayer(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*known{}, found: map[string]*known{}}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s
-	case err != nil: // a folder that cannot be read is not treated as empty
+	case err != nil: // a folder that cannot be read does not count as empty
 		return before.kept(err)
 	}
 	for _, e := range entries {
@@ -58,7 +60,7 @@ func look(dir string, before *layerCache, local *time.Location, now time.Time) *
 		k, was := readFile(filepath.Join(dir, name, FileName), before.files[name], local, now)
 		if k != nil {
 			s.found[name] = k
-		} else if odd := strange(filepath.Join(dir, name)); odd != "" {
+		} else if odd := misplaced(filepath.Join(dir, name)); odd != "" {
 			s.warn(filepath.Join(dir, name), odd)
 		}
 		if was != nil {
@@ -68,18 +70,19 @@ func look(dir string, before *layerCache, local *time.Location, now time.Time) *
 	return s
 }
 
-// kept returns the layer with the reason why it could not be read again.
+// kept returns a copy of the cached content with the error of the failed read.
 func (s *layerCache) kept(why error) *layerCache {
 	return &layerCache{err: why, names: s.names, files: s.files, found: s.found, odd: s.odd}
 }
 
-// readFile returns a file, from the cache if it has not changed, or nil if it does not exist. was is what to cache.
+// readFile returns an automation's file, or nil if it does not exist. An unchanged file is taken from before. was
+// is the entry to cache.
 func readFile(path string, before *known, local *time.Location, now time.Time) (k, was *known) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && before != nil && before.still(info) {
+	if err == nil && before != nil && before.unchanged(info) {
 		return before, before
 	}
 	var doc *toml.Doc
@@ -103,8 +106,9 @@ func (s *layerCache) warn(path, text string) {
 	s.odd = append(s.odd, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// strange returns why a folder that looks like an automation cannot be used, "" = it can.
-func strange(folder string) string {
+// misplaced returns why a folder without a readable file cannot be used as an automation, or "" if it is no
+// mistake.
+func misplaced(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return "is a dangling link"
 	}
@@ -124,7 +128,7 @@ func strange(folder string) string {
 	return ""
 }
 
-// reason returns a file system error without the path.
+// reason returns the text of a file system error without the path.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -25,14 +25,14 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 	never := formula.Layer{Dir: filepath.Join(hung, "formulas"), Title: "rig hung", Rig: "hung"}
 	w.layers = []formula.Layer{w.layers[0], never, w.layers[1]}
 	const both = "a manual \"one\"\nb:rig:demo manual \"two\"\n"
-	told := "problem: " + filepath.Join(never.Dir, Folder) + ": cannot look for automations (rig " +
-		"hung): it does not answer; the previous result stays\n"
+	told := "problem: " + filepath.Join(never.Dir, Folder) + ": cannot read automations (rig " +
+		"hung): it does not answer; the previous result stays valid\n"
 	first := w.scan()
 	w.want(first, both+told)
 	w.write("city", "a", byHand("new"))
 	again := w.scan() // nobody waits once more
 	w.want(again, strings.Replace(both, "one", "new", 1)+told)
-	if n := w.s.looks.Pending(); n != 1 {
+	if n := w.s.reading.Pending(); n != 1 {
 		t.Errorf("%d looks are under way", n)
 	}
 	free()

@@ -9,71 +9,73 @@ import (
 	"gcity/events"
 )
 
-// Memory is the persistent state of an automation, by scoped name. Records of runs may be pruned; a cooldown counts
-// from this.
+// Memory is the persistent state of one automation. It outlives the records of runs, which may be pruned.
 type Memory struct {
-	// for a schedule: when it was first seen with this gate
+	// when the automation was first seen with this gate
 	Born time.Time `json:"born"`
-	// the gate and, for a schedule, its line; "" = unknown
-	Gate     string    `json:"gate,omitempty"`
-	Gone     time.Time `json:"gone,omitzero"` // since when no catalog has it
-	Last     time.Time `json:"last,omitzero"` // when its latest run was opened
-	Open     bool      `json:"open,omitempty"`
-	Retry    int       `json:"retry,omitempty"` // number of the retry that the latest run is or was
+	// the gate, and for a Cron also its schedule and zone; "" = unknown
+	Gate string `json:"gate,omitempty"`
+	// since when it is missing in the catalog; zero = it is there
+	Gone time.Time `json:"gone,omitzero"`
+	Last time.Time `json:"last,omitzero"` // when its latest run was opened
+	Open bool      `json:"open,omitempty"`
+	// number of the retry that the latest run is; 0 = not a retry
+	Retry    int       `json:"retry,omitempty"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Outcome  Outcome   `json:"outcome,omitempty"`
-	Failures int       `json:"failures,omitempty"` // in a row
-	// failed runs of an automation that will be retried
+	Failures int       `json:"failures,omitempty"` // consecutive failed runs
+	// number of the next retry; 0 = none is due
 	Tries   int       `json:"tries,omitempty"`
 	Skipped time.Time `json:"skipped,omitzero"`
 	Queued  time.Time `json:"queued,omitzero"`
 
-	On     string `json:"on,omitempty"`     // the events that the following fields are about
-	Cursor uint64 `json:"cursor,omitempty"` // seq up to which events are handled
-	From   uint64 `json:"from,omitempty"`   // the cursor before the latest run
-	Seen   uint64 `json:"seen,omitempty"`   // no unhandled event up to here; 0 = up to Cursor
-	// events after Cursor up to here belong to the next retry; 0 = none
+	On     string `json:"on,omitempty"`     // the type of events that the following fields refer to
+	Cursor uint64 `json:"cursor,omitempty"` // events up to this seq are handled
+	From   uint64 `json:"from,omitempty"`   // Cursor before the latest run
+	Seen   uint64 `json:"seen,omitempty"`   // events up to this seq need no run; 0 = up to Cursor
+	// events up to this seq belong to the next retry; 0 = none
 	Again uint64 `json:"again,omitempty"`
 
-	noted bool // the cursor comes from a record only, which does not name the events
+	noted bool // Cursor comes from a run's record, which does not contain On
 }
 
-// keepGone is how long a removed automation is remembered, because a folder may come back.
+// keepGone is how long the state of a removed automation is retained, in case its folder comes back.
 const keepGone = 30 * 24 * time.Hour
 
-// away is how long an automation may be missing, for example during an edit, and still get the events of that time.
-const away = time.Hour
+// maxAbsence is how long an automation may be missing, for example during an edit, and still handle the events of
+// that time.
+const maxAbsence = time.Hour
 
-// Note adds what the record of a run says and the memory may have missed, because the program can end between the
-// two writes. seq is the latest event of the run, 0 = none. retry is the number of the retry, 0 = none. Call it for
-// the oldest record first.
+// Note adds what the record of a run contains and Memory may lack: the program can end after it wrote the record
+// and before it stored Memory. seq is the run's latest event, retry the number of the retry; both may be 0. Call
+// Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
-	// the events decide where the clock cannot
+	// if the clock was set back, the newer seq shows the newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
 		return m
 	}
 	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
-	if seq == 0 || seq != m.Cursor { // otherwise it retries the same events
+	if seq == 0 || seq != m.Cursor { // otherwise the run was a retry for the same events
 		m.From = m.Cursor
 	}
 	if seq > m.Cursor {
 		m.Cursor = seq
-		if m.From == 0 && m.On == "" { // the earlier events are not retried
+		if m.From == 0 && m.On == "" { // without On, earlier events cannot be retried
 			m.From, m.noted = seq, true
 		}
 	}
 	return m
 }
 
-// Well records that the latest run succeeded, if the memory still has it as open.
-func (m Memory) Well(ended time.Time) Memory {
+// Succeeded records that the latest run succeeded, unless its end is recorded already.
+func (m Memory) Succeeded(ended time.Time) Memory {
 	if m.Open {
 		m.Open, m.Outcome, m.Ended, m.Tries, m.Failures = false, OK, ended, 0, 0
 	}
 	return m
 }
 
-// Recall restores the memory. Call it before the first Load.
+// Recall restores the stored state of all automations. Call it before the first Load.
 func (r *Runs) Recall(all map[string]Memory) {
 	for name, m := range all {
 		it := r.get(name)
@@ -100,10 +102,9 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load takes the automations of a new catalog. Known automations keep their memory. New ones start with the events
-// after newest, the seq of the log's latest event. It returns the names of automations with runs that were open
-// when the program last ended; those runs have ended as Interrupted. The caller must pass the events after From to
-// See again.
+// Load replaces the catalog. Automations that were known keep their state. New ones start with events after newest,
+// the seq of the log's latest event. Load returns the automations with runs that were active when the program last
+// ended. Those runs have ended as Interrupted. Afterwards, the caller must pass the events after From to See again.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -113,11 +114,12 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	for _, d := range all {
 		it := r.get(d.Scoped())
 		if it.d.Check != d.Check {
-			it.check = CheckFacts{Running: it.check.Running} // a running check is waited for
+			// the result of a running check is still awaited
+			it.check = CheckFacts{Running: it.check.Running}
 		}
 		if want := it.want; want != nil && want.Definition.Sum != d.Sum {
 			if want.Definition = d; want.By == "" && want.Follows == "" && !it.d.waitsLike(d) {
-				it.want = nil // the gate is asked again
+				it.want = nil // the new gate decides again
 			}
 		}
 		was := it.memory.Gate
@@ -150,14 +152,14 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	return interrupted
 }
 
-// waitsLike reports whether two definitions have the same gate, so that a pending opening stays valid.
+// waitsLike reports whether two definitions have the same gate, so that a run that is due stays due.
 func (d Definition) waitsLike(e Definition) bool {
 	return d.When() == e.When() && d.Interval == e.Interval &&
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets the event from which an automation waits: the end of the log, unless it waited for the same events
-// before. first means that nothing has run since the program started.
+// begin sets from which event on an automation handles events. That is the end of the log, unless it handled the
+// same type before. first is set for the first catalog since the program started.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -168,26 +170,26 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 		m.Born = now
 	}
 	m.Gate = gate
-	long := !m.Gone.IsZero() && now.Sub(m.Gone) > away
+	long := !m.Gone.IsZero() && now.Sub(m.Gone) > maxAbsence
 	m.Gone = time.Time{}
 	if m.noted && it.d.Gate == Event {
 		m.On = it.d.On
 	}
 	m.noted = false
-	if first && m.Again > newest { // the events are gone
+	if first && m.Again > newest { // the log was replaced, so these events are gone
 		m.Again = 0
 	}
-	// the last case: the log was replaced
+	// in the last case, the log was replaced
 	if m.On != it.d.On || long || first && m.Cursor > newest {
 		m.On, m.Cursor, m.From, m.Again, it.seen, it.pending = it.d.On, newest, newest, 0, newest,
 			batch{}
 	}
 }
 
-// leave records that an automation was removed. A current run continues.
+// leave records that an automation was removed. An active run continues.
 func (r *Runs) leave(it *item, now time.Time) {
 	it.want, it.pending, it.follows = nil, batch{}, ""
-	it.unsee()
+	it.forgetUnhandled()
 	it.check, it.memory.Queued, it.memory.Tries = CheckFacts{Running: it.check.Running},
 		time.Time{}, 0
 	if it.memory.Gone.IsZero() || it.memory.Gone.After(now) {
@@ -196,15 +198,15 @@ func (r *Runs) leave(it *item, now time.Time) {
 	}
 }
 
-// unsee makes See accept events again that no run handles, in case the automation comes back.
-func (it *item) unsee() {
+// forgetUnhandled makes See accept again all events that no run has handled, in case the automation comes back.
+func (it *item) forgetUnhandled() {
 	it.seen = it.memory.Cursor
 	if run := it.run; run != nil && run.Opened.IsZero() {
 		it.seen = max(it.seen, run.Until)
 	}
 }
 
-// Remembers reports whether an automation, present or removed, has any state.
+// Remembers reports whether an automation has any state. It may have been removed.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
 // Awaits reports whether a run of an automation is due or being opened.
@@ -213,7 +215,7 @@ func (r *Runs) Awaits(scoped string) bool {
 	return it != nil && (it.want != nil || it.run != nil && it.run.Opened.IsZero())
 }
 
-// From returns the seq after which events must be passed to See. ok is false if no automation waits for events.
+// From returns the seq after which events must be passed to See. ok is false if no automation has an event gate.
 func (r *Runs) From() (seq uint64, ok bool) {
 	for _, it := range r.order {
 		if !it.gone && it.d.Gate == Event && (!ok || it.seen < seq) {
@@ -223,7 +225,7 @@ func (r *Runs) From() (seq uint64, ok bool) {
 	return seq, ok
 }
 
-// See takes an event of the log, in order. It ignores an event that it has seen.
+// See handles an event of the log. Events must be passed in order; those passed before are ignored.
 func (r *Runs) See(e events.Event) {
 	depth := -1
 	for _, it := range r.order {
@@ -238,8 +240,9 @@ func (r *Runs) See(e events.Event) {
 			depth = Depth(e)
 		}
 		if depth >= MaxDepth {
-			if e.Type != events.AutomationSkipped { // that event reports the skip itself
-				it.deep++
+			// the skip of such an event was reported already
+			if e.Type != events.AutomationSkipped {
+				it.tooDeep++
 			}
 			continue
 		}
@@ -248,8 +251,8 @@ func (r *Runs) See(e events.Event) {
 	}
 }
 
-// Depth returns how many runs have caused each other by events up to this event. It is "depth" in the payload. A
-// writer of events for a run sets it to one more than the run's depth.
+// Depth returns the length of the chain of runs that led to an event, from "depth" in its payload. Events that a
+// run causes must have one more than the run.
 func Depth(e events.Event) int {
 	var payload struct {
 		Depth int `json:"depth"`

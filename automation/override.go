@@ -12,12 +12,12 @@ import (
 	"gcity/internal/toml"
 )
 
-// Override changes single keys of an automation from the city's configuration. nil fields change nothing.
+// Override changes single keys of an automation, from city.toml. A nil field changes nothing.
 type Override struct {
-	At     toml.Place            // position of the table
-	Places map[string]toml.Place // positions of its keys, as far as known
+	At     toml.Place            // position of the override's table
+	Places map[string]toml.Place // positions of its keys, if known
 
-	Name, Rig string // the automation; without rig: the city's
+	Name, Rig string // the automation; Rig "" = an automation of the city
 
 	Enabled                         *bool
 	Gate, Schedule, Check, On, Pool *string
@@ -31,10 +31,10 @@ func (o Override) place(key string) toml.Place {
 	return o.At
 }
 
-// overridesKey is the name of the tables in city.toml.
+// overridesKey is the name of the overrides' tables in city.toml.
 const overridesKey = "automations.overrides"
 
-// assign groups overrides by automation. An override for a missing automation is a problem.
+// assign groups overrides by automation. It adds a problem for each override of an automation that does not exist.
 func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override {
 	out := map[string][]Override{}
 	for _, over := range o.Overrides {
@@ -49,7 +49,7 @@ func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override 
 	return out
 }
 
-// unknown returns the error for a missing automation, with a suggestion.
+// unknown returns the error for an automation that does not exist, with a suggestion.
 func unknown(name, rig string, all map[string]found) string {
 	var names []string
 	for _, scoped := range slices.Sorted(maps.Keys(all)) {
@@ -73,7 +73,8 @@ func unknown(name, rig string, all map[string]found) string {
 	return fmt.Sprintf("automation %q not found", Scoped(name, rig))
 }
 
-// skipped returns the scoped names to skip. A plain name means all automations of that name.
+// skipped returns the scoped names of the automations to skip. A name without a rig selects all automations with
+// that name.
 func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range o.Skip {
@@ -92,7 +93,7 @@ func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 	return out
 }
 
-// override returns the automation with overrides applied.
+// override returns the automation with the overrides applied.
 func (f found) override(all []Override, local *time.Location) found {
 	s := f.spec
 	s.place, s.text, s.over = maps.Clone(s.place), maps.Clone(s.text), map[string]bool{}
@@ -131,8 +132,8 @@ func (f found) override(all []Override, local *time.Location) found {
 	return f
 }
 
-// follow resolves on_failure: an automation of the same rig, otherwise of the city. If the target is missing or
-// leads in a circle, the automation is broken, because it would not do what it says.
+// follow resolves on_failure to an automation of the same rig, or else of the city. An automation is broken if that
+// one does not exist or cannot run, or if the chain leads back to itself.
 func (c *Catalog) follow(all map[string]found) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
@@ -151,13 +152,13 @@ func (c *Catalog) follow(all map[string]found) {
 		}
 		j, usable := at[target]
 		if _, there := all[target]; !there {
-			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.said("on_failure", "%s",
+			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.problem("on_failure", "%s",
 				unknown(name, rig, all))}
 			continue
 		}
 		d.OnFailure = target
 		warn := func(format string, args ...any) {
-			d.Warnings = append(d.Warnings, all[d.Scoped()].spec.said("on_failure", format,
+			d.Warnings = append(d.Warnings, all[d.Scoped()].spec.problem("on_failure", format,
 				args...))
 		}
 		switch {
@@ -169,14 +170,15 @@ func (c *Catalog) follow(all map[string]found) {
 	}
 	for _, d := range c.Automations {
 		if ring := c.ring(d, at); wrong[d.Scoped()] == nil && len(ring) > 0 {
-			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.said("on_failure",
+			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.problem("on_failure",
 				"leads back to itself: %s", strings.Join(ring, " → "))}
 		}
 	}
 	c.breakUp(wrong)
 }
 
-// ring follows on_failure from one automation and returns the path if it leads back.
+// ring follows on_failure from one automation. It returns the path if that leads back to the automation, or else
+// nil.
 func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	way := []string{d.Scoped()}
 	for next := d; next.OnFailure != "" && len(way) <= len(c.Automations); {
@@ -192,7 +194,7 @@ func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	return nil
 }
 
-// breakUp moves automations from the valid to the broken ones.
+// breakUp moves automations with problems to the broken ones.
 func (c *Catalog) breakUp(wrong map[string]toml.Problems) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
 		problems, is := wrong[d.Scoped()]
@@ -206,7 +208,7 @@ func (c *Catalog) breakUp(wrong map[string]toml.Problems) {
 	})
 }
 
-// seal computes the sums.
+// seal computes the hashes of the automations and of the catalog.
 func (c *Catalog) seal() {
 	whole := sha256.New()
 	for i := range c.Automations {

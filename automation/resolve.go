@@ -15,68 +15,71 @@ import (
 	"gcity/internal/toml"
 )
 
-// formulaFile is a formula that was read.
+// formulaFile is a formula file that was read.
 type formulaFile struct {
 	stamp
 	formula *formula.Formula
 	err     error
 }
 
-// order is the input of a meal. It is read-only.
-type order struct {
+// resolveInput is the input of a check of formulas and pools. It is read-only, because the check runs in the
+// background.
+type resolveInput struct {
 	automations []Definition
-	written     map[string]spec // by scoped name
+	written     map[string]spec // the files' contents, by scoped name
 	layers      []formula.Layer
-	// rigs with layers that did not answer; "" = the city, which has the layers of all rigs
+	// rigs with layers that did not answer; "" = the city, and with it all rigs
 	mute   map[string]bool
 	pools  []string
 	before map[string]*formulaFile
 	now    time.Time
 }
 
-// meal is the result of an order.
-type meal struct {
-	wrong    map[string]toml.Problems // invalid automations, by scoped name
+// resolution is the result of a check of formulas and pools.
+type resolution struct {
+	wrong    map[string]toml.Problems // problems of broken automations, by scoped name
 	problems toml.Problems
-	used     map[string]*formulaFile // formulas of automations, by path
+	used     map[string]*formulaFile // formulas that were read, by path
 }
 
-// resolve marks automations as broken if their pool, or their formula with its variables, does not exist. They
-// would create nothing, or work that no agent takes. Formulas are read in the background. If that blocks, the
-// previous result stays.
-func (s *Scanner) resolve(c *Catalog, o order, patience time.Duration) {
+// resolve marks automations as broken that would create nothing, or work that no agent takes: their pool or formula
+// does not exist, or the variables do not fit. Formulas are read in the background. If that blocks, the previous
+// result is used.
+func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
 	}
-	m, ok := s.meals.Do(context.Background(), "formulas", time.Now(), patience, o.serve)
+	m, ok := s.resolving.Do(context.Background(), "formulas", time.Now(), patience, o.resolve)
 	if !ok {
-		m = cmp.Or(s.last, &meal{})
+		m = cmp.Or(s.last, &resolution{})
 		c.Problems = append(c.Problems, toml.At(toml.Place{}, "",
-			"cannot read the formulas of automations: %v; the previous result stays", errMute))
+			"cannot read the formulas of automations: %v; the previous result stays valid",
+			errNoAnswer))
 	}
 	s.last = m
 	c.Problems = append(c.Problems, m.problems...)
 	c.breakUp(m.wrong)
 }
 
-// kitchen holds the formulas of one meal.
-type kitchen struct {
-	order
-	found map[string][]formula.Source // by rig
+// formulaChecker checks formulas and caches what it has read.
+type formulaChecker struct {
+	resolveInput
+	found map[string][]formula.Source // formulas visible to a rig, by rig
 	used  map[string]*formulaFile
 }
 
-func (o order) serve() *meal {
-	k := &kitchen{order: o, found: map[string][]formula.Source{}, used: map[string]*formulaFile{}}
-	m := &meal{wrong: map[string]toml.Problems{}, used: k.used}
+func (o resolveInput) resolve() *resolution {
+	k := &formulaChecker{resolveInput: o, found: map[string][]formula.Source{},
+		used: map[string]*formulaFile{}}
+	m := &resolution{wrong: map[string]toml.Problems{}, used: k.used}
 	for _, d := range o.automations {
 		written := o.written[d.Scoped()]
 		var problems toml.Problems
 		if d.Pool != "" && o.pools != nil && !slices.Contains(o.pools, d.Target()) {
-			problems = append(problems, written.said("pool", "%s", d.noPool(o.pools)))
+			problems = append(problems, written.problem("pool", "%s", d.noPool(o.pools)))
 		}
 		if d.Formula != "" && !o.mute[""] && !o.mute[d.Rig] {
-			more, err := k.taste(d, written)
+			more, err := k.check(d, written)
 			if err != nil {
 				m.problems = append(m.problems, toml.At(toml.Place{}, "", "%v", err))
 			}
@@ -89,16 +92,17 @@ func (o order) serve() *meal {
 	return m
 }
 
-// noPool returns the error for a missing pool, with a suggestion.
+// noPool returns the error for a pool that does not exist, with a suggestion.
 func (d Definition) noPool(pools []string) string {
 	target := d.Target()
 	if len(pools) == 0 {
-		return fmt.Sprintf("pool %q not found: this city has no pools. An agent with an "+
-			"[agents.pool] table is a pool", target)
+		return fmt.Sprintf("pool %q not found: this city has no pools; add an [agents.pool] "+
+			"table to an agent to make it one", target)
 	}
 	if target != d.Pool && slices.Contains(pools, d.Pool) {
-		return fmt.Sprintf("rig %s has no pool %q; the city has one, but it does not work for a "+
-			"rig: add a pool to the rig, or make this an automation of the city", d.Rig, d.Pool)
+		return fmt.Sprintf("rig %s has no pool %q, and the city's pool of that name does not "+
+			"work for rigs: add a pool to the rig, or make this an automation of the city", d.Rig,
+			d.Pool)
 	}
 	if near := toml.Meant(target, pools); near != "" {
 		return fmt.Sprintf("pool %q not found; did you mean %q?", target, near)
@@ -112,9 +116,8 @@ func (d Definition) noPool(pools []string) string {
 		toml.List(pools[:min(len(pools), 12)]))
 }
 
-// taste checks that a formula can be cooked with the automation's values. An error means that the result is
-// unknown.
-func (k *kitchen) taste(d Definition, written spec) (toml.Problems, error) {
+// check validates a formula with the automation's values. An error means that the formulas could not be read.
+func (k *formulaChecker) check(d Definition, written spec) (toml.Problems, error) {
 	sources, known := k.found[d.Rig]
 	if !known {
 		own := slices.DeleteFunc(slices.Clone(k.layers), func(l formula.Layer) bool {
@@ -128,19 +131,19 @@ func (k *kitchen) taste(d Definition, written spec) (toml.Problems, error) {
 	}
 	f, err := k.load(d.Formula, sources)
 	if err != nil {
-		return toml.Problems{written.said("formula", "%v", err)}, nil
+		return toml.Problems{written.problem("formula", "%v", err)}, nil
 	}
 	if problems := d.wrongVars(f, written); len(problems) > 0 {
 		return problems, nil
 	}
 	if _, err := formula.Cook(f, d.Vars); err != nil {
-		return toml.Problems{written.said("formula", "%v", err)}, nil
+		return toml.Problems{written.problem("formula", "%v", err)}, nil
 	}
 	return nil, nil
 }
 
-// load reads a formula, or returns it from the cache if the file has not changed.
-func (k *kitchen) load(name string, among []formula.Source) (*formula.Formula, error) {
+// load returns a formula, from the cache if its file has not changed.
+func (k *formulaChecker) load(name string, among []formula.Source) (*formula.Formula, error) {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i < 0 {
 		return formula.Find(name, among)
@@ -150,7 +153,7 @@ func (k *kitchen) load(name string, among []formula.Source) (*formula.Formula, e
 		return x.formula, x.err
 	}
 	info, err := os.Stat(path)
-	if x := k.before[path]; err == nil && x != nil && x.still(info) {
+	if x := k.before[path]; err == nil && x != nil && x.unchanged(info) {
 		k.used[path] = x
 		return x.formula, x.err
 	}
@@ -165,7 +168,7 @@ func (k *kitchen) load(name string, among []formula.Source) (*formula.Formula, e
 	return x.formula, x.err
 }
 
-// wrongVars compares the given values with the formula's variables.
+// wrongVars compares the given values with the variables of the formula.
 func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.Problems) {
 	var names []string
 	for _, v := range f.Vars {
@@ -176,19 +179,19 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 		switch {
 		case slices.Contains(names, name):
 		case near != "":
-			problems = append(problems, written.said("vars."+name,
+			problems = append(problems, written.problem("vars."+name,
 				"formula %s has no such variable; did you mean %q?", f.Name, near))
 		case len(names) == 0:
-			problems = append(problems, written.said("vars."+name, "formula %s has no variables",
+			problems = append(problems, written.problem("vars."+name, "formula %s has no variables",
 				f.Name))
 		default:
-			problems = append(problems, written.said("vars."+name,
+			problems = append(problems, written.problem("vars."+name,
 				"formula %s has no such variable; its variables are %s", f.Name, toml.List(names)))
 		}
 	}
 	for _, name := range f.Unmet() {
 		if strings.TrimSpace(d.Vars[name]) == "" {
-			problems = append(problems, written.said("formula",
+			problems = append(problems, written.problem("formula",
 				"%s needs the variable %s; set %s = \"…\" below [%s.vars]",
 				f.Name, name, name, written.table))
 		}
@@ -196,20 +199,20 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 	return problems
 }
 
-// stamp identifies the state of a file when it was read.
+// stamp is the state of a file when it was read.
 type stamp struct {
 	info fs.FileInfo
-	sure bool // a later change will show in info
+	sure bool // any later change is visible in info
 }
 
-// stampOf returns the stamp of a file that is read now. A file that was just written may change again within the
-// same tick of its clock.
+// stampOf returns the stamp of a file that is read now. If the file was written just before, another write may
+// leave its modification time unchanged.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }
 
-// still reports whether a file is unchanged.
-func (s stamp) still(now fs.FileInfo) bool {
+// unchanged reports whether a file is certainly unchanged.
+func (s stamp) unchanged(now fs.FileInfo) bool {
 	return s.sure && os.SameFile(s.info, now) && s.info.ModTime().Equal(now.ModTime()) &&
 		s.info.Size() == now.Size()
 }

@@ -7,60 +7,62 @@ import (
 	"time"
 )
 
-// Most is the default limit of concurrent runs.
+// Most is the default maximum number of concurrent runs.
 const Most = 8
 
-// Runs holds the state of all automations of a city and decides which runs are opened. It has no clock and performs
-// nothing: its owner reports what happened and carries out what Turn returns. Equal calls give equal results.
+// Runs holds the state of all automations of a city and decides which runs start. It has no clock and has no side
+// effects: its owner reports what has happened, and carries out what Turn returns. Equal calls give equal results.
 //
-// A run that is due waits for a slot and is then opened. The owner writes a record, calls Opened, starts the run,
-// and calls Ended. Manual requests are opened first, then the runs that have waited longest. Not for concurrent
-// use.
+// A run that is due waits for a slot. Then it is opened: the owner writes a record, calls Opened, starts the run,
+// and calls Ended. Manual requests come first, then the runs that have waited longest. Runs is not safe for
+// concurrent use.
 type Runs struct {
 	most  int
 	items map[string]*item
-	order []*item // in the order of scoped names
+	order []*item // sorted by scoped name
 	rev   uint64
 
-	closed string        // why no run is opened, as of the latest turn
-	loaded bool          // a catalog was loaded
-	began  time.Time     // time of the first catalog
-	now    time.Time     // time of the latest turn
-	patrol time.Duration // patrol interval of that turn
+	closed string        // why no run could be opened in the latest turn
+	loaded bool          // Load was called
+	began  time.Time     // when Load was first called
+	now    time.Time     // when the latest turn was
+	patrol time.Duration // minimum interval of checks in that turn
 }
 
-// item is one automation, in the catalog or remembered.
+// item is the state of one automation, which may have been removed.
 type item struct {
 	name   string     // scoped name
-	d      Definition // from the latest catalog that had it
-	gone   bool       // no catalog has it
+	d      Definition // from the latest catalog that contained it
+	gone   bool       // the catalog does not contain it
 	memory Memory
 
-	looked  time.Time // when it was last judged
-	settled bool      // only time has changed since then
-	rests   string    // why it was suspended then
-	verdict Verdict
-	sought  Sought
-	check   CheckFacts
-	recent  []time.Time // times of the latest openings
-	want    *Run        // due, waits for a slot
-	run     *Run        // opened, or being opened
-	told    bool        // the skip of openings during this run was reported
-	follows string      // the failed automation that the queued run follows
-	again   time.Time   // requested again while this run is being opened; zero = no
+	looked       time.Time // when Judge was last called
+	settled      bool      // nothing but the time has changed since
+	suspended    string    // why it was suspended at that time
+	verdict      Verdict
+	sought       Sought
+	check        CheckFacts
+	recent       []time.Time // when the latest runs were opened
+	want         *Run        // due, and waits for a slot
+	run          *Run        // active, or being opened
+	skipReported bool        // a skip because of the active run was reported
+	follows      string      // the failed automation that the queued run follows
+	// a further run was requested while this one is being opened; zero = no
+	again time.Time
 
-	unopened time.Time // no new attempt to open before this; the last one failed
+	// the next attempt to open a run that could not be opened; zero = none has failed
+	unopened time.Time
 	whyNot   string
-	fails    int // failed attempts to open in a row
+	fails    int // consecutive failed attempts
 
-	seen    uint64 // latest event that was examined
+	seen    uint64 // seq of the latest event that See has handled
 	pending batch
-	chain   string // why events were skipped since the latest run, "" = none were
-	// events skipped since the last turn because too many runs had led to them
-	deep int
+	chain   string // why events were skipped since the latest run; "" = none were skipped
+	// number of events skipped since the last turn, because of MaxDepth
+	tooDeep int
 }
 
-// batch is a range of events that wait for a run.
+// batch is a group of events that wait for a run.
 type batch struct {
 	count  int
 	newest uint64
@@ -71,27 +73,27 @@ func (b batch) join(c batch) batch {
 	return batch{b.count + c.count, max(b.newest, c.newest), max(b.depth, c.depth)}
 }
 
-// Run is one run of an automation.
+// Run is one run of an automation, due or active.
 type Run struct {
-	Definition Definition // the definition when the run became due
-	Reason     string     // one sentence
-	By         string     // the user that requested it
-	// the failed automation that it follows; if both are empty, its gate opened
+	Definition Definition // definition at the time when the run became due
+	Reason     string     // one sentence, for users
+	By         string     // user that requested it
+	// the failed automation that it follows; if By and Follows are empty, its gate opened
 	Follows string
-	Retry   int       // number of the retry, 0 = not a retry
+	Retry   int       // number of the retry; 0 = not a retry
 	Opening time.Time // when its gate opened; for a schedule, the scheduled time
-	Since   time.Time // when it became due
-	Opened  time.Time // when it was recorded; zero before that
-	After   uint64    // it handles the events after this seq …
-	Until   uint64    // … up to this one
+	Since   time.Time // when the run became due
+	Opened  time.Time // when its record was written; zero = not yet
+	After   uint64    // the run handles the events after this seq …
+	Until   uint64    // … and up to this one
 	Count   int       // number of those events
-	Depth   int       // events that it causes have Depth+1, see Depth
+	Depth   int       // greatest depth of those events; see Depth
 
 	events batch
-	gate   string // the earlier reason, if it was already due when a user requested it
+	gate   string // the reason of the gate, if the run was due before a user requested it
 }
 
-// began returns when a run was opened, or, before that, when it became due.
+// began returns when a run was opened, or when it became due if it is not open yet.
 func (r *Run) began() time.Time {
 	if r.Opened.IsZero() {
 		return r.Since
@@ -99,37 +101,37 @@ func (r *Run) began() time.Time {
 	return r.Opened
 }
 
-// World is the input of a turn that is not stored in Runs.
+// World is the input of Turn that Runs does not store.
 type World struct {
-	// why nothing fires: "with the city", "with rig demo"; "" = not suspended
+	// returns why no automation of the rig fires: "with the city", "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
-	Closed    string // why no run can be opened at present, "" = runs can be opened
-	// reports whether the end of the last run is being recorded, which delays the next one; nil = never
+	Closed    string // why no run can be opened now; "" = runs can be opened
+	// reports whether the end of the last run is still being recorded, which delays the next run; nil = never
 	Ending func(scoped string) bool
-	Patrol time.Duration // the shortest time between two checks of a condition
+	Patrol time.Duration // minimum interval between two checks of a condition
 }
 
-// Deeds are what the caller must do after a turn, in this order.
-type Deeds struct {
-	Passed []Passed     // openings to report as skipped
-	Check  []Definition // conditions to check; each result goes to Checked
-	Open   []Run        // runs to open; each is answered by Opened or Unopened
+// Actions are what the caller must do after Turn, in this order.
+type Actions struct {
+	Passed []Passed     // skipped runs to report
+	Check  []Definition // conditions to check; the result of each is passed to Checked
+	Open   []Run        // runs to open; the result of each is passed to Opened or Unopened
 
-	Said bool // the text of a gate has changed, not counting remaining times
+	TextChanged bool // the status of an automation has changed by more than a remaining time
 }
 
-// Passed is an opening that was skipped.
+// Passed is a skipped run to report.
 type Passed struct {
 	Scoped string
 	Reason string
-	Depth  int // of the event that reports it, see Depth
+	Depth  int // depth of the event that reports it; see Depth
 }
 
-func (d *Deeds) pass(scoped string, depth int, format string, args ...any) {
+func (d *Actions) pass(scoped string, depth int, format string, args ...any) {
 	d.Passed = append(d.Passed, Passed{scoped, fmt.Sprintf(format, args...), depth})
 }
 
-// NewRuns returns an empty state. most limits the concurrent runs; 0 = Most.
+// NewRuns returns a Runs without automations. most is the maximum number of concurrent runs; 0 = Most.
 func NewRuns(most int) *Runs {
 	if most <= 0 {
 		most = Most
@@ -137,7 +139,7 @@ func NewRuns(most int) *Runs {
 	return &Runs{most: most, items: map[string]*item{}}
 }
 
-// get returns the item of a name and creates it if necessary.
+// get returns the item with this name. It creates the item if it does not exist.
 func (r *Runs) get(name string) *item {
 	if it := r.items[name]; it != nil {
 		return it
@@ -151,56 +153,58 @@ func (r *Runs) get(name string) *item {
 	return it
 }
 
-// Turn judges all automations and opens due runs while slots are free.
-func (r *Runs) Turn(now time.Time, w World) Deeds {
-	var deeds Deeds
+// Turn decides about all automations, and opens runs that are due while slots are free.
+func (r *Runs) Turn(now time.Time, w World) Actions {
+	var actions Actions
 	r.now, r.patrol = now, w.Patrol
 	for _, it := range r.order {
 		if !it.gone {
-			r.judge(it, now, w, &deeds)
+			r.judge(it, now, w, &actions)
 		}
 	}
 	if r.closed = w.Closed; r.closed == "" {
-		deeds.Open = r.open(now, w)
+		actions.Open = r.open(now, w)
 	}
-	return deeds
+	return actions
 }
 
-func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
+func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	suspended := it.d.Rests(w.Suspended(it.d.Rig))
-	if it.sleeps(suspended, now) {
+	if it.upToDate(suspended, now) {
 		return
 	}
-	if it.deep > 0 {
-		it.chain = fmt.Sprintf("%d %s skipped: %d runs led to one another by their events", it.deep,
+	if it.tooDeep > 0 {
+		it.chain = fmt.Sprintf("%d %s skipped: a chain of %d runs triggered one another by events",
+			it.tooDeep,
 			it.d.On, MaxDepth)
-		deeds.pass(it.name, MaxDepth, "%s", it.chain)
-		it.deep = 0
+		actions.pass(it.name, MaxDepth, "%s", it.chain)
+		it.tooDeep = 0
 	}
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
-		it.want, deeds.Said = nil, true
+		it.want, actions.TextChanged = nil, true
 		if want.By != "" || want.Follows != "" {
-			deeds.pass(it.name, want.Depth+1, "was due (%s) and is %s", want.Reason,
+			actions.pass(it.name, want.Depth+1, "was due (%s) but is %s", want.Reason,
 				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
-	// until it is opened, its gate does not count it
+	// a run that is due or being opened is not visible to the gate yet
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
 		return
 	}
 	v := Judge(it.d, it.facts(suspended, w.Patrol, now), now)
-	// after a restart
+	// after a start of the program, the events of a retry may not be read yet
 	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit
 	if reading {
-		v.Due, v.Reason = false, v.Reason+"; its events are being read"
+		v.Due, v.Reason = false, v.Reason+"; its events are still being read"
 	}
 	if it.run == nil && it.verdict.differs(v) {
-		deeds.Said = true
+		actions.TextChanged = true
 	}
-	it.verdict, it.looked, it.sought, it.settled, it.rests = v, now, v.Sought, !reading, suspended
+	it.verdict, it.looked, it.sought, it.settled, it.suspended = v, now, v.Sought, !reading,
+		suspended
 	switch {
 	case v.Due && it.run == nil:
-		it.check.Fresh, deeds.Said = false, true
+		it.check.Fresh, actions.TextChanged = false, true
 		it.want = &Run{Definition: it.d, Reason: v.Reason, Retry: v.Retry, Opening: v.Opening,
 			Since: now}
 		if v.Retry == 0 {
@@ -208,34 +212,35 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 		}
 	case v.Ask:
 		it.check.Running, it.check.Asked = true, now
-		deeds.Check = append(deeds.Check, it.d)
+		actions.Check = append(actions.Check, it.d)
 	case v.Keep && it.memory.Queued.IsZero():
 		it.memory.Queued = v.Opening
 		r.rev++
 	case v.Skip:
 		it.memory.Skipped = v.Opening
-		if !it.told {
-			it.told = true
-			deeds.pass(it.name, it.run.Depth+1, "due %s, but its run since %s has not ended",
+		if !it.skipReported {
+			it.skipReported = true
+			actions.pass(it.name, it.run.Depth+1, "due %s, but the run that started at %s "+
+				"has not ended",
 				it.d.clock(v.Opening), it.d.clock(it.run.began()))
 		}
 	}
 }
 
-// catchUpLimit is how long a retry waits until the log has been read up to its events. If some events are gone,
-// that never happens.
+// catchUpLimit is how long a retry waits until its events are read from the log. Some may have been removed from
+// it.
 const catchUpLimit = 10 * time.Minute
 
-// differs reports whether two verdicts read differently, apart from remaining times.
+// differs reports whether two verdicts differ for a user by more than a remaining time.
 func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// sleeps reports whether the previous verdict still holds: nothing has happened, and it is not yet time. A
-// condition is always judged again.
-func (it *item) sleeps(suspended string, now time.Time) bool {
-	if !it.settled || it.want != nil || it.run != nil || it.deep > 0 || it.d.Gate == Condition ||
-		it.rests != suspended {
+// upToDate reports whether the previous verdict still holds: nothing has happened, and its time has not come yet. A
+// condition is always evaluated again.
+func (it *item) upToDate(suspended string, now time.Time) bool {
+	if !it.settled || it.want != nil || it.run != nil || it.tooDeep > 0 || it.d.Gate == Condition ||
+		it.suspended != suspended {
 		return false
 	}
 	return !now.Round(0).Before(it.looked.Round(0)) &&
@@ -261,7 +266,7 @@ func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Fac
 	return f
 }
 
-// open assigns free slots to waiting runs.
+// open gives free slots to runs that are due.
 func (r *Runs) open(now time.Time, w World) []Run {
 	var line []*item
 	free := r.most
@@ -296,14 +301,14 @@ func (r *Runs) open(now time.Time, w World) []Run {
 	return out
 }
 
-// Waits after a failed attempt to open a run.
+// Minimum and maximum wait after a failed attempt to open a run.
 const (
 	minUnopened = time.Second
 	maxUnopened = time.Minute
 )
 
-// Opened records that a record of the run exists. From now on the run counts: its events are handled, and its gate
-// counts from it.
+// Opened records that the record of a run is written. From now on, its events are handled and its gate takes the
+// run into account.
 func (r *Runs) Opened(scoped string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -314,13 +319,14 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	m.Last, m.Open, m.Queued, m.Retry = now, true, it.again, it.run.Retry
 	m.From, m.Cursor, m.Again = m.Cursor, max(m.Cursor, it.run.Until), 0
 	it.chain = ""
-	it.unopened, it.fails, it.whyNot, it.told, it.again = time.Time{}, 0, "", false, time.Time{}
+	it.unopened, it.fails, it.whyNot, it.skipReported, it.again = time.Time{}, 0, "", false,
+		time.Time{}
 	it.recent = append(it.recent[max(0, len(it.recent)+1-Rate):], now)
 	r.rev++
 }
 
-// Unopened records that no record of the run could be written, so it did not start. It stays due and is tried again
-// after a wait, unless it was requested by hand.
+// Unopened records that the record of a run could not be written, so the run did not start. The run stays due and
+// is tried again later. A manual request is canceled instead.
 func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -340,11 +346,11 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 	if it.gone {
 		it.want = nil
-		it.unsee()
+		it.forgetUnhandled()
 	}
 }
 
-// giveBack makes the events of a run wait again.
+// giveBack returns the events of a run to those that wait.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
@@ -353,8 +359,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
-// unknown, "" = it is known. The result of a previously configured command is ignored.
+// Checked records the result of a condition's check. check is the command that ran. err is why the exit code is
+// unknown, or "" if it is known. The result is ignored if the command has been changed since.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

@@ -32,18 +32,18 @@ func TestEvents(t *testing.T) {
 	d.happen("bead.closed", 0) // 1046
 	out, _ := d.look(0)
 	d.is(out, "e(1 in 1045-1046)")
-	d.is(d.state("e"), "due: event: 1 bead.* since 1045; its record is being written")
+	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; its record is being written")
 	d.happen("bead.closed", 0)
 	d.r.Unopened("e", "the disk is full", d.now)
 	d.is(d.turn(0), "")
-	d.is(d.state("e"), "due: event: 1 bead.* since 1045; cannot be opened: the disk is full")
+	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; cannot start: the disk is full")
 	d.is(d.turn(time.Second), "e(2 in 1045-1047)")
 	d.r.Ended("e", OK, d.now)
 	// While nothing can be opened at all nothing is tried, and what is due says why; then it goes at once.
 	d.happen("bead.closed", 0) // 1048
 	d.shut = "the store is locked"
 	d.is(d.turn(0), "")
-	d.is(d.state("e"), "due: event: 1 bead.* since 1047; cannot be opened: the store is locked")
+	d.is(d.state("e"), "due: event: 1 bead.* since seq 1047; cannot start: the store is locked")
 	d.shut = ""
 	d.is(d.turn(0), "e(1 in 1047-1048)")
 	d.r.Ended("e", OK, d.now)
@@ -177,8 +177,8 @@ func TestOnItsOwnEvents(t *testing.T) {
 		d.now = d.now.Add(time.Second)
 		out, opened := d.look(0)
 		if len(opened) == 0 {
-			if !strings.HasPrefix(out, "!e: 1 automation.completed skipped: 8 runs led to "+
-				"one another") {
+			if !strings.HasPrefix(out, "!e: 1 automation.completed skipped: a chain of 8 runs "+
+				"triggered one another") {
 				t.Errorf("%q", out)
 			}
 			break

@@ -11,7 +11,7 @@ const everyMinute = "gate = 'cooldown'\ninterval = '1m'\nexec = 'x'\n"
 
 func TestARunAfterTheOther(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute))
-	d.is(d.state("a"), "idle: not judged yet")
+	d.is(d.state("a"), "idle: not evaluated yet")
 	d.is(d.turn(0), "a")
 	d.is(d.state("a"), "running: never run")
 	d.is(d.turn(30*time.Second), "")
@@ -29,14 +29,14 @@ func TestSlowerThanItsInterval(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute),
 		parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
 	d.is(d.turn(0), "a c")
-	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 "+
+	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:01 UTC, but the run that started at 2026-11-22 12:00 "+
 		"UTC has not ended "+
-		"!c: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC has not ended")
+		"!c: due 2026-11-22 12:01 UTC, but the run that started at 2026-11-22 12:00 UTC has not ended")
 	d.is(d.turn(time.Minute), "")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(5*time.Second), "a") // its gate is open still; the schedule's times have passed
-	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but its run since 2026-11-22 12:02 "+
+	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but the run that started at 2026-11-22 12:02 "+
 		"UTC has not ended c")
 }
 
@@ -49,7 +49,7 @@ func TestQueue(t *testing.T) {
 	}
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(time.Second), "c") // one run for all of them
-	d.is(d.state("c"), "running: queued: due 2026-11-22 12:01 UTC, during the last run")
+	d.is(d.state("c"), "running: queued: was due 2026-11-22 12:01 UTC, during the last run")
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(time.Second), "")
 	if err := d.r.Fire("c", "operator", d.now); err != nil {
@@ -73,16 +73,16 @@ func TestPlaces(t *testing.T) {
 	d.is(d.turn(0), "a50 a51 a52 a53 a54 a55 a56 a57")
 	d.r.Load(defs, d.seq, d.now)
 	d.is(d.turn(time.Second), "")
-	d.is(d.state("a99"), "due: never run; waits for a slot, 8 run")
+	d.is(d.state("a99"), "due: never run; waits for a slot (at most 8 run at the same time)")
 	d.r.Ended("a50", OK, d.now)
-	d.is(d.turn(2*time.Minute), "!a51: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 "+
+	d.is(d.turn(2*time.Minute), "!a51: due 2026-11-22 12:02 UTC, but the run that started at 2026-11-22 "+
 		"12:00 UTC has not ended "+
-		"!a52: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
-		"!a53: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
-		"!a54: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
-		"!a55: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
-		"!a56: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
-		"!a57: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended a58")
+		"!a52: due 2026-11-22 12:02 UTC, but the run that started at 2026-11-22 12:00 UTC has not ended "+
+		"!a53: due 2026-11-22 12:02 UTC, but the run that started at 2026-11-22 12:00 UTC has not ended "+
+		"!a54: due 2026-11-22 12:02 UTC, but the run that started at 2026-11-22 12:00 UTC has not ended "+
+		"!a55: due 2026-11-22 12:02 UTC, but the run that started at 2026-11-22 12:00 UTC has not ended "+
+		"!a56: due 2026-11-22 12:02 UTC, but the run that started at 2026-11-22 12:00 UTC has not ended "+
+		"!a57: due 2026-11-22 12:02 UTC, but the run that started at 2026-11-22 12:00 UTC has not ended a58")
 	if err := d.r.Fire("a98", "operator", d.now); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestByHand(t *testing.T) {
 	}
 	d.defs[0].Off = "disabled: enabled = false"
 	d.r.Load(d.defs, d.seq, d.now)
-	d.is(d.turn(0), "!m: was due (by hand) and is disabled: enabled = false")
+	d.is(d.turn(0), "!m: was due (by hand) but is disabled: enabled = false")
 }
 
 func TestSuspendedWhileWaiting(t *testing.T) {

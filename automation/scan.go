@@ -18,31 +18,31 @@ import (
 // Folder is the folder of automations in a layer.
 const Folder = "automations"
 
-// Options are the city's settings about its automations.
+// Options are the city's settings for automations.
 type Options struct {
-	Skip       []string // names, or scoped names
+	Skip       []string // names or scoped names of automations to skip
 	SkipAt     toml.Place
-	Overrides  []Override // a later one overrides an earlier one, key by key
+	Overrides  []Override // applied in order, key by key
 	MaxTimeout time.Duration
 	MaxAt      toml.Place
-	// qualified names of all pools; nil = unknown, and not checked
+	// qualified names of all pools; nil = unknown, so pools are not checked
 	Pools    []string
-	Local    *time.Location // zone of schedules without a zone; nil = UTC
-	Patience time.Duration  // timeout of a layer; 0 = 5 s
+	Local    *time.Location // time zone of schedules without timezone; nil = UTC
+	Patience time.Duration  // time limit for reading a layer; 0 = 5 s
 }
 
-// Catalog is the result of a scan, sorted by scoped name. The caller owns it.
+// Catalog is the result of a scan, sorted by scoped name. It belongs to the caller.
 type Catalog struct {
-	Automations []Definition // valid ones, including disabled ones
+	Automations []Definition // valid automations, including disabled ones
 	Broken      []Broken
-	// in the city's settings about automations, and folders that cannot be read
+	// about the city's settings, and about folders that cannot be read
 	Problems toml.Problems
-	Warnings toml.Problems // apart from those of single automations
-	Revision string        // a hash of all fields above
+	Warnings toml.Problems // without the warnings about single automations
+	Revision string        // hash of all fields above
 }
 
-// Broken is an automation that cannot be used. It still hides an automation of the same name in a lower layer,
-// because that one does other work.
+// Broken is an automation that cannot be used. It still replaces the automation of the same name in a lower layer,
+// because that one may do something else.
 type Broken struct {
 	Name, Rig string
 	Source    string
@@ -50,21 +50,21 @@ type Broken struct {
 	Problems  toml.Problems
 }
 
-// Scoped returns the name that is unique in the city, as for a Definition.
+// Scoped returns the automation's scoped name.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
-// Scanner finds automations in layers of folders. It caches files, so a scan without changes costs one stat for
-// each. Layers are read in the background. A layer that does not answer occupies one thread until it does, and is
-// not read twice at the same time. Not for concurrent use. The zero value is ready.
+// Scanner finds automations in the folders of layers. It caches files, so a scan without changes needs one stat
+// call per file. Layers are read in the background. A layer that does not answer blocks one thread, and is not read
+// again until it answers. A Scanner is not safe for concurrent use. Its zero value is ready to use.
 type Scanner struct {
-	local   *time.Location
-	looks   *deadline.Calls[*layerCache]
-	shelves map[string]*layerCache // by folder, from the last scan
-	meals   *deadline.Calls[*meal]
-	last    *meal // from the last scan
+	local     *time.Location
+	reading   *deadline.Calls[*layerCache]
+	layers    map[string]*layerCache // results of the last scan, by folder
+	resolving *deadline.Calls[*resolution]
+	last      *resolution // result of the last scan
 }
 
-// found is a candidate for the catalog.
+// found is an automation that a scan has found.
 type found struct {
 	name  string
 	path  string
@@ -74,18 +74,18 @@ type found struct {
 
 func (f found) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
-// Scan reads layers, lowest first. The layers of each rig, and those of the city, form a set of their own, in which
-// the file of the highest layer replaces the others. It takes at most o.Patience. A layer that once did not answer
-// in time is not waited for again.
+// Scan reads layers, ordered from lowest to highest. In the city, and in each rig, an automation of a higher layer
+// replaces one of the same name in a lower layer. Scan returns after o.Patience at the latest. It does not wait
+// again for a layer that has not answered yet.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	if o.Local == nil {
 		o.Local = time.UTC
 	}
-	if s.looks == nil {
-		s.looks, s.meals = deadline.New[*layerCache](maxLooks), deadline.New[*meal](1)
+	if s.reading == nil {
+		s.reading, s.resolving = deadline.New[*layerCache](maxReading), deadline.New[*resolution](1)
 	}
 	if s.local != o.Local {
-		s.local, s.shelves, s.last = o.Local, nil, nil
+		s.local, s.layers, s.last = o.Local, nil, nil
 	}
 	var c Catalog
 	all, mute := map[string]found{}, map[string]bool{}
@@ -95,7 +95,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		if saw.err != nil {
 			mute[l.Rig] = true
 			c.Problems = append(c.Problems, toml.At(toml.Place{File: dir}, "",
-				"cannot look for automations (%s): %s; the previous result stays", l.Title,
+				"cannot read automations (%s): %s; the previous result stays valid", l.Title,
 				reason(saw.err)))
 		}
 		for name, k := range saw.found {
@@ -109,37 +109,38 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 	for scoped, f := range all {
 		written[scoped] = f.spec
 	}
-	s.resolve(&c, order{automations: slices.Clone(c.Automations), written: written, layers: layers,
-		mute: mute, pools: o.Pools, now: now},
+	s.resolve(&c, resolveInput{automations: slices.Clone(c.Automations), written: written,
+		layers: layers,
+		mute:   mute, pools: o.Pools, now: now},
 		cmp.Or(o.Patience, patience))
 	c.follow(all)
 	c.seal()
 	return c
 }
 
-var errMute = errors.New("it does not answer")
+var errNoAnswer = errors.New("it does not answer")
 
-// read reads all layers in parallel and caches the result.
+// read reads all layers in parallel and caches the results.
 func (s *Scanner) read(layers []formula.Layer, patience time.Duration,
 	now time.Time) []*layerCache {
 	began := time.Now()
 	see := make([]func() *layerCache, len(layers))
 	for i, l := range layers {
 		dir, local := filepath.Join(l.Dir, Folder), s.local
-		before := cmp.Or(s.shelves[dir], &layerCache{})
-		see[i] = func() *layerCache { return look(dir, before, local, now) }
-		s.looks.Start(dir, see[i])
+		before := cmp.Or(s.layers[dir], &layerCache{})
+		see[i] = func() *layerCache { return readLayer(dir, before, local, now) }
+		s.reading.Start(dir, see[i])
 	}
-	out, shelves := make([]*layerCache, len(layers)), make(map[string]*layerCache, len(layers))
+	out, layerCaches := make([]*layerCache, len(layers)), make(map[string]*layerCache, len(layers))
 	for i, l := range layers {
 		dir := filepath.Join(l.Dir, Folder)
-		saw, ok := s.looks.Do(context.Background(), dir, began, patience, see[i])
+		saw, ok := s.reading.Do(context.Background(), dir, began, patience, see[i])
 		if !ok {
-			saw = cmp.Or(s.shelves[dir], &layerCache{}).kept(errMute)
+			saw = cmp.Or(s.layers[dir], &layerCache{}).kept(errNoAnswer)
 		}
-		out[i], shelves[dir] = saw, saw
+		out[i], layerCaches[dir] = saw, saw
 	}
-	s.shelves = shelves
+	s.layers = layerCaches
 	return out
 }
 
@@ -154,7 +155,7 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 		d, problems := f.def, f.problems
 		if wrong := formula.NotAName(f.name); wrong != "" {
 			problems = append(slices.Clone(problems), toml.At(toml.Place{File: f.path}, "",
-				"the folder's name, which is the automation's, %s", wrong))
+				"the folder's name, which is also the automation's name, %s", wrong))
 		}
 		if over := overrides[f.scoped()]; len(over) > 0 && len(problems) == 0 {
 			f = f.override(over, o.Local)
@@ -176,8 +177,9 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 	}
 }
 
-// Find returns the automation of a name, which may be scoped, in a rig. Without a rig it returns the city's, or the
-// only one of that name. The error suggests a name, or says what is wrong with the automation.
+// Find returns the automation with this name in a rig. The name may be a scoped name. Without a rig, Find returns
+// the city's automation, or else the only one with this name. The error suggests a similar name, or reports why the
+// automation is broken.
 func (c *Catalog) Find(name, rig string) (Definition, error) {
 	var named []Definition
 	var names, scoped []string
@@ -207,10 +209,11 @@ func (c *Catalog) Find(name, rig string) (Definition, error) {
 		return Definition{}, fmt.Errorf("automation %q not found; did you mean %q?",
 			Scoped(name, rig), near)
 	case len(names) == 0:
-		return Definition{}, fmt.Errorf("automation %q not found: there are no automations. "+
-			"Create one in a layer's folder as %s",
+		return Definition{}, fmt.Errorf("automation %q not found: there are no automations; "+
+			"create the first one in %s",
 			Scoped(name, rig), filepath.Join(Folder, name, FileName))
 	}
-	return Definition{}, fmt.Errorf("automation %q not found; gcity automation list shows them",
+	return Definition{}, fmt.Errorf("automation %q not found; run `gcity automation "+
+		"list` to see all",
 		Scoped(name, rig))
 }

@@ -129,13 +129,13 @@ func TestScan(t *testing.T) {
 a:rig:demo manual "rig high"
 c manual "high" (disabled: enabled = false)
 linked manual "low"
-  warning: city/automations/linked/automation.toml:4:12: automation.interval: is ignored: it applies to a cooldown gate, and this one is manual
+  warning: city/automations/linked/automation.toml:4:12: automation.interval: is ignored: it applies to a cooldown gate, but this one is manual
 only manual "low"
-  warning: topology/automations/only/automation.toml:4:12: automation.interval: is ignored: it applies to a cooldown gate, and this one is manual
+  warning: topology/automations/only/automation.toml:4:12: automation.interval: is ignored: it applies to a cooldown gate, but this one is manual
 b broken
   city/automations/b/automation.toml:2:8: automation.gate: unknown gate "never"; the gates are cooldown, cron, condition, event and manual
 bad name:rig:demo broken
-  demo/low/automations/bad name/automation.toml: the folder's name, which is the automation's, invalid name "bad name": use letters, digits, ".", "_" and "-", and begin with a letter or digit
+  demo/low/automations/bad name/automation.toml: the folder's name, which is also the automation's name, invalid name "bad name": use letters, digits, ".", "_" and "-", and begin with a letter or digit
 folder broken
   city/automations/folder/automation.toml: it is not a regular file
 `)
@@ -176,7 +176,7 @@ a:rig:other manual "other" (disabled: named in automations.skip)
 b manual "b" (disabled: named in automations.skip)
 c manual "c" (disabled: enabled = false in automations.overrides (city.toml:22:1))
 e cooldown "e"
-  warning: city.toml:80:1: automations.overrides.check: is ignored: it applies to a condition gate, and this one is cooldown
+  warning: city.toml:80:1: automations.overrides.check: is ignored: it applies to a condition gate, but this one is cooldown
 mine:rig:demo manual "mine"
 d broken
   city.toml:32:1: automations.overrides.schedule: "0 0 31 2 *" never occurs: none of its months has that day
@@ -235,7 +235,7 @@ func TestScanningAgain(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
 	first := w.scan()
-	file := func() *known { return w.s.shelves[filepath.Join(w.dir, "city", Folder)].files["a"] }
+	file := func() *known { return w.s.layers[filepath.Join(w.dir, "city", Folder)].files["a"] }
 	kept := file()
 	if again := w.scan(); again.Revision != first.Revision || file() != kept || !kept.sure {
 		t.Error("a file that did not change was read again, or the revision changed")
@@ -290,7 +290,7 @@ func TestALayerThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := w.show(w.scan())
-	if !strings.HasPrefix(got, "a manual \"one\"\nproblem: city/automations: cannot look for "+
+	if !strings.HasPrefix(got, "a manual \"one\"\nproblem: city/automations: cannot read "+
 		"automations (city): ") {
 		t.Errorf("got:\n%s", got)
 	}
@@ -315,7 +315,7 @@ func TestFind(t *testing.T) {
 		{"both", "", "several rigs have an automation both; name the rig: both:rig:demo and " +
 			"both:rig:other"},
 		{"pain", "", `automation "pain" not found; did you mean "plain"?`},
-		{"zzzzzz", "", `automation "zzzzzz" not found; gcity automation list shows them`},
+		{"zzzzzz", "", `automation "zzzzzz" not found; run ` + "`gcity automation list`" + ` to see all`},
 		{"bad", "", "automation bad is broken: "},
 	} {
 		d, err := c.Find(x.name, x.rig)

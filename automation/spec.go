@@ -11,15 +11,15 @@ import (
 	"gcity/internal/toml"
 )
 
-// MaxSize is the largest automation file, in bytes.
+// MaxSize is the maximum size of an automation file in bytes.
 const MaxSize = 64 << 10
 
 const maxRetry = 100
 
-// spec is an automation as written, before it is resolved. Overrides change it.
+// spec is the content of an automation's file. Overrides are applied to it before it becomes a Definition.
 type spec struct {
-	table    string                // its name in the file
-	place    map[string]toml.Place // positions of keys; "" is the table
+	table    string                // name of the table in the file
+	place    map[string]toml.Place // positions of the keys; "" = of the table
 	text     map[string]string
 	vars     map[string]string
 	over     map[string]bool // keys set by an override
@@ -30,11 +30,10 @@ type spec struct {
 	retry    int
 	enabled  bool
 	catchUp  bool
-	always   bool // while_suspended
+	always   bool // value of while_suspended
 }
 
-// specOf reads the table of a file. Errors found so far are in the file's problems. ok is false if the table is
-// missing.
+// specOf reads the automation's table. It adds errors to the document's problems. ok is false if there is no table.
 func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
 	switch {
@@ -43,7 +42,7 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 	case root.Has("order"):
 		name = "order"
 	case !root.Has("automation"):
-		lost(root)
+		noTable(root)
 		return s, false
 	}
 	root.Only("automation", "order")
@@ -76,22 +75,22 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 	return s, ok
 }
 
-// lost adds the problem of a file without an automation.
-func lost(root toml.Table) {
+// noTable adds the problem of a file without an [automation] table.
+func noTable(root toml.Table) {
 	written := root.Keys()
 	if len(written) == 0 {
 		root.Wrong("", "no [automation] table; add one, with a gate and either exec or formula")
 		return
 	}
 	if slices.Contains(keys(), written[0]) {
-		root.Wrong(written[0], "belongs to [automation]; add that table on a line above")
+		root.Wrong(written[0], "belongs to [automation]; add that table above this line")
 		return
 	}
 	root.Only("automation", "order")
 }
 
-// Parse reads an automation's file. The folder is its name. local is the zone of schedules that name none. The
-// error is a toml.Problems with all errors.
+// Parse parses an automation's file. The automation is named after the file's folder. local is the time zone of
+// schedules without timezone. The error is a toml.Problems with all problems.
 func Parse(path string, data []byte, local *time.Location) (Definition, error) {
 	_, d, problems := read(toml.Read(path, data, MaxSize), local)
 	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
@@ -111,7 +110,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 		return s, Definition{}, problems
 	}
 	d, more := s.settle(local)
-	for _, p := range more { // a value of the wrong type is not also reported as empty
+	for _, p := range more { // a key with a wrong type is not reported as missing too
 		if !slices.ContainsFunc(problems, func(q toml.Problem) bool {
 			return q.Place == p.Place && q.Key == p.Key
 		}) {
@@ -122,7 +121,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	return s, d, toml.Sorted(problems)
 }
 
-// settling turns a spec into a definition.
+// settling is the conversion of a spec to a Definition.
 type settling struct {
 	spec
 	d               Definition
@@ -131,16 +130,16 @@ type settling struct {
 }
 
 func (s *settling) wrong(key, format string, args ...any) {
-	s.problems = append(s.problems, s.said(key, format, args...))
+	s.problems = append(s.problems, s.problem(key, format, args...))
 }
 
-// said returns a problem of a key. Its position is that of the key in the file, or in the override that set it.
-func (s spec) said(key, format string, args ...any) toml.Problem {
-	return s.saidAt(key, key, format, args...)
+// problem returns a problem of a key. Its position is where the key is set: in the file, or in an override.
+func (s spec) problem(key, format string, args ...any) toml.Problem {
+	return s.problemAt(key, key, format, args...)
 }
 
-// saidAt is said for a key that is not set. The position is that of another key.
-func (s spec) saidAt(place, key, format string, args ...any) toml.Problem {
+// problemAt returns a problem of a key that is not set. Its position is that of the key place.
+func (s spec) problemAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
 		at = s.place[""]
@@ -159,8 +158,8 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// settle validates what is written and returns a definition without name and place. local is the zone of schedules
-// that name none.
+// settle validates a spec and returns its definition without name and path. local is the time zone of schedules
+// without timezone.
 func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
 	w := &settling{spec: s, local: local}
 	w.d = Definition{
@@ -196,9 +195,9 @@ func (s *settling) action() {
 	case s.has("exec") && strings.TrimSpace(s.d.Exec) == "":
 		s.wrong("exec", "is empty; write a shell command")
 	case s.has("exec") && s.has("pool"):
-		s.wrong("pool", "applies to formula only; exec runs in the controller, without a pool")
+		s.wrong("pool", "applies only to a formula; exec runs in the controller, without a pool")
 	case s.has("exec") && s.has("vars"):
-		s.wrong("vars", "applies to formula only; write the values into the exec command")
+		s.wrong("vars", "applies only to a formula; write the values into the exec command")
 	case s.has("formula"):
 		if wrong := formula.NotAName(s.d.Formula); wrong != "" {
 			s.wrong("formula", "%s", wrong)
@@ -215,7 +214,7 @@ func (s *settling) action() {
 	s.limit()
 }
 
-// limit sets the timeout and its origin.
+// limit sets the timeout, and where it comes from.
 func (s *settling) limit() {
 	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {
@@ -233,11 +232,11 @@ func (s *settling) limit() {
 	}
 }
 
-// least requires a duration of at least the given length.
+// least adds a problem if a duration is less than the minimum.
 func (s *settling) least(key string, d, least time.Duration) {
 	switch {
 	case d <= 0:
-		s.wrong(key, "is zero; it must be more, like \"30s\"")
+		s.wrong(key, "is zero; set a longer duration, for example \"30s\"")
 	case d < least:
 		s.wrong(key, "is %s; it must be at least %q", d, least)
 	}
@@ -248,7 +247,7 @@ func (s *settling) gate() {
 	s.d.Gate = Gate(s.text["gate"])
 	switch near := toml.Meant(s.text["gate"], gates); {
 	case !s.has("gate"):
-		s.wrong("gate", "is missing; it selects when to run: %s", toml.List(gates))
+		s.wrong("gate", "is missing; it decides when to run: %s", toml.List(gates))
 		return
 	case !slices.Contains(gates, s.text["gate"]) && near != "":
 		s.wrong("gate", "unknown gate %q; did you mean %q?", s.d.Gate, near)
@@ -260,7 +259,7 @@ func (s *settling) gate() {
 	kind := s.d.Gate.kind()
 	if kind.needs != "" && !s.has(kind.needs) {
 		s.problems = append(s.problems,
-			s.saidAt("gate", kind.needs, "is missing; %s gate requires it", s.d.Gate.a()))
+			s.problemAt("gate", kind.needs, "is missing; %s gate requires it", s.d.Gate.a()))
 		return
 	}
 	if kind.parse != nil {
@@ -285,24 +284,23 @@ func (s *settling) pattern() {
 	switch {
 	case s.d.On == "*":
 	case strings.Contains(begin, "*"):
-		s.wrong("on", "%q: \"*\" is only allowed at the end, like \"bead.*\"", s.d.On)
+		s.wrong("on", "%q: \"*\" is only allowed at the end, for example \"bead.*\"", s.d.On)
 	case err != nil:
 		s.wrong("on", "%v", err)
 	}
 }
 
-// idle adds warnings about keys that the gate does not use. If an override has changed the gate, it adds no
-// warning.
+// idle adds warnings about keys that the gate does not use. It adds none if an override has changed the gate.
 func (s *settling) idle() {
 	for _, k := range table() {
 		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&
 			(!s.over["gate"] || s.over[k.name]) {
-			s.warns = append(s.warns, s.said(k.name, "is ignored: it applies to %s gate, and "+
+			s.warns = append(s.warns, s.problem(k.name, "is ignored: it applies to %s gate, but "+
 				"this one is %s", k.gate.a(), s.d.Gate))
 		}
 	}
 	if s.has("retry_backoff") && s.retry == 0 {
-		s.warns = append(s.warns, s.said("retry_backoff", "is ignored: retry is 0"))
+		s.warns = append(s.warns, s.problem("retry_backoff", "is ignored, because retry is 0"))
 	}
 }
 

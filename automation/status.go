@@ -10,25 +10,25 @@ type State string
 
 const (
 	Idle    State = "idle"    // its gate is closed
-	Ready   State = "due"     // it waits for a slot or for its record
+	Ready   State = "due"     // due: it waits for a slot, or for its record to be written
 	Running State = "running" // a run is active
 	Backoff State = "backoff" // a run failed and will be retried
 	Off     State = "off"     // disabled, or its rig or the city is suspended
 )
 
-// Status is the state of one automation for display.
+// Status is the state of one automation for users.
 type Status struct {
 	Definition Definition
 	State      State
-	Reason     string // one sentence, as of the latest turn
-	// start of the current run, or when it became due; otherwise the latest end; zero = never run
+	Reason     string // one sentence
+	// start of the active run, or when it became due, or the end of the latest run; zero = never run
 	Since  time.Time
-	Until  time.Time // when it will be due automatically; zero = unknown
+	Until  time.Time // when it will be due by itself; zero = unknown
 	Memory Memory
-	Run    *Run // the active or waiting run; nil = none. The caller owns it
+	Run    *Run // the run that is due or active, owned by the caller; nil = none
 }
 
-// Status returns all automations of the catalog, sorted by scoped name.
+// Status returns the status of all automations in the catalog, sorted by scoped name.
 func (r *Runs) Status() []Status {
 	out := make([]Status, 0, len(r.order))
 	for _, it := range r.order {
@@ -39,13 +39,13 @@ func (r *Runs) Status() []Status {
 	return out
 }
 
-// Leaving returns removed automations with an active run, sorted by scoped name.
+// Leaving returns the status of removed automations with an active run, sorted by scoped name.
 func (r *Runs) Leaving() []Status {
 	var out []Status
 	for _, it := range r.order {
 		if it.gone && it.run != nil && !it.run.Opened.IsZero() {
 			s := it.status(r)
-			s.Reason = "its file was removed; it ends with this run"
+			s.Reason = "its file was removed; this run is its last"
 			out = append(out, s)
 		}
 	}
@@ -54,9 +54,9 @@ func (r *Runs) Leaving() []Status {
 
 func (it *item) status(r *Runs) Status {
 	s := Status{Definition: it.d, State: Idle, Reason: it.verdict.Reason, Memory: it.memory}
-	// it has not been judged for a while, and the text contains a remaining time
-	if it.sleeps(it.rests, r.now) {
-		s.Reason = Judge(it.d, it.facts(it.rests, r.patrol, r.now), r.now).Reason
+	// the stored reason may contain a remaining time that is out of date
+	if it.upToDate(it.suspended, r.now) {
+		s.Reason = Judge(it.d, it.facts(it.suspended, r.patrol, r.now), r.now).Reason
 	}
 	s.Since, s.Until = it.memory.Ended, it.verdict.Next
 	switch {
@@ -70,12 +70,13 @@ func (it *item) status(r *Runs) Status {
 	case it.want != nil:
 		run := *it.want
 		s.State, s.Since, s.Until, s.Run = Ready, run.Since, it.unopened, &run
-		s.Reason = fmt.Sprintf("%s; waits for a slot, %d run", run.Reason, r.most)
+		s.Reason = fmt.Sprintf("%s; waits for a slot (at most %d run at the same time)", run.Reason,
+			r.most)
 		switch {
 		case r.closed != "":
-			s.Reason, s.Until = run.Reason+"; cannot be opened: "+r.closed, time.Time{}
+			s.Reason, s.Until = run.Reason+"; cannot start: "+r.closed, time.Time{}
 		case it.whyNot != "":
-			s.Reason = run.Reason + "; cannot be opened: " + it.whyNot
+			s.Reason = run.Reason + "; cannot start: " + it.whyNot
 		}
 	case it.d.Off != "" || it.verdict.off:
 		s.State = Off
@@ -86,13 +87,13 @@ func (it *item) status(r *Runs) Status {
 		s.Reason += "; " + it.chain
 	}
 	if s.Reason == "" {
-		s.Reason = "not judged yet"
+		s.Reason = "not evaluated yet"
 	}
 	return s
 }
 
-// Next returns the earliest time after now at which a turn will find a new due run; zero = unknown. It does not
-// consider checks of conditions and the ends of runs.
+// Next returns the earliest time after now at which another run becomes due; zero = unknown. It does not include
+// results of checks and ends of runs.
 func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time
 	for _, it := range r.order {

@@ -91,7 +91,7 @@ func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 		if len(in.Catalog.Automations) != 1 || in.Catalog.Automations[0].Scoped() != "a:rig:own" {
 			t.Errorf("found: %+v", in.Catalog.Automations)
 		}
-		for _, want := range []string{"cannot look for automations (city): it does not answer",
+		for _, want := range []string{"cannot read automations (city): it does not answer",
 			"the formulas of the city are not linked: a folder does not answer"} {
 			if !strings.Contains(in.Trouble, want) {
 				t.Errorf("told: %q, not %q", in.Trouble, want)

@@ -107,7 +107,7 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	}
 	for name, r := range rs.Last {
 		if r.Ended != nil && r.Outcome == string(automation.OK) {
-			rs.Inherited[name] = rs.Inherited[name].Well(*r.Ended)
+			rs.Inherited[name] = rs.Inherited[name].Succeeded(*r.Ended)
 		}
 	}
 	rs.Schedule.Recall(rs.Inherited)
@@ -120,23 +120,23 @@ func (rs *Runs) Turn(now time.Time) {
 	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.Settling() || rs.city.Away() {
 		return
 	}
-	deeds := rs.Schedule.Turn(now, automation.World{Suspended: rs.Suspended,
+	actions := rs.Schedule.Turn(now, automation.World{Suspended: rs.Suspended,
 		Patrol: rs.city.Configuration().Patrol,
 		Closed: rs.city.StoreProblem(), Ending: rs.IsClosing})
-	for _, p := range deeds.Passed {
+	for _, p := range actions.Passed {
 		rs.out.Do(effect.Record{Event: events.Event{Type: events.AutomationSkipped,
 			Actor: effect.ActorController, Subject: p.Scoped, Message: p.Reason,
 			Payload: depthOf(p.Depth)}})
 	}
-	for _, d := range deeds.Check {
+	for _, d := range actions.Check {
 		rs.out.Do(effect.CheckCondition{In: rs.city.Configuration().Source, Of: d})
 	}
-	for _, r := range deeds.Open {
+	for _, r := range actions.Open {
 		rs.Current[r.Definition.Scoped()] = &city.Run{}
 		rs.out.Do(effect.OpenRun{Run: r})
 	}
 	rs.refuseUnfired()
-	if deeds.Said || len(deeds.Check)+len(deeds.Open)+len(deeds.Passed) > 0 {
+	if actions.TextChanged || len(actions.Check)+len(actions.Open)+len(actions.Passed) > 0 {
 		rs.out.Changed = true
 	}
 	rs.save()

@@ -41,7 +41,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 	c.until("status says so", func() bool { return strings.Contains(c.gcity(0, "status"), wrong) })
 	c.until("the automation waits for it", func() bool {
 		list := c.gcity(0, "automation", "show", "tick")
-		return strings.Contains(list, "cannot be opened: "+wrong)
+		return strings.Contains(list, "cannot start: "+wrong)
 	})
 	if code, says := c.post("beads", `{"title":"late"}`); code != http.StatusServiceUnavailable || !strings.Contains(says, "tried again at ") {
 		t.Errorf("a bead for a store that is known to be locked: %d %s", code, says)
