@@ -162,7 +162,7 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 }
 
 // Next returns the first instant after another at which the schedule occurs in a time zone. It returns zero if
-// there is none.
+// the schedule never occurs again.
 //
 // If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward
 // occurs at the first instant afterwards. A time that is shown twice when the clock is set back occurs the first

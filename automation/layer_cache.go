@@ -106,8 +106,8 @@ func (s *layerCache) warn(path, text string) {
 	s.odd = append(s.odd, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// misplaced returns why a folder without a readable file cannot be used as an automation, or "" if it is no
-// mistake.
+// misplaced returns why a folder without a readable file cannot be used as an automation, or "" if the
+// folder is acceptable.
 func misplaced(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 		return "is a dangling link"

@@ -33,7 +33,7 @@ type spec struct {
 	always   bool // value of while_suspended
 }
 
-// specOf reads the automation's table. It adds errors to the document's problems. ok is false if there is no table.
+// specOf reads the automation's table. It adds errors to the document's problems. ok is false without a table.
 func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
 	switch {
@@ -208,7 +208,7 @@ func (s *settling) action() {
 			rig, name = "rig", rig
 		}
 		if formula.NotAName(rig) != "" || formula.NotAName(name) != "" {
-			s.wrong("pool", "%q is not the name of a pool: write NAME or RIG/NAME", s.d.Pool)
+			s.wrong("pool", "%q is not the name of a pool; write NAME or RIG/NAME", s.d.Pool)
 		}
 	}
 	s.limit()
@@ -284,7 +284,7 @@ func (s *settling) pattern() {
 	switch {
 	case s.d.On == "*":
 	case strings.Contains(begin, "*"):
-		s.wrong("on", "%q: \"*\" is only allowed at the end, for example \"bead.*\"", s.d.On)
+		s.wrong("on", "%q: \"*\" is only allowed at the end, like \"bead.*\"", s.d.On)
 	case err != nil:
 		s.wrong("on", "%v", err)
 	}
