@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Batch is a number of beads on their way into a store, which is to take them all or none. It is what a Batcher is
-// made of: NewBatch, look whether the Strangers exist, Name.
+// Batch is a list of beads that a store is to create, all or none. A Batcher calls NewBatch, checks that the
+// Strangers exist and the Given do not, and then calls Name.
 type Batch struct {
 	beads []Bead
-	names map[string]int // place in beads by "$name" or by the id that the caller gave
+	names map[string]int // index into beads, by "$name" or by the ID that the caller chose
 }
 
-// NewBatch checks beads that are to be created together; an error says which of them is wrong.
+// NewBatch checks beads that are to be created together. An error names the invalid bead.
 func NewBatch(all []Bead) (*Batch, error) {
 	x := &Batch{beads: make([]Bead, len(all)), names: map[string]int{}}
 	for i, b := range all {
@@ -29,7 +29,7 @@ func NewBatch(all []Bead) (*Batch, error) {
 		for _, id := range links(b) {
 			if j, ok := x.names[id]; !ok && strings.HasPrefix(id, "$") {
 				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id),
-					"names no bead of the batch"}
+					"names a bead that is not in the batch"}
 			} else if ok && i == j {
 				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id),
 					"names the bead itself"}
@@ -57,7 +57,7 @@ func (x *Batch) which(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take makes one bead ready and remembers by what it can be named. While it is checked, names look like ids.
+// take validates and normalizes one bead and registers its name. "$name" links are checked as if they were IDs.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {
@@ -77,7 +77,7 @@ func (x *Batch) take(i int, b Bead) (Bead, error) {
 	ready.ID, ready.ParentID, ready.Needs = b.ID, b.ParentID, words(b.Needs)
 	if b.ID != "" {
 		if _, twice := x.names[b.ID]; twice {
-			return Bead{}, invalid("id", "%s is that of another bead of the batch", quote(b.ID))
+			return Bead{}, invalid("id", "%s is used by another bead of the batch", quote(b.ID))
 		}
 		x.names[b.ID] = i
 	}
@@ -124,7 +124,8 @@ func Circle(ids []string, next func(id string) []string) []string {
 
 func arrows(way []string) string { return strings.Join(way, " → ") }
 
-// NewLinks are the ids that a changed bead names and did not name before: the store must have them.
+// NewLinks returns the IDs that the changed bead links to and the old one did not. The store must check that they
+// exist.
 func NewLinks(old, changed Bead) []string {
 	had := links(old)
 	if old.ParentID != changed.ParentID {
@@ -135,19 +136,19 @@ func NewLinks(old, changed Bead) []string {
 	})
 }
 
-// Relinked reports whether a change may have closed a circle. A link that is not new may: to a bead that was the
-// parent and is needed now, too.
+// Relinked reports whether a change may have closed a cycle. That includes a link that is not new: a bead that was
+// the parent and is now also needed.
 func Relinked(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }
 
-// UnknownLink is the error of a store that lacks one of them.
+// UnknownLink returns the error for a link to a bead that the store does not have.
 func UnknownLink(id, link string) error {
 	return &Invalid{"bead " + id, "link " + quote(link), "names a bead that does not exist"}
 }
 
-// InCircle is the error of a store for links that come back to where they begin, as Circle found them. It names the
-// first of the changed beads that is on the way.
+// InCircle returns the error for a cycle of links that Circle has found. It names the first of the changed beads
+// that is part of the cycle.
 func InCircle(changed []string, field string, way []string) error {
 	id := way[0]
 	if i := slices.IndexFunc(changed, func(id string) bool {
@@ -158,10 +159,10 @@ func InCircle(changed []string, field string, way []string) error {
 	return &Invalid{"bead " + id, field, "would form a cycle: " + arrows(way)}
 }
 
-// Len is the number of beads.
+// Len returns the number of beads.
 func (x *Batch) Len() int { return len(x.beads) }
 
-// Strangers are the ids that beads of the batch name and that are not in it: the store must have them.
+// Strangers returns the linked IDs that are not in the batch. The store must check that they exist.
 func (x *Batch) Strangers() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -176,7 +177,7 @@ func (x *Batch) Strangers() []string {
 	return out
 }
 
-// Unknown is the error of a store that lacks a stranger.
+// Unknown returns the error for a stranger that the store does not have.
 func (x *Batch) Unknown(id string) error {
 	for i, b := range x.beads {
 		if slices.Contains(links(b), id) {
@@ -187,7 +188,7 @@ func (x *Batch) Unknown(id string) error {
 	return nil
 }
 
-// Given are the ids that the callers themselves gave: the store must not have them.
+// Given returns the IDs that the callers chose. The store must check that they are free.
 func (x *Batch) Given() []string {
 	var out []string
 	for _, b := range x.beads {
@@ -198,8 +199,8 @@ func (x *Batch) Given() []string {
 	return out
 }
 
-// Name gives an id to each bead that has none, puts ids in the place of names everywhere, and lets the beads be created
-// one nanosecond after the other, from now on. The result is the caller's.
+// Name assigns IDs to the beads without one and replaces all "$name" links by IDs. The beads are created one
+// nanosecond apart, from now on. The caller owns the result.
 func (x *Batch) Name(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}
@@ -232,7 +233,8 @@ func (x *Batch) Name(now time.Time, next func() string) []Bead {
 	return out
 }
 
-// CreateOne is Create by way of CreateAll. An ID that only means something within a batch is refused.
+// CreateOne implements Store.Create with CreateAll. It refuses a "$name" ID, which has a meaning only within a
+// batch.
 func CreateOne(ctx context.Context, s Batcher, b Bead) (Bead, error) {
 	if strings.HasPrefix(b.ID, "$") {
 		return Bead{}, CheckID(b.ID)

@@ -1,6 +1,6 @@
-// Package beads is work: tasks, their owners, their dependencies and their results. It has the values, the
-// interface of stores, and the decisions that need no store. The stores are in the folders below: sqlite is the
-// embedded one, fake is for tests, and beadstest is the suite that all stores pass.
+// Package beads defines work: tasks, their assignees, their dependencies and their results. It has the values, the
+// interface of stores, and the decisions that need no store. The stores are packages below it: sqlite is the
+// embedded store, fake is for tests, and beadstest is the test suite that all stores pass.
 //
 // A bead is never changed in place: a store returns copies, accepts a Patch, and counts the revisions.
 package beads
@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Bead is one piece of work. A bead that comes from a store is tidy (see Prepare), and the caller's own.
+// Bead is one piece of work. A bead that a store returns is normalized (see Prepare) and belongs to the caller.
 type Bead struct {
-	// "<prefix>-<number>", or whatever an import brought along
+	// "<prefix>-<number>", or the ID of an imported bead
 	ID     string `json:"id"`
 	Title  string `json:"title"`
 	Status Status `json:"status"`
-	// DefaultType, TypeMolecule, or anything of the caller's
+	// DefaultType, TypeMolecule, or a type that the caller chose
 	Type     string   `json:"type"`
 	Priority Priority `json:"priority"`
 	Assignee string   `json:"assignee,omitempty"`
 	ParentID string   `json:"parent_id,omitempty"`
-	// what it was made from: a formula, a step of it
+	// what it was created from: a formula, or a step of a formula
 	Ref         string            `json:"ref,omitempty"`
-	Needs       []string          `json:"needs,omitempty"` // ids; see Ready for when a need is met
+	Needs       []string          `json:"needs,omitempty"` // IDs; see Ready for when a need is met
 	Description string            `json:"description,omitempty"`
 	Labels      []string          `json:"labels,omitempty"` // in the order in which they were added
 	Metadata    map[string]string `json:"metadata,omitempty"`
@@ -34,35 +34,35 @@ type Bead struct {
 	UpdatedAt   time.Time         `json:"updated_at"`
 	// set exactly while Status is StatusClosed
 	ClosedAt *time.Time `json:"closed_at,omitempty"`
-	// 1 when created, one more for each change; or one for each content
+	// starts at 1 and increases with each change; some stores use a hash of the content
 	Rev uint64 `json:"rev"`
 }
 
-// Types with a meaning here. Any other word will do as well.
+// Types with a special meaning. All other types are allowed, too.
 const (
 	DefaultType  = "task"
 	TypeMolecule = "molecule" // the root of a molecule: its steps are its children
 )
 
-// CloseReason is the key of the metadata that says why a bead was closed. It goes when the bead is opened again.
+// CloseReason is the metadata key for why a bead was closed. It is removed when the bead is reopened.
 const CloseReason = "close_reason"
 
-// Status is how far a bead has come.
+// Status is the progress of a bead.
 type Status string
 
-// There are no others: what a foreign tool says is mapped by StatusOf.
+// These are all valid values. StatusOf maps the statuses of other tools to them.
 const (
 	StatusOpen       Status = "open"
 	StatusInProgress Status = "in_progress"
 	StatusClosed     Status = "closed"
 )
 
-// Valid reports whether s is one of the three.
+// Valid reports whether s is one of the three statuses.
 func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
-// StatusOf maps the status of another tool; known reports whether it means the same here.
+// StatusOf maps the status of another tool. known reports whether that status is one of the three.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
 	case "hooked":
@@ -76,7 +76,7 @@ func StatusOf(foreign string) (s Status, known bool) {
 	return StatusOpen, false
 }
 
-// Clone returns a copy that shares nothing with b.
+// Clone returns a deep copy.
 func (b Bead) Clone() Bead {
 	b.Needs = slices.Clone(b.Needs)
 	b.Labels = slices.Clone(b.Labels)
@@ -88,7 +88,7 @@ func (b Bead) Clone() Bead {
 	return b
 }
 
-// Same reports whether two tidy beads say the same; their revisions may differ.
+// Same reports whether two normalized beads are equal except for their revisions.
 func (b Bead) Same(o Bead) bool {
 	closed := b.ClosedAt == o.ClosedAt || b.ClosedAt != nil && o.ClosedAt != nil &&
 		b.ClosedAt.Equal(*o.ClosedAt)
@@ -96,7 +96,7 @@ func (b Bead) Same(o Bead) bool {
 		b.UpdatedAt.Equal(o.UpdatedAt)
 }
 
-// sameSave is Same without the times.
+// sameSave reports whether two beads are equal except for their times and revisions.
 func (b Bead) sameSave(o Bead) bool {
 	return b.ID == o.ID && b.Title == o.Title && b.Status == o.Status && b.Type == o.Type &&
 		b.Priority == o.Priority &&
@@ -106,21 +106,21 @@ func (b Bead) sameSave(o Bead) bool {
 		maps.Equal(b.Metadata, o.Metadata)
 }
 
-// Store keeps beads. Every method may be called from several goroutines, and several processes may use one store at
-// once. All obey the context's deadline. An error means that nothing is known: a read that fails never looks empty.
-// A write has succeeded when it would survive a power cut.
+// Store stores beads. Its methods may be called concurrently, and several processes may use one store at the same
+// time. All methods respect the context's deadline. A read that fails returns an error and never an empty result. A
+// write that has succeeded survives a power failure.
 type Store interface {
-	// Get fails with ErrNotFound for an unknown id.
+	// Get returns a bead. It fails with ErrNotFound if the ID is unknown.
 	Get(ctx context.Context, id string) (Bead, error)
-	// List returns the newest first: by CreatedAt, of one instant the one that was written later. Records that this
-	// program cannot read are left out; see Auditor.
+	// List returns beads, newest first: by CreatedAt, and for equal times the one that was written later first. It
+	// omits records that this program cannot read; see Auditor.
 	List(ctx context.Context, q Query) ([]Bead, error)
-	// Create writes a new bead. The times, Rev and, if it is empty, ID are the store's to give. It fails with *Invalid
-	// if the bead cannot be kept as it is, and with ErrConflict if the ID is taken.
+	// Create writes a new bead. The store sets the times, Rev and, if it is empty, the ID. Create fails with
+	// *Invalid if the bead is invalid, and with ErrConflict if the ID is taken.
 	Create(ctx context.Context, b Bead) (Bead, error)
-	// Update changes what the patch says, and returns the result. A patch that changes nothing succeeds and leaves
-	// the revision alone: closing twice is closing. It fails with ErrNotFound, *Invalid, or ErrConflict if the bead
-	// is not at the revision that the patch is for.
+	// Update applies a patch and returns the result. A patch that changes nothing succeeds and does not change the
+	// revision; closing a closed bead is such a patch. Update fails with ErrNotFound, with *Invalid, or with
+	// ErrConflict if the bead is not at the revision in the patch.
 	Update(ctx context.Context, id string, p Patch) (Bead, error)
 }
 
@@ -133,69 +133,72 @@ type (
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
 
-	// Counter counts what List would find without its Limit and Before.
+	// Counter counts the beads that List would return without Limit and Before.
 	Counter interface {
 		Count(ctx context.Context, q Query) (int, error)
 	}
 
-	// Tallier counts what List would find without its Limit and Before, by assignee and labels, in any order.
+	// Tallier counts the beads that List would return without Limit and Before, grouped by assignee and labels, in
+	// any order.
 	Tallier interface {
 		Tally(ctx context.Context, q Query) ([]Share, error)
 	}
 
-	// Purger removes, together with everything below them, the beads that match the query and were closed before that
-	// time; not where anything below is still unclosed, or was closed later. The query's Status, Ready, Before and
-	// Limit do not matter. It returns how many beads are gone. Beads that need a removed one have this need met.
+	// Purger removes the beads that match the query and were closed before a time, with all their descendants. It
+	// does not remove a bead with a descendant that is not closed or was closed later. It ignores the query's
+	// Status, Ready, Before and Limit. It returns the number of removed beads. A need for a removed bead counts as
+	// met.
 	Purger interface {
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
 	}
 
 	// Versioner returns a number that changes with every change by any process. It costs one lookup, whatever the
-	// size of the store. A store into which nothing was ever written has version 0.
+	// size of the store. A store that was never written to has version 0.
 	Versioner interface {
 		Version(ctx context.Context) (uint64, error)
 	}
 
-	// Prober reports whether the store can be written now, by the smallest possible write. It changes no visible
-	// data, but may create what a first write would create.
+	// Prober checks whether the store can be written now, with the smallest possible write. It changes no visible
+	// data, but may create files that the first write would create.
 	Prober interface {
 		Probe(ctx context.Context) error
 	}
 
-	// Restorer takes beads with their ids, times and revisions as they stand, all or none; see Merge for what becomes
-	// of those that are there already. Needs and parents may be unknown.
+	// Restorer writes beads with their IDs, times and revisions unchanged, all or none. Merge decides about beads
+	// that the store has already. Needs and parents may be unknown.
 	Restorer interface {
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
 
-	// Patient returns the time limit of one call of a store that calls another program. The default is less.
+	// Patient returns the timeout of one call, for a store that calls another program. The default timeout is
+	// shorter.
 	Patient interface {
 		CallLimit() time.Duration
 	}
 
-	// Auditor names the records that this program cannot read and therefore leaves alone.
+	// Auditor lists the records that this program cannot read and therefore does not change.
 	Auditor interface {
 		Aside(ctx context.Context) ([]Aside, error)
 	}
 )
 
-// Share is how many beads have the same assignee and the same labels.
+// Share is the number of beads with the same assignee and the same labels.
 type Share struct {
 	Assignee string
 	Labels   []string
 	N        int
 }
 
-// Aside is a record that is kept but not understood, written by a newer program or by hand.
+// Aside is a record that this program cannot read, written by a newer version or by hand. The store keeps it.
 type Aside struct {
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
 
-// Errors that callers decide on; stores wrap them with the bead and the cause. Anything else that is not *Invalid is
-// trouble with the store itself.
+// Errors that callers distinguish. Stores wrap them with the bead and the cause. Any other error that is not an
+// *Invalid is a failure of the store itself.
 var (
 	ErrNotFound = errors.New("no such bead")
-	ErrConflict = errors.New("in conflict with what is there")
+	ErrConflict = errors.New("in conflict with the current state")
 	ErrAside    = errors.New("the record cannot be read by this version of gcity")
 )

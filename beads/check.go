@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// What a bead may hold.
+// Limits of a bead.
 const (
 	MaxTitle    = 500       // bytes, one line
 	MaxWord     = 200       // bytes of an assignee, a ref, a label
-	MaxText     = 256 << 10 // bytes of a description, and of all metadata together
-	MaxValue    = 64 << 10  // bytes of one value of the metadata
+	MaxText     = 256 << 10 // bytes of a description, and of all metadata in total
+	MaxValue    = 64 << 10  // bytes of one metadata value
 	MaxLabels   = 100
 	MaxNeeds    = 1000
 	MaxMetadata = 256
@@ -22,9 +22,9 @@ const (
 
 // Invalid is the error of an invalid bead or request. Its text is for users.
 type Invalid struct {
-	Which  string // which bead, where there is a choice: its id, or "bead 3 of 7"
-	Field  string // its JSON name, or a part of it: `label "x"`
-	Reason string // follows the field's name: "is empty"
+	Which  string // the bead, if there are several: its ID, or "bead 3 of 7"
+	Field  string // its JSON name, or a part of the field: `label "x"`
+	Reason string // continues the sentence after the field's name: "is empty"
 }
 
 func (e *Invalid) Error() string {
@@ -39,15 +39,15 @@ func invalid(field, reason string, args ...any) error {
 	return &Invalid{Field: field, Reason: fmt.Sprintf(reason, args...)}
 }
 
-// Prepare makes of what a caller wants to be created what a store writes: defaults in place, tidy and valid, created
-// now. It leaves the id alone. Whether parent and needs exist is the store's to say.
+// Prepare returns the bead that a store writes for a new bead: with defaults, normalized, validated, and created
+// now. It does not set the ID. The store must check that the parent and the needs exist.
 func Prepare(b Bead, now time.Time) (Bead, error) {
 	b.CreatedAt, b.UpdatedAt, b.ClosedAt, b.Rev = now, now, nil, 1
 	b = tidy(b)
 	return b, Check(b)
 }
 
-// tidy brings a bead into the one form in which it is kept. It shares nothing with the bead that it was given.
+// tidy returns a deep copy of a bead in the normalized form in which stores keep it.
 func tidy(b Bead) Bead {
 	b = b.Clone()
 	if b.Status == "" {
@@ -81,7 +81,7 @@ func tidy(b Bead) Bead {
 	return b
 }
 
-// lineEnds takes the carriage returns from before line feeds.
+// lineEnds replaces CRLF by LF.
 func lineEnds(s string) string {
 	if !strings.Contains(s, "\r\n") {
 		return s
@@ -93,10 +93,10 @@ func lineEnds(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// instant drops what two descriptions of one instant may differ in.
+// instant returns a time in UTC without a monotonic clock reading, so that equal instants are equal values.
 func instant(t time.Time) time.Time { return t.Round(0).UTC() }
 
-// words trims, keeps the first of equals and drops what is empty.
+// words trims the strings and removes duplicates and empty ones.
 func words(list []string) []string {
 	var out []string
 	for _, w := range list {
@@ -107,7 +107,8 @@ func words(list []string) []string {
 	return out
 }
 
-// Check says what is wrong with a tidy bead, as *Invalid. An empty id is right, for a bead that is yet to get one.
+// Check validates a normalized bead and returns an *Invalid or nil. An empty ID is valid, for a bead that has not
+// been stored yet.
 func Check(b Bead) error {
 	if b.ID != "" {
 		if err := CheckID(b.ID); err != nil {
@@ -125,7 +126,7 @@ func Check(b Bead) error {
 
 func checkWords(b Bead) error {
 	if b.Title == "" {
-		return invalid("title", "is empty: say in one line what is to be done")
+		return invalid("title", "is empty: describe in one line what is to be done")
 	}
 	if !b.Status.Valid() {
 		return invalid("status", "is %s: use open, in_progress or closed",
@@ -136,7 +137,7 @@ func checkWords(b Bead) error {
 			b.Priority.Level(), Someday.Level())
 	}
 	if !token(b.Type) {
-		return invalid("type", "is %s: it is a word of small letters, digits, - and _",
+		return invalid("type", "is %s: use a word of lower-case letters, digits, - and _",
 			quote(b.Type))
 	}
 	if err := checkLine("title", b.Title, MaxTitle); err != nil {
@@ -161,8 +162,8 @@ func token(s string) bool {
 
 func checkLinks(b Bead) error {
 	if len(b.Needs) > MaxNeeds {
-		return invalid("needs", "are %d, but at most %d are allowed: use one bead that stands "+
-			"for several",
+		return invalid("needs", "are %d, but at most %d are allowed: use one bead that "+
+			"groups several",
 			len(b.Needs), MaxNeeds)
 	}
 	links := b.Needs
@@ -191,7 +192,7 @@ func checkLabels(b Bead) error {
 	}
 	for _, l := range b.Labels {
 		if strings.Contains(l, ",") {
-			return invalid("label "+quote(l), "has a comma, which divides labels: use two")
+			return invalid("label "+quote(l), "has a comma, which separates labels: use two labels")
 		}
 		if err := checkLine("label", l, MaxWord); err != nil {
 			return about(err, l)
@@ -222,7 +223,7 @@ func checkMetadata(b Bead) error {
 	return nil
 }
 
-// about says which label or key an error is about.
+// about adds a label or key to an error.
 func about(err error, what string) error {
 	if i, ok := err.(*Invalid); ok {
 		return &Invalid{Which: i.Which, Field: i.Field + " " + quote(what), Reason: i.Reason}
@@ -253,12 +254,12 @@ func checkTimes(b Bead) error {
 
 func checkTime(field string, t time.Time) error {
 	if t.Year() < 1970 || t.Year() > 2200 {
-		return invalid(field, "is in the year %d, which is hardly meant", t.Year())
+		return invalid(field, "is in the year %d; use a year from 1970 to 2200", t.Year())
 	}
 	return nil
 }
 
-// CheckID refuses what cannot be a bead's id.
+// CheckID returns an error if a string is not a valid ID of a bead.
 func CheckID(id string) error { return checkID("id", id) }
 
 func checkID(field, id string) error {
@@ -277,16 +278,16 @@ func checkID(field, id string) error {
 	return nil
 }
 
-// CheckPrefix refuses what cannot stand before the numbers of a store's ids.
+// CheckPrefix returns an error if a string is not a valid prefix for the IDs of a store.
 func CheckPrefix(prefix string) error {
 	if err := checkID("prefix", prefix); err != nil || len(prefix) > 32 {
-		return fmt.Errorf("%s cannot begin the ids of beads: a prefix has 1 to 32 letters, "+
-			"digits, . _ -, the first a letter or digit", quote(prefix))
+		return fmt.Errorf("%s is not a valid prefix of bead IDs: use 1 to 32 letters, digits, . "+
+			"_ -, starting with a letter or digit", quote(prefix))
 	}
 	return nil
 }
 
-// quote shows what may be anything, shortened.
+// quote quotes any string for a message, shortened.
 func quote(s string) string {
 	if len(s) > 60 {
 		s = strings.ToValidUTF8(s[:60], "") + "…"

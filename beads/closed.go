@@ -10,7 +10,7 @@ func (e *ClosedError) Error() string { return e.Text }
 
 func (e *ClosedError) Unwrap() error { return e.Why }
 
-// ScopeTitle returns how messages call the owner of a store: "" is the city, anything else a rig.
+// ScopeTitle returns the name of a store's owner for messages. The scope "" is the city, any other scope is a rig.
 func ScopeTitle(scope string) string {
 	if scope == "" {
 		return "the city"

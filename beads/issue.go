@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// An issue is the shape in which `bd` writes work. What it has and a bead has not is kept in the bead's metadata under
-// foreign names, and given back on export; what a bead has besides travels in the issue's metadata.
+// An issue is the format in which `bd` writes work. Fields that a bead does not have are kept in the bead's
+// metadata under foreign names, and restored on export. Fields that an issue does not have are kept in the issue's
+// metadata.
 const (
-	foreign       = "bd."                    // then the name of the field
-	foreignStatus = foreign + "status"       // where StatusOf had to map
-	foreignLinks  = foreign + "dependencies" // those that are neither needs nor parents
+	foreign       = "bd."                    // followed by the name of the field
+	foreignStatus = foreign + "status"       // the original status, if StatusOf mapped it
+	foreignLinks  = foreign + "dependencies" // dependencies that are neither needs nor parents
 	ownRef        = "gc.ref"
 	statusDeleted = "tombstone"
 )
@@ -81,13 +82,14 @@ func put(out map[string]any, field string, v any, have bool) {
 	}
 }
 
-// mappedStatus reports whether the status of an issue is one that StatusOf maps to what the bead has.
+// mappedStatus reports whether StatusOf maps an issue's status to the bead's status, so that the export can use the
+// original one.
 func mappedStatus(b Bead, status string) bool {
 	s, known := StatusOf(status)
 	return s == b.Status && !known && status != statusDeleted
 }
 
-// otherLinks reads what takeLinks has kept; nil if it is anything else.
+// otherLinks parses the dependencies that takeLinks has stored, or returns nil if the text is something else.
 func otherLinks(b Bead, text string) []json.RawMessage {
 	var all []json.RawMessage
 	if json.Unmarshal([]byte(text), &all) != nil {
@@ -101,7 +103,7 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 	return all
 }
 
-// foreignField reports whether a field of an issue has no place of its own in a bead and is not computed.
+// foreignField reports whether a field of an issue has no equivalent in a bead and is not computed.
 func foreignField(name string) bool {
 	own := []string{
 		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",
@@ -111,7 +113,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue reads a line. errOther means that the line is to be ignored.
+// fromIssue parses a line. It returns errOther if the line is to be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
@@ -186,16 +188,17 @@ func (b *Bead) takeStatus(status string) {
 	}
 }
 
-// misfit says in words of JSON what a decoder says in words of Go.
+// misfit rewrites a decoder's type error, which is in terms of Go, in terms of JSON.
 func misfit(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ")
-		return fmt.Errorf("a JSON %s does not fit there", kind)
+		return fmt.Errorf("a JSON %s is not valid there", kind)
 	}
 	return err
 }
 
-// takeLinks makes needs and the parent of an issue's dependencies, and keeps the others as they are.
+// takeLinks sets the needs and the parent from the dependencies of an issue, and keeps the other dependencies
+// unchanged.
 func (b *Bead) takeLinks(links []json.RawMessage) error {
 	var others [][]byte
 	for _, raw := range links {
@@ -219,8 +222,8 @@ func (b *Bead) takeLinks(links []json.RawMessage) error {
 	return nil
 }
 
-// toText keeps a foreign value as text: strings as they are, unless they look like JSON themselves or cannot be shown,
-// anything else as JSON. What says nothing is "".
+// toText returns a foreign value as metadata text. A string is stored unchanged, unless it is valid JSON or has
+// invalid characters; any other value is stored as JSON. Empty values become "".
 func toText(raw json.RawMessage) string {
 	text := compact(raw)
 	switch text {
@@ -235,7 +238,7 @@ func toText(raw json.RawMessage) string {
 	return text
 }
 
-// fromText is the reverse of toText.
+// fromText reverses toText.
 func fromText(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -251,7 +254,7 @@ func compact(raw json.RawMessage) string {
 	return out.String()
 }
 
-// encode is json.Marshal that leaves <, > and & alone.
+// encode is json.Marshal without escaping <, > and &.
 func encode(v any) json.RawMessage {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// maxLine bounds a line of an import, in bytes. It has room for the largest bead with every character escaped.
+// maxLine bounds a line of an import, in bytes. It is enough for the largest bead with every character escaped.
 const maxLine = 4 << 20
 
-// Export writes all beads of a store as lines of JSON, the oldest first, in the shape in which the command line tool
-// `bd` exports its issues. It returns how many.
+// Export writes all beads of a store as lines of JSON, oldest first, in the format in which the tool `bd` exports
+// its issues. It returns the number of beads.
 func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 	all, err := s.List(ctx, Query{Limit: -1})
 	if err != nil {
@@ -40,12 +40,12 @@ func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 // Imported is the result of an import.
 type Imported struct {
 	Restored
-	// lines about something else than issues, and issues that the tool had deleted
+	// lines that are not issues, and issues that were deleted in the tool
 	Other    int       `json:"other"`
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is a line of an import that was set aside.
+// Problem is an invalid line of an import, which was skipped.
 type Problem struct {
 	Line   int    `json:"line"` // from 1
 	ID     string `json:"id,omitempty"`
@@ -59,18 +59,18 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Reason)
 }
 
-// Import reads lines as Export and `bd export` write them into a store, which must be a Restorer. Importing the
-// same lines again changes nothing. An issue with the id of a bead in the store replaces it if it was updated
-// later. Invalid lines are listed in the result and do not prevent the others, of which all or none are imported.
+// Import imports lines that Export or `bd export` has written into a store, which must be a Restorer. Importing the
+// same lines again changes nothing. An issue replaces the bead with the same ID if it was updated later. Invalid
+// lines are listed in the result. The other lines are imported all or none.
 func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	var done Imported
 	store, ok := s.(Restorer)
 	if !ok {
-		return done, errors.New("this store of beads cannot take an import")
+		return done, errors.New("this store does not support imports")
 	}
 	all, err := read(r, &done)
 	if err != nil {
-		return Imported{}, fmt.Errorf("cannot read the import: %w; nothing was taken", err)
+		return Imported{}, fmt.Errorf("cannot read the import: %w; nothing was imported", err)
 	}
 	if len(all) == 0 {
 		return done, nil
@@ -82,7 +82,7 @@ func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	return done, nil
 }
 
-// read collects what can be restored; of two lines with one id the later counts.
+// read collects the beads to restore. If two lines have the same ID, the later line counts.
 func read(r io.Reader, done *Imported) ([]Bead, error) {
 	var all []Bead
 	place := map[string]int{}
@@ -124,7 +124,7 @@ func read(r io.Reader, done *Imported) ([]Bead, error) {
 
 var errLong = fmt.Errorf("the line has more than %d bytes", maxLine)
 
-// readLine returns the next line, errLong for one that is too long, and io.EOF after the last.
+// readLine returns the next line, errLong if it is too long, and io.EOF after the last line.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	long := false

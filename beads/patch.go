@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Patch says what is to change. What is nil or empty stays.
+// Patch describes a change of a bead. Fields that are nil or empty do not change it.
 type Patch struct {
 	Title       *string   `json:"title,omitempty"`
 	Status      *Status   `json:"status,omitempty"`
@@ -17,21 +17,21 @@ type Patch struct {
 	Assignee    *string   `json:"assignee,omitempty"`
 	ParentID    *string   `json:"parent_id,omitempty"`
 	Ref         *string   `json:"ref,omitempty"`
-	Needs       *[]string `json:"needs,omitempty"` // replaces them all
+	Needs       *[]string `json:"needs,omitempty"` // replaces all needs
 	Description *string   `json:"description,omitempty"`
-	// a label that is there stays where it is
+	// labels that the bead has already keep their position
 	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // "" removes the key
-	// only if the bead is at this revision; else ErrConflict
+	// the patch applies only to this revision; ErrConflict otherwise
 	IfRev *uint64 `json:"if_rev,omitempty"`
 }
 
-// Closing is the patch that closes a bead.
+// Closing returns the patch that closes a bead.
 func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 
-// Apply returns the bead as the patch makes it; with nothing changed, the same revision. Whether a new parent and new
-// needs exist is the store's to say.
+// Apply returns the patched bead. If nothing changes, the revision stays the same. The store must check that a new
+// parent and new needs exist.
 func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if p.IfRev != nil && *p.IfRev != b.Rev {
 		return Bead{}, fmt.Errorf("bead %s was changed in the meantime (revision %d, not %d): "+
@@ -39,7 +39,7 @@ func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	}
 	if p.Status != nil && !p.Status.Valid() {
 		return Bead{}, &Invalid{"bead " + b.ID, "status", "cannot become " +
-			quote(string(*p.Status)) + ": it is open, in_progress or closed"}
+			quote(string(*p.Status)) + ": use open, in_progress or closed"}
 	}
 	n := b.Clone()
 	set(&n.Title, p.Title)
@@ -90,7 +90,7 @@ func set[T any](to *T, v *T) {
 	}
 }
 
-// named says which bead an error is about.
+// named adds a bead to an error.
 func named(err error, which string) error {
 	if i, ok := err.(*Invalid); ok && i.Which == "" {
 		return &Invalid{Which: which, Field: i.Field, Reason: i.Reason}

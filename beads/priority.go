@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Priority orders work. Its zero value is the usual one; in JSON and for people it is a number from 0, the most urgent,
-// to 4, and the usual one is 2.
+// Priority orders work. Its zero value is the default. In JSON and for users it is a number from 0, the most
+// urgent, to 4; the default is 2.
 type Priority int
 
-// All there are.
+// All priorities, most urgent first.
 const (
 	Urgent Priority = iota - 2
 	High
@@ -20,13 +20,13 @@ const (
 	Someday
 )
 
-// Valid reports whether p is one of the five.
+// Valid reports whether p is one of the five priorities.
 func (p Priority) Valid() bool { return p >= Urgent && p <= Someday }
 
-// Level is the number that people see, 0 to 4.
+// Level returns the number that users see, 0 to 4.
 func (p Priority) Level() int { return int(p - Urgent) }
 
-// PriorityOf is the reverse of Level.
+// PriorityOf returns the priority for a level.
 func PriorityOf(level int) (Priority, error) {
 	if level < 0 || level > Someday.Level() {
 		return 0, fmt.Errorf("invalid priority %d: use 0 (most urgent) to %d",
@@ -35,7 +35,7 @@ func PriorityOf(level int) (Priority, error) {
 	return Priority(level) + Urgent, nil
 }
 
-// ParsePriority reads "0" to "4", or "P0" to "P4".
+// ParsePriority parses "0" to "4", or "P0" to "P4".
 func ParsePriority(s string) (Priority, error) {
 	level, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(s), "P"))
 	if err != nil {
@@ -45,7 +45,7 @@ func ParsePriority(s string) (Priority, error) {
 	return PriorityOf(level)
 }
 
-// String is "P0" to "P4".
+// String returns "P0" to "P4".
 func (p Priority) String() string { return "P" + strconv.Itoa(p.Level()) }
 
 // MarshalJSON writes the level.

@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// Query says which beads. The zero value: the newest of all.
+// Query selects beads. The zero value selects the newest of all beads.
 type Query struct {
-	Status   []Status // any of these; none given: any
-	Labels   []string // all of these; a store may walk the first one, so the rarest goes first
-	Type     string   // "" = any, as below
+	Status []Status // any of these; empty = any status
+	// all of these; a store may scan the beads with the first label, so put the rarest one first
+	Labels   []string
+	Type     string   // "" = any type except those in NotType
 	NotType  []string // none of these
 	Assignee string
 	Assigned bool   // only beads with an assignee
-	Parent   string // the id of the parent
+	Parent   string // the ID of the parent
 	Ref      string
 	Ready    bool // only open beads without open needs
-	// only those that List has after the bead of this id, for the next page; ErrNotFound if it is gone
+	// for the next page: only beads after the one with this ID, in List's order; ErrNotFound if that bead is gone
 	Before string
 	Limit  int // 0 = DefaultLimit, negative = all
 }
@@ -24,7 +25,7 @@ type Query struct {
 // DefaultLimit is the length of a list without a limit.
 const DefaultLimit = 100
 
-// Most is the limit as a number: negative means all.
+// Most returns the limit as a number; negative means no limit.
 func (q Query) Most() int {
 	if q.Limit == 0 {
 		return DefaultLimit
@@ -32,7 +33,7 @@ func (q Query) Most() int {
 	return q.Limit
 }
 
-// Check refuses a query that can only be a mistake.
+// Check returns an error for a query that is certainly a mistake.
 func (q Query) Check() error {
 	for _, s := range q.Status {
 		if !s.Valid() {
@@ -43,8 +44,8 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Match reports whether a query selects a bead, as far as the bead alone decides. It ignores Before, Limit, and the
-// needs for Ready.
+// Match reports whether a query selects a bead, as far as that depends on the bead alone. It ignores Before and
+// Limit, and for Ready it ignores the needs.
 func (q Query) Match(b Bead) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
 	for _, l := range q.Labels {
@@ -59,8 +60,8 @@ func (q Query) Match(b Bead) bool {
 		is(q.Assignee, b.Assignee) && is(q.Parent, b.ParentID) && is(q.Ref, b.Ref)
 }
 
-// ByUrgency orders beads for workers: the most urgent first, and among these the oldest. It is for
-// slices.SortStableFunc.
+// ByUrgency is a comparison for slices.SortStableFunc. It orders beads for workers: most urgent first, and within a
+// priority oldest first.
 func ByUrgency(a, b Bead) int {
 	if a.Priority != b.Priority {
 		return int(a.Priority - b.Priority)

@@ -2,9 +2,9 @@ package beads
 
 import "slices"
 
-// Ready returns, in the given order, the open beads with all needs met. A need is met when its bead is closed or
-// missing, because only closed beads are purged. So all must contain every bead that is not closed, and may contain
-// more.
+// Ready returns the open beads whose needs are all met, in the given order. A need is met if its bead is closed or
+// missing, because only closed beads are purged. Therefore all must contain every bead that is not closed, and may
+// contain more.
 func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)
 	var ready []Bead
@@ -16,8 +16,9 @@ func Ready(all []Bead) []Bead {
 	return ready
 }
 
-// Next returns the first open step of a molecule with all needs met, and reports whether there is one. It takes the
-// molecule's steps as List returns them, with or without the root. Needs outside of them count as met.
+// Next returns the first open step of a molecule whose needs are all met, and reports whether there is one. It
+// takes the molecule's steps as List returns them, with or without the root. Needs outside of the molecule count as
+// met.
 func Next(molecule []Bead) (Bead, bool) {
 	steps := slices.DeleteFunc(slices.Clone(molecule), func(b Bead) bool {
 		return b.Type == TypeMolecule

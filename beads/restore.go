@@ -2,18 +2,17 @@ package beads
 
 import "time"
 
-// Restored counts what became of beads that were restored.
+// Restored counts restored beads by their outcome.
 type Restored struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
 	Unchanged int `json:"unchanged"`
-	Kept      int `json:"kept"` // beads that stay, because the store has a newer version
+	Kept      int `json:"kept"` // not changed, because the store has a newer version
 }
 
-// Outcome is what becomes of one.
+// Outcome is the result of restoring one bead.
 type Outcome int
 
-// See Restored.
 const (
 	Unchanged Outcome = iota
 	Created
@@ -21,7 +20,7 @@ const (
 	Kept
 )
 
-// Count adds one outcome.
+// Count counts one outcome.
 func (r *Restored) Count(o Outcome) {
 	switch o {
 	case Created:
@@ -35,9 +34,8 @@ func (r *Restored) Count(o Outcome) {
 	}
 }
 
-// Merge decides what becomes of a bead that is restored, given the one of its id that the store has, if any: the one
-// that was updated later wins. Times that are missing (zero) are taken from the store's bead, else they are now. An
-// error is an *Invalid.
+// Merge decides how a restored bead is stored. have is the bead with the same ID in the store, or nil; the one that
+// was updated later wins. Missing (zero) times are taken from have, or are set to now. Every error is an *Invalid.
 func Merge(have *Bead, b Bead, now time.Time) (Bead, Outcome, error) {
 	if have != nil && b.CreatedAt.IsZero() {
 		b.CreatedAt = have.CreatedAt

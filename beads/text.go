@@ -8,7 +8,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// checkLine refuses text that is not displayed as it is written, so that all readers see the same.
+// checkLine refuses text that a screen would not show as it is, so that all readers see the same text.
 func checkLine(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -22,7 +22,7 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	// what a screen puts in its place; emoji it may only shorten
+	// the replacement for characters that a screen cannot show; emoji may only be shortened
 	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
 		return invalid(field, "has characters that cannot be shown: %s", quote(s))
@@ -30,7 +30,7 @@ func checkLine(field, s string, most int) error {
 	return nil
 }
 
-// checkText allows several lines, with tabs.
+// checkText is checkLine for several lines, with tabs.
 func checkText(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
@@ -46,21 +46,21 @@ func checkText(field, s string, most int) error {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
 			return invalid(field, "is not UTF-8 in line %d", line)
 		case r != '\t' && hidden(r):
-			return invalid(field, "has the character %U in line %d, which does not show or hides "+
-				"others: leave it out", r, line)
+			return invalid(field, "has the character %U in line %d, which is invisible or hides "+
+				"others: remove it", r, line)
 		}
 	}
 	return nil
 }
 
-// Text returns a text in the form in which a bead keeps it, and refuses one that a bead refuses: with characters
-// that do not show, or that change how others are read.
+// Text returns a text in the form in which beads store it. It refuses a text that a bead must not contain: with
+// invisible characters, or with characters that change how others are displayed.
 func Text(field, s string, most int) (string, error) {
 	s = lineEnds(s)
 	return s, checkText(field, s, most)
 }
 
-// ordinary reports quickly whether a text is one line of printable ASCII.
+// ordinary reports whether a text is one line of printable ASCII. It is a fast path.
 func ordinary(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -70,8 +70,9 @@ func ordinary(s string) bool {
 	return true
 }
 
-// hidden reports whether a screen would replace a character, or whether it changes how others are read: controls,
-// direction marks, invisible characters. Joiners belong to scripts and emoji and are not hidden.
+// hidden reports whether a screen would replace a character, or whether it changes how others are displayed:
+// controls, direction marks, invisible characters. Joiners are needed in some scripts and in emoji and are not
+// hidden.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7f && r < 0xa0:
