@@ -1,8 +1,9 @@
-// Package bd is a store of work in the tool bd (Beads). It calls the tool once per operation, with arguments and
-// without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls per bead.
+// Package bd implements a work store with the tool bd (Beads). It calls the tool once per operation, with arguments
+// and without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls per bead.
 //
 // bd has no revisions. A bead's revision is a hash of its content, and a conditional change first checks that the
-// content still has it. Between check and change only writers that use gcity are kept out. Times are bd's own.
+// content is still the same. Between check and change only writers that use gcity are locked out. bd sets the
+// times.
 package bd
 
 import (
@@ -24,39 +25,39 @@ import (
 	"gcity/internal/shell"
 )
 
-// CallLimit is how long one call of the tool may take.
+// CallLimit is the timeout of one call of the tool.
 const CallLimit = 30 * time.Second
 
-// Program is the name by which the tool is looked for in the PATH.
+// Program is the name of the tool, which is searched on the PATH.
 const Program = "bd"
 
-// ErrAbsent means that the tool is not there.
+// ErrAbsent means that the tool is not installed.
 var ErrAbsent = errors.New("the tool bd is not on the PATH, " +
 	`but [beads] provider is "bd"`)
 
-// remedy is what to do about it.
+// remedy tells the user what to do if the tool is missing.
 const remedy = "install it (npm install -g @beads/bd, or brew install beads), " +
 	"or remove the provider to use the built-in store"
 
-// Options say where a store is.
+// Options configure a store.
 type Options struct {
 	Dir    string // the folder of the city or rig; the work is in .beads below it
-	Prefix string // of the ids, where bd has no work there yet
+	Prefix string // prefix of new IDs, if bd has no database there yet
 	Actor  string // the author for bd; "" = bd's default
 
 	// Environ is the source of the tool's environment. The tool gets the variables for user, programs, language and
 	// time, and those of bd.
 	Environ []string
 
-	Host string // of the database server that bd is to use; "" = what bd finds
-	Port int    // of it; 0 = what bd finds
+	Host string // host of the database server for bd; "" = bd's own setting
+	Port int    // port of that server; 0 = bd's own setting
 }
 
-// Store is a store that bd keeps.
+// Store is a store whose beads are in bd.
 type Store struct{ *foreign.Store }
 
-// Open gives the store of a folder. Nothing is called or made before it is asked for something; a folder in which
-// bd has no work yet is empty, and the first write has bd make it.
+// Open returns the store of a folder. It does not call bd or write anything. If bd has no database in the folder,
+// the store is empty, and the first write creates the database.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
@@ -66,20 +67,21 @@ func Open(o Options) (*Store, error) {
 		filepath.Join(at, "gcity.lock"))}, nil
 }
 
-// Close lets go of the store. There is nothing to wait for.
+// Close implements the interface of stores. bd needs no cleanup.
 func (s *Store) Close() error { return nil }
 
 // CallLimit implements beads.Patient.
 func (s *Store) CallLimit() time.Duration { return CallLimit }
 
-// keeper is the tool.
+// keeper calls the tool.
 type keeper struct {
 	o   Options
 	at  string // .beads
 	env []string
 }
 
-// environment is what the tool gets: little enough that nothing of the caller's changes what it does.
+// environment returns the environment of the tool: few variables, so that the caller's environment does not change
+// its behaviour.
 func environment(o Options, at string) []string {
 	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE",
 		"SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
@@ -106,7 +108,7 @@ func environment(o Options, at string) []string {
 	return env
 }
 
-// there reports whether bd has work in the folder.
+// there reports whether bd has a database in the folder.
 func (k *keeper) there() (bool, error) {
 	_, err := os.Stat(filepath.Join(k.at, "metadata.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +138,7 @@ func (k *keeper) begin(ctx context.Context) error {
 	return nil
 }
 
-// call makes one call and gives what it printed on stdout.
+// call calls the tool and returns its stdout.
 func (k *keeper) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	own, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
@@ -155,7 +157,7 @@ func (k *keeper) call(ctx context.Context, stdin []byte, args ...string) ([]byte
 	return got.Stdout, nil
 }
 
-// named are the ids that a call is about, and those to which it links them.
+// named returns the IDs of the beads that a call is about, and of the beads that it links them to.
 func named(args []string) (about, links []string) {
 	switch args[0] {
 	case "show", "update", "close":
@@ -177,8 +179,8 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing is the error for a call that names a bead that there is not, nil if that is not what bd complains of.
-// What it says may name the id or not.
+// missing returns the error for a call that names a bead that does not exist, or nil if bd reports another problem.
+// bd's message may or may not contain the ID.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.Missing(why, id) }
@@ -202,7 +204,7 @@ func missing(args []string, why string) error {
 	return nil
 }
 
-// failure is why a call failed, as bd says it: as JSON on stdout or stderr, or in words.
+// failure returns the error for a failed call. bd reports the reason as JSON on stdout or stderr, or as text.
 func failure(args []string, got shell.Answer) error {
 	why := ""
 	for _, out := range [][]byte{got.Stdout, []byte(got.Stderr)} {
@@ -218,7 +220,7 @@ func failure(args []string, got shell.Answer) error {
 			break
 		}
 	}
-	if why == "" { // behind warnings
+	if why == "" { // the error follows warnings
 		why = got.Stderr + "\n" + string(got.Stdout)
 		if i := strings.Index(why, "Error"); i >= 0 {
 			why = why[i:]
@@ -233,12 +235,12 @@ func failure(args []string, got shell.Answer) error {
 	case strings.Contains(low, "already exists") || strings.Contains(low, "duplicate"):
 		return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why), beads.ErrConflict)
 	case why == "":
-		why = "it said nothing"
+		why = "it printed nothing"
 	}
 	return fmt.Errorf("bd %s failed (exit %d): %s", args[0], got.Code, foreign.First(why))
 }
 
-// payload finds the JSON in bd's output, after other lines, and takes it out of its envelope.
+// payload finds the JSON in bd's output, which may follow other lines, and unwraps it.
 func payload(out []byte) (json.RawMessage, bool) {
 	for len(out) > 0 {
 		if out[0] == '{' || out[0] == '[' {
@@ -267,7 +269,7 @@ func unwrapped(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// issues makes a call that answers with one issue or several.
+// issues makes a call and parses its output, one issue or several.
 func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]beads.Bead, error) {
 	out, err := k.call(ctx, stdin, args...)
 	if err != nil {
@@ -275,14 +277,14 @@ func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]be
 	}
 	text, ok := payload(out)
 	if !ok {
-		return nil, fmt.Errorf("bd %s is to print JSON, and printed %q", args[0],
+		return nil, fmt.Errorf("bd %s must print JSON, but printed %q", args[0],
 			foreign.First(string(out)))
 	}
 	var raw []json.RawMessage
 	if text[0] == '{' {
 		raw = []json.RawMessage{text}
 	} else if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, fmt.Errorf("bd %s: its answer cannot be read: %w", args[0], err)
+		return nil, fmt.Errorf("bd %s: cannot parse its output: %w", args[0], err)
 	}
 	all := make([]beads.Bead, 0, len(raw))
 	for _, text := range raw {
@@ -305,14 +307,14 @@ func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
 		return beads.Bead{}, err
 	}
 	if err := ctx.Err(); err != nil {
-		return beads.Bead{}, fmt.Errorf("bd was not asked: %w", err)
+		return beads.Bead{}, fmt.Errorf("bd was not called: %w", err)
 	}
 	if there {
 		all, err := k.issues(ctx, nil, "show", id, "--json")
 		if err != nil && !errors.Is(err, beads.ErrNotFound) {
 			return beads.Bead{}, err
 		}
-		// bd takes the beginning of an id for the id.
+		// bd also accepts the beginning of an ID
 		if i := slices.IndexFunc(all, func(b beads.Bead) bool { return b.ID == id }); i >= 0 {
 			return all[i], nil
 		}
@@ -330,7 +332,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 		!q.Ready {
 		args = append(args, "--all")
 	}
-	if q.Ready { // what stands in the way must be seen too
+	if q.Ready { // Ready needs all beads, because any of them may block another
 		all, err := k.issues(ctx, nil, args...)
 		return slices.DeleteFunc(beads.Ready(all), held), err
 	}
@@ -346,7 +348,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return k.issues(ctx, nil, args...)
 }
 
-// held reports whether bd holds back a bead that is open here.
+// held reports whether bd does not consider a bead ready that counts as open in gcity.
 func held(b beads.Bead) bool {
 	status := b.Metadata[statusKey]
 	return status == "blocked" || status == "deferred" || status == "pinned"

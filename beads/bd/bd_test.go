@@ -275,7 +275,7 @@ func TestABdThatMisbehaves(t *testing.T) {
 			"1): database is locked",
 		`echo '{"schema_version":1,"error":"no access"}' >&2; exit 1`: "no access",
 		`echo plain words >&2; exit 3`:                                "(exit 3): plain words",
-		`exit 1`:                                                      "it said nothing",
+		`exit 1`:                                                      "it printed nothing",
 		`echo '[]' ; kill -9 $$`:                                      "exit -1",
 		`echo '{"schema_version":1,"data":{"error":"within"}}'; exit 1`: "within",
 	} {

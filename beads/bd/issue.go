@@ -12,18 +12,19 @@ import (
 	"gcity/beads/foreign"
 )
 
-// What a bead has and an issue has not is kept in the issue's metadata. What an issue has in other words is shown
-// in the bead's.
+// Keys of the issue's metadata for fields that an issue does not have, and of the bead's metadata for values that
+// differ in bd.
 const (
-	refKey    = "gc.ref"
-	bornKey   = "gc.created_at" // bd keeps whole seconds, in which many beads may be made
+	refKey = "gc.ref"
+	// bd stores whole seconds, and several beads may be created within one
+	bornKey   = "gc.created_at"
 	statusKey = "bd.status"
 	ownKeys   = "bd."
 
 	plainReason = "Closed" // bd's default reason
 )
 
-// issue is what is taken of an issue.
+// issue has the fields of bd's issues that gcity uses.
 type issue struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`
@@ -42,7 +43,7 @@ type issue struct {
 	Links       []link                     `json:"dependencies"`
 }
 
-// link is a dependency: by ids, as list has it, or as the issue itself, as show has it.
+// link is a dependency: with IDs in the output of list, with the issue itself in the output of show.
 type link struct {
 	Issue string `json:"issue_id"`
 	On    string `json:"depends_on_id"`
@@ -51,7 +52,7 @@ type link struct {
 	As    string `json:"dependency_type"`
 }
 
-// read makes a bead of an issue.
+// read converts an issue to a bead.
 func read(text []byte) (beads.Bead, error) {
 	var in issue
 	if err := json.Unmarshal(text, &in); err != nil {
@@ -73,7 +74,7 @@ func read(text []byte) (beads.Bead, error) {
 		if at == nil {
 			continue
 		}
-		// an answer to create has more than is kept
+		// the output of create has more precise times than bd stores
 		if *at = at.Round(time.Second); at.Before(b.CreatedAt) {
 			*at = b.CreatedAt
 		}
@@ -132,7 +133,8 @@ func (in *issue) links(b *beads.Bead) {
 	slices.Sort(b.Needs)
 }
 
-// born is when a bead was made, as gcity has written it down; as bd has, if that is not about the same.
+// born returns the time at which a bead was created: gcity's exact time from the metadata, or bd's time if the two
+// differ too much.
 func born(text string, at time.Time) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if d := t.Sub(at); err != nil || d.Abs() > time.Minute {

@@ -25,9 +25,9 @@ import (
 const (
 	doltProgram = "dolt"
 	answerLimit = 2 * time.Second
-	// upLimit is how long a server may take from its start to its first answer.
+	// upLimit is the time limit from the start of a server to its first answer.
 	upLimit = 30 * time.Second
-	// downLimit is how long a server may take to end after a signal, before it is killed.
+	// downLimit is the time that a server has to exit after a signal before it is killed.
 	downLimit = 5 * time.Second
 	largeLog  = 10 << 20
 )
@@ -36,24 +36,25 @@ const (
 // rigs. It outlives the process that started it; the next Server with the same State takes it over.
 type Server struct {
 	Data string // folder of the databases
-	// folder of the server's configuration, of its log, and of the file that names its process
+	// folder of the server's configuration, its log, and the file that identifies its process
 	State   string
 	Host    string
 	Port    int
-	Environ []string // the environment is taken from here
+	Environ []string // the server's environment is derived from this one
 
-	waits sync.WaitGroup // reap what was started; they end with the server or with this process
+	// goroutines that wait for started servers; they end when the server exits or gcity does
+	waits sync.WaitGroup
 }
 
-// process names the server's process across restarts of gcity.
+// process identifies the server's process, also for later processes of gcity.
 type process struct {
 	PID   int    `json:"pid"`
-	Start uint64 `json:"start"` // of the process, as the kernel counts
+	Start uint64 `json:"start"` // start time of the process, in the kernel's units
 	Boot  string `json:"boot"`
 }
 
-// LocalServer returns the address of the Dolt server on this machine that bd itself is configured for, in
-// the folder of a city. Without a configured port bd chooses one, and starts the server by itself.
+// LocalServer returns the address of the Dolt server on this machine from bd's own configuration in a city's
+// folder. Without a configured port bd chooses a port and starts the server itself.
 func LocalServer(dir string) (host string, port int, ok bool) {
 	var m struct {
 		Mode string `json:"dolt_mode"`
@@ -68,7 +69,7 @@ func LocalServer(dir string) (host string, port int, ok bool) {
 	return cmp.Or(m.Host, "127.0.0.1"), m.Port, true
 }
 
-// IsLocal reports whether a host of the configuration is this machine. The empty one is.
+// IsLocal reports whether a configured host is this machine. "" is this machine.
 func IsLocal(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback()
@@ -88,7 +89,7 @@ func Answers(ctx context.Context, host string, port int) error {
 	}
 	defer c.Close()
 	until, _ := ctx.Deadline()
-	greeting := make([]byte, 5) // length, sequence, version of the protocol
+	greeting := make([]byte, 5) // length, sequence number, protocol version
 	err = c.SetReadDeadline(until)
 	if err == nil {
 		_, err = io.ReadFull(c, greeting)
@@ -119,7 +120,7 @@ func (s *Server) Ensure(ctx context.Context) (started bool, err error) {
 	return true, s.awaitAnswer(ctx, died)
 }
 
-// Runs reports whether the process that gcity started still lives.
+// Runs reports whether the process that gcity started is still running.
 func (s *Server) Runs() bool {
 	p, err := s.read()
 	return err == nil && p.lives()
@@ -140,16 +141,16 @@ func (s *Server) read() (p process, err error) {
 	return p, err
 }
 
-// start starts the server in a session of its own. died receives its exit error.
+// start starts the server in a separate session. died receives its exit error.
 func (s *Server) start() (died <-chan error, err error) {
 	exe, err := exec.LookPath(doltProgram)
 	if err != nil {
-		return nil, fmt.Errorf("the program %s, which [dolt] has gcity run, is not on the PATH; "+
-			"install it, "+
-			"or set managed = false and run a server yourself", doltProgram)
+		return nil, fmt.Errorf("the program %s, which gcity runs because of [dolt] managed = "+
+			"true, is not on the PATH; install it, or set managed = false and run a "+
+			"server yourself", doltProgram)
 	}
 	if err := errors.Join(disk.MkdirAll(s.State, 0o700), disk.MkdirAll(s.Data, 0o700)); err != nil {
-		return nil, fmt.Errorf("cannot make the folders of the Dolt server: %w", err)
+		return nil, fmt.Errorf("cannot create the folders of the Dolt server: %w", err)
 	}
 	text, err := json.Marshal(map[string]any{ // YAML is a superset of JSON
 		"log_level": "warning", "data_dir": s.Data,
@@ -175,7 +176,8 @@ func (s *Server) start() (died <-chan error, err error) {
 	}
 	err = s.remember(cmd.Process.Pid)
 	if err != nil {
-		err = errors.Join(fmt.Errorf("cannot note the Dolt server: %w", err), cmd.Process.Kill())
+		err = errors.Join(fmt.Errorf("cannot record the process of the Dolt server: %w", err),
+			cmd.Process.Kill())
 	}
 	end := make(chan error, 1)
 	s.waits.Go(func() { end <- cmd.Wait() })
@@ -206,7 +208,7 @@ func (s *Server) remember(pid int) error {
 	return disk.Save(s.file("server.json"), data, 0o600)
 }
 
-// awaitAnswer waits until the server answers, or has died.
+// awaitAnswer waits until the server answers or exits.
 func (s *Server) awaitAnswer(ctx context.Context, died <-chan error) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -217,9 +219,9 @@ func (s *Server) awaitAnswer(ctx context.Context, died <-chan error) error {
 		}
 		select {
 		case why := <-died:
-			return fmt.Errorf("the Dolt server ended at once (%w): %s", endOf(why), s.lastLine())
+			return fmt.Errorf("the Dolt server exited at once (%w): %s", endOf(why), s.lastLine())
 		case <-ctx.Done():
-			return fmt.Errorf("the Dolt server was started and does not answer: %w; see %s", err,
+			return fmt.Errorf("the Dolt server was started but does not answer: %w; see %s", err,
 				s.file("server.log"))
 		case <-tick.C:
 		}
@@ -233,7 +235,7 @@ func endOf(err error) error {
 	return err
 }
 
-// lastLine is what the server printed last.
+// lastLine returns the last line of the server's log.
 func (s *Server) lastLine() string {
 	data, err := disk.ReadFile(s.file("server.log"))
 	if err != nil {
@@ -242,14 +244,15 @@ func (s *Server) lastLine() string {
 	return foreign.First(string(data[max(0, len(data)-300):]))
 }
 
-// Stop ends the server that gcity started; another one stays. It reports whether there was one.
+// Stop stops the server if gcity started it, and no other server. It reports whether there was one.
 func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
 	p, err := s.read()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("cannot find out whether a Dolt server of this city runs: %w", err)
+		return false, fmt.Errorf("cannot check whether a Dolt server of this city is running: %w",
+			err)
 	case !p.lives():
 		return false, disk.Remove(s.file("server.json"))
 	}
@@ -263,5 +266,5 @@ func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
 			return true, disk.Remove(s.file("server.json"))
 		}
 	}
-	return false, fmt.Errorf("the Dolt server, pid %d, does not end", p.PID)
+	return false, fmt.Errorf("the Dolt server, pid %d, does not exit", p.PID)
 }

@@ -15,12 +15,12 @@ import (
 	"gcity/beads/foreign"
 )
 
-// mostArgument is how long one argument of a process may be, in bytes. A longer description goes in by stdin;
-// metadata cannot.
+// mostArgument is the maximum length of one argument of a process, in bytes. A longer description is passed on
+// stdin; that is not possible for metadata.
 const mostArgument = 100 << 10
 
-// Make implements foreign.Keeper. bd makes open issues, and gives children the labels of their parent: where the
-// new one is not what it was to be, a second call sets it right. One that cannot be set right is closed.
+// Make implements foreign.Keeper. bd creates only open issues, and adds the labels of the parent to its children.
+// If the new bead differs from the wanted one, a second call corrects it. If that fails, the bead is closed.
 func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -59,7 +59,7 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 	return k.halfMade(ctx, got, err)
 }
 
-// linked reads a bead that was just created with links, because the answer to create does not contain them. It also
+// linked reads a bead that was just created with links, because the output of create does not contain them. It also
 // corrects other differences from the wanted bead.
 func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
@@ -79,16 +79,16 @@ func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, 
 	return after, nil
 }
 
-// halfMade closes a bead that is not as it was to be.
+// halfMade closes a bead that could not be created as wanted.
 func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads.Bead, error) {
-	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=made in part only",
+	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=created only in part",
 		"--json"); own == nil {
 		got.Status = beads.StatusClosed
 	}
-	return got, fmt.Errorf("bead %s was made, but not as it was to be: %w", got.ID, err)
+	return got, fmt.Errorf("bead %s was created, but not completely: %w", got.ID, err)
 }
 
-// creation is the call that makes a bead.
+// creation returns the call that creates a bead.
 func creation(b beads.Bead) (args []string, stdin []byte, err error) {
 	args = []string{"create", "--title=" + b.Title, "-t", b.Type, "-p",
 		strconv.Itoa(b.Priority.Level()), "--json"}
@@ -127,7 +127,7 @@ func described(args []string, text string) ([]string, []byte) {
 	return append(args, "--description="+text), nil
 }
 
-// short refuses what does not fit into the arguments of a process.
+// short returns an error if an argument is too long for a process.
 func short(args []string) error {
 	for _, arg := range args {
 		if len(arg) > mostArgument+1<<10 {
@@ -139,7 +139,7 @@ func short(args []string) error {
 	return nil
 }
 
-// stored is what of a bead goes into an issue's metadata.
+// stored returns the metadata of the issue for a bead.
 func stored(b beads.Bead) map[string]string {
 	meta := map[string]string{}
 	for key, value := range b.Metadata {
@@ -153,7 +153,7 @@ func stored(b beads.Bead) map[string]string {
 	return meta
 }
 
-// admitType adds a type to those that bd knows, and keeps the types that were added before.
+// admitType adds a type to those that bd accepts, and keeps the types that were added before.
 func (k *keeper) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")
@@ -174,11 +174,11 @@ func (k *keeper) admitType(ctx context.Context, kind string) error {
 	return err
 }
 
-// changed makes a call that gives the one issue that it is about.
+// changed makes a call that returns the one issue that it is about.
 func (k *keeper) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
 	all, err := k.issues(ctx, stdin, args...)
 	if err == nil && len(all) != 1 {
-		err = fmt.Errorf("bd %s is to answer with one issue, and gave %d", args[0], len(all))
+		err = fmt.Errorf("bd %s must return one issue, but returned %d", args[0], len(all))
 	}
 	if err != nil {
 		return beads.Bead{}, err
@@ -186,7 +186,8 @@ func (k *keeper) changed(ctx context.Context, stdin []byte, args ...string) (bea
 	return all[0], nil
 }
 
-// Change implements foreign.Keeper: everything by one update, then the links, then a close.
+// Change implements foreign.Keeper. It makes one update for most fields, then changes the links, and closes the
+// bead last.
 func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error) {
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
 	args, stdin, err := update(was, now, closing)
@@ -211,7 +212,7 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 		}
 	}
 	if closing {
-		// also where it needs something: that is gcity's to say
+		// --force closes it even with open needs: gcity decides whether that is allowed
 		args := []string{"close", now.ID, "--json", "--force"}
 		if why := now.Metadata[beads.CloseReason]; why != "" {
 			args = append(args, "--reason="+why)
@@ -225,13 +226,14 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 		return was, err
 	}
 	if lost := foreign.Both(foreign.Changed(was, now), foreign.Lost(now, got)); len(lost) > 0 {
-		return got, fmt.Errorf("bd took the change of bead %s without its %s: %w", now.ID,
+		return got, fmt.Errorf("bd stored the change of bead %s without its %s: %w", now.ID,
 			strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
 	return got, nil
 }
 
-// update are the flags of the call that makes one bead of another, links to needs and a close apart.
+// update returns the arguments of the call that changes one bead into another, except for links to needs and for
+// closing.
 func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err error) {
 	for _, name := range foreign.Changed(was, now) {
 		switch name {
@@ -261,7 +263,7 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 		}
 	}
 	before, after := stored(was), stored(now)
-	if closing { // the reason goes with the close
+	if closing { // close sets the reason
 		delete(after, beads.CloseReason)
 	}
 	for _, key := range slices.Sorted(maps.Keys(after)) {
@@ -277,11 +279,11 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 	return args, stdin, short(args)
 }
 
-// removeAtOnce is how many ids one call takes, which have to fit into its arguments.
+// removeAtOnce is the number of IDs per call, so that they fit into its arguments.
 const removeAtOnce = 500
 
-// Remove implements foreign.Remover. Where bd takes offence at one that is gone already, those that are there are
-// removed.
+// Remove implements foreign.Remover. If bd fails because some of the beads are already gone, it removes the
+// remaining ones.
 func (k *keeper) Remove(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, removeAtOnce) {
 		err := k.remove(ctx, some)

@@ -1,5 +1,5 @@
-// Package beadstest is what every store of beads must pass: a list of small stories about the promises of beads.Store
-// and of the optional interfaces that the store has.
+// Package beadstest is the test suite that every store of beads must pass: short tests of the guarantees of
+// beads.Store and of the optional interfaces that the store implements.
 package beadstest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"gcity/beads"
 )
 
-// Case is one story.
+// Case is one test of the suite.
 type Case struct {
 	Name string
 	Run  func(t *testing.T, h Harness)
@@ -84,7 +84,7 @@ func optional[T any](t *testing.T, s beads.Store) T {
 	t.Helper()
 	c, ok := s.(T)
 	if !ok {
-		t.Skipf("this store is no %T", (*T)(nil))
+		t.Skipf("this store is not a %T", (*T)(nil))
 	}
 	return c
 }
@@ -142,7 +142,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// titles checks which beads a query finds, in order: their titles, with a space between.
+// titles checks which beads a query finds, in order. The titles are separated by spaces.
 func titles(t *testing.T, s beads.Store, q beads.Query, want string) {
 	t.Helper()
 	var got []string
@@ -181,7 +181,7 @@ func newIsEmpty(t *testing.T, h Harness) {
 	}
 }
 
-// full is a bead with everything.
+// full returns a bead with all fields set.
 func full() beads.Bead {
 	return beads.Bead{
 		Title: "paint the fence", Status: beads.StatusInProgress, Type: "chore",

@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// cooked is a molecule of three steps on its way into a store.
+// cooked returns the beads of a molecule with three steps, as they are passed to a store.
 func cooked() []beads.Bead {
 	return []beads.Bead{
 		{ID: "$root", Title: "paint", Type: beads.TypeMolecule, Ref: "paint"},
@@ -107,7 +107,7 @@ func molecule(t *testing.T, h Harness) {
 	}
 }
 
-// old makes a closed tree of a root and two levels below it.
+// old creates a closed tree: a root and two levels below it.
 func old(t *testing.T, s beads.Store, label string) (root, child, grandchild beads.Bead) {
 	t.Helper()
 	root = create(t, s, beads.Bead{Title: "root", Type: beads.TypeMolecule, Labels: []string{label},
@@ -143,7 +143,7 @@ func purge(t *testing.T, h Harness) {
 	}
 	update(t, s, other.ID, beads.Closing())
 	titles(t, s, beads.Query{Ready: true}, "waiting")
-	// what it needed does not stand in the way
+	// a removed bead that it needs does not block it
 	update(t, s, waiting.ID, beads.Patch{Priority: new(beads.Urgent)})
 	if b := titled(t, s, "new"); b.ID == root.ID {
 		t.Errorf("the id %s was given out again", b.ID)
@@ -163,7 +163,7 @@ func purgeKeeps(t *testing.T, h Harness) {
 		update(t, s, b.ID, beads.Closing())
 	}
 	newest := get(t, s, grandchild.ID)
-	// one below was closed later
+	// a bead below was closed later
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, *newest.ClosedAt, 0)
 	many := h.many(450, 9)
 	for i := range many {
@@ -173,7 +173,7 @@ func purgeKeeps(t *testing.T, h Harness) {
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 3+many)
 }
 
-// foreign is what an import might bring.
+// foreign returns beads as an import may contain them.
 func foreign() []beads.Bead {
 	at := time.Date(2024, 2, 29, 23, 59, 59, 123456789, time.UTC)
 	done := at.Add(48 * time.Hour)

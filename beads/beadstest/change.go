@@ -99,7 +99,7 @@ func noCircles(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), a)
 	update(t, s, c.ID, beads.Patch{Needs: &[]string{a.ID, b.ID}})
 
-	// A parent is known, but may close a circle.
+	// The parent exists, but may lead to a cycle.
 	p := titled(t, s, "p")
 	k := create(t, s, beads.Bead{Title: "k", ParentID: p.ID})
 	update(t, s, p.ID, beads.Patch{Needs: &[]string{k.ID}})
@@ -172,7 +172,7 @@ func thirtyEdits(t *testing.T, h Harness) {
 	}
 	all.Wait()
 	got := get(t, s, a.ID)
-	// not every store counts
+	// some stores use a hash as revision
 	if got.Metadata["n"] != fmt.Sprint(editors) || len(got.Labels) != editors ||
 		a.Rev == 1 && got.Rev != uint64(editors)+1 {
 		t.Errorf("%+v", got)
@@ -243,7 +243,7 @@ func version(t *testing.T, h Harness) {
 	update(t, s, a.ID, beads.Closing())
 	changed("close again", false)
 	if _, err := s.Create(t.Context(), beads.Bead{}); err == nil {
-		t.Error("a bead of nothing was taken")
+		t.Error("a bead without a title was accepted")
 	}
 	changed("a refused create", false)
 	if h.Again != nil {

@@ -1,5 +1,5 @@
-// Package fake is a store of beads in memory, for tests. It keeps the promises of beads.Store in the simplest way that
-// can be right, and lets its owner break things on purpose.
+// Package fake is a store of beads in memory, for tests. It implements the guarantees of beads.Store in the
+// simplest way, and tests can make it fail.
 package fake
 
 import (
@@ -14,13 +14,13 @@ import (
 	"gcity/beads"
 )
 
-// Store holds beads for as long as it lives. All methods may be called from several goroutines.
+// Store keeps beads in memory. All methods may be called concurrently.
 type Store struct {
 	prefix string
 
 	mu      sync.Mutex
 	all     []beads.Bead // in the order in which they were written
-	last    int          // the highest number given out
+	last    int          // the highest number used in an ID
 	version uint64
 	broken  error
 	hung    chan struct{}
@@ -37,7 +37,7 @@ var (
 	_ beads.Auditor   = (*Store)(nil)
 )
 
-// New returns an empty store with the ids prefix-1, prefix-2, …
+// New returns an empty store with the IDs prefix-1, prefix-2, …
 func New(prefix string) *Store { return &Store{prefix: prefix} }
 
 // Break makes every call fail with this error, until Break(nil).
@@ -63,7 +63,7 @@ func (s *Store) Hang() (release func()) {
 	})
 }
 
-// enter locks the store for one call, or fails.
+// enter locks the store for one call, or returns the error of Break.
 func (s *Store) enter(ctx context.Context) error {
 	s.mu.Lock()
 	hung := s.hung
@@ -135,7 +135,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// match returns the beads that are meant, newest first, without Before and Limit.
+// match returns the matching beads, newest first, without Before and Limit.
 func (s *Store) match(q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 	}
 	for _, id := range batch.Given() {
 		if s.find(id) >= 0 {
-			return nil, fmt.Errorf("there is a bead %s already: %w", id, beads.ErrConflict)
+			return nil, fmt.Errorf("bead %s exists already: %w", id, beads.ErrConflict)
 		}
 		s.number(id)
 	}
@@ -210,7 +210,7 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) (_ []beads.Bead
 	return made, nil
 }
 
-// undo takes back what a call has changed before it failed.
+// undo returns a function that reverts the changes of a call that has failed.
 func (s *Store) undo(err *error) func() {
 	all, last := s.all, s.last
 	return func() {
@@ -220,7 +220,7 @@ func (s *Store) undo(err *error) func() {
 	}
 }
 
-// number prevents the store from using the number of an imported id again.
+// number makes sure that the number of an imported ID is not used again.
 func (s *Store) number(id string) {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		if n, err := strconv.Atoi(id[i+1:]); err == nil && n < 1e15 {
@@ -229,7 +229,7 @@ func (s *Store) number(id string) {
 	}
 }
 
-// circle refuses links that come back to where they begin.
+// circle refuses links that form a cycle.
 func (s *Store) circle(ids ...string) error {
 	for field, next := range map[string]func(beads.Bead) []string{
 		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },
@@ -304,7 +304,7 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	return len(gone), nil
 }
 
-// below is a bead with all its descendants.
+// below returns a bead and all its descendants.
 func (s *Store) below(b beads.Bead) []beads.Bead {
 	tree := []beads.Bead{b}
 	for i := 0; i < len(tree); i++ {

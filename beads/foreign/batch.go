@@ -13,7 +13,7 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// undoLimit is how long it may take to close the half of a batch that could not be made whole.
+// undoLimit is the time limit for closing the beads of a batch that could not be completed.
 const undoLimit = 20 * time.Second
 
 // Create implements beads.Store.
@@ -54,8 +54,8 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// admit refuses a batch that names what is not there, or brings ids that are. To ask for one bead takes a call; so
-// do all.
+// admit refuses a batch with links to beads that do not exist, or with IDs that do. It looks up a single stranger
+// with one call, and otherwise lists all beads, also with one call.
 func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 	strangers, given := batch.Strangers(), batch.Given()
 	if len(strangers)+len(given) == 0 {
@@ -80,7 +80,7 @@ func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 	}
 	for _, id := range given {
 		if _, ok := by[id]; ok {
-			return fmt.Errorf("there is a bead %s already: %w", id, beads.ErrConflict)
+			return fmt.Errorf("bead %s exists already: %w", id, beads.ErrConflict)
 		}
 	}
 	if len(given) == 0 {
@@ -92,16 +92,16 @@ func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 	return circle(by, given...)
 }
 
-// making is a batch while it is made.
+// making is a batch that is being created.
 type making struct {
 	s    *Store
-	want []beads.Bead // their ids may still be names, "$1"
+	want []beads.Bead // the beads to create; their IDs may still be names, "$1"
 	real map[string]string
-	made []beads.Bead // those with an id are there
+	made []beads.Bead // the created beads, by the same index; those without an ID do not exist yet
 }
 
-// run makes each as soon as what it names is there. Where the beads of a batch name one another both ways, one is made
-// without that link, and gets it at the end.
+// run creates each bead as soon as the beads that it links to exist. If beads of the batch link to each other, one
+// of them is created without those links and gets them at the end.
 func (m *making) run(ctx context.Context) error {
 	var later []int
 	for range m.want {
@@ -136,7 +136,8 @@ func (m *making) run(ctx context.Context) error {
 	return nil
 }
 
-// next is one that is yet to be made; whole: all that it names is there. -1 = none.
+// next returns the index of a bead that is not created yet, or -1. With whole, it returns only a bead whose linked
+// beads all exist.
 func (m *making) next(whole bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])
@@ -148,7 +149,7 @@ func (m *making) next(whole bool) int {
 	return -1
 }
 
-// links are those of a bead that can be made now, by their ids.
+// links returns the links of a bead to beads that exist already, by their IDs.
 func (m *making) links(b beads.Bead) (parent string, needs []string) {
 	ids := make([]string, 0, 1+len(b.Needs))
 	for _, id := range append([]string{b.ParentID}, b.Needs...) {
@@ -174,7 +175,7 @@ func (m *making) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()
 	p := beads.Closing()
-	p.SetMetadata = map[string]string{beads.CloseReason: "made in part only"}
+	p.SetMetadata = map[string]string{beads.CloseReason: "created only in part"}
 	var left []string
 	for _, b := range m.made {
 		if b.ID == "" || b.Status == beads.StatusClosed {
@@ -189,9 +190,10 @@ func (m *making) undo(ctx context.Context, why error) error {
 		}
 	}
 	if len(left) > 0 {
-		shutdown.GiveUp(ctx, "closing what was made of a batch that broke, which is left open: %s",
+		shutdown.GiveUp(ctx, "cannot close the beads that a failed batch has created; they are "+
+			"still open: %s",
 			strings.Join(left, ", "))
-		return fmt.Errorf("%w; what was made before that is left open: %s", why,
+		return fmt.Errorf("%w; the beads that were created before are still open: %s", why,
 			strings.Join(left, ", "))
 	}
 	return why

@@ -12,8 +12,8 @@ import (
 	"gcity/beads"
 )
 
-// Tidy makes a bead of what another program says of one. Times that it does not say are those it says, or long past. An
-// error says what about it cannot be, and wraps ErrAside.
+// Tidy normalizes a bead of another program. Missing times are set to the times that are present, or to 1970. An
+// error says what is invalid and wraps ErrAside.
 func Tidy(b beads.Bead) (beads.Bead, error) {
 	id := b.ID
 	b, _, err := beads.Merge(nil, b, time.Unix(0, 0))
@@ -23,12 +23,12 @@ func Tidy(b beads.Bead) (beads.Bead, error) {
 	return b, nil
 }
 
-// Print is a revision for a bead of a program that counts none: another one for each content, the same for the
-// same. It is a whole number that every reader of JSON can hold.
+// Print returns a hash of a bead's content, as the revision for programs that count none. It is an integer that
+// every JSON reader can represent exactly.
 func Print(b beads.Bead) uint64 {
 	b.Rev = 0
 	text, err := json.Marshal(b)
-	if err != nil { // it is made of text, numbers and times
+	if err != nil { // cannot happen: a bead has only text, numbers and times
 		text = []byte(b.ID)
 	}
 	h := fnv.New64a()
@@ -36,8 +36,8 @@ func Print(b beads.Bead) uint64 {
 	return h.Sum64()>>11 | 1
 }
 
-// Lost names the fields of a bead that came back otherwise than they were to be; times and revisions are the other
-// program's own. Labels may come in another order.
+// Lost returns the names of the fields that another program stored differently from what was sent. It ignores
+// times, revisions and the order of labels.
 func Lost(want, got beads.Bead) []string {
 	var out []string
 	for _, f := range []struct {
@@ -59,10 +59,10 @@ func Lost(want, got beads.Bead) []string {
 	return out
 }
 
-// Changed names the fields in which two beads differ, as Lost.
+// Changed returns the names of the fields in which two beads differ, by the rules of Lost.
 func Changed(was, now beads.Bead) []string { return Lost(now, was) }
 
-// Both are the words that are in two lists.
+// Both returns the words that are in both lists.
 func Both(a, b []string) []string {
 	var out []string
 	for _, w := range a {
@@ -86,7 +86,7 @@ func pairs(b beads.Bead) []string {
 	return out
 }
 
-// Without gives the words of a that b has not.
+// Without returns the words of a that are not in b.
 func Without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
@@ -113,7 +113,7 @@ func Missing(why, id string) bool {
 	}
 }
 
-// First is the beginning of what a program complained of, as one line for a person.
+// First returns the beginning of a program's error output, as one line for a message.
 func First(text string) string {
 	const most = 300
 	text = strings.Join(strings.Fields(text), " ")

@@ -1,6 +1,6 @@
-// Package foreign makes a beads.Store of work in another program. Such programs differ, so little is required of
-// them: to list, find, create and change beads. This package adds the guarantees of beads.Store that need more:
-// validation, links that exist and have no circles, pages, ready work, whole batches, and protection against lost
+// Package foreign implements a beads.Store on top of another program. Such programs differ, so little is required
+// of them: to list, find, create and change beads. This package adds the guarantees of beads.Store that need more:
+// validation, links that exist and have no cycles, pages, ready work, whole batches, and protection against lost
 // updates.
 //
 // # Concurrency
@@ -25,29 +25,30 @@ import (
 	"gcity/internal/disk"
 )
 
-// Keeper is the other program. Its methods may be called from several goroutines; those that write are called one
-// at a time. The beads that it gives are tidy, see Tidy.
+// Keeper is the other program. Its methods may be called concurrently, but only one writing method at a time. It
+// returns normalized beads, see Tidy.
 type Keeper interface {
-	// Ready is called before anything else until it has succeeded once. Then the folder of the lock exists.
+	// Ready is called before any other method, until it has succeeded once. The folder of the lock exists after it.
 	Ready(ctx context.Context) error
-	// Get fails with ErrNotFound for an unknown id. The id is a valid one.
+	// Get returns a bead, or ErrNotFound. The ID has a valid form.
 	Get(ctx context.Context, id string) (beads.Bead, error)
-	// Find gives, in any order, all beads that the query means; it may give others too. Of what is ready it gives
-	// just that, or besides all that is not closed. Before and Limit are not for it.
+	// Find returns, in any order, all beads that the query selects, and possibly others. For a query of ready beads
+	// it returns either exactly those, or also all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Make stores a new bead, whose links exist, and returns it as stored. ID may be empty.
 	Make(ctx context.Context, b beads.Bead) (beads.Bead, error)
-	// Change replaces a bead by another with the same id and returns it as stored.
+	// Change stores the bead now in place of was, which has the same ID, and returns it as stored.
 	Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
-// Cooker is a Keeper that can create several beads at once. Their ids may be names ("$1") that other beads of the
-// batch use. It returns them in the same order. With errors.ErrUnsupported they are created one by one.
+// Cooker is a Keeper that can create several beads at once. Their IDs may be names ("$1") that other beads of the
+// batch use. Cook returns the beads in the same order. If it fails with errors.ErrUnsupported, the beads are
+// created one by one.
 type Cooker interface {
 	Cook(ctx context.Context, all []beads.Bead) ([]beads.Bead, error)
 }
 
-// Remover is a Keeper that can remove beads. Those that are gone already are no error.
+// Remover is a Keeper that can remove beads. Removing a bead that is already gone is not an error.
 type Remover interface {
 	Remove(ctx context.Context, ids []string) error
 }
@@ -59,7 +60,7 @@ type Store struct {
 	turn   chan struct{} // held by the writer of this process
 
 	ready   atomic.Bool
-	readies chan struct{} // held while the keeper is made ready
+	readies chan struct{} // held while Keeper.Ready is running
 }
 
 var (
@@ -75,7 +76,7 @@ func New(k Keeper, lock string) *Store {
 		readies: make(chan struct{}, 1)}
 }
 
-// begin makes sure that the keeper is ready. Of several one asks it; the others wait, each as long as it has time.
+// begin makes sure that Keeper.Ready has succeeded. One caller runs it; the others wait until their own deadlines.
 func (s *Store) begin(ctx context.Context) error {
 	if s.ready.Load() {
 		return nil
@@ -84,7 +85,7 @@ func (s *Store) begin(ctx context.Context) error {
 	case s.readies <- struct{}{}:
 		defer func() { <-s.readies }()
 	case <-ctx.Done():
-		return fmt.Errorf("whether the work can be used is still being found out: %w",
+		return fmt.Errorf("the check whether the store can be used has not finished: %w",
 			context.Cause(ctx))
 	}
 	if s.ready.Load() {
@@ -95,10 +96,10 @@ func (s *Store) begin(ctx context.Context) error {
 	return err
 }
 
-// lockLook is the time between two looks whether another process has ended its write.
+// lockLook is the interval at which a held lock is tried again.
 const lockLook = 10 * time.Millisecond
 
-// hold waits for the right to write.
+// hold waits for the write lock.
 func (s *Store) hold(ctx context.Context) (release func(), err error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (s *Store) hold(ctx context.Context) (release func(), err error) {
 		}
 	}()
 	if err := disk.MkdirAll(filepath.Dir(s.lock), 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the folder of the work: %w", err)
+		return nil, fmt.Errorf("cannot create the folder of the store: %w", err)
 	}
 	look := time.NewTicker(lockLook)
 	defer look.Stop()
@@ -138,7 +139,7 @@ func (s *Store) hold(ctx context.Context) (release func(), err error) {
 }
 
 func busy(ctx context.Context) error {
-	return fmt.Errorf("another write to the same work has not ended: %w", context.Cause(ctx))
+	return fmt.Errorf("another process is still writing to the same store: %w", context.Cause(ctx))
 }
 
 // Get implements beads.Store.
@@ -152,7 +153,7 @@ func (s *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return s.keeper.Get(ctx, id)
 }
 
-// List implements beads.Store. Of one instant the bead with the higher number in its id comes first.
+// List implements beads.Store. For equal times the bead with the higher number in its ID comes first.
 func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -177,7 +178,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// find is List without Before and Limit.
+// find implements List without Before and Limit.
 func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
@@ -195,7 +196,7 @@ func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return all, nil
 }
 
-// newer orders beads, the newest first, so that no two have the same place.
+// newer is a total order of beads, newest first.
 func newer(a, b beads.Bead) int {
 	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(number(b.ID), number(a.ID)),
 		strings.Compare(b.ID, a.ID))
@@ -237,7 +238,7 @@ func (s *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	return s.keeper.Change(ctx, was, now)
 }
 
-// checkLinks refuses links to nowhere and circles.
+// checkLinks refuses links to missing beads, and cycles.
 func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 	links := beads.NewLinks(was, now)
 	if len(now.Needs) == 0 && now.ParentID == "" {
@@ -265,7 +266,7 @@ func byID(all []beads.Bead) map[string]beads.Bead {
 	return by
 }
 
-// circle refuses links that come back to where they begin.
+// circle refuses links that form a cycle.
 func circle(by map[string]beads.Bead, ids ...string) error {
 	for field, next := range map[string]func(beads.Bead) []string{
 		"parent": func(b beads.Bead) []string { return []string{b.ParentID} },
@@ -287,7 +288,7 @@ func circle(by map[string]beads.Bead, ids ...string) error {
 func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int, error) {
 	remover, ok := s.keeper.(Remover)
 	if !ok {
-		return 0, fmt.Errorf("this store cannot remove what is old: %w", errors.ErrUnsupported)
+		return 0, fmt.Errorf("this store cannot remove old beads: %w", errors.ErrUnsupported)
 	}
 	release, err := s.hold(ctx)
 	if err != nil {

@@ -3,9 +3,9 @@ package guard
 import "time"
 
 const (
-	// breakAfter is how many failures in a row are one too many.
+	// breakAfter is the number of failures in a row that open the breaker.
 	breakAfter = 3
-	// What failed too often is asked again after minBroken, and then after twice as long each time, up to maxBroken.
+	// The breaker probes a failing store after minBroken, and then after twice as long each time, up to maxBroken.
 	minBroken = time.Second
 	maxBroken = time.Minute
 )
@@ -14,17 +14,17 @@ const (
 // caller passes the time. The zero Breaker allows every call.
 type Breaker struct {
 	fails  int       // in a row
-	since  time.Time // of the first of them
-	why    error     // the newest
+	since  time.Time // time of the first of them
+	why    error     // error of the newest
 	wait   time.Duration
-	until  time.Time // no call before; zero = all calls are allowed
-	trying bool      // the one call that finds out is under way
+	until  time.Time // no calls before this time; zero = all calls are allowed
+	trying bool      // the probe is running
 }
 
-// Open reports that the breaker keeps callers away.
+// Open reports whether the breaker refuses calls.
 func (b *Breaker) Open() bool { return !b.until.IsZero() }
 
-// Due reports that it is time to find out.
+// Due reports whether it is time for a probe.
 func (b *Breaker) Due(now time.Time) bool { return b.Open() && !b.trying && !now.Before(b.until) }
 
 // Enter asks for permission for a call. The caller reports the end of a permitted call with Ended. probe marks the
@@ -40,17 +40,17 @@ func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	return true, true
 }
 
-// verdict is what the end of a call says.
+// verdict is how a call ended.
 type verdict int
 
 const (
-	AnsweredCall verdict = iota // with what was wanted, or a refusal
+	AnsweredCall verdict = iota // the call succeeded or was refused
 	FailedCall
-	unknownEnd // the caller had no time to wait for it
+	unknownEnd // the caller's deadline was too short to tell
 )
 
-// Ended takes the end of a call. Of the calls in progress when the breaker opened, only a success counts. It
-// reports whether the visible state of the breaker has changed.
+// Ended records the end of a call. Of the calls that were in progress when the breaker opened, only a success
+// counts. It reports whether the visible state of the breaker has changed.
 func (b *Breaker) Ended(now time.Time, probe bool, v verdict, why error) (changed bool) {
 	if probe {
 		b.trying = false

@@ -1,5 +1,5 @@
-// Package guard stands between callers and the stores of work. It gives every call a deadline, and keeps callers
-// away from a store that fails repeatedly until a probe succeeds.
+// Package guard wraps the work stores. It gives every call a deadline, and refuses calls to a store that fails
+// repeatedly, until a probe succeeds.
 package guard
 
 import (
@@ -16,20 +16,21 @@ import (
 )
 
 const (
-	// callLimit is how long one call of a store may take.
-	callLimit = 10 * time.Second // where the store does not ask for more
-	// beadLimit is added for each bead of many.
+	// callLimit is the timeout of one call of a store.
+	callLimit = 10 * time.Second // for stores that are not beads.Patient
+	// beadLimit is added to the timeout for each bead of a batch.
 	beadLimit = 5 * time.Millisecond
-	// probeLimit is how long it may take to find out whether a store is well again.
-	probeLimit = 3 * time.Second // where the store does not ask for more
-	// fair is the time that a store must have had before it counts as its failure that it did not answer.
+	// probeLimit is the timeout of a probe.
+	probeLimit = 3 * time.Second // for stores that are not beads.Patient
+	// fair is how long a call must have run before a timeout of its caller counts as a failure of the store.
 	fair = 2 * time.Second
 )
 
 // Guards protect the stores, one for each scope. They give every call a deadline, and refuse calls to a store that
 // fails repeatedly. Reads and writes have separate breakers, because a file lock can block one and not the other.
 type Guards struct {
-	tell func(Report)                                     // of every change; from any goroutine
+	// called after every change, from any goroutine
+	tell func(Report)
 	Took func(scope string, writes bool, d time.Duration) // receives the duration of each call
 
 	mu  sync.Mutex
@@ -37,27 +38,27 @@ type Guards struct {
 	rev uint64
 }
 
-// Store is a beads.Store with a guard before it. It returns errors.ErrUnsupported for what the store behind it
-// cannot do.
+// Store is a guarded beads.Store. It returns errors.ErrUnsupported for abilities that the underlying store does not
+// have.
 type Store struct {
 	of            *Guards
 	scope         string
 	store         beads.Store
-	reads, writes Breaker // under the mutex of guards
+	reads, writes Breaker // guarded by the mutex of guards
 }
 
-// Report is what is wrong with all stores at some time.
+// Report describes the problems of all stores at one time.
 type Report struct {
-	Rev    uint64 // a lower one is older
+	Rev    uint64 // a report with a lower number is older
 	Stores []Trouble
 }
 
-// Trouble is what is wrong with one scope's store.
+// Trouble describes the problem of one scope's store.
 type Trouble struct {
 	Scope         string
-	Reads, Writes bool // fail
+	Reads, Writes bool // which of them fail
 	Text          string
-	Until         time.Time // when it is found out whether it still is
+	Until         time.Time // time of the next probe
 }
 
 // New returns guards that report every change of the stores' troubles to tell.
@@ -65,7 +66,7 @@ func New(tell func(Report)) *Guards {
 	return &Guards{tell: tell, Took: func(string, bool, time.Duration) {}, by: map[string]*Store{}}
 }
 
-// Of gives the guard of a scope's store. Another store than before has a clean slate.
+// Of returns the guard of a scope's store. If it is another store than before, its breakers start closed.
 func (gs *Guards) Of(scope string, store beads.Store) *Store {
 	gs.mu.Lock()
 	g := gs.by[scope]
@@ -87,7 +88,7 @@ func (gs *Guards) Of(scope string, store beads.Store) *Store {
 	return g
 }
 
-// Keep forgets the scopes that are no more.
+// Keep removes the guards of all other scopes.
 func (gs *Guards) Keep(scopes []string) {
 	gs.mu.Lock()
 	before := len(gs.by)
@@ -105,7 +106,7 @@ func (gs *Guards) Keep(scopes []string) {
 	}
 }
 
-// Due are the guards that are to find out whether their store is well again.
+// Due returns the guards whose probes are due.
 func (gs *Guards) Due(now time.Time) (reads, writes []*Store) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -120,7 +121,7 @@ func (gs *Guards) Due(now time.Time) (reads, writes []*Store) {
 	return reads, writes
 }
 
-// troubles are all there are, by scope. The caller has the mutex.
+// troubles returns all problems, by scope. The caller holds the mutex.
 func (gs *Guards) troubles(now time.Time) Report {
 	gs.rev++
 	in := Report{Rev: gs.rev}
@@ -151,12 +152,12 @@ func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	if t.Until.IsZero() {
 		t.Until = b.until
 	}
-	t.Text = fmt.Sprintf("the work of %s cannot be %s since %s: %v; tried again at %s",
+	t.Text = fmt.Sprintf("the work of %s cannot be %s since %s: %v; retried at %s",
 		beads.ScopeTitle(scope), what, moment(now, b.since), b.why, moment(now, t.Until))
 	return t
 }
 
-// moment is a time for a person, with the day where it is not today.
+// moment formats a time for users, with the date if it is not today.
 func moment(now, t time.Time) string {
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
 		return t.Format(time.TimeOnly)
@@ -164,7 +165,7 @@ func moment(now, t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// refused is the error for a call that is not made, or that was the last for now.
+// refused returns the error for a call that the breaker refuses, or whose failure opened it.
 func (g *Store) refused(now time.Time, b *Breaker) error {
 	if !b.Open() {
 		return nil
@@ -173,7 +174,7 @@ func (g *Store) refused(now time.Time, b *Breaker) error {
 	return &beads.ClosedError{Text: text, Why: b.why}
 }
 
-// limit is how long one call of the store may take.
+// limit returns the timeout of one call of the store.
 func (g *Store) limit() time.Duration {
 	if p, ok := g.store.(beads.Patient); ok {
 		return max(callLimit, p.CallLimit())
@@ -181,8 +182,7 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
-// probe is how long it may take to find out whether the store is well again: one that is slow when it is well is
-// not judged by how fast others are.
+// probe returns the timeout of a probe. A store that is slow in normal operation gets its own, longer timeout.
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.Patient); ok {
 		return max(probeLimit, g.limit())
@@ -190,7 +190,7 @@ func (g *Store) probe() time.Duration {
 	return probeLimit
 }
 
-// guarded makes one call of a store.
+// guarded makes one call of a store through its breaker.
 func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Duration,
 	call func(context.Context) (T, error)) (T, error) {
 	var none T
@@ -228,7 +228,7 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 	return got, err
 }
 
-// Answered reports whether a store has answered a call, be it with a refusal, that returned this error.
+// Answered reports whether a call that returned this error has reached the store. A refusal is an answer, too.
 func Answered(err error) bool { return judged(err) == AnsweredCall }
 
 // judged separates refusals, which are answers, from failures of the store.

@@ -59,7 +59,7 @@ func TestGuardOfAHungStore(t *testing.T) {
 			t.Errorf("they took %v", took)
 		}
 		for range 100 {
-			if err := create(); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be written since ") || !strings.Contains(err.Error(), "; tried again at ") {
+			if err := create(); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be written since ") || !strings.Contains(err.Error(), "; retried at ") {
 				t.Error(err)
 			}
 		}

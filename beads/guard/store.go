@@ -45,7 +45,7 @@ func (g *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 func (g *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	s, ok := g.store.(beads.Batcher)
 	if !ok {
-		return nil, fmt.Errorf("this store cannot take several beads at once: %w",
+		return nil, fmt.Errorf("this store cannot create several beads at once: %w",
 			errors.ErrUnsupported)
 	}
 	limit := g.limit() + time.Duration(len(all))*beadLimit
@@ -93,9 +93,9 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	})
 }
 
-// TryRead finds out whether the store can be read again.
+// TryRead probes whether the store can be read again.
 func (g *Store) TryRead(ctx context.Context) {
-	// the breaker has heard it
+	// guarded has recorded the result
 	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (uint64, error) {
 		if s, ok := g.store.(beads.Versioner); ok {
 			return s.Version(ctx)
@@ -105,13 +105,14 @@ func (g *Store) TryRead(ctx context.Context) {
 	})
 }
 
-// TryWrite finds out whether the store can be written again. For one that cannot be asked the next write does.
+// TryWrite probes whether the store can be written again. If the store is not a Prober, the next write is the
+// probe.
 func (g *Store) TryWrite(ctx context.Context) {
 	s, ok := g.store.(beads.Prober)
 	if !ok {
 		return
 	}
-	// the breaker has heard it
+	// guarded has recorded the result
 	_, _ = guarded(ctx, g, &g.writes, g.probe(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, s.Probe(ctx)
 	})

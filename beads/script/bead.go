@@ -12,7 +12,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// wire is a bead as a script writes it. Everything may be missing but the id and the title.
+// wire is a bead in the JSON of scripts. All fields except the ID and the title may be missing.
 type wire struct {
 	ID          string                     `json:"id"`
 	Title       string                     `json:"title"`
@@ -93,7 +93,8 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// one reads an answer with a bead in it: an object, or an array with one. Nothing, null and [] are no bead.
+// one parses an answer that contains one bead: an object, or an array with one object. Empty output, null and []
+// mean that there is no bead.
 func one(out []byte) (b beads.Bead, there bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage
@@ -112,7 +113,7 @@ func one(out []byte) (b beads.Bead, there bool, err error) {
 	return b, true, nil
 }
 
-// shown is the beginning of an answer, for a person.
+// shown returns the beginning of an answer, for a message.
 func shown(out []byte) string {
 	if text := foreign.First(string(out)); text != "" {
 		return text
@@ -120,8 +121,8 @@ func shown(out []byte) string {
 	return "nothing"
 }
 
-// whole is a bead as a script is given it to be made. Rev, updated_at and closed_at are for a script that keeps
-// what it is given: they count then.
+// whole returns the JSON with which a script creates a bead. If the script stores rev, updated_at and closed_at,
+// gcity uses them.
 func whole(b beads.Bead) map[string]any {
 	out := map[string]any{
 		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,
@@ -147,8 +148,8 @@ func whole(b beads.Bead) map[string]any {
 	return out
 }
 
-// difference is what a script is given to make one bead of another: only what changes. Labels append; what goes is in
-// remove_labels. A value of the metadata that is empty takes the key away.
+// difference returns the JSON with which a script changes a bead: only the fields that change. labels are added,
+// and remove_labels are removed. An empty metadata value removes its key.
 func difference(was, now beads.Bead) map[string]any {
 	out := map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}
 	full := whole(now)
@@ -179,7 +180,7 @@ func put(out map[string]any, name string, list []string) {
 	}
 }
 
-// setting is the metadata that is to be set, "" where it is to go.
+// setting returns the metadata to set; "" removes a key.
 func setting(was, now beads.Bead) map[string]string {
 	set := map[string]string{}
 	maps.Copy(set, now.Metadata)
@@ -194,7 +195,7 @@ func setting(was, now beads.Bead) map[string]string {
 	return set
 }
 
-// encode is JSON that leaves <, > and & alone.
+// encode returns JSON without escaping <, > and &.
 func encode(v any) ([]byte, error) {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)

@@ -89,7 +89,7 @@ func TestABeadThatLosesSomethingIsClosed(t *testing.T) {
 	s, log := told(t, `create|update) echo '{"id":"a-1","title":"x"}' ;;
 close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 	_, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "long", Priority: beads.Urgent})
-	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "without its priority, description, it is closed again") {
+	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "without its priority, description, so it was closed") {
 		t.Errorf("%v", err)
 	}
 	if !strings.HasSuffix(log(), "create\nupdate a-1\nclose a-1\n") {
@@ -100,8 +100,8 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 // Whatever a script does wrong, the answer is an error that says what, and never an empty store.
 func TestScriptsThatMisbehave(t *testing.T) {
 	for cases, want := range map[string]string{
-		`list) echo null ;;`: "it is to print a JSON array", `list) ;;`: "and printed nothing", `list) echo '{}' ;;`: "JSON array",
-		`list) echo "no disk" >&2; exit 1 ;;`: "failed at list (exit 1): no disk", `list) kill -9 $$ ;;`: "ended by a signal",
+		`list) echo null ;;`: "it must print a JSON array", `list) ;;`: "but printed nothing", `list) echo '{}' ;;`: "JSON array",
+		`list) echo "no disk" >&2; exit 1 ;;`: "failed in list (exit 1): no disk", `list) kill -9 $$ ;;`: "killed by a signal",
 		`ensure-ready) echo "no server" >&2; exit 3 ;;`: "no server", `get) ;;`: "does not know the operation list",
 	} {
 		s, _ := told(t, cases)

@@ -1,11 +1,11 @@
-// Package script is a store of work in a script of the city: `exec:<script>`. It calls the script once per
+// Package script implements a work store with a script of the city: `exec:<script>`. It calls the script once per
 // operation, as `<script> OPERATION [ARGUMENT…]`, without a shell; the script reads JSON from stdin and writes JSON
-// to stdout. Exit 0 means done, 2 that the script does not know the operation, and any other code a failure that
+// to stdout. Exit 0 means success, 2 that the script does not know the operation, and any other code a failure that
 // its stderr explains.
 //
-// The script must know create, get, update and list; the other operations are built from these if the script
-// answers 2. A script may drop parts of a bead, but not silently: a write that cannot be read back is an error that
-// names what is missing.
+// The script must implement create, get, update and list; the other operations are built from these if the script
+// exits with 2. A script may drop fields of a bead, but not silently: a write that cannot be read back is an error
+// that names what is missing.
 package script
 
 import (
@@ -26,34 +26,35 @@ import (
 	"gcity/internal/shell"
 )
 
-// CallLimit is how long one call of the script may take.
+// CallLimit is the timeout of one call of the script.
 const CallLimit = 30 * time.Second
 
 // unknown is the exit code for an operation that a script does not know.
 const unknown = 2
 
-// Options say which script, and where.
+// Options configure a store.
 type Options struct {
-	Script string   // a path, or a name to be looked for in the PATH
+	Script string   // a path, or a name to search for on the PATH
 	Dir    string   // the folder of the city or rig, where the script runs
-	Prefix string   // of the ids, for a script that heeds it
+	Prefix string   // prefix of new IDs, if the script supports it
 	Env    []string // what gcity sets in the script's environment
 
-	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv says what of it the script gets.
+	// the environment of this process, nil = os.Environ(). shell.ScriptEnv selects the variables that the script
+	// gets.
 	Environ []string
 
-	// Serve is for processes that keep the store open for long: the script gets a shutdown call at the end.
+	// for processes that keep the store open: the script gets a shutdown call at the end
 	Serve bool
 }
 
-// Store is a store that a script keeps. Its limits are those of the script.
+// Store is a store whose beads are managed by a script.
 type Store struct {
 	*foreign.Store
 	k *keeper
 }
 
-// Open gives the store of a script. Nothing is called before the store is asked for something; the first call is
-// preceded by ensure-ready and, the first time ever in this folder, by init and config-set.
+// Open returns the store of a script. It does not call the script. The first operation is preceded by ensure-ready
+// and, once per folder, by init and config-set.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
@@ -66,13 +67,13 @@ func Open(o Options) (*Store, error) {
 	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
 }
 
-// closeLimit limits the shutdown call of a script.
+// closeLimit is the timeout of the shutdown call.
 const closeLimit = 5 * time.Second
 
-// Close lets go of the script. It waits for it at most closeLimit.
+// Close calls the script's shutdown operation if Serve is set. It takes at most closeLimit.
 func (s *Store) Close() error { return s.CloseWithin(context.Background()) }
 
-// CloseWithin is Close within the time of ctx.
+// CloseWithin is Close with the deadline of ctx.
 func (s *Store) CloseWithin(ctx context.Context) error {
 	if !s.k.o.Serve || !s.k.begun() {
 		return nil
@@ -106,7 +107,7 @@ type keeper struct {
 
 	mu      sync.Mutex
 	started bool
-	foreign map[string]bool // operations that the script has said it does not know
+	foreign map[string]bool // operations that the script does not know
 }
 
 func (k *keeper) begun() bool {
@@ -115,7 +116,7 @@ func (k *keeper) begun() bool {
 	return k.started
 }
 
-// call makes one call. An operation that is not known is errors.ErrUnsupported.
+// call calls the script once. An unknown operation is errors.ErrUnsupported.
 func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
 	error) {
 	k.mu.Lock()
@@ -132,11 +133,11 @@ func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...stri
 	switch {
 	case errors.Is(err, shell.ErrTooMuch):
 		return nil, fmt.Errorf("the store script %s: %s: its answer has more than %d bytes, so "+
-			"it was ended", k.o.Script, op, shell.MaxAnswer)
+			"it was killed", k.o.Script, op, shell.MaxAnswer)
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("the store script did not answer: %s: %w", op, err)
 	case err != nil:
-		return nil, fmt.Errorf("the store script cannot be used: %w; put it there and make it "+
+		return nil, fmt.Errorf("the store script cannot be run: %w; create it and make it "+
 			"executable, or choose another [beads] provider", err)
 	case got.Code == unknown:
 		k.mu.Lock()
@@ -149,8 +150,8 @@ func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...stri
 	return got.Stdout, nil
 }
 
-// path is the script as a program is looked for: one with a slash is a file, of the store's folder where it is not
-// absolute.
+// path returns the script in the form for exec: a relative path with a slash is relative to the store's folder, and
+// a name without one is searched on the PATH.
 func (k *keeper) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)
@@ -163,12 +164,12 @@ func (k *keeper) lacks(op string) error {
 		errors.ErrUnsupported)
 }
 
-// ofOne reports whether the first argument of an operation is the id of a bead.
+// ofOne reports whether the first argument of an operation is the ID of a bead.
 func ofOne(op string) bool {
 	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
 }
 
-// failure returns the meaning of a script's exit. The script reports a missing bead in its message.
+// failure returns the error for a non-zero exit code. A message about a missing bead becomes ErrNotFound.
 func (k *keeper) failure(op string, args []string, got shell.Answer) error {
 	why := foreign.First(got.Stderr)
 	if why == "" {
@@ -178,13 +179,13 @@ func (k *keeper) failure(op string, args []string, got shell.Answer) error {
 		return fmt.Errorf("bead %q: %w", args[0], beads.ErrNotFound)
 	}
 	if why == "" {
-		why = "and said nothing"
+		why = "it printed nothing"
 	}
 	if got.Code < 0 {
-		return fmt.Errorf("the store script %s was ended by a signal at %s: %s", k.o.Script, op,
+		return fmt.Errorf("the store script %s was killed by a signal in %s: %s", k.o.Script, op,
 			why)
 	}
-	return fmt.Errorf("the store script %s failed at %s (exit %d): %s", k.o.Script, op, got.Code,
+	return fmt.Errorf("the store script %s failed in %s (exit %d): %s", k.o.Script, op, got.Code,
 		why)
 }
 
@@ -192,7 +193,7 @@ func (k *keeper) failure(op string, args []string, got shell.Answer) error {
 func (k *keeper) Ready(ctx context.Context) error {
 	mark := filepath.Join(k.o.Dir, ".beads", "gcity.script")
 	if err := disk.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
-		return fmt.Errorf("cannot make the folder of the work: %w", err)
+		return fmt.Errorf("cannot create the folder of the store: %w", err)
 	}
 	if _, err := k.call(ctx, nil, "ensure-ready"); err != nil &&
 		!errors.Is(err, errors.ErrUnsupported) {
@@ -228,10 +229,10 @@ func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return b, nil
 }
 
-// mostLabelled stands for all: to some scripts 0 means none.
+// mostLabelled is the limit for all beads. 0 is not possible: some scripts treat it as no beads.
 const mostLabelled = "1000000"
 
-// Find implements foreign.Keeper. It asks for the smallest list that the script can select.
+// Find implements foreign.Keeper. It requests the smallest list that the script can select.
 func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {
@@ -249,7 +250,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return all, err
 }
 
-// beads makes a call that answers with beads. aside are those that cannot be understood.
+// beads makes a call that returns beads. aside are those that cannot be parsed.
 func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, aside []beads.Aside,
 	err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)
@@ -258,8 +259,8 @@ func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, asi
 	}
 	var raw []json.RawMessage
 	if err := json.Unmarshal(out, &raw); err != nil || raw == nil {
-		return nil, nil, fmt.Errorf("the store script %s: %s: it is to print a JSON array, [] if "+
-			"there is nothing, and printed %s", k.o.Script, op[0], shown(out))
+		return nil, nil, fmt.Errorf("the store script %s: %s: it must print a JSON array, [] if "+
+			"it is empty, but printed %s", k.o.Script, op[0], shown(out))
 	}
 	for _, text := range raw {
 		b, err := read(text)

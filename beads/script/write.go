@@ -47,7 +47,7 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 	return got, err
 }
 
-// made reads what create answers: the bead, or its id.
+// made parses the answer of create: the bead, or its ID.
 func (k *keeper) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	id := strings.TrimSpace(string(out))
 	var text string
@@ -59,21 +59,21 @@ func (k *keeper) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	}
 	got, there, err := one(out)
 	if err != nil || !there {
-		return got, fmt.Errorf("the store script %s: create: it is to print the new bead, "+
-			"and printed %s", k.o.Script, shown(out))
+		return got, fmt.Errorf("the store script %s: create: it must print the new bead, "+
+			"but printed %s", k.o.Script, shown(out))
 	}
 	return got, nil
 }
 
-// give takes back a bead that is not what it was to be.
+// give closes a bead that was not stored completely.
 func (k *keeper) give(ctx context.Context, got beads.Bead, lost ...string) (beads.Bead, error) {
-	what := "it is closed again"
+	what := "so it was closed"
 	if _, err := k.call(ctx, nil, "close", got.ID); err != nil {
 		what = "and it could not be closed: " + err.Error()
 	} else {
 		got.Status = beads.StatusClosed
 	}
-	return got, fmt.Errorf("the store script %s made bead %s without its %s, %s: %w", k.o.Script,
+	return got, fmt.Errorf("the store script %s created bead %s without its %s, %s: %w", k.o.Script,
 		got.ID, strings.Join(lost, ", "), what, errors.ErrUnsupported)
 }
 
@@ -84,14 +84,15 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 		return got, err
 	}
 	if lost := foreign.Both(foreign.Changed(was, now), foreign.Lost(now, got)); len(lost) > 0 {
-		return got, fmt.Errorf("the store script %s took the change of bead %s without its %s: %w",
+		return got, fmt.Errorf("the store script %s stored the change of bead %s "+
+			"without its %s: %w",
 			k.o.Script, now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
 	return got, nil
 }
 
-// change has the script make one bead of another: by an update, unless there is nothing but a close; then by close,
-// for a status that update does not know, and by set-metadata, where update leaves metadata out.
+// change changes a bead. It calls update unless the bead is only to be closed. Then it calls set-metadata if update
+// did not store the metadata, and close, because update may not support that status.
 func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := difference(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -100,7 +101,7 @@ func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bea
 		delete(diff, "closed_at")
 	}
 	got = was
-	if !closing || len(diff) > 2 { // besides rev and updated_at
+	if !closing || len(diff) > 2 { // more than rev and updated_at
 		if got, err = k.put(ctx, diff, "update", now.ID); err != nil {
 			return got, err
 		}
@@ -115,7 +116,7 @@ func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bea
 		"closed_at": now.ClosedAt}, "close", now.ID)
 }
 
-// put makes a call that changes a bead, and gives the bead afterwards.
+// put makes a call that changes a bead, and returns the bead afterwards.
 func (k *keeper) put(ctx context.Context, in map[string]any, op, id string) (beads.Bead, error) {
 	text, err := encode(in)
 	if err != nil {
@@ -131,8 +132,8 @@ func (k *keeper) put(ctx context.Context, in map[string]any, op, id string) (bea
 	return k.Get(ctx, id)
 }
 
-// annotate sets what an update has left out of the metadata. A script that shows no metadata at all is believed
-// that it has it: it has no way to show it.
+// annotate sets the metadata that an update did not store. If a script never returns metadata, it cannot be checked
+// and counts as stored.
 func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })
@@ -151,8 +152,8 @@ func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.
 	return after, err
 }
 
-// Cook implements foreign.Cooker: mol-cook gets a molecule as a formula makes it, {formula, title, beads}, where
-// ids are names ("$1") that the others use. It prints the beads in the same order, or the id of the root alone.
+// Cook implements foreign.Cooker. mol-cook gets a molecule as {formula, title, beads}, where IDs are names ("$1")
+// that the other beads use. The script prints the beads in the same order, or only the ID of the root.
 func (k *keeper) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, error) {
 	root := want[0]
 	if root.Type != beads.TypeMolecule {
@@ -199,7 +200,7 @@ func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]be
 			return b.ParentID == root.ID && b.Ref == w.Ref && b.Title == w.Title
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("the store script %s: mol-cook made %s, which has no "+
+			return nil, fmt.Errorf("the store script %s: mol-cook created %s, which has no "+
 				"step %q (%s)", k.o.Script, root.ID, w.Title, w.Ref)
 		}
 		made = append(made, steps[i])
@@ -208,7 +209,7 @@ func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]be
 	return made, nil
 }
 
-// Remove implements foreign.Remover: purge gets the ids as JSON.
+// Remove implements foreign.Remover. purge gets the IDs as JSON.
 func (k *keeper) Remove(ctx context.Context, ids []string) error {
 	in, err := encode(map[string]any{"ids": ids})
 	if err != nil {

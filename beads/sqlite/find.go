@@ -16,8 +16,9 @@ type selection struct {
 	order string
 }
 
-// find translates a query. It chooses the index instead of SQLite's planner: the beads of one parent or formula are
-// few, those of a label fewer than those of an assignee; all are read from the newest.
+// find translates a query. It selects the index itself, because it knows more than SQLite's planner: one parent or
+// formula has few beads, and a label has fewer than an assignee. Without any of these it reads all beads, newest
+// first.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels

@@ -62,7 +62,7 @@ func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) 
 			s.path, broken, beads.ErrConflict)
 	case now.Beads > 0 && (!named || now.ID == known.ID):
 		return fmt.Errorf("the store of beads %s is intact and has %d beads; --force replaces it "+
-			"and keeps the present file under another name: %w",
+			"and keeps the current file under another name: %w",
 			s.path, now.Beads, beads.ErrConflict)
 	}
 	return nil

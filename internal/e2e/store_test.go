@@ -43,7 +43,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 		list := c.gcity(0, "automation", "show", "tick")
 		return strings.Contains(list, "cannot start: "+wrong)
 	})
-	if code, says := c.post("beads", `{"title":"late"}`); code != http.StatusServiceUnavailable || !strings.Contains(says, "tried again at ") {
+	if code, says := c.post("beads", `{"title":"late"}`); code != http.StatusServiceUnavailable || !strings.Contains(says, "retried at ") {
 		t.Errorf("a bead for a store that is known to be locked: %d %s", code, says)
 	}
 	if out := c.gcity(0, "bead", "list", "--type", "run"); !strings.Contains(out, "run of tick") {
