@@ -2,7 +2,7 @@ package beads
 
 import "slices"
 
-// Ready returns the open beads whose needs are all met, in the given order. A need is met if its bead is closed or
+// Ready returns the open beads with no unmet needs, in the given order. A need is met if its bead is closed or
 // missing, because only closed beads are purged. Therefore all must contain every bead that is not closed, and may
 // contain more.
 func Ready(all []Bead) []Bead {
@@ -16,7 +16,7 @@ func Ready(all []Bead) []Bead {
 	return ready
 }
 
-// Next returns the first open step of a molecule whose needs are all met, and reports whether there is one. It
+// Next returns the first open step of a molecule that has no unmet needs, and reports whether there is one. It
 // takes the molecule's steps as List returns them, with or without the root. Needs outside of the molecule count as
 // met.
 func Next(molecule []Bead) (Bead, bool) {

@@ -35,7 +35,7 @@ const Program = "bd"
 var ErrAbsent = errors.New("the tool bd is not on the PATH, " +
 	`but [beads] provider is "bd"`)
 
-// remedy tells the user what to do if the tool is missing.
+// remedy is the advice for users if the tool is missing.
 const remedy = "install it (npm install -g @beads/bd, or brew install beads), " +
 	"or remove the provider to use the built-in store"
 
@@ -53,7 +53,7 @@ type Options struct {
 	Port int    // port of that server; 0 = bd's own setting
 }
 
-// Store is a store whose beads are in bd.
+// Store is a store that keeps its beads in bd.
 type Store struct{ *foreign.Store }
 
 // Open returns the store of a folder. It does not call bd or write anything. If bd has no database in the folder,

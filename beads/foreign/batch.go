@@ -136,8 +136,8 @@ func (m *making) run(ctx context.Context) error {
 	return nil
 }
 
-// next returns the index of a bead that is not created yet, or -1. With whole, it returns only a bead whose linked
-// beads all exist.
+// next returns the index of a bead that is not created yet, or -1. With whole, it returns only a bead with no links
+// to missing beads.
 func (m *making) next(whole bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])

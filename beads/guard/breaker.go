@@ -46,7 +46,7 @@ type verdict int
 const (
 	AnsweredCall verdict = iota // the call succeeded or was refused
 	FailedCall
-	unknownEnd // the caller's deadline was too short to tell
+	unknownEnd // unknown, because the caller's deadline was too short
 )
 
 // Ended records the end of a call. Of the calls that were in progress when the breaker opened, only a success

@@ -61,7 +61,7 @@ type Trouble struct {
 	Until         time.Time // time of the next probe
 }
 
-// New returns guards that report every change of the stores' troubles to tell.
+// New returns guards that call tell with every change of the stores' problems.
 func New(tell func(Report)) *Guards {
 	return &Guards{tell: tell, Took: func(string, bool, time.Duration) {}, by: map[string]*Store{}}
 }
@@ -106,7 +106,7 @@ func (gs *Guards) Keep(scopes []string) {
 	}
 }
 
-// Due returns the guards whose probes are due.
+// Due returns the guards that are to run a probe now.
 func (gs *Guards) Due(now time.Time) (reads, writes []*Store) {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
@@ -165,7 +165,7 @@ func moment(now, t time.Time) string {
 	return t.Format(time.DateTime)
 }
 
-// refused returns the error for a call that the breaker refuses, or whose failure opened it.
+// refused returns the error for a call that the breaker refuses, or for a failure that opened it.
 func (g *Store) refused(now time.Time, b *Breaker) error {
 	if !b.Open() {
 		return nil

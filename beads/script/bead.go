@@ -93,8 +93,8 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// one parses an answer that contains one bead: an object, or an array with one object. Empty output, null and []
-// mean that there is no bead.
+// one parses an answer that contains one bead: an object, or an array with one object. there is false for empty
+// output, null and [].
 func one(out []byte) (b beads.Bead, there bool, err error) {
 	out = bytes.TrimSpace(out)
 	var list []json.RawMessage

@@ -47,7 +47,7 @@ type Options struct {
 	Serve bool
 }
 
-// Store is a store whose beads are managed by a script.
+// Store is a store that keeps its beads through a script.
 type Store struct {
 	*foreign.Store
 	k *keeper
