@@ -23,6 +23,7 @@ type life struct {
 	pid   int
 
 	terminal
+	gone    chan struct{} // closed when the agent's process was reaped
 	drained chan struct{} // closed after the last byte of the terminal
 	ended   chan struct{} // closed when exit is set and reported
 
@@ -32,6 +33,7 @@ type life struct {
 	resizes  int // how often size changed
 	meta     map[string]string
 	attached int
+	viewers  int // attached or watching
 	frozen   bool
 	reaped   bool // the agent's process was reaped, so its pid may be reused
 	asked    bool
@@ -106,6 +108,7 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	l := &life{
 		terminal: newTerminal(s.Cols, s.Rows),
 		began:    time.Now(),
+		gone:     make(chan struct{}),
 		drained:  make(chan struct{}),
 		ended:    make(chan struct{}),
 		kept:     kept{out: ring{max: maxRing}},
@@ -239,6 +242,7 @@ func (h *holder) reap() {
 				h.writeActivity(l)
 			default:
 				l.reaped = true
+				close(l.gone)
 				dead, how = l, ws
 			}
 		}

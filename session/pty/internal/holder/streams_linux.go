@@ -39,6 +39,7 @@ func (h *holder) drain(l *life) {
 	defer close(l.drained)
 	buf := make([]byte, 8<<10)
 	lines := lineEnds{}
+	var p pace
 	for {
 		n, err := l.master.Read(buf)
 		if n > 0 {
@@ -54,11 +55,50 @@ func (h *holder) drain(l *life) {
 				h.touch(l, now)
 			}
 			h.cond.Broadcast()
+			watched := l.viewers > 0
 			h.mu.Unlock()
+			if p.steady(n, now) && !watched {
+				l.rest()
+			}
 		}
 		if err != nil { // EIO, or EOF of a pipe: the last process that had it open is gone
 			return
 		}
+	}
+}
+
+// pace recognizes output that arrives steadily in small pieces. Reading each piece alone would wake this process
+// for each line, so the reader rests between two reads. A rest is too short for a person to notice.
+type pace struct {
+	last  time.Time // when the last piece was read
+	large time.Time // when the last large piece was read
+}
+
+const (
+	restTime  = 50 * time.Millisecond
+	gapTime   = 2 * restTime // pieces with longer gaps are not steady
+	largeSize = 2 << 10      // about half of what the kernel buffers for a terminal
+	// without a rest after a large piece, so that no program waits for its reader
+	largeTime = 200 * time.Millisecond
+)
+
+// steady records a piece of n bytes and reports whether the next read may wait for more.
+func (p *pace) steady(n int, now time.Time) bool {
+	gap := now.Sub(p.last)
+	p.last = now
+	if n >= largeSize {
+		p.large = now
+	}
+	return gap < gapTime && now.Sub(p.large) >= largeTime
+}
+
+// rest waits a moment, or until the agent has exited.
+func (l *life) rest() {
+	timer := time.NewTimer(restTime)
+	defer timer.Stop()
+	select {
+	case <-l.gone:
+	case <-timer.C:
 	}
 }
 

@@ -30,14 +30,15 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		c.fail(errNoTerminal)
 		return
 	}
+	h.mu.Lock()
+	l.viewers++
 	if v.types {
-		h.mu.Lock()
 		l.attached++
 		h.resize(l, req.Cols, req.Rows)
 		h.writeActivity(l)
-		h.mu.Unlock()
-		defer h.detach(l)
 	}
+	h.mu.Unlock()
+	defer h.endView(v)
 	h.wg.Go(func() { h.listen(v) })
 	if h.show(v) != nil {
 		return
@@ -46,10 +47,15 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	_ = c.closeWrite() // fails if the viewer is gone
 }
 
-// detach restores the terminal's own size when the last viewer has left.
-func (h *holder) detach(l *life) {
+// endView ends a view. It restores the terminal's own size when the last viewer that types has left.
+func (h *holder) endView(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	l := v.l
+	l.viewers--
+	if !v.types {
+		return
+	}
 	l.attached--
 	if l.attached == 0 {
 		h.resize(l, l.cols, l.rows)
