@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	releaseID = "agent.release" // the action that undoes other actions
-	drainID   = "agent.drain"   // in Pools it acts on all members
+	releaseID = "agent.release" // releases agents; also undoes the last verb
+	drainID   = "agent.drain"   // in Pools it drains all members of the pool
 )
 
-// agentActions returns the verbs for agents. They act on the marked agents, else on the selected one, whichever
-// panel has the focus. In Pools s, D and d act on the pool, in Automations d acts on the automation, and the other
-// verbs are refused there, because no agent is visible.
+// agentActions returns the verbs for agents. They act on the marked agents, or else on the selected agent, in any
+// panel. In Pools, r, s, D and d act on the pool. In Automations, d acts on the automation. Other verbs are refused
+// in these two panels, because they show no agents.
 func agentActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
@@ -41,8 +41,8 @@ func agentActions() []action {
 			Why: needRunning, Run: askSend},
 		{ID: releaseID,
 			Key: keymap.Bind(
-				"undo or release: the last verb (10 s); else quarantine, backoff or drain; "+
-					"acknowledge a watchdog", "u"),
+				"undo or release: undo the last verb (10 s); else end quarantine, backoff or "+
+					"drain; acknowledge a watchdog", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent or the pool", "r"),
 			Short: "restart",
@@ -74,7 +74,7 @@ func needAgent(m *model) string {
 	return ""
 }
 
-// needSubject is the condition of actions about the thing under the cursor, or about the agent that it stands for.
+// needSubject returns why there is nothing to show details of, or "".
 func needSubject(m *model) string {
 	p := m.worked()
 	switch {
@@ -86,13 +86,13 @@ func needSubject(m *model) string {
 	return ""
 }
 
-// noneIn says that nothing is selected in a panel, and which key leads there.
+// noneIn returns a message that nothing is selected in a panel, with the key that goes there.
 func noneIn(m *model, p panel.Panel) string {
 	a := p.About()
-	return "no " + a.Noun + " is selected; " + m.keys.KeyOf("focus."+string(a.ID)) + " goes there"
+	return "no " + a.Noun + " is selected; press " + m.keys.KeyOf("focus."+string(a.ID))
 }
 
-// amongPools returns why a verb of agents is refused while Pools has the focus.
+// amongPools returns why verbs for agents are refused while Pools has the focus.
 func amongPools(m *model) string {
 	k := m.keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s, %s, %s and %s act on pools",
@@ -152,7 +152,7 @@ func needHeld(m *model) string {
 	return ""
 }
 
-// heldBack returns the targets that u releases.
+// heldBack returns the targets that can be released: in quarantine, in backoff or draining.
 func heldBack(m *model) []*panel.AgentRow {
 	var held []*panel.AgentRow
 	for _, r := range targets(m) {
@@ -163,11 +163,11 @@ func heldBack(m *model) []*panel.AgentRow {
 	return held
 }
 
-// selected returns the agent that verbs and the pane are about, or nil.
+// selected returns the selected agent, or nil. By default verbs act on it and the pane shows it.
 func selected(m *model) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
 
-// targets returns the agents that a verb acts on: the named ones; in a panel of things that stand for agents, the
-// one under the cursor; else the marked ones; else the selected one.
+// targets returns the agents that a verb acts on. In order of priority: the agents named in the palette, the agent
+// of the row under the cursor in panels such as Events, the marked agents, the selected agent.
 func targets(m *model) []*panel.AgentRow {
 	if len(m.aim) > 0 {
 		rows := make([]*panel.AgentRow, len(m.aim))
@@ -216,7 +216,7 @@ func do(m *model, doing string, rows []*panel.AgentRow,
 	return carry(m, doing, targetNames(rows), commands)
 }
 
-// carry sends commands. The status line shows doing and what until they end.
+// carry sends commands. Until their results arrive, the status line shows doing and what.
 func carry(m *model, doing, what string, commands []city.Command) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	offer(m, doing+" "+what, commands)
@@ -310,7 +310,7 @@ func askEnd(m *model) []feed.Effect {
 	return nil
 }
 
-// confirmation returns what must be typed before agents are stopped: the name of one, the number of several.
+// confirmation returns what the user must type before agents are stopped: the name of one, or their number.
 func confirmation(rows []*panel.AgentRow) string {
 	if len(rows) == 1 {
 		return rows[0].Shown
@@ -318,7 +318,7 @@ func confirmation(rows []*panel.AgentRow) string {
 	return fmt.Sprint(len(rows))
 }
 
-// names lists the targets if the title does not name them, and says how many marked ones are hidden by the filter.
+// names lists the targets if the title does not name them. It adds how many marked agents the filter hides.
 func names(m *model, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil

@@ -21,7 +21,7 @@ func automationActions() []action {
 				"enter"),
 			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
-			Key:   keymap.Bind("fire the automation now: shows its gate first", "t"),
+			Key:   keymap.Bind("fire the automation now: asks first if its gate is closed", "t"),
 			Short: "fire", In: here,
 			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
@@ -41,7 +41,7 @@ func automation(m *model) *panel.AutomationRow {
 
 func needAutomation(m *model) string {
 	if automation(m) == nil {
-		return "no automation is selected; " + m.keys.KeyOf("focus.automations") + " goes there"
+		return "no automation is selected; press " + m.keys.KeyOf("focus.automations")
 	}
 	return ""
 }
@@ -65,7 +65,7 @@ func needFire(m *model) string {
 	return brokenOf(rows)
 }
 
-// brokenOf says which automation cannot be fired, or "".
+// brokenOf returns why the first broken automation cannot be fired, or "".
 func brokenOf(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
 		if r.State == panel.AutomationBroken {
@@ -86,7 +86,7 @@ func needRuns(m *model) string {
 	return idleOf(rows)
 }
 
-// idleOf says which automation has no run to stop, or "".
+// idleOf returns that the first idle automation has no run to stop, or "".
 func idleOf(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
 		if !r.Goes() {
@@ -117,16 +117,16 @@ func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// firing is an automation that was fired from this control room and has not ended its run.
+// firing is an automation that was fired from this control room, until its run has ended.
 type firing struct {
-	id     int // of the action
+	id     int // ID of the action
 	name   string
-	before string // its newest run at that time
+	before string // ID of its newest run at that time
 }
 
 func askFire(m *model) []feed.Effect { return fire(m, automationTargets(m)) }
 
-// fire fires automations. It asks first if a gate is closed or another reason speaks against a run.
+// fire fires automations. It asks first if a gate is closed, or if a run is not expected for another reason.
 func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	if len(rows) > 1 {
 		return fireMany(m, rows)
@@ -182,17 +182,18 @@ func fireMany(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	return nil
 }
 
-// against returns the reasons against a run now.
+// against returns the reasons why an automation would not run by itself now.
 func against(m *model, r *panel.AutomationRow) []string {
 	var lines []string
 	rig := rigCalled(m, r.Rig)
 	switch {
 	case r.Always:
 	case m.snap.Suspended:
-		lines = append(lines, cityName(m)+" is suspended: no automation fires there by itself.")
+		lines = append(lines, cityName(m)+" is suspended: its automations do not fire by "+
+			"themselves.")
 	case rig != nil && rig.Suspended:
 		lines = append(lines, "rig "+widget.Plain(rig.Name)+
-			" is suspended: no automation fires there by itself.")
+			" is suspended: its automations do not fire by themselves.")
 	}
 	dot := " " + m.look.Glyphs.Dot + " "
 	gate := r.Opens()
@@ -207,7 +208,7 @@ func against(m *model, r *panel.AutomationRow) []string {
 		return lines
 	case panel.AutomationRunning:
 		return append(lines, "A run is in progress "+r.Soon(m.now).Full+
-			`. Another one follows if overlap = "queue" is set; else the city refuses.`)
+			`. With overlap = "queue" another run follows; otherwise the city refuses.`)
 	case panel.AutomationOff:
 		if len(lines) == 0 {
 			lines = append(lines, "It is disabled: "+r.Reason+".")

@@ -17,7 +17,7 @@ func configActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
 		{ID: "config.confirm",
-			Key: keymap.Bind("confirm a held configuration: shows its plan and asks",
+			Key: keymap.Bind("confirm a held configuration: shows its plan first",
 				"C"),
 			Short: "confirm",
 			In:    global, Risk: keymap.Confirmed, Why: needHeldConfig, Run: askConfirm},
@@ -54,21 +54,20 @@ func askConfirm(m *model) []feed.Effect {
 	revision := h.Revision
 	do := func(m *model) []feed.Effect {
 		if now := heldConfig(m); now == nil || now.Revision != revision {
-			complain(m, "not confirmed: the configuration has changed since; check the plan of "+
-				"the new one")
+			complain(m, "not confirmed: the configuration changed meanwhile; check the new plan")
 			return nil
 		}
 		return carry(m, "confirming", "the configuration",
 			[]city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
-	ask(m, question{title: "Put configuration " + widget.Plain(revision) + " into force?",
+	ask(m, question{title: "Apply configuration " + widget.Plain(revision) + "?",
 		body: heldLines(m, h, 24), verb: "apply it",
 		count: len(h.Removes), plan: true, do: do})
 	return nil
 }
 
-// heldLines returns what a held configuration would do, the most severe first. At most that many agents that would
-// stop are named.
+// heldLines describes what a held configuration would do, the most severe change first. It names up to most agents
+// that would stop.
 func heldLines(m *model, h *city.Held, most int) []string {
 	who := byPool(m, h.Removes)
 	if n := len(who) - most; n > 0 {
@@ -84,7 +83,7 @@ func heldLines(m *model, h *city.Held, most int) []string {
 	return lines
 }
 
-// byPool lists agents in natural order, those of one pool together: "scout", "worker (8 members)".
+// byPool lists agents in natural order and combines members of a pool: "scout", "worker (8 members)".
 func byPool(m *model, agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {

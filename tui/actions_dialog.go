@@ -6,7 +6,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// dialogActions returns the keys of questions, texts, help and prompts. They work only there, and no other keys do.
+// dialogActions returns the actions of questions, texts, help and prompts, which allow no other keys.
 func dialogActions() []action {
 	const far = widget.Far
 	c, r, f := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},
@@ -28,7 +28,7 @@ func dialogActions() []action {
 			Run: pick(1)},
 		{ID: "choice.previous", In: c, Run: pick(-1),
 			Key: keymap.Bind("previous answer", "shift+tab", "up", "left")},
-		{ID: "choice.take", Key: keymap.Bind("take the answer", "enter"), In: c, Run: takeAnswer},
+		{ID: "choice.take", Key: keymap.Bind("choose the answer", "enter"), In: c, Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
 			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InChoice); return nil }},
 
@@ -45,15 +45,14 @@ func dialogActions() []action {
 			In:  r,
 			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InReader); return nil }},
 
-		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history towards the "+
-			"newest line",
+		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history: the next newer line",
 			"down", "ctrl+n"), In: f,
 			Run: func(m *model) []feed.Effect { m.dialogs.finder().Down(); return nil }},
-		{ID: "finder.up", Key: keymap.Bind("up; from the palette's first row into its history",
+		{ID: "finder.up", Key: keymap.Bind("up; above the palette's first row: its history",
 			"up", "ctrl+p", "shift+tab"), In: f,
 			Run: func(m *model) []feed.Effect { m.dialogs.finder().Up(); return nil }},
 		{ID: "finder.complete",
-			Key: keymap.Bind("palette: complete the verb or name; elsewhere down", "tab"),
+			Key: keymap.Bind("palette: complete the verb or name; elsewhere: down", "tab"),
 			In:  f, Run: func(m *model) []feed.Effect {
 				m.dialogs.finder().Complete()
 				return nil
@@ -68,7 +67,7 @@ func dialogActions() []action {
 	}, promptActions()...)
 }
 
-// promptActions returns the actions of a line of text that is being typed.
+// promptActions returns the actions for typing a line of text.
 func promptActions() []action {
 	p := []keymap.Zone{keymap.InPrompt}
 	return []action{

@@ -14,7 +14,7 @@ import (
 // usualDrain is how long an agent without a pool has to finish.
 const usualDrain = 5 * time.Minute
 
-// drainTargets returns the targets that D would drain, or else the draining targets that it would cancel.
+// drainTargets returns the targets that can be drained, and the draining ones that can be undrained.
 func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
 	for _, r := range drainRows(m) {
 		switch {
@@ -43,7 +43,7 @@ func drainRows(m *model) []*panel.AgentRow {
 	return rows
 }
 
-// drained names the targets of D, with their pool.
+// drained describes the targets of D: "3 agents", "2 members of pool worker".
 func drained(m *model, rows []*panel.AgentRow) string {
 	if !ofWholePools(m) {
 		return targetNames(rows)
@@ -78,9 +78,9 @@ func needDrain(m *model) string {
 		panel.InState(rows[0].State))
 }
 
-// isSurplus says how to keep a member that its pool no longer wants.
+// isSurplus returns why a member drains that its pool no longer wants, and how to keep it.
 func isSurplus(m *model, r *panel.AgentRow) string {
-	return fmt.Sprintf("%s drains because pool %s is scaling down; to keep it press %s, then %s",
+	return fmt.Sprintf("%s drains because pool %s is scaling down; to keep it, press %s, then %s",
 		r.Shown, widget.Plain(r.Pool),
 		m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
 }
@@ -133,7 +133,7 @@ func drainMeans(m *model, rows []*panel.AgentRow) []string {
 	case most == 0:
 		deadline = "; without a deadline."
 	case least != most:
-		deadline = ", or at a deadline."
+		deadline = ", or at their deadlines."
 	}
 	if pooled {
 		then = "A declared agent then restarts; a surplus pool member does not."

@@ -28,17 +28,17 @@ func askQuit(m *model) []feed.Effect {
 	if m.hosts && m.home != "" {
 		return askHosted(m)
 	}
-	if lost(m) { // nothing to choose
+	if lost(m) { // only leaving is possible
 		return leave(feed.Leave)(m)
 	}
-	running := living(m)
+	running := runningAgents(m)
 	c := &choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true}
 	switch {
 	case m.lobby:
 		c.Title, c.Body = "Leave?", []string{"All cities keep running."}
 		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(feed.Leave)},
 			{Key: "n", Title: "stay", Safe: true}}
-	case m.home != "" || m.all: // it is stopped from the list instead
+	case m.home != "" || m.all: // only the list of cities can stop a city here
 		c.Body = []string{fmt.Sprintf("%s running; this city and all others keep running.",
 			areRunning(running))}
 		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running",
@@ -76,10 +76,10 @@ func askQuit(m *model) []feed.Effect {
 	return nil
 }
 
-// askStopCity asks for confirmation if agents would stop, as for stopping one of them.
+// askStopCity asks for confirmation if any agents would stop.
 func askStopCity(m *model) []feed.Effect {
 	stop := func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
-	n := living(m)
+	n := runningAgents(m)
 	if n == 0 {
 		return stop(m)
 	}
@@ -93,7 +93,7 @@ func askStopCity(m *model) []feed.Effect {
 	return nil
 }
 
-// askLost replaces an open question how to leave with what is still possible after the city has stopped.
+// askLost reduces an open leave question to what is still possible after the city has stopped.
 func askLost(m *model) {
 	c := m.dialogs.choice()
 	c.Title, c.Must = "Leave "+cityName(m)+"?", ""
@@ -107,8 +107,7 @@ func askLost(m *model) {
 	c.At, c.Since = min(c.At, 1), m.now
 }
 
-// living returns how many agents run.
-func living(m *model) int {
+func runningAgents(m *model) int {
 	n := 0
 	for i := range m.Agents.Rows {
 		if m.Agents.Rows[i].Running {
@@ -128,7 +127,7 @@ func areRunning(n int) string {
 func explainSuspend(m *model) []feed.Effect {
 	body := []string{"Suspending this program would freeze the controller in it:",
 		"no agent would be restarted until it resumes.", "",
-		m.keys.KeyOf("quit") + " leaves it and keeps the agents running; run gcity to come back."}
+		m.keys.KeyOf("quit") + " leaves and keeps the agents running; run gcity to come back."}
 	if m.mode != Hosting {
 		body = []string{"Leave with " + m.keys.KeyOf("quit") +
 			" instead; run gcity to come back to this city."}

@@ -24,14 +24,15 @@ func mailActions() []action {
 		return func(m *model) []feed.Effect { m.dialogs.inbox().move(n); return nil }
 	}
 	return []action{
-		{ID: "mail.show", Key: keymap.Bind("show mail for people; from there all mail", "L"),
+		{ID: "mail.show", Key: keymap.Bind("show mail for people, or all mail", "L"),
 			Short: "mail", In: global, Why: needCity, Run: showInbox},
 		{ID: mailID,
 			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
 			In:  global, Why: needAddressees, Run: askMailTo},
 		{ID: slingID, Key: keymap.Bind("hand work to the agent or the pool, and notify it", "B"),
 			In: global, Why: needTaker, Run: askSling},
-		{ID: "work.sling", Key: keymap.Bind("hand it to an agent or a pool, and notify it", "s"),
+		{ID: "work.sling", Key: keymap.Bind("hand this work to an agent or a pool, and notify them",
+			"s"),
 			In: []keymap.Zone{keymap.InWork}, Why: needBeadVerb, Run: askTaker},
 
 		{ID: "mail.down", Key: keymap.Bind("down", "j", "down"), In: k, Run: by(1)},
@@ -48,17 +49,19 @@ func mailActions() []action {
 			Run: onMail(reply)},
 		{ID: "mail.archive", Key: keymap.Bind("archive it", "A"), In: k, Why: needMailVerb,
 			Run: onMail(archive)},
-		{ID: "mail.unread", Key: keymap.Bind("undo archiving; else mark it as unread", "u"),
+		{ID: "mail.unread", Key: keymap.Bind("mark as unread, or undo archiving",
+			"u"),
 			In: k, Why: needUnread, Run: markUnread},
 		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), In: k, Why: needWritable,
 			Run: askRecipient},
-		{ID: "mail.others", Key: keymap.Bind("all mail, or only mail for people", "o"), In: k,
+		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "o"), In: k,
 			Run: toggleOthers},
 		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: k,
 			Run: refreshMail},
-		{ID: "mail.verbs", Key: keymap.Bind("show all verbs for it", "x"), In: k, Why: needMail,
+		{ID: "mail.verbs", Key: keymap.Bind("show all verbs for the message", "x"), In: k,
+			Why: needMail,
 			Run: showVerbs},
-		{ID: "mail.yank", Key: keymap.Bind("copy from it", "y"), In: k, Why: needMail,
+		{ID: "mail.yank", Key: keymap.Bind("copy from the message", "y"), In: k, Why: needMail,
 			Run: showCopies},
 		{ID: "mail.close", Key: keymap.Bind("close", "esc", "q", "L", "ctrl+c"), In: k,
 			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InMail); return nil }},
@@ -85,12 +88,12 @@ func needUnread(m *model) string {
 	case undoable(m):
 		return ""
 	case why == "" && !m.dialogs.inbox().under().Read:
-		return "it has not been read"
+		return "it is already unread"
 	}
 	return why
 }
 
-// ofLetter applies a condition to the message that is open.
+// ofLetter adds the condition that a message is open.
 func ofLetter(why func(*model) string) func(*model) string {
 	return func(m *model) string {
 		if m.dialogs.letter() == nil {
@@ -100,7 +103,7 @@ func ofLetter(why func(*model) string) func(*model) string {
 	}
 }
 
-// onMail applies an action to the message under the cursor.
+// onMail returns an action that runs do on the message under the cursor.
 func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
 		l := m.dialogs.inbox().under()
@@ -111,7 +114,7 @@ func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Eff
 	}
 }
 
-// fromLetter applies an action to the open message and closes it.
+// fromLetter returns an action that closes the open message and runs do on it.
 func fromLetter(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
 		l := m.dialogs.letter()
@@ -129,7 +132,7 @@ func toggleOthers(m *model) []feed.Effect {
 	return nil
 }
 
-// refreshMail asks again once the current question is answered.
+// refreshMail requests the mail again, once a request in progress has been answered.
 func refreshMail(m *model) []feed.Effect {
 	if m.dialogs.inbox().stale = true; m.dialogs.inbox().asked == 0 {
 		askMail(m)
@@ -170,8 +173,7 @@ func markUnread(m *model) []feed.Effect {
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
-// archive archives a message, which can be undone for a while. It asks first if the message is for an agent that
-// has not read it.
+// archive archives a message and offers undo. It asks first if the message is for an agent that has not read it.
 func archive(m *model, l mail.Message) []feed.Effect {
 	q := question{title: "Archive " + widget.Plain(l.ID) + "?",
 		body: []string{widget.Plain(l.Subject)}, verb: "archive it",

@@ -23,8 +23,8 @@ func markActions(all []panel.Panel) []action {
 // marking returns the marks of the focused list, or those of Agents if no list has the focus.
 func marking(m *model) panel.Marking { return m.focused().Marking() }
 
-// set adds marks. It starts a new set if the previous marks were used by a verb. The map is new, so earlier copies
-// stay valid.
+// set marks rows. If a verb has used the previous marks, it replaces them. It creates a new map, so copies of the
+// old one stay valid.
 func set(m *model, k panel.Marking, ids ...string) {
 	if m.undo.restore != nil {
 		m.undo = undo{}
@@ -58,7 +58,7 @@ func mark(m *model) []feed.Effect {
 	return nil
 }
 
-// markRange marks from the last mark to the cursor. Without a visible mark, it starts one at the cursor.
+// markRange marks from the last mark to the cursor. Without a visible mark it marks the row under the cursor.
 func markRange(m *model) []feed.Effect {
 	k := marking(m)
 	from := k.List.Cursor
@@ -93,7 +93,7 @@ func markAll(m *model) []feed.Effect {
 	return nil
 }
 
-// unmark clears the marks of a list that a verb has used. Marks stay if the verb named its targets.
+// unmark clears the marks of a list after a verb has acted on them. It keeps them if the user named the targets.
 func unmark(m *model, commands []city.Command) {
 	for _, c := range commands {
 		if m.Agents.Marks[c.Target()] {

@@ -27,7 +27,7 @@ func peekActions() []action {
 	return []action{
 		{ID: "peek.logs",
 			Key: keymap.Bind(
-				"logs: all stored output of the agent, or back to the pane", "l"),
+				"logs: show all stored output of the agent, or go back to the pane", "l"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needMeant, Run: showLogs},
 		{ID: "peek.search",
@@ -73,8 +73,7 @@ func peekActions() []action {
 	}
 }
 
-// meantAgent returns the agent to show output of: the one that an event is about if Events has the focus, else
-// that of the pane.
+// meantAgent returns the agent to show output of: in Events the agent of the event, elsewhere that of the pane.
 func meantAgent(m *model) *panel.AgentRow {
 	if r := singleAgent(m); r != nil {
 		return r
@@ -126,7 +125,7 @@ func needSearch(m *model) string {
 	return needOutput(m)
 }
 
-// showLogs gives the whole screen to all stored output of the agent. A second call goes back to the terminal.
+// showLogs shows all stored output of the agent on the whole screen, or goes back to the terminal.
 func showLogs(m *model) []feed.Effect {
 	if m.peek.Logs {
 		m.peek.Logs = false
@@ -145,8 +144,8 @@ func showLogs(m *model) []feed.Effect {
 	return nil
 }
 
-// askSearch searches while the user types: the newest match first, or the last one above the end of the visible
-// text.
+// askSearch searches while the user types. It selects the newest match, or in a frozen view the last match above
+// its end.
 func askSearch(m *model) []feed.Effect {
 	p := &m.peek
 	began := *p
@@ -186,7 +185,7 @@ func askSearch(m *model) []feed.Effect {
 	return nil
 }
 
-// paneSearch marks the prompt in which a search of the pane is typed.
+// paneSearch marks the prompt of a search in the pane.
 type paneSearch struct{}
 
 // endSearch closes the search prompt because the pane now shows another agent or run.
@@ -194,7 +193,7 @@ func endSearch(m *model) {
 	if p := m.dialogs.prompt(); p != nil && p.About == any(paneSearch{}) {
 		m.dialogs.Close(p)
 		m.peek.Follow()
-		complain(m, "the search ended: the pane shows another agent or run now")
+		complain(m, "search canceled: the pane now shows another agent or run")
 	}
 }
 
@@ -242,15 +241,15 @@ func markOutput(m *model) []feed.Effect {
 	return nil
 }
 
-// bornRule returns the text of the rule above a new session of the watched agent.
+// bornRule returns the label of the line that separates a new session's output from older output.
 func bornRule(m *model) string {
 	r := selected(m)
 	if r == nil || r.Session == nil {
 		return "new session"
 	}
-	text := "new life " + widget.Clock(r.Session.Started, m.now)
+	text := "new session " + widget.Clock(r.Session.Started, m.now)
 	if r.Exit != nil {
-		text += ", " + panel.LastExit(r.Exit) + " before"
+		text += "; previous one: " + panel.LastExit(r.Exit)
 	}
 	return text
 }
@@ -272,7 +271,7 @@ func askSave(m *model) []feed.Effect {
 		Edit:  widget.NewEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
 		Refuse: func(path string) string {
 			if strings.TrimSpace(path) == "" {
-				return "a file needs a name"
+				return "enter a file name"
 			}
 			return ""
 		},
@@ -296,7 +295,7 @@ func fileName(agent string) string {
 	}, strings.TrimLeft(agent, "."))
 }
 
-// outputText returns what the pane can show, line by line, in colour for a pager.
+// outputText returns the output in the pane as lines of text, with colours if colour is set.
 func outputText(s terminal.Picture, colour bool) string {
 	var b strings.Builder
 	for _, l := range s.Lines {

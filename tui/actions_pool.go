@@ -27,10 +27,12 @@ func poolActions() []action {
 			Key:   keymap.Bind("set the pool's size by hand, or return it to its check", "S"),
 			Short: "size", In: here,
 			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
-		{ID: "pool.less", Key: keymap.Bind("one member less", "<"), Short: "less", In: here,
+		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "less",
+			In:   here,
 			Risk: keymap.Confirmed, Why: needLess,
 			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)-1) }},
-		{ID: "pool.more", Key: keymap.Bind("one member more", ">"), Short: "more", In: here,
+		{ID: "pool.more", Key: keymap.Bind("raise the pool's size by one", ">"), Short: "more",
+			In:  here,
 			Why: needMore,
 			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
 		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"), In: here,
@@ -79,7 +81,7 @@ func needCheck(m *model) string {
 
 func hasCheck(p *panel.PoolRow) string {
 	if p.Check.Command == "" {
-		return p.Shown + " has no check: the open work for it decides about its size"
+		return p.Shown + " has no check: its size depends on the open work for it"
 	}
 	return ""
 }
@@ -91,7 +93,7 @@ func checkOf(m *model, name string) []feed.Effect {
 
 func needPool(m *model) string {
 	if pool(m) == nil {
-		return "no pool is selected; " + m.keys.KeyOf("focus.pools") + " goes there"
+		return "no pool is selected; press " + m.keys.KeyOf("focus.pools")
 	}
 	return ""
 }
@@ -131,7 +133,7 @@ func pool(m *model) *panel.PoolRow {
 	return nil
 }
 
-// scaling is a size that was requested. It counts as the pool's size until a snapshot can have it.
+// scaling is a requested size. It counts as the pool's size until a snapshot can contain it.
 type scaling struct {
 	pool string
 	size int
@@ -149,13 +151,13 @@ func wanted(m *model, p *panel.PoolRow) int {
 	return min(max(p.Desired, p.Min), p.Max)
 }
 
-// isScaling reports whether a size was requested that the snapshot may not have yet.
+// isScaling reports whether a size was requested so recently that the snapshot may lack it.
 func isScaling(m *model, p *panel.PoolRow) bool {
 	const echo = 2 * time.Second
 	return m.scaled.pool == p.Name && m.now.Sub(m.scaled.at) < echo && !m.status.failed
 }
 
-// askScale asks for a size until it is valid.
+// askScale asks for a size until the input is valid.
 func askScale(m *model) []feed.Effect {
 	p := *pool(m)
 	m.dialogs.Open(&prompt{
@@ -190,7 +192,7 @@ func askScale(m *model) []feed.Effect {
 	return nil
 }
 
-// scale sets a size by hand. It asks first if members have to leave.
+// scale sets a size by hand. It asks first if members would leave.
 func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
 	do := func(m *model) []feed.Effect {
@@ -203,7 +205,7 @@ func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, details.Leaving(m.details(), p.Name, size))
 }
 
-// auto returns a pool to its check. It asks first if members are known to leave.
+// auto returns a pool to its check. It asks first if members would leave.
 func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
@@ -219,7 +221,7 @@ func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 		verb: "return it", do: do}, details.Leaving(m.details(), p.Name, size))
 }
 
-// askLeaving asks first only if members have to leave.
+// askLeaving asks for confirmation only if members would leave.
 func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
 		return perhaps(m, q)
@@ -230,7 +232,7 @@ func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 	return nil
 }
 
-// membersAt returns the members of the pool under the cursor that have a terminal, the selected agent first.
+// membersAt returns the running members of the pool under the cursor, the selected agent first.
 func membersAt(m *model) []*panel.AgentRow {
 	p := m.Pools.Current()
 	if p == nil {

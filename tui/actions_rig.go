@@ -36,7 +36,6 @@ func rig(m *model) *city.Rig {
 	return nil
 }
 
-// rigCalled finds a rig by its name, or returns nil.
 func rigCalled(m *model, name string) *city.Rig {
 	if name == "" || m.snap == nil {
 		return nil

@@ -18,7 +18,7 @@ const (
 	sendNowID = "agent.send.now"
 )
 
-// sendActions returns the actions for texts on their way to agents, and the keys of the text editor.
+// sendActions returns the actions for texts that wait to be typed into agents, and the keys of the text editor.
 func sendActions() []action {
 	global, c := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InComposer}
 	return []action{
@@ -43,18 +43,19 @@ func sendActions() []action {
 
 		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
 			Run: sendComposed},
-		{ID: "composer.newline", Key: keymap.Bind("a new line", "alt+enter", "ctrl+j"), In: c,
+		{ID: "composer.newline", Key: keymap.Bind("insert a new line", "alt+enter", "ctrl+j"),
+			In:  c,
 			Run: func(m *model) []feed.Effect { m.dialogs.composer().Newline(); return nil }},
 		{ID: "composer.up",
-			Key: keymap.Bind("a line up; from the first line to earlier texts", "up",
+			Key: keymap.Bind("up one line; from the first line: earlier texts", "up",
 				"ctrl+p"), In: c,
 			Run: func(m *model) []feed.Effect { m.dialogs.composer().Up(); return nil }},
 		{ID: "composer.down",
-			Key: keymap.Bind("a line down; from the last line to later texts", "down",
+			Key: keymap.Bind("down one line; from the last line: later texts", "down",
 				"ctrl+n"), In: c,
 			Run: func(m *model) []feed.Effect { m.dialogs.composer().Down(); return nil }},
 		{ID: "composer.leave",
-			Key: keymap.Bind("close; the draft is kept for the same agents", "esc",
+			Key: keymap.Bind("close and keep the draft for these agents", "esc",
 				"ctrl+c"), In: c, Run: leaveComposer},
 	}
 }
@@ -70,7 +71,7 @@ func needRunning(m *model) string {
 	return ""
 }
 
-// hearing splits the targets into those that can receive a text and the others.
+// hearing splits the targets into agents that can receive text and agents that cannot.
 func hearing(m *model) (hearing, deaf []*panel.AgentRow) {
 	for _, r := range targets(m) {
 		if r.Hears() {
@@ -82,7 +83,7 @@ func hearing(m *model) (hearing, deaf []*panel.AgentRow) {
 	return hearing, deaf
 }
 
-// askSend opens the draft for these agents, or an empty text.
+// askSend opens the composer with the draft for these agents, or empty.
 func askSend(m *model) []feed.Effect {
 	rows, deaf := hearing(m)
 	to := make([]string, len(rows))
@@ -146,14 +147,14 @@ func sendComposed(m *model) []feed.Effect {
 		}
 	}
 	if len(rows) == 0 {
-		c.Problem = "none of its recipients is part of the city any more"
+		c.Problem = "none of the recipients exists in the city any more"
 		return nil
 	}
 	leaveComposer(m)
 	return deliver(m, rows, text, func(m *model) { forgetDraft(m, c.To) })
 }
 
-// deliver sends a text and asks first if needed; agreed is called when it is sent.
+// deliver sends a text. It asks first if needed, and calls agreed before it sends.
 func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
 	q := question{title: "Send to " + targetNames(rows) + "?", whom: names(m, rows), verb: "send",
@@ -188,8 +189,8 @@ func leaveComposer(m *model) []feed.Effect {
 	return nil
 }
 
-// waitingRows returns the targets that have waiting texts. Otherwise it returns the agents with waiting texts from
-// this room: after sending to marked agents the cursor is elsewhere.
+// waitingRows returns the targets that have waiting texts. If none has any, it returns all agents with waiting
+// texts from this room, because the cursor may have moved since.
 func waitingRows(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for _, r := range targets(m) {
@@ -221,7 +222,7 @@ func needWaiting(m *model) string {
 	return ""
 }
 
-// needKnownWaiting is the condition for sending a text again: the snapshot has only the beginning of it.
+// needKnownWaiting returns why waiting texts cannot be sent again, or "". Snapshots have only their beginnings.
 func needKnownWaiting(m *model) string {
 	if why := needWaiting(m); why != "" {
 		return why
@@ -235,7 +236,7 @@ func needKnownWaiting(m *model) string {
 	return ""
 }
 
-// ofRead applies a condition to the agent of the open details, independent of marks.
+// ofRead applies a condition to the agent of the open details, regardless of marks.
 func ofRead(why func(*model) string) func(*model) string {
 	return func(m *model) string {
 		if no := needDossier(m); no != "" {
@@ -247,7 +248,7 @@ func ofRead(why func(*model) string) func(*model) string {
 	}
 }
 
-// fromDetails applies an action to the agent of the open details, and closes them.
+// fromDetails returns an action that closes an agent's details and runs do on that agent.
 func fromDetails(do func(*model) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
 		name := m.dialogs.dossier().Name
@@ -279,8 +280,8 @@ func askUnsend(m *model) []feed.Effect {
 	return nil
 }
 
-// askSendNow resends the next waiting text without waiting for an empty line. It first takes the text back, so it
-// is typed only once.
+// askSendNow sends the next waiting text again without waiting for an empty line. It first takes back the queued
+// text, so that it is typed only once.
 func askSendNow(m *model) []feed.Effect {
 	rows := waitingRows(m)
 	var first, commands []city.Command
@@ -300,7 +301,7 @@ func askSendNow(m *model) []feed.Effect {
 		body:  body,
 		do: func(m *model) []feed.Effect {
 			for _, c := range commands {
-				// the only copy if the second step fails
+				// the only copy of the text if sending it fails
 				rememberSent(m, c.(city.Nudge).Text)
 			}
 			unmark(m, commands)
@@ -329,13 +330,13 @@ func sendLine(m *model, args []string) ([]feed.Effect, string) {
 func nudgeLine(m *model, args []string) ([]feed.Effect, string) {
 	return aimed(m, args[:1], func() ([]feed.Effect, string) {
 		if len(args) < 2 {
-			return nil, "a text is missing after the name"
+			return nil, "the text after the name is missing"
 		}
 		return sendLine(m, args[1:])
 	})
 }
 
-// noWords offers nothing, because a text follows.
+// noWords returns no completions: the argument is free text.
 func noWords(*model, []string) []word { return nil }
 
 func cannotUnsend(r *panel.AgentRow) string {
@@ -349,7 +350,7 @@ func cannotUnsend(r *panel.AgentRow) string {
 type draftTo struct {
 	to []string
 	unsent
-	subject string // of mail
+	subject string // only for mail
 }
 
 // maxDrafts bounds the number of drafts.
@@ -377,7 +378,7 @@ func sameNames(a, b []string) bool {
 const (
 	maxSent     = 50
 	maxSentText = 4 << 10  // bytes of one text; a longer one is not stored
-	maxSentAll  = 64 << 10 // bytes of all texts
+	maxSentAll  = 64 << 10 // bytes of all texts together
 )
 
 // rememberSent stores a text that was sent, without duplicates.

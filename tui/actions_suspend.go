@@ -11,15 +11,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// subject is what a flag of the configuration applies to: an agent or a whole pool.
+// subject is an agent or a whole pool that can be suspended in the configuration.
 type subject struct {
 	name, shown string
 	pool        bool
 	rig         string
-	off         string // why it is suspended, "" = it is not
+	off         string // why it is suspended; "" = not suspended
 }
 
-// above reports whether the rig or the city suspends it, which its own flag cannot change.
+// above reports whether it is suspended with its rig or city, so that its own flag has no effect.
 func (s *subject) above() bool {
 	return s.off == "by city" || s.rig != "" && strings.HasPrefix(s.off, "by rig ")
 }
@@ -28,8 +28,8 @@ func poolSubject(p *panel.PoolRow) subject {
 	return subject{name: p.Name, shown: p.Shown, pool: true, rig: p.Rig, off: p.Suspended}
 }
 
-// byFlag splits subjects into those that can be suspended and those with a flag of their own to clear. Subjects that
-// already are as wanted are in neither, so that undo restores exactly what changed.
+// byFlag splits subjects into those to suspend and those to resume by clearing their own flag. Subjects that are
+// suspended with their rig or city are in neither list.
 func byFlag(all []subject) (on, off []subject) {
 	for _, s := range all {
 		switch {
@@ -42,7 +42,7 @@ func byFlag(all []subject) (on, off []subject) {
 	return on, off
 }
 
-// subjects returns agents, or pools for agents that are one of several in a pool: a member has no flag of its own.
+// subjects returns agents, or pools for agents that have no flag of their own: members of a pool of several.
 func subjects(m *model, rows []*panel.AgentRow) []subject {
 	var all []subject
 	seen := map[string]bool{}
@@ -98,13 +98,12 @@ func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
-// resumeAll clears the flag of subjects.
 func resumeAll(m *model, all []subject) []feed.Effect {
 	return perhaps(m, question{title: "Resume " + called(all) + "?", verb: "resume",
 		do: func(m *model) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
 }
 
-// needSuspend is the condition of s: it acts on the pool if Pools has the focus, else on agents.
+// needSuspend returns why s is not possible, or "". In Pools, s acts on the pool; elsewhere on agents.
 func needSuspend(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
@@ -160,7 +159,7 @@ func askSuspend(m *model) []feed.Effect {
 	return nil
 }
 
-// already says how many subjects are already suspended.
+// already returns a line with the number of subjects that are already suspended, if any.
 func already(all, on []subject) []string {
 	switch n := len(all) - len(on); n {
 	case 0:
@@ -211,7 +210,7 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	return nil
 }
 
-// ending returns how many sessions stop when subjects are suspended.
+// ending returns how many sessions stop if subjects are suspended.
 func ending(m *model, all []subject) int {
 	n := 0
 	for _, s := range all {

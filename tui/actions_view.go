@@ -53,7 +53,7 @@ func viewActions(all []panel.Panel) []action {
 				m.before = m.focus
 				return nil
 			}},
-		{ID: "view.event", Key: keymap.Bind("show all of the event", "enter"), Short: "detail",
+		{ID: "view.event", Key: keymap.Bind("show the whole event", "enter"), Short: "detail",
 			In:  []keymap.Zone{keymap.InEvents},
 			Why: needEvent, Run: showEvent},
 		{ID: "view.filter",
@@ -62,7 +62,7 @@ func viewActions(all []panel.Panel) []action {
 			In: panel.ZonesOf(all, func(*panel.About) bool {
 				return true
 			}), Run: askFilter},
-		{ID: "view.attention", Key: keymap.Bind("only what needs attention, or everything", "!"),
+		{ID: "view.attention", Key: keymap.Bind("show only what needs attention, or all", "!"),
 			Short: "attention", In: panel.ZonesOf(all, func(a *panel.About) bool {
 				return !a.Always
 			}),
@@ -76,7 +76,7 @@ func viewActions(all []panel.Panel) []action {
 		{ID: "view.redraw", Key: keymap.Bind("redraw the screen", "ctrl+l"), In: global,
 			Run: func(m *model) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "city.details",
-			Key: keymap.Bind("show the city: its problems in full, configuration, controller", "c"),
+			Key: keymap.Bind("show details of the city: problems, configuration, controller", "c"),
 			In:  global,
 			Why: needCity, Run: showCity},
 		{ID: "city.suspend", Key: keymap.Bind("suspend the whole city, or resume it"), In: global,
@@ -88,7 +88,7 @@ func viewActions(all []panel.Panel) []action {
 		{ID: "view.help", Key: keymap.Bind("help: all keys; / searches, enter runs", "?"),
 			Short: "help", In: global,
 			Run: func(m *model) []feed.Effect { openFinder(m, false); return nil }},
-		{ID: "view.back", Key: keymap.Bind("one step back; never leaves the room", "esc"),
+		{ID: "view.back", Key: keymap.Bind("go back one step; never leaves the room", "esc"),
 			In:  global,
 			Run: back},
 	}
@@ -122,7 +122,7 @@ func askSuspendCity(m *model) []feed.Effect {
 				return carry(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
 	}
-	ask(m, question{title: "Suspend " + cityName(m) + "?", verb: "suspend", count: living(m),
+	ask(m, question{title: "Suspend " + cityName(m) + "?", verb: "suspend", count: runningAgents(m),
 		body: []string{"All sessions stop, and none starts until the city is resumed."},
 		do: func(m *model) []feed.Effect {
 			return carry(m, "suspending", "the city", []city.Command{city.Suspend{}})

@@ -20,7 +20,7 @@ func answerable(m *model) *panel.WatchdogRow {
 	return nil
 }
 
-// answerCall records that a user has seen the call.
+// answerCall acknowledges a watchdog's call for attention.
 func answerCall(m *model, r *panel.WatchdogRow) []feed.Effect {
 	return carry(m, "acknowledging", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
 		By: "operator"}})
@@ -48,7 +48,7 @@ func heardLine(m *model, args []string) ([]feed.Effect, string) {
 	return answerCall(m, r), ""
 }
 
-// callBadge says how many watchdogs call for attention, or "".
+// callBadge returns a note with the number of watchdogs that call for attention, or "".
 func callBadge(m *model, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {

@@ -67,7 +67,7 @@ func showWork(m *model) []feed.Effect {
 	return nil
 }
 
-// refreshWork asks again once the current question is answered.
+// refreshWork requests the work again, once a request in progress has been answered.
 func refreshWork(m *model) []feed.Effect {
 	if m.dialogs.work().stale = true; m.dialogs.work().asked == 0 {
 		askWork(m)

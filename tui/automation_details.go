@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	runType = "run" // the type of a run's bead
+	runType = "run" // bead type of runs
 	runRows = 10
 )
 
@@ -37,7 +37,7 @@ func askRuns(m *model, h *details.RunHistory) {
 		Limit: runRows})
 }
 
-// newestRun identifies the newest run and its progress.
+// newestRun returns a key that changes when a newer run starts or the newest run ends.
 func newestRun(m *model, name string) string {
 	r := m.Automations.Find(name)
 	if r == nil || r.Last == nil {
@@ -46,21 +46,21 @@ func newestRun(m *model, name string) string {
 	return r.Last.ID + " " + r.Last.Outcome
 }
 
-// runsChanged asks again if newer runs exist than those shown.
+// runsChanged requests the runs again if the open list is outdated.
 func runsChanged(m *model) {
 	if h := m.dialogs.history(); h != nil && h.Asked == 0 && h.Newest != newestRun(m, h.Name) {
 		askRuns(m, h)
 	}
 }
 
-// seekBeads asks the city for beads and returns the id of the answer.
+// seekBeads requests beads from the city and returns the ID of the request.
 func seekBeads(m *model, q beads.Query) int {
 	m.seeks++
 	m.todo = append(m.todo, feed.QueryBeads{ID: m.seeks, Query: q})
 	return m.seeks
 }
 
-// takeFound takes an answer in. It ignores answers that are no longer wanted.
+// takeFound handles an answer with beads. It ignores answers to outdated requests.
 func takeFound(m *model, f feed.FoundBeads) {
 	if h := m.dialogs.history(); h != nil && h.Asked == f.ID {
 		h.Asked, h.Known, h.Problem = 0, true, widget.Plain(f.Problem)

@@ -9,31 +9,31 @@ import (
 	"gcity/tui/widget"
 )
 
-// question is a question that is asked before an action.
+// question is a confirmation before an action.
 type question struct {
 	title string
 	whom  []string // the targets, if the title does not name them
 	body  []string
-	verb  string // what "yes" does
-	no    string // what "no" does; "" = leave it
-	count int    // how many targets
+	verb  string // label of "yes"
+	no    string // label of "no"; "" = leave it
+	count int    // number of targets
 	plan  bool   // it shows a plan, so it is always asked
 	do    func(*model) []feed.Effect
 }
 
-// many is the number of targets from which the number must be typed.
+// many is the smallest number of targets that the user must confirm by typing it.
 const many = 5
 
 // confirm is how often the user wants to be asked.
 type confirm int
 
 const (
-	confirmNormal confirm = iota // before every action that is not harmless and reversible
+	confirmNormal confirm = iota // before actions that do harm or cannot be undone
 	confirmAlways                // before every verb
-	confirmNever                 // only if something must be typed or a plan must be seen
+	confirmNever                 // only if the user must type something or see a plan
 )
 
-// perhaps does what is harmless and reversible; it asks first only if the user always wants to be asked.
+// perhaps runs a harmless and reversible action. It asks first only with confirmAlways.
 func perhaps(m *model, q question) []feed.Effect {
 	if m.confirm != confirmAlways {
 		return q.do(m)

@@ -13,21 +13,21 @@ import (
 	"gcity/tui/widget"
 )
 
-// abroad is what a room knows about other cities.
+// abroad is what a room stores about other cities.
 type abroad struct {
-	directory bool        // there is a list of cities
+	directory bool        // a list of cities exists
 	registrar bool        // cities can be registered and unregistered
 	fleet     *fleet.List // nil = not received yet
 	lobby     bool        // the room shows all cities and belongs to none
-	all       bool        // the program started there
+	all       bool        // the program was started for all cities
 	at        string      // the city's name in the list, "" = not listed
-	under     string      // the name it was opened by, "" = not opened from the list
-	folder    string      // of the city, without symbolic links; "" = unknown
-	// the name of the city that the program was started for, if this is another one
+	under     string      // its name when it was opened from the list; "" = opened otherwise
+	folder    string      // folder of the city, without symbolic links; "" = unknown
+	// name of the city that the program was started for, if this is another one
 	home    string
-	homeAt  string          // the folder of that city, "" = the program was started for all cities
-	hosts   bool            // this program runs it
-	from    feed.SwitchCity // where the room of all cities was entered from
+	homeAt  string          // folder of that city; "" = the program was started for all cities
+	hosts   bool            // this program runs the controller of that city
+	from    feed.SwitchCity // the room from which the room of all cities was entered
 	going   journey
 	arrived time.Time
 
@@ -41,12 +41,12 @@ type abroad struct {
 
 // journey is a switch to another city in progress.
 type journey struct {
-	id     int // of the status line; 0 = no switch in progress
+	id     int // ID of its status line; 0 = no switch in progress
 	name   string
-	before status // the status before
+	before status // the status line before the switch
 }
 
-// hearFleet takes in a new list of the cities.
+// hearFleet handles a new list of cities.
 func hearFleet(m *model, f *fleet.List) {
 	m.ui++
 	tellOfList(m, f)
@@ -67,8 +67,8 @@ func hearFleet(m *model, f *fleet.List) {
 	refreshCities(m)
 }
 
-// tellOfList says in the status line that the list of the cities appeared, disappeared or came back. It does not
-// replace a pending or failed status.
+// tellOfList reports in the status line that the list of cities appeared, failed or recovered. It does not replace
+// a pending or failed status.
 func tellOfList(m *model, f *fleet.List) {
 	old := m.fleet
 	if old == nil || m.lobby || m.status.pending || m.status.failed && m.status.while == nil ||
@@ -132,8 +132,8 @@ func visitCity(m *model, name, path, agent string) []feed.Effect {
 	return leaveFor(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
 }
 
-// leaveFor starts a switch. Until it is done, keys are ignored except the one that cancels it: they would be meant
-// for the other city.
+// leaveFor starts a switch. Until it ends, only the key that cancels it works, because other keys would be meant
+// for the new city.
 func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
 	if m.departure.waits() {
 		complain(m, "cannot switch city: "+departureText(m))
@@ -149,7 +149,7 @@ func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
 	return []feed.Effect{t}
 }
 
-// between reports whether a key must be ignored because a switch is in progress or has just ended.
+// between reports whether a key is ignored because a switch is in progress or has just ended.
 func between(m *model, key string) bool {
 	if m.going.id != 0 {
 		if key == "esc" || key == "ctrl+c" {
@@ -174,7 +174,7 @@ func cannotGo(m *model, id int, why string) {
 	}
 }
 
-// goneFrom leaves the room. Its pending status stays for the next visit.
+// goneFrom resets a room that is left. Its status line is again the one from before the switch.
 func goneFrom(m *model) {
 	m.status, m.going = m.going.before, journey{}
 }
@@ -199,7 +199,7 @@ func inherit(m *model, from *model, now time.Time) {
 	m.ui++
 }
 
-// cityMark says in the header which city this is, and whether others need attention.
+// cityMark returns the parts of the header that show which city this is and whether others need attention.
 func cityMark(m *model, w int) (position, wanting string) {
 	if !m.directory || m.fleet == nil {
 		return "", ""
@@ -279,7 +279,7 @@ func cityLine(m *model, args []string) ([]feed.Effect, string) {
 	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
 }
 
-// askHosted handles leaving in the room of another city while this program runs one.
+// askHosted asks how to leave, in the room of the city that this program runs, and switches there first.
 func askHosted(m *model) []feed.Effect {
 	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.home, Leaving: true})
 }
@@ -288,7 +288,7 @@ func askHosted(m *model) []feed.Effect {
 func needFleet(m *model) string {
 	if !m.directory {
 		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.keys.KeyOf("city.switch") +
-			" says more"
+			" explains more"
 	}
 	return ""
 }

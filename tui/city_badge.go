@@ -6,12 +6,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// signboard starts the header with the city's name, on the city's own colour if it has one, so that cities are not
-// confused. Without colours the name is drawn as a title.
+// signboard adds the city's name to the header, on the city's own colour if it has one, so that cities are not
+// confused. Without colours it draws the name as a title.
 func signboard(m *model, l *widget.Line, name string) {
 	own := ""
 	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
-		// the controller has checked it; a newer version may allow more
+		// the controller has validated it, but a newer version may allow more
 		own, _ = colour.Parse(m.snap.Console.Colour)
 	}
 	if own == "" {
@@ -21,7 +21,7 @@ func signboard(m *model, l *widget.Line, name string) {
 	l.Badge(own, " "+name+" ")
 }
 
-// cityName returns the city's name as far as it is known.
+// cityName returns the city's name, or a general term while it is unknown.
 func cityName(m *model) string {
 	switch {
 	case m.snap == nil && m.lobby:

@@ -8,8 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// switchCity is the action of @. It offers the cities, or goes back to the room of all cities if the user came from
-// there.
+// switchCity offers the cities, or goes back to the room of all cities if the user came from there.
 func switchCity(m *model) []feed.Effect {
 	switch {
 	case !m.directory:
@@ -24,7 +23,7 @@ func switchCity(m *model) []feed.Effect {
 		return leaveFor(m, feed.SwitchCity{})
 	}
 	f := &finder{Title: citiesTitle(m), None: "No city has this name.", About: citiesList{},
-		Verb: "goes there", Reasons: true}
+		Verb: "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
 	return nil
@@ -102,7 +101,7 @@ func homeItem(m *model, name int) *item {
 		}}
 }
 
-// citiesTitle returns the title of the list of cities; it says if the list is outdated.
+// citiesTitle returns the title of the list of cities, with a note if the list is outdated.
 func citiesTitle(m *model) string {
 	if m.fleet == nil || m.fleet.Gone == "" {
 		return "Cities"
@@ -110,7 +109,7 @@ func citiesTitle(m *model) string {
 	return "Cities (outdated): " + widget.Plain(m.fleet.Gone)
 }
 
-// citiesList marks a finder that offers the cities.
+// citiesList marks the finder that lists the cities.
 type citiesList struct{}
 
 // refreshCities updates the open list; the cursor stays on its city.

@@ -13,20 +13,21 @@ import (
 	"gcity/tui/terminal"
 )
 
-// tour keeps the rooms of the visited cities, one of which is shown. The streams of the others have ended; only
-// commands given there run to their end. It belongs to the goroutine of the model.
+// tour has the rooms of the visited cities and shows one of them. The other rooms have no streams; commands that
+// were started there still finish. The model's goroutine owns it.
 type tour struct {
-	o       Options
-	root    *feed.Runner
-	fresh   terminal.ScreenMaker
-	rooms   map[string]*station // by folder; "" is the room of all cities
-	here    *station
-	home    *station           // of the city that Run was called for; nil = for all
+	o     Options
+	root  *feed.Runner
+	fresh terminal.ScreenMaker
+	rooms map[string]*station // by folder; "" is the room of all cities
+	here  *station
+	// room of the city that Run was called for; nil = started for all cities
+	home    *station
 	lookout *feed.FleetWatcher // nil = no list of cities
 	visits  int
 
 	mu     sync.Mutex
-	box    *feed.Mailbox // of the room that is shown
+	box    *feed.Mailbox // mailbox of the visible room
 	person *feed.Person  // changed preferences, nil = unchanged
 }
 
@@ -36,10 +37,10 @@ type station struct {
 	r     *feed.Runner
 	keep  string // file that stores the state of the room
 	leave context.CancelFunc
-	visit int // number of the last visit; the lowest was left first
+	visit int // counter at the last visit; the lowest is the least recent
 }
 
-// maxRooms bounds the rooms that are kept.
+// maxRooms is the maximum number of rooms kept.
 const maxRooms = 16
 
 // newTour opens the first room: that of the city, or that of all cities.
@@ -120,7 +121,7 @@ func (t *tour) travel(r *feed.Runner, e feed.SwitchCity) {
 	r.Travel(e, known, keep)
 }
 
-// destination returns the room of a switch, or nil if it does not exist yet.
+// destination returns the existing room that a switch leads to, or nil.
 func (t *tour) destination(e feed.SwitchCity) *station {
 	if e.Home {
 		return t.home
@@ -182,7 +183,7 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	return tea.Sequence(cmd, r.carryOut(todo))
 }
 
-// welcome selects the agent that the switch was for, and says which city this is.
+// welcome selects the agent that the switch was for, and shows which city this is.
 func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 	switch {
 	case m.lobby:
@@ -194,17 +195,17 @@ func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 	case a.Leaving:
 		todo := askQuit(m)
 		if c := m.dialogs.choice(); c != nil && m.mode == Hosting {
-			where := cityName(from) + ", where you were,"
+			where := cityName(from) + ", which was shown before,"
 			if from.lobby {
-				where = "The city you looked at"
+				where = "The city shown before"
 			}
-			c.Body = append([]string{"This is about " + cityName(m) +
+			c.Body = append([]string{"This concerns " + cityName(m) +
 				", the city that this program runs. " + where + " keeps running.", ""},
 				c.Body...)
 		}
 		return todo
 	}
-	if !m.status.pending && !m.status.failed { // from an earlier action in this room
+	if !m.status.pending && !m.status.failed { // it reports an earlier action in this room
 		say(m, "this is "+cityName(m))
 	}
 	if a.Agent != "" {

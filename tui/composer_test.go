@@ -295,7 +295,7 @@ func TestComposerOutlivesItsAgents(t *testing.T) {
 	})
 	s.press("enter")
 	s.wants()
-	s.shows("none of its recipients")
+	s.shows("none of the recipients")
 }
 
 // Without colour it is the same, and nothing is painted.

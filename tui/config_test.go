@@ -24,7 +24,7 @@ func TestAHeldConfigurationIsConfirmed(t *testing.T) {
 	s.change(held("builder", "chatty", "idle"))
 	s.shows("! configuration held: removes 3 of 4 running agents; C shows the plan", "C confirm")
 	s.press("C")
-	s.shows("Put configuration 9f8e7d6c5b4a into force?", "which stop: builder, chatty, idle.", "added shop/buyer", "changed monitor: its command")
+	s.shows("Apply configuration 9f8e7d6c5b4a?", "which stop: builder, chatty, idle.", "added shop/buyer", "changed monitor: its command")
 	s.press("n")
 	s.wants()
 	s.press("C", "enter") // "no" is chosen
@@ -59,7 +59,7 @@ func TestAnotherConfigurationIsNotConfirmed(t *testing.T) {
 		s.change(change)
 		s.press("y")
 		s.wants()
-		s.shows("not confirmed: the configuration has changed since")
+		s.shows("not confirmed: the configuration changed meanwhile")
 	}
 }
 

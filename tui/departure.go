@@ -11,22 +11,22 @@ import (
 	"gcity/tui/widget"
 )
 
-// departure is leaving after all agents have drained. The zero value waits for none.
+// departure is the state of leaving once all agents have drained. In its zero value no agent is awaited.
 type departure struct {
-	id int // of the action that drained them
-	// agents that were told to drain, without a known failure, in the order of the commands
+	id int // ID of the action that drained them
+	// agents with a drain command that has not failed, in the order of the commands
 	told  []string
-	heard bool // the result of draining them is known
-	// the user stays; the drains are canceled once it is known which succeeded
+	heard bool // the results of the drain commands are known
+	// the user stays; the drains are canceled once their results are known
 	given bool
-	lives map[string]string // the awaited agents and their sessions
+	lives map[string]string // session IDs of the awaited agents, by name
 	total int
-	until time.Time // when the room is left even if agents have not finished
+	until time.Time // when to leave even if agents have not finished
 }
 
 func (d *departure) waits() bool { return d.total > 0 && !d.given }
 
-// askDrainAll asks whether all agents shall finish before the city stops.
+// askDrainAll asks whether to drain all agents before the city stops.
 func askDrainAll(m *model) []feed.Effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
@@ -49,7 +49,7 @@ func askDrainAll(m *model) []feed.Effect {
 	return nil
 }
 
-// longestDrain returns the longest drain timeout of some agents; without a deadline it is the usual one.
+// longestDrain returns the longest drain timeout of the agents. usualDrain replaces a missing one.
 func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
 	longest := time.Duration(0)
 	for _, r := range rows {
@@ -62,7 +62,7 @@ func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
 	return longest
 }
 
-// depart drains agents and waits for the ends of their sessions.
+// depart drains agents and starts waiting for their sessions to end.
 func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
 	d := departure{lives: map[string]string{}, total: len(rows),
 		until: m.now.Add(longestDrain(m, rows) + panel.Slack)}
@@ -77,7 +77,7 @@ func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
 	var todo []feed.Effect
 	if len(commands) > 0 {
 		todo = carry(m, "draining", widget.Count(len(commands), "agent"), commands)
-		m.undo = undo{} // esc cancels it
+		m.undo = undo{} // esc cancels the drains
 		d.id = m.status.id
 	}
 	m.departure = d
@@ -104,7 +104,7 @@ func refusedToDepart(m *model, r *feed.Result) {
 	}
 }
 
-// unfinished returns the agents that are still awaited.
+// unfinished returns the awaited agents that still have their sessions.
 func unfinished(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
@@ -125,8 +125,8 @@ func leaveWhenDone(m *model) {
 	}
 }
 
-// stayHere cancels the departure. Drains are canceled, and agents that have finished restart. Agents that were
-// drained by others keep draining. While the result of draining is unknown, it waits for it.
+// stayHere cancels the departure and the drains that it started; agents that have finished restart. It keeps drains
+// of other users. While the results of its drains are unknown, it waits for them.
 func stayHere(m *model) []feed.Effect {
 	d := &m.departure
 	if len(d.told) > 0 && !d.heard {
@@ -162,7 +162,7 @@ func departureText(m *model) string {
 		return ""
 	}
 	left := len(unfinished(m))
-	return fmt.Sprintf("leaving when all have finished: %d of %d have, at most %s more",
+	return fmt.Sprintf("leaving when all have finished: %d of %d done, at most %s left",
 		d.total-left,
 		d.total, widget.Age(d.until.Sub(m.now)))
 }

@@ -36,9 +36,9 @@ func TestDrainAllThenLeave(t *testing.T) {
 	s.wants()
 	s.press("q", "d", "y")
 	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "chatty", Final: true}, city.Drain{Agent: "idle", Final: true})
-	s.shows("leaving when all have finished: 0 of 3 have, at most 5m more", "esc stays")
+	s.shows("leaving when all have finished: 0 of 3 done, at most 5m left", "esc stays")
 	s.ended("builder", "idle")
-	s.shows("2 of 3 have")
+	s.shows("2 of 3 done")
 	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Fatal("left before all have finished")
 	}

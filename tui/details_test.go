@@ -40,7 +40,7 @@ func TestDetailsOfADrain(t *testing.T) {
 	s.agent("worker-3", func(a *city.Agent) { a.Drain, a.Until = &city.DrainInfo{By: "operator"}, nil })
 	s.shows("asked to finish by operator", "it has not reported done, and there is no deadline", "draining for", "no deadline")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain = &city.DrainInfo{By: "operator", Acked: true} })
-	s.shows("it has reported done", "has finished, its session is ending")
+	s.shows("it has reported done", "reported done; its session is ending")
 }
 
 func TestDetailsOfAPool(t *testing.T) {
@@ -104,7 +104,7 @@ func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
 	run := func() { s.m.perform(s.m.action("pool.details")) }
 	s.choose("builder")
 	run()
-	s.shows("no pool is selected; 2 goes there")
+	s.shows("no pool is selected; press 2")
 	s.press("esc")
 	s.choose("batch-2")
 	run()

@@ -109,14 +109,14 @@ func (d *dialogs) about() any {
 
 type agentText struct {
 	*details.Inspection
-	crashes bool // it is about its crashes
-	told    bool // it is about its prompt
+	crashes bool // the text shows its crashes
+	told    bool // the text shows its prompt
 }
 
 // eventAgent is the agent of the open event.
 type eventAgent string
 
-// dossier returns what is known about the agent of the open text, or nil.
+// dossier returns the inspection of the agent that the open text is about, or nil.
 func (d *dialogs) dossier() *details.Inspection {
 	if t, ok := d.about().(agentText); ok {
 		return t.Inspection
@@ -190,13 +190,13 @@ func (m *model) sheet(s screenful) screenful {
 	return s
 }
 
-// sheetPlace returns the position of a dialog of that many lines.
+// sheetPlace returns the position and height of a dialog with that many lines of content.
 func (m *model) sheetPlace(lines, w int) (left, top, h int) {
 	h = min(lines+2, m.h)
 	return (m.w - w) / 2, max(0, (m.h-h)/3), h
 }
 
-// sheetContent returns the open dialog; the title is "" without a dialog.
+// sheetContent returns the content of the open dialog; the title is "" without a dialog.
 func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	switch {
 	case m.dialogs.covers():
@@ -210,8 +210,8 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	return "", nil, 0, -1, -1
 }
 
-// oldLine says in a dialog that the city does not answer, because the dialog may cover the line that says so. It is
-// "" if the city answers.
+// oldLine returns a warning that the city does not answer, or "". Dialogs show it because they may cover the
+// header.
 func (m *model) oldLine(w int) string {
 	text := ""
 	switch {
@@ -229,5 +229,5 @@ func (m *model) oldLine(w int) string {
 		w, m.look.Glyphs.More))
 }
 
-// typing reports whether something is typed at the foot of the screen.
+// typing reports whether an input line or composer is open at the foot of the screen.
 func (m *model) typing() bool { return m.dialogs.foot() != nil }

@@ -56,7 +56,7 @@ func TestSurplusIsNotTakenBack(t *testing.T) {
 	for _, key := range []string{"D", "u"} {
 		s.press(key)
 		s.wants()
-		s.shows("worker-3 drains because pool worker is scaling down; to keep it press 2, then >")
+		s.shows("worker-3 drains because pool worker is scaling down; to keep it, press 2, then >")
 	}
 	s.press("esc")
 	s.choose("worker-2")
@@ -117,7 +117,7 @@ func TestDrainOfMany(t *testing.T) {
 	}
 	mark("builder", "scout", "worker-1", "worker-3")
 	s.press("D")
-	s.shows("Drain 2 agents?", "builder, worker-1", "when they report done, or at a", "a surplus pool member")
+	s.shows("Drain 2 agents?", "builder, worker-1", "when they report done, or at", "a surplus pool member")
 	s.press("y")
 	s.wants(city.Drain{Agent: "builder"}, city.Drain{Agent: "worker-1"})
 	mark("deployer", "scout", "worker-3")

@@ -13,8 +13,8 @@ func editActions() []action {
 	return []action{
 		{ID: "config.edit",
 			Key: keymap.Bind(
-				"edit the configuration: of the agent or the pool, in $EDITOR; then see its plan "+
-					"and apply it", "e"),
+				"edit the configuration: open it in $EDITOR, at the agent or the pool; then "+
+					"review the plan and apply it", "e"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit its configuration",

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// written is a place in the configuration and what it contains.
+// written is a position in the configuration and what is declared there.
 type written struct {
 	feed.FileLine
 	what string
@@ -76,8 +76,8 @@ func editedThing(m *model) (name, source string, patched []string) {
 	return "", "", nil
 }
 
-// writtenAt lists the positions of the subject of an edit: an error first, then its declaration, then what changes
-// that.
+// writtenAt lists the positions of the subject of an edit: an error first, then its declaration, then patches to
+// it.
 func writtenAt(m *model) (name string, all []written) {
 	name, source, patched := editedThing(m)
 	add := func(p feed.FileLine, what string) {
@@ -99,8 +99,8 @@ func writtenAt(m *model) (name string, all []written) {
 	return name, all
 }
 
-// editPlace starts an edit at the declaration of the subject. It asks for the file unless that is one place in
-// city.toml; an error in city.toml has priority.
+// editPlace starts an edit at the declaration of the subject, or at an error in city.toml. It asks which file to
+// edit if there are several.
 func editPlace(m *model) []feed.Effect {
 	_, all := writtenAt(m)
 	_, refused := mistake(m)

@@ -130,7 +130,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
-	s.shows("Apply the edited one.toml into force?")
+	s.shows("Apply the edited one.toml?")
 }
 
 // What an editor that failed has written is kept until somebody says what becomes of it.
@@ -159,7 +159,7 @@ func TestAnEditorThatFails(t *testing.T) {
 func TestEditFromTheDetails(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("x")
-	s.shows("edit the configuration: of the agent")
+	s.shows("edit the configuration: open it in")
 	s.press("esc", "d")
 	choose(s.m, "scout")
 	s.shows("e edits its configuration")

@@ -23,7 +23,7 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 			"kill in 1m12s if still running", "kill in 1m12s"},
 		{"no deadline", city.Agent{State: city.Draining, Drain: &city.DrainInfo{By: "operator"}}, "no deadline", "no deadline"},
 		{"acknowledged", city.Agent{State: city.Draining, Until: in(time.Second), Drain: &city.DrainInfo{Acked: true}},
-			"has finished, its session is ending", "has finished"},
+			"reported done; its session is ending", "has finished"},
 		{"stopping", city.Agent{State: city.Stopping, Until: in(4 * time.Second)}, "kill in 4s", "kill in 4s"},
 		{"late", city.Agent{State: city.Stopping, Until: in(-time.Hour)}, "kill in 0s", "kill in 0s"},
 		{"backoff", city.Agent{State: city.Backoff, Until: in(9 * time.Second)}, "restarts in 9s", "restarts in 9s"},

@@ -15,7 +15,7 @@ func eventActions() []action {
 		{ID: "event.agent", Key: keymap.Bind("select the agent of the event", "."),
 			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
 		{ID: "event.only",
-			Key: keymap.Bind("only the events of the event's agent, or all events",
+			Key: keymap.Bind("show only events of the event's agent, or all events",
 				","), Short: "only it", In: e, Why: needOnly, Run: toggleOnly},
 		{ID: "reader.agent", Key: keymap.Bind("from an event: select its agent",
 			"."), In: []keymap.Zone{keymap.InReader}, Why: needReadAgent, Run: chooseRead},
@@ -27,7 +27,7 @@ func needEventAgent(m *model) string {
 		return why
 	}
 	if agentOf(m, &m.Events.Selected().Event) == "" {
-		return "this event is not about a current agent"
+		return "this event is not about an existing agent"
 	}
 	return ""
 }
@@ -42,7 +42,7 @@ func agentOf(m *model, e *events.Event) string {
 	return ""
 }
 
-// stoodFor returns the agent that the row under the cursor stands for, or nil if it does not exist.
+// stoodFor returns the agent that the row under the cursor refers to, or nil if it does not exist.
 func stoodFor(m *model) *panel.AgentRow {
 	p := m.focused()
 	if p.About().Proxy == "" {
@@ -51,8 +51,8 @@ func stoodFor(m *model) *panel.AgentRow {
 	return m.Agents.Find(p.Agent())
 }
 
-// singleAgent returns the one agent that the user looks at, ignoring marks. If rows stand for agents it is that of
-// the row under the cursor, and never a hidden one. It may be nil.
+// singleAgent returns one agent, regardless of marks: that of the row under the cursor if rows refer to agents,
+// else the selected one. It may be nil.
 func singleAgent(m *model) *panel.AgentRow {
 	if m.focused().About().Proxy != "" {
 		return stoodFor(m)
@@ -62,7 +62,7 @@ func singleAgent(m *model) *panel.AgentRow {
 
 func needReadAgent(m *model) string {
 	if name := m.dialogs.eventAgent(); name == "" || m.Agents.Find(name) == nil {
-		return "this text is not about a current agent"
+		return "this text is not about an existing agent"
 	}
 	return ""
 }
@@ -103,8 +103,8 @@ func needOnly(m *model) string {
 	return needEventAgent(m)
 }
 
-// toggleOnly narrows the timeline to the agent of the event under the cursor, and from then on to the selected
-// agent.
+// toggleOnly limits the timeline to the agent of the event under the cursor, and then to whichever agent is
+// selected.
 func toggleOnly(m *model) []feed.Effect {
 	if !m.Events.Only {
 		choose(m, agentOf(m, &m.Events.Selected().Event))
@@ -117,7 +117,7 @@ func toggleOnly(m *model) []feed.Effect {
 // sift applies the filter of the timeline again.
 func sift(m *model) { m.Events.Refill(m.env(), nil) }
 
-// digUp loads older events when the cursor is on the oldest one shown.
+// digUp loads older events when the cursor is on the oldest event.
 func digUp(m *model) {
 	t := m.Events
 	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.Begins ||
@@ -129,7 +129,7 @@ func digUp(m *model) {
 	m.todo = append(m.todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
-// unearthed takes older events in. If a filter hides all of them, it loads the next page, up to the limit.
+// unearthed handles older events. If a filter hides all of them, it loads the next page, up to the limit.
 func unearthed(m *model, d feed.LoadedHistory) {
 	t := m.Events
 	if d.ID != t.Asked {

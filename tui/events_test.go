@@ -112,7 +112,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 			s.m.Events.Only {
 			t.Errorf("%s does something to somebody", key)
 		}
-		s.shows("not about a current")
+		s.shows("not about an existing")
 		s.press("esc")
 	}
 	s.press("k")

@@ -70,7 +70,7 @@ func openFinder(m *model, verbs bool) {
 
 func openFinderOf(m *model, f *finder) { m.dialogs.Open(dialog.NewFinder(f)) }
 
-// unseen reports whether an action is hidden: in a read-only room, everything that would change something.
+// unseen reports whether an action is hidden: in a read-only room, any action that would change something.
 func unseen(m *model, a *action) bool {
 	return m.mode == ReadOnly && a.Refused(m) == needWritable(m)
 }
@@ -106,7 +106,7 @@ func runFound(m *model) []feed.Effect {
 	return todo
 }
 
-// runItem closes a finder and runs one of its rows, or says why it cannot.
+// runItem closes a finder and runs one of its rows, or reports why it cannot.
 func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 	m.dialogs.Close(f)
 	if why := t.Refused(); why != "" {

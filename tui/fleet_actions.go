@@ -41,8 +41,7 @@ func fleetActions() []action {
 			"d"), Short: "details", In: f, Why: needCityRow, Run: showSister},
 		{ID: "fleet.register",
 			Key: keymap.Bind(
-				"register a city's folder and start it: also a registered city that is "+
-					"not running", "a"),
+				"register a city's folder and start it: also starts a registered city", "a"),
 			Short: "add", In: f, Why: needRegistrar, Run: askRegister},
 		{ID: "fleet.unregister",
 			Key:  keymap.Bind("stop the city with all its agents, and unregister it", "ctrl+k"),
@@ -51,7 +50,7 @@ func fleetActions() []action {
 		{ID: "fleet.filter",
 			Key:   keymap.Bind("filter: all words must match; !not ~fuzzy state: name:", "/"),
 			Short: "filter", In: f, Run: filterCities},
-		{ID: "fleet.messages", Key: keymap.Bind("messages: what the status line said", "m"), In: f,
+		{ID: "fleet.messages", Key: keymap.Bind("messages: show past status lines", "m"), In: f,
 			Run: showMessages},
 		{ID: "fleet.mouse",
 			Key: keymap.Bind("use the mouse to click and scroll here, or to select text again",
@@ -83,7 +82,7 @@ func fleetMoves() []action {
 		{ID: "fleet.last", Key: keymap.Bind("to the last row", "G", "end"), In: f,
 			Run: move(widget.Far)},
 		{ID: "fleet.back",
-			Key: keymap.Bind("one step back, also to the city you came from; never leaves",
+			Key: keymap.Bind("go back one step, also to the previous city; never leaves",
 				"esc"), In: f, Run: backInFleet},
 	}
 }
@@ -124,7 +123,7 @@ func needCityRow(m *model) string {
 // needCityItself returns why a verb about a whole city does not apply to the row under the cursor.
 func needCityItself(m *model) string {
 	if m.onNeeds {
-		return "this is about a whole city, and the cursor is " +
+		return "this applies to a whole city, and the cursor is " +
 			"on an agent; " + m.keys.KeyOf("fleet.next") + " goes to the cities, " +
 			m.keys.KeyOf("fleet.open") + " to the agent"
 	}
@@ -194,8 +193,8 @@ func reloadCity(m *model) []feed.Effect {
 	return toCity(m, "reloading the configuration of", chosenCity(m), city.Reload{})
 }
 
-// askRegister asks for a folder. It suggests that of the selected city if that is not running: registering it again
-// starts it.
+// askRegister asks for a folder. It suggests the folder of the selected city if that is not running, because
+// registering it again starts it.
 func askRegister(m *model) []feed.Effect {
 	text := widget.NewEntry("")
 	if c := chosenCity(m); c != nil && !c.Info.Running {
@@ -292,7 +291,7 @@ func backInFleet(m *model) []feed.Effect {
 	return nil
 }
 
-// showSister shows what is known about a city without going there.
+// showSister shows details of a city without switching to it.
 func showSister(m *model) []feed.Effect {
 	name := chosenCity(m).Info.Name
 	m.read(&reader{Title: chosenCity(m).Shown,
@@ -313,7 +312,7 @@ func sisterLines(m *model, name string) []string {
 	}
 	if c.Info.Crashes > 0 {
 		lines = append(lines, m.look.Field("crashes",
-			fmt.Sprintf("%d of its controller", c.Info.Crashes)))
+			fmt.Sprintf("%d of the controller", c.Info.Crashes)))
 	}
 	if c.Info.Left > 0 {
 		lines = append(lines, m.look.Field("left",

@@ -17,9 +17,9 @@ import (
 	"gcity/tui/widget"
 )
 
-// fleetPlan is the layout of the room of all cities: the rows of each list with its title, 0 = hidden.
+// fleetPlan is the layout of the room of all cities: the rows of each list including its title. 0 means hidden.
 type fleetPlan struct {
-	head, cities, needs int // head: rows above the lists
+	head, cities, needs int // head is the number of rows above the lists
 	detail              int // details of the city under the cursor
 	tabs                bool
 }
@@ -87,7 +87,7 @@ func fleetProblem(m *model) string {
 		"; the list is outdated"
 }
 
-// fleetHeader counts cities as the header of a city counts agents: those that need attention first.
+// fleetHeader counts cities by health, those that need attention first.
 func fleetHeader(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.look.Glyphs.More))

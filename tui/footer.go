@@ -33,8 +33,8 @@ func foot(m *model, s screenful, p *plan) screenful {
 	return s
 }
 
-// stays reports whether the footer always shows an action at its end, in w columns. Actions that help lists too are
-// shown only if there is room.
+// stays reports whether a footer of w columns always has an action at its end. Actions that the help lists too need
+// more room.
 func stays(a *action, w int) bool {
 	switch a.ID {
 	case "view.palette":
@@ -107,7 +107,7 @@ func footer(m *model, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footWhose names the agent that a verb acts on in Events and Watchdogs, because it is not always the selected one.
+// footWhose names the agent that a verb acts on in Events and Watchdogs. It may differ from the selected one.
 func footWhose(m *model, a *action) string {
 	if m.focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
@@ -120,14 +120,14 @@ func footWhose(m *model, a *action) string {
 	return ""
 }
 
-// changes reports whether an action would change something in the city. A read-only user must not run it.
+// changes reports whether an action would change the city. Such actions are refused in a read-only room.
 func changes(m *model, a *action) bool {
 	looking := *m
 	looking.mode = ReadOnly
 	return a.Refused(&looking) == needWritable(&looking)
 }
 
-// suspendID is the verb that acts on a pool if Pools has the focus.
+// suspendID suspends agents, or a pool if Pools has the focus.
 const suspendID = "agent.suspend"
 
 // alsoOfPools reports whether a verb of agents acts on the pool if Pools has the focus.

@@ -49,7 +49,7 @@ func header(m *model, w int) string {
 	if host := where(m); host != "" && w >= 100 {
 		l.Add(themes.Dim, dot+host)
 	}
-	// the running agents have priority over this
+	// the count of running agents has priority over this
 	if text := dot + m.mode.String(); room > widget.Width(text)+14 &&
 		(badge == "" || w >= 100 || m.mode == ReadOnly) {
 		l.Add(mode, text)
@@ -59,7 +59,7 @@ func header(m *model, w int) string {
 		gap = 1
 	}
 	counts := countParts(m, w-l.Width-widget.Width(end)-gap)
-	// the number of agents in trouble has priority over this
+	// the count of agents in trouble has priority over this
 	if m.snap != nil && w >= 50 && !stalled(m) {
 		short := m.now.Format("15:04")
 		if more := countParts(m, w-l.Width-widget.Width(short)-3); len(
@@ -133,14 +133,14 @@ func byState(m *model) (urgent, rest []headPart) {
 	return urgent, rest
 }
 
-// headcounts is how many counts the header should have room for: agents that need attention, and running ones.
+// headcounts returns how many counts the header reserves room for: agents that need attention, and running ones.
 func headcounts(m *model) int {
 	urgent, rest := byState(m)
 	return len(urgent) + min(1, len(rest))
 }
 
-// countParts counts the agents by state in at most w columns: those that need attention, then running ones. What
-// does not fit is summed up; agents that need attention are always counted.
+// countParts counts the agents by state in at most w columns, those that need attention first. Counts that do not
+// fit are summed up; agents that need attention are always counted.
 func countParts(m *model, w int) []headPart {
 	if m.snap == nil {
 		return nil
@@ -188,13 +188,13 @@ func clockText(m *model) string {
 	switch {
 	case m.snap.Patrol.Last.IsZero():
 		loop = "-"
-	case turn < 4*time.Second: // younger than the pulse and the refresh of the screen
+	case turn < 4*time.Second: // recent patrols all count as "ok": the pulse is slower
 		loop = "ok"
 	}
 	return "loop " + loop + "  " + at
 }
 
-// stalled reports whether the controller has missed its patrol for long.
+// stalled reports whether the controller's patrol is long overdue.
 func stalled(m *model) bool {
 	if m.snap == nil || m.snap.Patrol.Last.IsZero() || stopped(m) {
 		return false
@@ -202,10 +202,10 @@ func stalled(m *model) bool {
 	return m.snap.Patrol.Age(m.now) > 3*m.snap.Patrol.Interval+5*time.Second
 }
 
-// stopped reports whether the city has stopped in good order, as far as is known.
+// stopped reports whether the city has shut down cleanly, as far as is known.
 func stopped(m *model) bool { return m.gone != "" && m.snap != nil && m.snap.ShutDown }
 
-// lost reports whether a city of another process has ended or does not answer: it cannot be controlled from here.
+// lost reports whether a city of another process cannot be controlled: it has ended or does not answer.
 func lost(m *model) bool { return m.gone != "" && m.mode != Hosting }
 
 // problems returns the problems of the whole city, the most severe first. One may have several lines.
@@ -232,7 +232,7 @@ func problems(m *model) []string {
 		p = append(p, "no patrol by the controller for "+widget.Age(s.Patrol.Age(m.now)))
 	}
 	if s.Config.Rejected != "" {
-		p = append(p, "config invalid; previous one stays in force: "+
+		p = append(p, "config invalid; the previous one stays active: "+
 			widget.PlainText(s.Config.Rejected))
 	}
 	if h := s.Config.Held; h != nil {

@@ -32,7 +32,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	s.shows("Pools, asks first")
 	wide := demo(t, 200, 60)
 	wide.press("?")
-	wide.shows("undo or release: the last verb (10 s); else quarantine, backoff or drain; acknowledge a watchdog ")
+	wide.shows("undo or release: undo the last verb (10 s); else end quarantine, backoff or drain; ack")
 }
 
 // What signs stand for, and where preferences are written, is found by the words somebody would look for.

@@ -16,17 +16,17 @@ import (
 
 // inbox is the dialog that lists mail: that for people, or all of it.
 type inbox struct {
-	all     []mail.Message // all messages received, newest first, without archived ones
-	rows    []mail.Message // those that are listed
+	all     []mail.Message // all messages received that are not archived, newest first
+	rows    []mail.Message // the messages listed
 	others  bool           // also mail for agents and pools
-	chosen  string         // the id under the cursor
+	chosen  string         // ID under the cursor
 	at      int            // index into rows
 	offset  int
-	problem string // why it could not be read, "" = it could
-	known   bool   // there was an answer
-	asked   int    // the question under way, 0 = none
-	counts  [2]int // the city's counts when it was asked
-	stale   bool   // something has changed since it was asked
+	problem string // why the mail could not be read; "" = no error
+	known   bool   // an answer has arrived
+	asked   int    // ID of the request in progress; 0 = none
+	counts  [2]int // the city's counts at the time of the request
+	stale   bool   // something has changed since the request
 
 	dialog.List[task]
 }
@@ -53,12 +53,12 @@ func (k *inbox) title() string {
 		text += fmt.Sprintf(", %d unread", unread)
 	}
 	if len(k.all) >= mailLimit {
-		text += ", the newest"
+		text += ", newest only"
 	}
 	return text
 }
 
-// unread returns how much unread mail for people there is.
+// unread returns the number of unread messages for people.
 func unread(m *model) int {
 	if m.snap == nil {
 		return 0
@@ -75,7 +75,7 @@ func showInbox(m *model) []feed.Effect {
 	return nil
 }
 
-// askMail asks for all mail that is not archived.
+// askMail requests all mail that is not archived.
 func askMail(m *model) {
 	k := m.dialogs.inbox()
 	k.stale, k.counts = false, mailCounts(m)
@@ -84,7 +84,7 @@ func askMail(m *model) {
 	k.asked = seekBeads(m, q)
 }
 
-// mailCounts changes when the mail changes: the unread mail of people and of agents.
+// mailCounts returns counts that change with the mail: all mail for people, and unread mail of people and agents.
 func mailCounts(m *model) [2]int {
 	if m.snap == nil {
 		return [2]int{}
@@ -96,14 +96,14 @@ func mailCounts(m *model) [2]int {
 	return [2]int{m.snap.Mail.Total, n}
 }
 
-// mailChanged asks again if the open list is outdated.
+// mailChanged requests the mail again if the open list is outdated.
 func mailChanged(m *model) {
 	if k := m.dialogs.inbox(); k != nil && k.asked == 0 && (k.stale || k.counts != mailCounts(m)) {
 		askMail(m)
 	}
 }
 
-// takeMail takes an answer in; the cursor stays on its message.
+// takeMail handles an answer. The cursor stays on its message.
 func takeMail(m *model, f feed.FoundBeads) {
 	k := m.dialogs.inbox()
 	k.asked, k.known, k.problem = 0, true, widget.Plain(f.Problem)
@@ -171,7 +171,7 @@ func (k *inbox) columns(w int) (from, to int) {
 	return from, to
 }
 
-// mark changes whether a message is read, before the city confirms it.
+// mark changes whether a message is shown as read, before the city confirms it.
 func (k *inbox) mark(id string, read bool) {
 	for _, all := range [][]mail.Message{k.all, k.rows} {
 		for i := range all {
@@ -204,7 +204,7 @@ func inboxSheet(m *model, w int) []string {
 		}, keys: inboxKeys(m)})
 }
 
-// noMail says why the list is empty and how mail is written.
+// noMail returns the text of an empty list, which explains how mail is written.
 func noMail(m *model) string {
 	text := "No mail for people. Agents write it with `gc mail send " + mail.Person + "`"
 	if m.dialogs.inbox().others {

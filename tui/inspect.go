@@ -50,7 +50,7 @@ func needHeldDossier(m *model) string {
 	return ""
 }
 
-// releaseRead releases the agent of the open details, independent of marks.
+// releaseRead releases the agent of the open details, regardless of marks.
 func releaseRead(m *model) []feed.Effect {
 	r := m.Agents.Find(m.dialogs.dossier().Name)
 	m.dialogs.CloseIn(keymap.InReader)
@@ -72,14 +72,14 @@ func showAgent(m *model) []feed.Effect {
 	return nil
 }
 
-// askAbout asks the city about an agent.
+// askAbout requests details of an agent from the city.
 func askAbout(m *model, d *details.Inspection) {
 	m.seeks++
 	d.Asked, d.Sign = m.seeks, signOf(m, d.Name)
 	m.todo = append(m.todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
 }
 
-// signOf changes when there may be more to know about an agent.
+// signOf returns a string that changes when the details of an agent may have changed.
 func signOf(m *model, name string) string {
 	a, ok := m.snap.Agent(name)
 	if !ok {
@@ -96,7 +96,7 @@ func signOf(m *model, name string) string {
 		"\x00")
 }
 
-// dossierChanged asks again when the agent of the open details has changed.
+// dossierChanged requests the open details again when they may have changed.
 func dossierChanged(m *model) {
 	d := m.dialogs.dossier()
 	if d == nil {
@@ -107,7 +107,7 @@ func dossierChanged(m *model) {
 	}
 }
 
-// heardAbout takes an answer in. It ignores answers that are no longer wanted.
+// heardAbout handles an answer. It ignores answers to outdated requests.
 func heardAbout(m *model, in feed.Inspected) {
 	d := m.dialogs.dossier()
 	if d == nil || d.Asked != in.ID {

@@ -7,14 +7,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// tier is how much fits on the screen.
+// tier is the amount of content that fits on the screen.
 type tier int
 
 const (
 	tiny   tier = iota // below 40x10: one line of summary
 	single             // one panel at a time
 	tabbed             // lists share one place, with Peek below
-	wide               // everything
+	wide               // all panels
 )
 
 // The smallest screen with room for a list.
@@ -39,16 +39,16 @@ type place struct {
 	slot  bool // it shares its place with the panels that have a Slot
 }
 
-// plan is the layout: header rows, then the body with up to two stacks side by side and something across the whole
-// width below them, then foot rows.
+// plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and
+// something across the whole width below them.
 type plan struct {
 	tier        tier
 	problems    int // rows below the header
 	left, right []place
-	leftWidth   int // == w without a right stack
+	leftWidth   int // width of the left stack; w without a right stack
 	topRows     int // height of the stacks
 	across      []place
-	closing     bool // a rule below the body
+	closing     bool // draw a rule below the body
 	statusRow   bool // status and footer on rows of their own
 }
 
@@ -92,10 +92,10 @@ func (m *model) planTabbed(p *plan, body int) {
 	}
 	list := m.panelOf(front)
 	_, _, shown, total := list.Cursor()
-	if front != panel.IDEvents { // a short list leaves the room to the pane
+	if front != panel.IDEvents { // the rows that a short list does not need go to the pane
 		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
 	}
-	switch { // the hint how to add one takes room
+	switch { // the hint on how to add one needs room
 	case list.About().Explains && total == 0:
 		pane = min(pane, max(body/5, body-len(list.Help(m.env(), m.w))-2))
 	case len(m.Agents.Rows) == 0:
@@ -157,7 +157,7 @@ func (m *model) planWide(p *plan, body int) {
 		p.right = []place{{panel: panel.IDDetail, h: strip}, slot}
 		return
 	}
-	// The pane gets as much as possible, events fill what a short list of agents leaves.
+	// The pane gets as much room as possible. Events gets rows that a short list of agents does not need.
 	slot.h = max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
 	p.left = slices.Concat(
 		[]place{{panel: panel.IDAgents, h: top - held - slot.h}},
@@ -192,8 +192,8 @@ func slotTabs(m *model, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 	return widget.ShortTabs(all, w, m.look.Glyphs.More)
 }
 
-// roomFor returns how many rows a panel takes of a stack: all its rows, up to its share. An empty panel has one row
-// to say so, and more while it has the focus.
+// roomFor returns how many rows of a stack a panel gets: enough for all its rows, up to its share. An empty panel
+// has one row that says so, and more while it has the focus.
 func (m *model) roomFor(p panel.Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)

@@ -5,15 +5,15 @@ import (
 	"gcity/tui/widget"
 )
 
-// listing is a list in a dialog of its own, ready to be drawn: of mail or of work.
+// listing is the content of a dialog that lists mail or work.
 type listing struct {
-	problem string // why it could not be read, "" = it could
-	known   bool   // there was an answer
-	none    string // shown if the answer was empty
+	problem string // why it could not be read; "" = no error
+	known   bool   // an answer has arrived
+	none    string // text of an empty list
 	rows    int
-	at      int  // of the cursor
-	offset  *int // of the first visible row
-	titled  bool // the first row is the title of the one below it
+	at      int  // row under the cursor
+	offset  *int // first visible row
+	titled  bool // every visible row needs the title above it
 	row     func(i, w int) string
 	keys    []string
 }
@@ -28,7 +28,7 @@ func listSheet(m *model, w int, l listing) []string {
 	}
 	switch {
 	case !l.known:
-		lines = append(lines, m.look.Paint(themes.Dim, "asking "+m.look.Glyphs.More))
+		lines = append(lines, m.look.Paint(themes.Dim, "loading "+m.look.Glyphs.More))
 	case l.rows == 0 && l.problem == "":
 		for _, part := range widget.Wrap(l.none, inner) {
 			lines = append(lines, m.look.Paint(themes.Dim, part))

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// env returns what panels know about this room.
+// env returns the values of this room that panels need.
 func (m *model) env() *panel.Env {
 	return &panel.Env{
 		Look:      &m.look,
@@ -24,7 +24,7 @@ func (m *model) env() *panel.Env {
 	}
 }
 
-// panelOf returns the panel of an id. That of Peek is Agents.
+// panelOf returns the panel with an ID. For Peek it returns Agents.
 func (m *model) panelOf(id panel.ID) panel.Panel {
 	for _, p := range m.Panels {
 		if p.About().ID == id {
@@ -64,7 +64,7 @@ func (m *model) forgetDrawn() {
 	}
 }
 
-// details returns what details are made from.
+// details returns the values that detail texts are made from.
 func (m *model) details() *details.Source {
 	return &details.Source{Env: m.env(), Lists: &m.Lists,
 		Declared: func(source string, patched []string) string {

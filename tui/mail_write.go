@@ -14,12 +14,12 @@ import (
 
 // envelope is mail that is being written.
 type envelope struct {
-	to      []string // addresses
+	to      []string // addresses of the recipients
 	subject string
-	answers *mail.Message // nil = it is not a reply
+	answers *mail.Message // message that this one replies to; nil = none
 }
 
-// shelf returns the names under which the draft is kept.
+// shelf returns the names that identify the draft.
 func (e *envelope) shelf() []string {
 	about := ""
 	if e.answers != nil {
@@ -130,7 +130,7 @@ func addressed(to []string) string {
 	return fmt.Sprintf("%d addresses", len(to))
 }
 
-// mailComposed sends the mail, or says why not.
+// mailComposed sends the mail, or reports why it cannot.
 func mailComposed(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	e, ok := c.About.(*envelope)
@@ -227,11 +227,11 @@ func writeLine(m *model, args []string) ([]feed.Effect, string) {
 
 // posting is mail that is being sent, and its draft.
 type posting struct {
-	id    int // of the awaited result
+	id    int // ID of the awaited action
 	draft draftTo
 }
 
-// undelivered keeps mail that could not be sent as a draft, for the recipients that it has not reached.
+// undelivered keeps mail that could not be sent as a draft for the recipients that did not get it.
 func undelivered(m *model, r *feed.Result) {
 	i := slices.IndexFunc(m.posted, func(p posting) bool { return p.id == r.ID })
 	if i < 0 {

@@ -22,7 +22,7 @@ func filters(m *model) map[string]*widget.Filter {
 	return all
 }
 
-// memoryOf returns the state of the room to be stored.
+// memoryOf returns the state of the room that is stored between visits.
 func memoryOf(m *model) feed.Memory {
 	out := feed.Memory{Version: feed.MemoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
 		Hidden: m.hidden,
@@ -64,7 +64,7 @@ func recall(m *model, old feed.Memory) {
 	tellKept(m)
 }
 
-// tellKept says that a restored filter hides rows.
+// tellKept reports that a restored filter hides rows.
 func tellKept(m *model) {
 	text := panel.SearchText(m.env(), filter(m), false)
 	if text == "" {
@@ -78,7 +78,7 @@ func tellKept(m *model) {
 	}
 }
 
-// keepMemory asks for changes to be stored, periodically and at the end.
+// keepMemory returns the effect that stores changes, if a store is due or last is set.
 func keepMemory(m *model, last bool) []feed.Effect {
 	if !last && m.now.Sub(m.notedAt) < rememberEvery {
 		return nil

@@ -13,17 +13,17 @@ import (
 
 // message is one text that the status line has shown.
 type message struct {
-	id    int // of the action that it reports, 0 = none
+	id    int // ID of the action that it reports; 0 = none
 	at    time.Time
 	text  string
 	token themes.Token
-	each  []string // the result of each target, if there were several
+	each  []string // result for each target, if there were several
 }
 
-// keptMessages bounds the stored messages.
+// keptMessages is the maximum number of stored messages.
 const keptMessages = 200
 
-// record stores a message. The result of an action replaces its beginning.
+// record stores a message. The result of an action replaces the message of its start.
 func record(m *model, s message) {
 	s.at = m.now
 	if s.id != 0 {
@@ -44,7 +44,7 @@ func record(m *model, s message) {
 func messageActions() []action {
 	return []action{
 		{ID: "view.messages",
-			Key: keymap.Bind("messages: all status lines, with the result of each target"),
+			Key: keymap.Bind("messages: show past status lines, with the result of each target"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Run: showMessages},
 		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 10 s"),
@@ -90,7 +90,7 @@ func messageLines(m *model, w int) []string {
 	return lines
 }
 
-// hanging wraps a text after a lead, indented.
+// hanging wraps a text after lead with a hanging indent.
 func hanging(lead, text string, w int) []string {
 	in := widget.Width(lead)
 	lines := widget.Wrap(text, max(10, w-in))
@@ -104,7 +104,7 @@ func hanging(lead, text string, w int) []string {
 	return lines
 }
 
-// eachOutcome returns the result of every single command, failures first.
+// eachOutcome returns the result of each command, failures first.
 func eachOutcome(r *feed.Result) []string {
 	if r.Total < 2 {
 		return nil

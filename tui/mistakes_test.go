@@ -28,7 +28,7 @@ func TestManyMistakes(t *testing.T) {
 	s.hear(feed.News{Events: []events.Event{{Seq: 9000, TS: epoch, Type: events.ConfigRejected, Actor: "controller", Message: mistakes(36)}}})
 	s.shows(`city.toml:12:1: unknown key "comand"; did`, "… and 35 more  c shows all")
 	s.press("c")
-	s.shows("stays in force: city.toml:12:1: unknown key", "city.toml:13:1: unknown key", "city.toml:30:1: unknown key")
+	s.shows("stays active: city.toml:12:1: unknown key", "city.toml:13:1: unknown key", "city.toml:30:1: unknown key")
 	s.press("G")
 	s.shows("patrol")
 	s.press("esc", "5", "G")
@@ -55,7 +55,7 @@ func TestWarningsAreQuieter(t *testing.T) {
 		n.Config.Warnings = []string{"city.toml:9:15: agents.overlay_dir: overlays/none does not exist"}
 		n.Config.Rejected = mistakes(1)
 	})
-	s.shows("config invalid; previous one stays in force", "warning: city.toml:9:15")
+	s.shows("config invalid; the previous one stays active", "warning: city.toml:9:15")
 	lines := problemLines(s.m, 120, 2)
 	bad, warn := s.m.look.Paint(themes.Bad, s.m.look.Glyphs.Alert), s.m.look.Paint(themes.Warn, s.m.look.Glyphs.Alert)
 	if bad == warn {

@@ -22,16 +22,16 @@ const still = 3 * time.Second
 // configEdit is the state of an edit of the configuration.
 type configEdit struct {
 	files   feed.ConfigFile // nil = it cannot be edited
-	draft   *feed.Draft     // an edited configuration without a decision; nil = none
-	judging bool            // it is being checked
-	judged  *feed.Edited    // the result of the check, until the user is asked; nil = none
+	draft   *feed.Draft     // edited configuration that the user has not decided about; nil = none
+	judging bool            // the draft is being checked
+	judged  *feed.Edited    // result of the check, until the user has been asked; nil = none
 }
 
-// appearance is how the room looks: the user's preferences, the theme and the terminal's background.
+// appearance determines the look of the room: the user's preferences, the theme and the terminal's background.
 type appearance struct {
 	around  surroundings
 	person  feed.Person
-	theme   themes.Theme // as currently painted
+	theme   themes.Theme // theme in use
 	ascii   bool
 	glanced bool     // the terminal was asked for its background
 	tried   string   // the theme chosen in the palette, "" = none
@@ -39,31 +39,31 @@ type appearance struct {
 	unbound []string // problems of the user's key bindings
 }
 
-// visitMemory is what is stored from one visit to the next.
+// visitMemory is the state that is stored between visits.
 type visitMemory struct {
-	recalled feed.Memory // how the room was left
+	recalled feed.Memory // state when the room was last left
 	noted    []byte      // what was stored last
 	notedAt  time.Time
 }
 
-// heardCity is what is known of the city.
+// heardCity is the last known state of the city.
 type heardCity struct {
 	snap *city.Snapshot
-	gone string    // why the city does not answer, "" = it does
-	lone time.Time // since when it does not answer
+	gone string    // why the city does not answer; "" = it answers
+	lone time.Time // since when it has not answered
 }
 
 // screenState is what the user has chosen to see, and the size of the screen.
 type screenState struct {
 	w, h   int
-	ui     uint64 // grows with every message that may change the screen, except data
+	ui     uint64 // incremented by every message that may change the screen, except new data
 	focus  panel.ID
 	before panel.ID // the focus to go back to
 	slot   panel.ID // the panel with a Slot that had the focus last
 	zoomed bool
-	hidden bool // the pane
-	below  bool // the pane, on wide screens
-	onRuns bool // the pane is about automations, see showsRun
+	hidden bool // the pane is hidden
+	below  bool // the pane is below the lists, on wide screens
+	onRuns bool // the pane shows an automation; see showsRun
 
 	attention bool  // only what needs attention is shown
 	sifted    int64 // the second in which the lists were filled
@@ -72,41 +72,41 @@ type screenState struct {
 // paneState is the pane and what it shows.
 type paneState struct {
 	peek    terminal.Pane
-	watched feed.Watch   // what the viewer watches
+	watched feed.Watch   // what the viewer goroutine watches
 	stayed  stay         // the last visit to a terminal
 	pane    widget.Cache // cached lines of the pane
 }
 
-// outgoing is what the user has written to agents and people.
+// outgoing is the mail and texts that the user has written.
 type outgoing struct {
-	drafts   []draftTo        // of texts to agents, the newest last
+	drafts   []draftTo        // unsent texts, the newest last
 	posted   []posting        // mail that is being sent
 	sent     []string         // texts that went to agents, oldest first
-	letters  []followedLetter // on their way, oldest first
-	followed int              // the action that the status line reports texts of
+	letters  []followedLetter // sent texts that are being followed, oldest first
+	followed int              // ID of the action that the status line reports texts of
 	// time of the last key of a text that could not be typed; zero = none
 	refusedText time.Time
 }
 
-// actionLog is what was done in the room: the status line, the undo, the messages and the questions asked.
+// actionLog is the record of actions: the status line, the undo, the messages and the number of requests.
 type actionLog struct {
-	scaled     scaling // the size asked for last
+	scaled     scaling // the size requested last
 	fired      firing  // the automation fired last
 	status     status
 	undo       undo
 	departure  departure
 	messages   []message // oldest first
-	history    []string  // of the palette, oldest first
+	history    []string  // lines of the palette, oldest first
 	copiedLast panel.Copied
 	actions    int // the number of actions started
-	seeks      int // the number of questions asked
+	seeks      int // the number of requests to the city
 }
 
-// handState is what the keyboard and the mouse did last.
+// handState is the recent input from the keyboard and the mouse.
 type handState struct {
 	aim     []string  // agents named for the current verb
-	keyed   time.Time // of the last key
-	mouse   bool      // clicks and the wheel are used
+	keyed   time.Time // time of the last key
+	mouse   bool      // the mouse is captured for clicks and scrolling
 	pressed press
 }
 
@@ -131,9 +131,9 @@ type model struct {
 	actionLog
 	handState
 
-	now     time.Time // of the last message
+	now     time.Time // time of the last message
 	dialogs dialogs
-	todo    []feed.Effect // what follows from received news
+	todo    []feed.Effect // effects that follow from received news
 }
 
 // newModel returns a control room without any data from the city.
@@ -152,7 +152,7 @@ func newModel(o Options, now time.Time) *model {
 	return m
 }
 
-// update takes a message in and returns effects.
+// update applies a message to the model and returns effects.
 func (m *model) update(now time.Time, msg any) []feed.Effect {
 	m.now = now
 	m.Events.Seen.Look(m.Events.CursorSeq(), now)
@@ -201,10 +201,10 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	return todo
 }
 
-// failure is an error outside of the model that is to be shown.
+// failure is an error from outside the model, to be shown in the status line.
 type failure string
 
-// hear takes in the content of the mailbox.
+// hear applies the content of the mailbox.
 func (m *model) hear(n feed.News) {
 	if n.Person != nil {
 		reread(m, *n.Person)
@@ -224,7 +224,7 @@ func (m *model) hear(n feed.News) {
 	} else if m.snap != nil && !m.settledOrder() {
 		m.snapshot(m.snap)
 	}
-	// the passing of time alone can make things need attention
+	// rows may start to need attention without new data, as time passes
 	if m.attention && m.sifted != m.now.Unix() {
 		m.keepUp()
 	}
@@ -265,7 +265,7 @@ func (m *model) hear(n feed.News) {
 	}
 }
 
-// snapshot takes in a new state of the city.
+// snapshot applies a new snapshot of the city.
 func (m *model) snapshot(s *city.Snapshot) {
 	if m.snap != nil && s.Started.Equal(m.snap.Started) && s.Rev < m.snap.Rev {
 		return // outdated
@@ -322,7 +322,7 @@ func (m *model) perform(a *action) []feed.Effect {
 	return a.Run(m)
 }
 
-// dialogKey gives a key to the top dialog: as an action of its zone, else unchanged.
+// dialogKey passes a key to the top dialog, as an action if its zone has one for the key.
 func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
 	d := m.dialogs.Top()
 	if !d.Ready(m.now) {

@@ -10,10 +10,10 @@ import (
 	"gcity/tui/panel"
 )
 
-// doubleClick is the longest time between the clicks of a double click.
+// doubleClick is the maximum time between the clicks of a double click.
 const doubleClick = 400 * time.Millisecond
 
-// together is how long turns of the wheel are collected: it sends more of them than are visible.
+// together is how long wheel events are collected before they are applied: terminals send more than can be shown.
 const together = 16 * time.Millisecond
 
 // wheel is how far the wheel was turned, in notches downwards, and where.
@@ -23,14 +23,14 @@ type wheel struct{ x, y, notches int }
 type press struct {
 	at   time.Time
 	x, y int
-	shut bool // it closed its target, so a second click there has no target
+	shut bool // the click closed its target, so a second click would hit another one
 }
 
 // mouseActions returns the actions that capture and release the mouse.
 func mouseActions() []action {
 	return []action{
 		{ID: "view.mouse",
-			Key: keymap.Bind("mouse: use it for clicks and wheel, or return it to the terminal",
+			Key: keymap.Bind("mouse: use it for clicks and scrolling, or return it to the terminal",
 				"M"), In: []keymap.Zone{keymap.Everywhere},
 			Run: toggleMouse},
 	}
@@ -70,7 +70,6 @@ func areas(m *model) []area {
 	return all
 }
 
-// areaAt returns the panel at a cell, or nil.
 func areaAt(m *model, x, y int) *area {
 	for _, a := range areas(m) {
 		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
@@ -146,8 +145,8 @@ func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 	return unfold(m, a.panel)
 }
 
-// clickSheet takes the clicked answer, or moves the cursor to a row of a list; a double click runs it. Other clicks
-// do nothing, so that no question closes by accident.
+// clickSheet chooses the clicked answer, or moves the cursor to a row of a list; a double click runs the row. Other
+// clicks do nothing, so that no question closes by accident.
 func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := m.sheetContent()
 	left, top, h := m.sheetPlace(len(lines), w)
@@ -167,7 +166,7 @@ func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 	return nil
 }
 
-// unfold does what enter does in a panel, but never attaches: a user of the mouse is not at the keyboard.
+// unfold does what enter does in a panel, but never attaches: users of the mouse may not be at the keyboard.
 func unfold(m *model, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return m.perform(m.keys.ByID("view.zoom"))
@@ -208,7 +207,7 @@ func point(m *model, a *area, row int) bool {
 
 // roll scrolls what is under the pointer; the focus does not change.
 func roll(m *model, w wheel) {
-	const lines = 3 // per notch in a text; in a list, one row
+	const lines = 3 // lines per notch in a text; a list scrolls by one row
 	switch {
 	case m.dialogs.choice() != nil || m.typing():
 		return
@@ -242,7 +241,7 @@ func roll(m *model, w wheel) {
 	m.focus = focus
 }
 
-// turned collects turns of the wheel. It reports whether a collection has started, which the caller has to end.
+// turned collects wheel events. It reports whether this is the first one, after which the caller starts a timer.
 func (r *room) turned(e tea.MouseWheelMsg) bool {
 	n := 1
 	switch e.Button {
@@ -258,7 +257,7 @@ func (r *room) turned(e tea.MouseWheelMsg) bool {
 	return first
 }
 
-// gathered is sent when turns of the wheel have been collected long enough.
+// gathered is sent when the timer for wheel events has ended.
 type gathered struct{}
 
 // mouse handles mouse messages; it returns false for any other message.

@@ -15,11 +15,11 @@ import (
 // followedLetter is a text that this room has sent to one agent.
 type followedLetter struct {
 	feed.Letter
-	action int       // that sent it
-	life   time.Time // start of the controller that has it
-	seen   bool      // a snapshot has had it
-	gone   bool      // snapshots no longer have it
-	back   bool      // this user takes it back
+	action int       // ID of the action that sent it
+	life   time.Time // start time of the controller that queued it
+	seen   bool      // a snapshot has contained it
+	gone   bool      // snapshots no longer contain it
+	back   bool      // this user is taking it back
 }
 
 // maxLetters bounds the size of the followed texts, in bytes.
@@ -58,7 +58,7 @@ func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 	return "", false
 }
 
-// expectBack notes texts that are being taken back: not typing them is not a failure.
+// expectBack marks texts that are being taken back, so that their end is not reported as a failure.
 func expectBack(m *model, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.letters {
@@ -70,7 +70,7 @@ func expectBack(m *model, commands []city.Command) {
 	}
 }
 
-// readLetters updates the followed texts from the snapshot and reports changes.
+// readLetters updates the followed texts from the snapshot and reports changes in the status line.
 func readLetters(m *model) {
 	if len(m.letters) == 0 || m.snap == nil {
 		return
@@ -95,7 +95,7 @@ func readLetters(m *model) {
 // read updates a text from a snapshot; it reports whether its state changed.
 func (l *followedLetter) read(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
-	if ok = ok && s.Started.Equal(l.life); ok { // ids of another controller are unrelated
+	if ok = ok && s.Started.Equal(l.life); ok { // IDs of another controller are unrelated
 		for _, now := range a.Sends {
 			if now.ID != l.Send.ID || now.Since.Before(l.Send.Since) {
 				continue

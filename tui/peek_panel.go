@@ -156,7 +156,7 @@ func soughtInPane(m *model, t *widget.Tab, extra []string) []string {
 	return extra
 }
 
-// viewOfPane adds the mode of the view to the title.
+// viewOfPane adds the mode of the pane's view to the title.
 func viewOfPane(m *model, extra []string) []string {
 	switch {
 	case m.peek.Fit:
@@ -173,7 +173,7 @@ func viewOfPane(m *model, extra []string) []string {
 	return extra
 }
 
-// behindPane says how much output came in since the pane was frozen.
+// behindPane returns how much output has arrived since the pane was frozen.
 func behindPane(m *model) string {
 	if m.peek.Past.Full {
 		return m.env().Behind(0)
@@ -221,7 +221,7 @@ func watching(m *model) feed.Watch {
 	case row.Session != nil:
 		w.Session = row.Session.ID
 	case m.watched.Agent == row.Name:
-		w.Session = m.watched.Session // the last output stays
+		w.Session = m.watched.Session // keep showing the last output
 	}
 	return w
 }

@@ -194,7 +194,7 @@ func TestNewLife(t *testing.T) {
 		s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), Fed: 1}})
 	}
 	second()
-	s.shows("new life "+s.m.now.Format("15:04:05")+", exit 1 after 3.0s before", "line 099", "I am new", "following")
+	s.shows("new session "+s.m.now.Format("15:04:05")+"; previous one: exit 1 after 3.0s", "line 099", "I am new", "following")
 	s.press("g")
 	s.shows("line 000")
 	s.hides("I am new")
@@ -204,7 +204,7 @@ func TestNewLife(t *testing.T) {
 	second()
 	s.shows("line 000", "+1 new")
 	s.press("G")
-	s.shows("I am new", "new life")
+	s.shows("I am new", "new session")
 }
 
 // Wrapped lines are scrolled through row by row up to their very end.
@@ -372,7 +372,7 @@ func TestSaveAsksForTheFile(t *testing.T) {
 	s.press("ctrl+s")
 	s.shows("save 3 lines to: builder-20261121-1042")
 	s.press("ctrl+u", "enter")
-	s.shows("a file needs a name")
+	s.shows("enter a file name")
 	s.press("x", "enter")
 	e, ok := effectOf[feed.Save](s)
 	if !ok || e.Path != "x" || e.Text != "red\n世界\n\n" || e.ID != s.m.status.id {

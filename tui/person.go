@@ -16,16 +16,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// AutoTheme is dark or light like the terminal, or the theme of the Options while that is unknown.
+// AutoTheme follows the terminal: dark or light. While its background is unknown, the theme of Options applies.
 const AutoTheme = "auto"
 
-// surroundings is what the room knows about its terminal without preferences.
+// surroundings is what is known about the terminal, apart from preferences.
 type surroundings struct {
 	theme   themes.Theme
 	ascii   bool
 	calm    bool
 	noColor bool
-	below   bool // the usual place of the pane
+	below   bool // the pane is below the lists by default
 	ground  ground
 }
 
@@ -34,7 +34,7 @@ func newSurroundings(o Options) surroundings {
 		below: o.OverSSH, ground: groundOf(o.Environ)}
 }
 
-// ground says whether the terminal is dark or light.
+// ground is the terminal's background: dark, light or unknown.
 type ground int
 
 const (
@@ -82,7 +82,7 @@ func takePerson(m *model, p feed.Person) {
 	relook(m)
 }
 
-// reread applies changed preferences and says so.
+// reread applies changed preferences and reports that.
 func reread(m *model, p feed.Person) {
 	m.ui++
 	takePerson(m, p)
@@ -91,7 +91,7 @@ func reread(m *model, p feed.Person) {
 	}
 	if n := len(p.Problems) + len(m.unbound); n > 0 {
 		complain(m, fmt.Sprintf("the preferences were reloaded, with %s; %s shows all",
-			widget.Count(n, "mistake"), m.keys.KeyOf("city.details")))
+			widget.Count(n, "error"), m.keys.KeyOf("city.details")))
 		return
 	}
 	say(m, "the preferences were reloaded")
@@ -136,13 +136,13 @@ func relook(m *model) {
 	m.forgetDrawn()
 }
 
-// themeNames returns the wanted themes by priority: previewed or chosen in the palette, the user's, the city's; ""
-// = none.
+// themeNames returns the wanted themes in order of priority: previewed, chosen in the palette, the user's, the
+// city's; "" = none.
 func themeNames(m *model) [4]string {
 	return [4]string{m.preview, m.tried, m.person.Theme, cityTheme(m)}
 }
 
-// wantedTheme returns the first of them that exists.
+// wantedTheme returns the first wanted theme that exists.
 func wantedTheme(m *model) themes.Theme {
 	if m.around.noColor {
 		return themes.Colourless()
@@ -174,7 +174,7 @@ func themeCalled(m *model, name string) *themes.Theme {
 	return nil
 }
 
-// lit takes the terminal's answer about its background.
+// lit handles the terminal's answer about its background.
 func lit(m *model, msg tea.BackgroundColorMsg) {
 	m.around.ground = groundLight
 	if msg.Color == nil || msg.IsDark() {
@@ -210,7 +210,7 @@ func needColours(m *model) string {
 	return ""
 }
 
-// tryTheme applies a theme until the user leaves, and says how to keep it.
+// tryTheme applies a theme until the user leaves, and shows how to keep it.
 func tryTheme(m *model, name string) {
 	m.tried = name
 	relook(m)

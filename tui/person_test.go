@@ -135,7 +135,7 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 		Keys: []keymap.Binding{{Action: "agent.restrat", Keys: []string{"R"},
 			Place: "config.toml:3:1"}}}})
 	s.press("esc")
-	s.shows(`drak`, "with 2 mistakes", "r restart")
+	s.shows(`drak`, "with 2 errors", "r restart")
 	if s.m.theme.Name != "terminal" {
 		t.Errorf("after the theme is gone: %s", s.m.theme.Name)
 	}

@@ -14,7 +14,6 @@ import (
 // changeOrder orders changes by severity: agents that stop come first.
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
-// idle reports whether a plan does not change an agent.
 func idle(c *feed.Change) bool { return c.What == "none" }
 
 func changeToken(what string) themes.Token {
@@ -73,7 +72,7 @@ func planRows(p *feed.Plan) []planRow {
 	return rows
 }
 
-// planLines shows a plan: what it changes, and how many agents it does not change; with all, each agent by itself.
+// planLines lists what a plan changes, and how many agents stay unchanged. With all set it lists each agent.
 func planLines(m *model, p *feed.Plan, all bool) []string {
 	rows, still := planRows(p), 0
 	if all {
@@ -98,7 +97,7 @@ func planLines(m *model, p *feed.Plan, all bool) []string {
 		}
 	}
 	switch {
-	case len(p.Changes) == 0 && len(p.Notes) > 0: // perhaps it is unknown
+	case len(p.Changes) == 0 && len(p.Notes) > 0: // the notes say why no changes are known
 	case still == len(p.Changes):
 		lines = append(lines, "It changes no agent.")
 	case still > 0 && !all:
@@ -150,6 +149,6 @@ func askEnforce(m *model, e feed.Edited, again, drop answer) {
 			}}
 		answers = []answer{yes, read, again, drop}
 	}
-	m.dialogs.Open(&choice{Title: "Apply the edited " + draftName(e.Draft) + " into force?",
+	m.dialogs.Open(&choice{Title: "Apply the edited " + draftName(e.Draft) + "?",
 		Body: planLines(m, &e.Plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
 }

@@ -214,7 +214,7 @@ func TestScalePromptKnowsTheCheck(t *testing.T) {
 	s.change(withPools)
 	s.pick("worker")
 	s.press("S")
-	s.shows("check says 2)")
+	s.shows("check: 2)")
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Pools {
 			if n.Pools[i].Name == "worker" {
@@ -222,5 +222,5 @@ func TestScalePromptKnowsTheCheck(t *testing.T) {
 			}
 		}
 	})
-	s.shows("check says 3)")
+	s.shows("check: 3)")
 }

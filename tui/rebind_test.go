@@ -42,7 +42,7 @@ func TestTextsNameTheKeysThereAre(t *testing.T) {
 	s.press("5", "k")
 	s.shows("frozen, E follows")
 	s.press("1", "ctrl+z")
-	s.shows("Q leaves it")
+	s.shows("Q leaves")
 	s.press("enter")
 	s.choose("builder")
 	s.press("ctrl+g")

@@ -24,14 +24,14 @@ func (m *model) relist() {
 	m.keepUp()
 }
 
-// refill applies the filters again after the user has changed them.
+// refill applies the filters after the user has changed them.
 func (m *model) refill() { m.fill(func(panel.Panel) func(string) bool { return nil }) }
 
 // keepUp applies the filters to new data; rows in use stay until the cursor leaves them.
 func (m *model) keepUp() { m.fill(m.holding) }
 
-// holding says which rows stay although the filter no longer matches: the one under the cursor, and all while the
-// user works in the lists. A list that shows a part of another one holds rows only while it has the focus.
+// holding reports which rows stay although the filter no longer matches: the one under the cursor, and all rows
+// while the user works in the lists. A list that shows a part of another one holds rows only while it has the focus.
 func (m *model) holding(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Part || m.focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.handsOn()) }

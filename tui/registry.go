@@ -8,7 +8,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// action is one thing that the control room can do.
+// action is one command of the control room, with its key.
 type action = keymap.Action[*model, feed.Effect]
 
 // registry is the list of the control room's actions.

@@ -16,8 +16,8 @@ type room struct {
 	post func(*feed.Runner)
 	next feed.Effect // the effect for which the program quits: attach, show text, edit or quit
 
-	wheel   wheel // turns since the last message
-	turning bool  // a timer waits for the end of turning
+	wheel   wheel // wheel events since the last message
+	turning bool  // a timer for wheel events is running
 }
 
 func (r *room) Init() tea.Cmd { return nil }
@@ -35,7 +35,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Heard.Store(true)
-		if r.tour != nil && d.Of != r.tour.here.r { // it was sent before that room was left
+		if r.tour != nil && d.Of != r.tour.here.r { // it was sent before another room was shown
 			d.Of.Missed = append(d.Of.Missed, &feed.Delivery{Of: d.Of, At: d.At, News: d.News})
 			return r, nil
 		}

@@ -17,8 +17,8 @@ import (
 
 // Run shows the control room until the user leaves, ctx ends or the terminal is gone. Options.In and Out must be a
 // terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and restores the terminal.
-// If the terminal accepts no more bytes, only its modes are restored, and one goroutine that waits for it is left
-// behind. With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller
+// If the terminal accepts no more output, only its modes are restored, and one goroutine that waits for it is left
+// behind. If Run returns an error, the Exit is Ended. After the Exit Hangup, SIGHUP stays ignored until the caller
 // handles it.
 func Run(ctx context.Context, o Options) (feed.Exit, error) {
 	o, err := o.withDefaults()
@@ -58,7 +58,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		err  error
 	}
 	left := make(chan outcome, 1)
-	// the goroutine that writes to the terminal; it is left behind if the terminal accepts no bytes
+	// the goroutine that writes to the terminal; it is left behind if the terminal accepts no output
 	var room sync.WaitGroup
 	room.Go(func() {
 		var end outcome
@@ -81,19 +81,19 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		return end.exit, end.err
 	case <-time.After(frozenGrace):
 	}
-	r.Log.Error("the terminal accepts no bytes; ending without it")
+	r.Log.Error("the terminal accepts no output; ending without it")
 	if err := term.Restore(o.In.Fd(), before); err != nil {
 		r.Log.Error("the terminal's modes could not be restored", "error", err)
 	}
 	return r.WhatEnded()
 }
 
-// frozenGrace is how long a terminal may take to show the last output of a room: longer than quitGrace, after which
-// the program is killed, and longer than programs have that borrow the terminal.
+// frozenGrace is how long a terminal may take to accept the last output of a room. It is longer than QuitGrace,
+// after which the program is killed, and longer than the limit for programs that borrow the terminal.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
-// stretches runs the program, and between two runs the agent, pager or editor that borrows the terminal, until the
-// room ends.
+// stretches runs the Bubble Tea program until the room ends. Between two runs an agent, pager or editor has the
+// terminal.
 func stretches(ctx context.Context, r *feed.Runner, t *tour) (feed.Exit, error) {
 	defer func() {
 		for _, e := range keepMemory(t.here.m, true) {
@@ -155,8 +155,8 @@ func stretch(ctx context.Context, r *feed.Runner, t *tour) (feed.Effect, error) 
 	return screen.next, err
 }
 
-// endWith asks the program to quit when ctx ends. With the context itself the program would close its input while
-// it is being read.
+// endWith makes the program quit when ctx ends. If the program had the context itself, it would close its input
+// during a read.
 func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	select {
 	case <-over:
@@ -199,7 +199,7 @@ func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, te
 	}
 }
 
-// editText runs an editor in the terminal. The result is checked in the background, because a plan may take long.
+// editText runs an editor in the terminal. The result is checked in the background, because that may take long.
 func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, what feed.Edit) {
 	defer r.Guard("editor")
 	d, err := r.EditDraft(ctx, o, what)

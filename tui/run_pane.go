@@ -10,18 +10,18 @@ import (
 	"gcity/tui/widget"
 )
 
-// showsRun reports whether the pane is about the automation under the cursor instead of the selected agent: from
-// the time Automations gets the focus until another panel than the pane gets it.
+// showsRun reports whether the pane shows the automation under the cursor instead of the selected agent. It does
+// from when Automations gets the focus until a panel other than the pane gets it.
 func showsRun(m *model) bool { return m.onRuns && m.Automations.Current() != nil }
 
-// turnPane updates what the pane is about after a message.
+// turnPane updates what the pane shows after a message.
 func turnPane(m *model) {
 	if m.focus != panel.IDPeek {
 		m.onRuns = m.focus == panel.IDAutomations
 	}
 }
 
-// watchingRun returns the run whose output is visible in the pane or in the details of an automation, if any.
+// watchingRun returns the run with output that is visible in the pane or in the details of an automation, if any.
 func watchingRun(m *model) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
@@ -38,7 +38,7 @@ func watchingRun(m *model) (w feed.Watch, ok bool) {
 	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
 }
 
-// printed returns the known output of a run, in lines: all that was received, else what the record has.
+// printed returns the known output of a run as lines: the received output, or else what its record contains.
 func printed(m *model, run *city.Run) []string {
 	if m.peek.News.Run == run.ID && len(m.peek.News.Text) > 0 {
 		return m.peek.News.Text
@@ -120,10 +120,10 @@ func runTab(m *model) widget.Tab {
 	return t
 }
 
-// apart reports whether verbs of agents are refused, because the focused panel or the pane is about something else.
+// apart reports whether verbs for agents are refused, because the focused panel or the pane shows something else.
 func apart(m *model) bool { return showsRun(m) || m.zone().Apart() }
 
-// amongOthers returns why a verb of agents is refused while the focused panel or the pane is about something else.
+// amongOthers returns why verbs for agents are refused while the focused panel or the pane shows something else.
 func amongOthers(m *model) string {
 	if m.focus != panel.IDPeek {
 		return "press " + m.keys.KeyOf("focus.agents") + " for the agents"

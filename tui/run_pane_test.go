@@ -51,7 +51,7 @@ func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s.automation("db-health", func(a *city.Automation) { a.Rig = "shop" })
 	s.point("db-health")
 	s.press("0", "y")
-	s.shows("Copy from db-health", "state of its gate")
+	s.shows("Copy from db-health", "state of the gate")
 	s.press("esc", "x")
 	s.shows("Verbs for db-health", "automation now")
 	s.press("esc")

@@ -12,7 +12,7 @@ func TestScaleByHand(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
 	s.press("S")
-	s.shows("scale worker to (1-5, or auto; check says 2): ")
+	s.shows("scale worker to (1-5, or auto; check: 2): ")
 	s.press("4", "enter")
 	s.wants(city.Scale{Pool: "worker", Size: 4})
 	s.shows("scaling to 4 pool worker")

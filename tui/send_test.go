@@ -236,7 +236,7 @@ func TestPaletteSends(t *testing.T) {
 	}
 	for line, why := range map[string]string{
 		"send ":         "send needs TEXT…",
-		"nudge idle ":   "a text is missing after the name",
+		"nudge idle ":   "the text after the name is missing",
 		"nudge scout x": "cannot receive text",
 		"nudge qqqq x":  `no agent is called "qqqq"`,
 		"unsend idle":   "no text waits to be typed into it",

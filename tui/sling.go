@@ -29,7 +29,7 @@ func askSling(m *model) []feed.Effect {
 		return nil
 	}
 	to := all[0]
-	f := &finder{Title: "Work for " + widget.Plain(to), None: "asking " + m.look.Glyphs.More,
+	f := &finder{Title: "Work for " + widget.Plain(to), None: "loading " + m.look.Glyphs.More,
 		Verb: "hands it over"}
 	openFinderOf(m, f)
 	f.About = &readyList{takes: to, asked: seekBeads(m,
@@ -38,16 +38,16 @@ func askSling(m *model) []feed.Effect {
 	return nil
 }
 
-// readyList is ready work that is offered to be handed out.
+// readyList marks the finder that offers ready work.
 type readyList struct {
 	takes string // the recipient
-	asked int    // the question under way, 0 = none
+	asked int    // ID of the request in progress; 0 = none
 }
 
-// takeReady takes in the list of ready work.
+// takeReady handles the list of ready work.
 func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
 	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("work.show")+
-		" shows all work, and adds some."
+		" shows all work and can add some."
 	if a.Problem != "" {
 		f.None = "The work cannot be read: " + widget.Plain(a.Problem)
 	}
@@ -79,7 +79,7 @@ func readyWork(all []beads.Bead) []beads.Bead {
 // ownerOf returns the assignee or the pool of a bead.
 func ownerOf(b *beads.Bead) string {
 	if b.Assignee != "" {
-		return widget.Plain(b.Assignee) + " has it"
+		return "assigned to " + widget.Plain(b.Assignee)
 	}
 	if pool := poolOf(*b); pool != "" {
 		return "pool " + widget.Plain(pool)
@@ -122,7 +122,7 @@ func takers(m *model) []word {
 	return append(all, rest...)
 }
 
-// slingTo hands work over and notifies the recipient. It asks before it takes work away from an assignee.
+// slingTo hands work over and notifies the recipient. It asks first if the work has another assignee.
 func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
@@ -134,7 +134,7 @@ func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 		return perhaps(m, q)
 	}
 	r.Force = true
-	q.verb, q.body = "take it away", append(q.body,
+	q.verb, q.body = "reassign it", append(q.body,
 		fmt.Sprintf("It is assigned to %s (%s).", widget.Plain(b.Assignee),
 			strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
 	ask(m, q)

@@ -12,7 +12,7 @@ import (
 
 // status is the line that shows the result of the last action.
 type status struct {
-	id      int // of the awaited action
+	id      int // ID of the awaited action
 	text    string
 	token   themes.Token
 	failed  bool // stays until dismissed
@@ -34,7 +34,7 @@ func complain(m *model, text string) {
 	record(m, message{text: m.status.text, token: themes.Bad})
 }
 
-// show sets the status line; a failure stays until it is dismissed.
+// show sets the status line. A failure stays until the user dismisses it.
 func show(m *model, text string, failed bool) {
 	m.status = status{text: widget.Lead(text), token: themes.Good, failed: failed, since: m.now}
 	if failed {
@@ -51,7 +51,7 @@ func begin(m *model, text string) int {
 	return m.actions
 }
 
-// ended takes a result in. For an older action it shows failures only.
+// ended handles the result of an action. For an action that is not the latest it shows only failures.
 func ended(m *model, r feed.Result) {
 	if r.ID == m.fired.id && len(r.Failures) > 0 {
 		m.fired = firing{}
@@ -168,7 +168,7 @@ func statusLine(m *model, w int) string {
 	case s.failed:
 		sign, tail = m.look.Glyphs.Failed, dismisses(m)
 	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4:
-		// a time in the text is outdated
+		// show the age, because a time in the text may be outdated
 		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
 	}
 	switch {
@@ -195,7 +195,7 @@ func statusLine(m *model, w int) string {
 	return l.Fill(w)
 }
 
-// send runs tasks; the status line shows doing and what meanwhile.
+// send runs tasks. Until they end, the status line shows doing and what.
 func send(m *model, doing, what string, errands ...feed.Task) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	m.undo = undo{}

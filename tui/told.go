@@ -6,7 +6,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// showTold opens the prompt of the agent of the open details, else of the selected one.
+// showTold opens the prompt of the agent of the open details, or else of the selected agent.
 func showTold(m *model) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {

@@ -28,7 +28,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.press("d")
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
 	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
-	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p shows all of it") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
+	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p shows the whole prompt") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
 		t.Errorf("the details have\n%s", all)
 	}
 	s.press("p")
@@ -39,7 +39,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	bare := builderTold()
 	bare.Prompt = ""
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, About: bare}}})
-	s.shows("It gets no prompt at its start.")
+	s.shows("It gets no prompt when it starts.")
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "ffffffffffff" })
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, Problem: "the city did not say"}}})
 	s.shows("The prompt is not available: the city did not say")

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// Mode says what the user may do, and what leaving means.
+// Mode determines what the user may do and what happens on leaving.
 type Mode int
 
 const (
@@ -26,34 +26,34 @@ func (m Mode) String() string { return [...]string{"hosting", "joined", "read-on
 type Options struct {
 	City   city.Control
 	Mode   Mode
-	Folder string          // of the city, absolute, without symbolic links; "" = unknown
+	Folder string          // folder of the city, absolute, without symbolic links; "" = unknown
 	Config feed.ConfigFile // nil = it cannot be edited here
 	// used if neither the user nor the city sets one; the zero value is themes.Default
 	Theme themes.Theme
 
 	NoColor bool // no colours, only bold, faint and reversed text
-	ASCII   bool // no own characters beyond ASCII
-	// less motion: clocks change by the minute where possible
+	ASCII   bool // draw with ASCII characters only
+	// less motion: clocks change once a minute where possible
 	ReducedMotion bool
 	OverSSH       bool               // fewer frames; the pane is below, at full width
 	Person        feed.Person        // the user's preferences
-	Changes       <-chan feed.Person // brings changed preferences; nil = they never change
+	Changes       <-chan feed.Person // delivers changed preferences; nil = they never change
 	// file that stores the state of the room, "" = it is not stored; its folder is created
 	Memory string
 
-	// Cities lists the cities that can be opened here, nil = no list. With a list and no City the room
-	// shows all of them first; Mode is then the mode of each.
+	// Cities lists the cities that can be opened here; nil = no list. With a list and no City the room of all
+	// cities is shown first, and Mode applies to each city.
 	Cities city.Directory
-	// for a city of the list, nil = it cannot be edited
+	// ConfigOf returns Config for a city of the list, nil = it cannot be edited
 	ConfigOf func(folder string, c city.Control) feed.ConfigFile
-	// Memory for a city of the list; nil = it is not stored
+	// MemoryOf returns Memory for a city of the list; nil = it is not stored
 	MemoryOf func(folder string) string
 
-	// most frames a second, which bounds the delay of a key; 0 = 60, over SSH 30. News is paced separately
+	// maximum frames per second, which bounds the delay of a key; 0 = 60, over SSH 30. News has its own rate
 	FPS int
 
-	// Interrupts brings SIGINT to a room in a process that handles SIGINT itself; nil = the room handles it. A
-	// SIGINT that was typed while another program had the terminal is ignored, any other ends the room.
+	// Interrupts delivers SIGINT if the process handles it; nil = the room handles SIGINT. A SIGINT that was typed
+	// while another program had the terminal is ignored; any other ends the room.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // the terminal; nil = os.Stdin
@@ -61,8 +61,8 @@ type Options struct {
 	Environ []string     // nil = os.Environ()
 	Logger  *slog.Logger // a file, never the screen; nil = nothing is logged
 
-	// Clock gives the time that the room shows; nil = time.Now. It is called from several goroutines. Drawing and
-	// polling do not follow it.
+	// Clock returns the time that the room shows; nil = time.Now. It is called from several goroutines. Drawing and
+	// polling do not use it.
 	Clock func() time.Time
 }
 

@@ -6,15 +6,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// breath is the longest pause between two keys of one text. After a refusal users often keep typing before they
+// breath is the maximum pause between two keys of one text. After a refusal users often keep typing before they
 // notice.
 const breath = 500 * time.Millisecond
 
-// writes reports whether the user types a text after an action.
+// writes reports whether an action opens a text to type.
 func writes(a *action) bool { return a.ID == "agent.send" || a.ID == mailID }
 
-// blurted reports whether a key belongs to a text that was refused. Such a key is ignored, so that it does not run
-// a verb.
+// blurted reports whether a key belongs to text that the user typed although sending was refused. Such a key is
+// ignored, so that it does not run a verb.
 func blurted(m *model, k tea.KeyPressMsg) bool {
 	went := m.refusedText
 	m.refusedText = time.Time{}

@@ -10,19 +10,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// undoFor is how long undo is offered.
+// undoFor is how long undo is possible.
 const undoFor = 10 * time.Second
 
-// undo is how the last verb is undone. The zero value offers nothing.
+// undo describes how to undo the last verb. The zero value undoes nothing.
 type undo struct {
-	id       int    // of the action
+	id       int    // ID of the action
 	what     string // "suspending worker-2"
 	commands []city.Command
-	restore  func(m *model) // for changes in this room only
+	restore  func(m *model) // undoes changes that exist only in this room
 	until    time.Time
 }
 
-// reversal returns the commands that undo others, in the same order; nil if one cannot be undone.
+// reversal returns the commands that undo other commands, in the same order; nil if one of them cannot be undone.
 func reversal(m *model, commands []city.Command) []city.Command {
 	back := make([]city.Command, len(commands))
 	for i, c := range commands {
@@ -63,7 +63,7 @@ func reverse(m *model, c city.Command) city.Command {
 	return nil
 }
 
-// offer replaces the stored undo with that of the action that has started.
+// offer replaces the stored undo with that of an action that has just started.
 func offer(m *model, what string, commands []city.Command) {
 	m.undo = undo{}
 	if back := reversal(m, commands); len(back) > 0 {
@@ -71,7 +71,7 @@ func offer(m *model, what string, commands []city.Command) {
 	}
 }
 
-// offerAnew restarts the time for undo after an action has ended; failed commands are not undone.
+// offerAnew restarts the time for undo when an action has ended. Failed commands are not undone.
 func offerAnew(m *model, r *feed.Result) {
 	u := &m.undo
 	if u.id != r.ID || len(u.commands) == 0 {
@@ -90,7 +90,7 @@ func offerAnew(m *model, r *feed.Result) {
 	u.commands, u.until = kept, m.now.Add(undoFor)
 }
 
-// possible returns the commands that can still undo: a member that its pool no longer wants stays draining.
+// possible returns the commands that can still undo. A surplus pool member stays draining.
 func (u *undo) possible(m *model) []city.Command {
 	var all []city.Command
 	for _, c := range u.commands {
@@ -113,7 +113,7 @@ func undoable(m *model) bool {
 	return m.focus != panel.IDQuarantine || len(heldBack(m)) == 0
 }
 
-// undoHint says how long the last verb can be undone, or "".
+// undoHint returns how long the last verb can still be undone, or "".
 func undoHint(m *model) string {
 	k := m.keys.KeyNow(releaseID)
 	if k == "" || !undoable(m) {

@@ -243,7 +243,7 @@ func TestConfirmLevels(t *testing.T) {
 	s.change(held("builder"))
 	s.press("C")
 	s.wants()
-	s.shows("Put configuration")
+	s.shows("Apply configuration")
 	s.press("esc")
 	s.m.confirm = confirmAlways
 	s.pick("worker")
@@ -260,7 +260,7 @@ func TestConfirmLevels(t *testing.T) {
 func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = s.m.perform(s.m.action("city.suspend"))
-	s.shows(fmt.Sprintf("type %d", living(s.m)))
+	s.shows(fmt.Sprintf("type %d", runningAgents(s.m)))
 	s.press("esc")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })
 	s.pick("worker")

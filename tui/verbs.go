@@ -102,7 +102,7 @@ func table(m *model) *palette.Table[*model, feed.Effect] {
 		Open: openPaletteAt, Fail: complain}
 }
 
-// one offers words only for the first argument.
+// one limits completions to the first argument.
 func one(words func(*model, []string) []word) func(*model, []string) []word {
 	return func(m *model, before []string) []word {
 		if len(before) > 0 {
@@ -151,7 +151,7 @@ func scaleWords(m *model, before []string) []word {
 	return nil
 }
 
-// aimed runs a verb with named agents as its targets, independent of marks, selection and focus.
+// aimed runs a verb on named agents, regardless of marks, selection and focus.
 func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect, string) {
 	for _, name := range names {
 		if m.Agents.Find(name) == nil {
@@ -232,7 +232,7 @@ func cannotRelease(r *panel.AgentRow) string {
 	return "there is nothing to release"
 }
 
-// flaggedAlready says that there is nothing to do.
+// flaggedAlready returns that there is nothing to do, or "".
 func flaggedAlready(shown string, is, wanted bool) string {
 	switch {
 	case is && wanted:
@@ -261,7 +261,7 @@ func scaleLine(m *model, args []string) ([]feed.Effect, string) {
 	return scale(m, p, size), ""
 }
 
-// goTo moves focus and cursor to what is named, and clears a filter that hides it.
+// goTo moves focus and cursor to a name, and clears a filter that hides it.
 func goTo(m *model, args []string) ([]feed.Effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {
@@ -282,7 +282,7 @@ func goTo(m *model, args []string) ([]feed.Effect, string) {
 	return nil, palette.Unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
 }
 
-// there goes to what is named and runs an action there.
+// there returns a verb that goes to a name and runs an action there.
 func there(id string) func(*model, []string) ([]feed.Effect, string) {
 	return func(m *model, args []string) ([]feed.Effect, string) {
 		if _, why := goTo(m, args); why != "" {
@@ -292,7 +292,7 @@ func there(id string) func(*model, []string) ([]feed.Effect, string) {
 	}
 }
 
-// byHand runs the action of a key.
+// byHand returns a verb that runs the action of a key.
 func byHand(id string) func(*model, []string) ([]feed.Effect, string) {
 	return func(m *model, _ []string) ([]feed.Effect, string) {
 		a := m.keys.ByID(id)

@@ -51,7 +51,7 @@ func (m *model) draw() screenful {
 	return s
 }
 
-// asHeard draws the body as it was at the last answer of the city: ages do not grow while the state is unknown.
+// asHeard draws the body as of the city's last answer: ages do not grow while the state is unknown.
 func (m *model) asHeard(p *plan) []string {
 	if m.gone != "" {
 		defer func(now time.Time) { m.now = now }(m.now)
@@ -166,7 +166,7 @@ func (m *model) panel(at place, w int, focus bool) []string {
 		Tabs: m.tabsFor(at, w)})
 }
 
-// detailStrip shows a few lines about what verbs act on, else about the selected agent.
+// detailStrip shows a few lines about the thing that verbs act on, or else about the selected agent.
 func (m *model) detailStrip(w, h int) []string {
 	e := m.env()
 	lines := m.worked().Strip(e, w)
@@ -238,11 +238,11 @@ func (m *model) present(p panel.Panel) bool {
 	return !p.About().Optional || n > 0 || m.focus == p.About().ID
 }
 
-// roomy is the width from which on a rule shows the search at its end; on narrower screens it is in the title.
+// roomy returns the smallest width at which a rule shows the search at its end. Otherwise the title shows it.
 func (m *model) roomy() int {
 	w := 120
 	for _, p := range m.Panels {
-		if p.About().Optional && m.present(p) { // one title more
+		if p.About().Optional && m.present(p) { // an optional panel adds a title
 			w += 24
 		}
 	}

@@ -18,24 +18,24 @@ import (
 
 // workRow is a line of the list of work: the title of a group, or a bead in it.
 type workRow struct {
-	head  string // of a group, "" = it is a bead
+	head  string // title of a group; "" = the row is a bead
 	bead  beads.Bead
-	gate  string // that it waits for, "" = none
-	depth int    // 0 = it is not part of a visible bead
+	gate  string // gate that the bead waits for; "" = none
+	depth int    // nesting depth; 0 = not part of a listed bead
 }
 
 // work is the dialog that lists open beads by pool and assignee.
 type work struct {
 	rows    []workRow
 	beads   int
-	chosen  string // the id under the cursor
+	chosen  string // ID under the cursor
 	at      int    // index into rows
 	offset  int
-	problem string // why it could not be read, "" = it could
-	known   bool   // there was an answer
-	asked   int    // the question under way, 0 = none
-	counts  [2]int // the city's counts when it was asked: open, in progress
-	stale   bool   // something has changed since it was asked
+	problem string // why the work could not be read; "" = no error
+	known   bool   // an answer has arrived
+	asked   int    // ID of the request in progress; 0 = none
+	counts  [2]int // the city's counts at the time of the request: open, in progress
+	stale   bool   // something has changed since the request
 
 	dialog.List[task]
 }
@@ -49,12 +49,12 @@ func (k *work) title() string {
 	}
 	text := fmt.Sprintf("Work %d", k.beads)
 	if all := k.counts[0] + k.counts[1]; k.beads >= workLimit && all > k.beads {
-		return fmt.Sprintf("%s of %d shown, the newest", text, all)
+		return fmt.Sprintf("%s of %d shown, newest only", text, all)
 	}
 	return text
 }
 
-// askWork asks for all work that is not done, and for the gates that block it; runs of automations are not work.
+// askWork requests all work that is not done, and the gates that block it. Runs of automations are not work.
 func askWork(m *model) {
 	k := m.dialogs.work()
 	k.stale, k.counts = false, workCounts(m)
@@ -73,14 +73,14 @@ func workCounts(m *model) [2]int {
 	return [2]int{m.snap.Work.Open, m.snap.Work.InProgress}
 }
 
-// workChanged asks again if the open list is outdated.
+// workChanged requests the work again if the open list is outdated.
 func workChanged(m *model) {
 	if k := m.dialogs.work(); k != nil && k.asked == 0 && (k.stale || k.counts != workCounts(m)) {
 		askWork(m)
 	}
 }
 
-// take takes an answer in; the cursor stays on its bead.
+// take handles an answer. The cursor stays on its bead.
 func (k *work) take(f feed.FoundBeads) {
 	k.asked, k.known, k.problem = 0, true, widget.Plain(f.Problem)
 	if f.Problem != "" {
@@ -247,8 +247,8 @@ func workSheet(m *model, w int) []string {
 	k := m.dialogs.work()
 	none := "No open work. Automations that cook a formula, and agents, create it."
 	if m.mode != ReadOnly {
-		none = "No open work. " + m.keys.KeyOf("work.create") + " adds some; automations that " +
-			"cook a formula, and agents, create it too."
+		none = "No open work. Press " + m.keys.KeyOf("work.create") + " to add some; automations " +
+			"that cook a formula, and agents, create it too."
 	}
 	return listSheet(m, w, listing{problem: k.problem, known: k.known, none: none,
 		rows: len(k.rows),
@@ -264,13 +264,13 @@ func workKeys(m *model) []string {
 	case m.mode == ReadOnly && m.dialogs.work().under() == nil:
 		return m.keys.Hints("work.refresh", "refresh", "work.close", "closes")
 	case m.mode == ReadOnly:
-		return m.keys.Hints("work.details", "all of it", "work.refresh", "refresh", "work.close",
+		return m.keys.Hints("work.details", "details", "work.refresh", "refresh", "work.close",
 			"closes")
 	case m.dialogs.work().under() == nil:
 		return m.keys.Hints("work.create", "add", "work.close", "closes")
 	}
 	return m.keys.Hints("work.create", "add", "work.finish", "close it", "work.sling", "hand over",
-		"work.verbs", "verbs", "work.yank", "copy", "work.details", "all of it", "work.close",
+		"work.verbs", "verbs", "work.yank", "copy", "work.details", "details", "work.close",
 		"closes")
 }
 
@@ -311,7 +311,6 @@ func workLine(m *model, r *workRow, here bool, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// beadDetails shows all of a bead, and the gate that it waits for.
 func beadDetails(m *model, b *beads.Bead, gate string) []string {
 	lines := []string{
 		m.look.Field("title", widget.Plain(b.Title)),
@@ -347,7 +346,7 @@ func beadDetails(m *model, b *beads.Bead, gate string) []string {
 	return lines
 }
 
-// subject is the piece of work under the cursor.
+// subject returns the bead under the cursor.
 func (k *work) subject() panel.Ref {
 	ref := panel.Ref{Kind: panel.KindBead}
 	if b := k.under(); b != nil {

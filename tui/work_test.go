@@ -151,7 +151,7 @@ func TestWorkIsClosed(t *testing.T) {
 func TestWorkIsLookedAtAnewWhenItChanges(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("b")
-	s.shows("asking")
+	s.shows("loading")
 	if q, _ := effectOf[feed.QueryBeads](s); !slices.Equal(append(q.Query.NotType, city.GateType), city.NotWork()) {
 		t.Errorf("what is no work is asked for: %+v", q.Query)
 	}
@@ -244,7 +244,7 @@ func TestMuchWork(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Work = city.Work{Open: 9000, InProgress: 3000} })
 	s.press("b")
 	s.find(many(12000), "")
-	s.shows("Work 5000 of 12000 shown, the newest")
+	s.shows("Work 5000 of 12000 shown, newest only")
 }
 
 // However low the screen is, the row under the cursor is on it.

@@ -129,12 +129,12 @@ func showCopies(m *model) []feed.Effect {
 // noProgram returns why a clipboard program would not help, or "".
 func noProgram(m *model) string {
 	if m.remote {
-		return "it would fill the clipboard of the machine that runs gcity, not yours"
+		return "it would set the clipboard of the machine that runs gcity, not yours"
 	}
 	return ""
 }
 
-// copy sends a text to the terminal's clipboard, which never confirms; or to a clipboard program if requested.
+// copy sends a text to the terminal's clipboard, which never confirms it, or to a clipboard program if requested.
 func (m *model) copy(c panel.Copied, program bool) []feed.Effect {
 	m.copiedLast = c
 	if program {

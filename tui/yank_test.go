@@ -191,7 +191,7 @@ func TestVerbsMenu(t *testing.T) {
 	s.press("esc", "4", "x")
 	s.shows("fire the automation now")
 	s.press("esc", "5", "x")
-	s.shows("show all of the event")
+	s.shows("show the whole event")
 	s.press("esc", "b")
 	s.find(someWork(), "")
 	s.press("x")

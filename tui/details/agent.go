@@ -23,7 +23,7 @@ func Agent(src *Source, name string, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := stateFields(src, r, a)
 	if s := a.Stuck; s != nil {
-		lines = append(lines, src.Look.Field("stuck", "no change on its screen since "+
+		lines = append(lines, src.Look.Field("stuck", "screen unchanged since "+
 			widget.Clock(s.Since, src.Now)+", with "+widget.Plain(s.Task)+"; "+
 			src.KeyOf("agent.attach")+" attaches"))
 	}
@@ -64,7 +64,7 @@ func Agent(src *Source, name string, w int) []string {
 	return append(append(lines, lifeFields(src, a, w)...), panel.Decisions(src.Env, a.Decisions)...)
 }
 
-// lifeFields returns what an agent runs, its session, and how earlier sessions ended.
+// lifeFields returns the agent's program, its session, and how earlier sessions ended.
 func lifeFields(src *Source, a *city.Agent, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := []string{
@@ -122,7 +122,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	}
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", panel.SuspendedBy(widget.Plain(a.Reason)))}
-	// already in the line of the state
+	// the line of the state already shows it
 	told := r.Ends(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, src.Now); next != "" && !told {
@@ -137,8 +137,8 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText says what asked an agent to finish, when, and whether it has answered. until is an end time that is
-// already shown.
+// drainText returns what asked an agent to finish, when, and whether it has reported done. until is a deadline that
+// is already visible.
 func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
 		" ago"
@@ -209,7 +209,7 @@ func sessionText(src *Source, a *city.Agent) string {
 	return s + ", id " + widget.Plain(a.Session.ID+a.Session.DetailText())
 }
 
-// keptIn returns the name of a file for copying: the full path if it fits into one line.
+// keptIn returns a file name in a form that can be copied: the full path if it fits into one line.
 func keptIn(src *Source, file string, w int) string {
 	if full := widget.Plain(filepath.Join(src.Snap.Path, file)); widget.Width(full) <= w {
 		return full
@@ -224,7 +224,7 @@ func Exit(src *Source, e *city.Exit) string {
 	return panel.LastExit(e) + ", " + widget.Age(src.Now.Sub(e.At)) + " ago"
 }
 
-// sendFields returns the texts on their way to an agent, with their stages.
+// sendFields returns the texts that were sent to an agent, with their stages.
 func sendFields(src *Source, sends []city.Send) []string {
 	var lines []string
 	label := "texts"

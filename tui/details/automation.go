@@ -11,17 +11,17 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunHistory has the runs of the automation of the open details.
+// RunHistory has the runs of the automation in the open details.
 type RunHistory struct {
 	Name    string
 	Runs    []city.Run // newest first
-	Problem string     // why they could not be read, "" = they could
-	Newest  string     // the city's newest run at the time of the question
-	Asked   int        // the question under way, 0 = none
-	Known   bool       // an answer was received
+	Problem string     // why the runs could not be read; "" = no error
+	Newest  string     // the city's newest run at the time of the request
+	Asked   int        // ID of the request in progress; 0 = none
+	Known   bool       // an answer has arrived
 
-	End   int  // the line of the text after the newest run and its output
-	live  bool // the run was in progress while the details were open
+	End   int  // number of the line after the newest run and its output
+	live  bool // a run was in progress while the details were open
 	moved bool // the user has scrolled
 }
 
@@ -43,7 +43,7 @@ func Automation(src *Source, h *RunHistory) []string {
 	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.Opens())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, fieldLines(src, "it says", a.Reason)...)
-	} else if says := r.Says(); says != "" { // otherwise the countdown says it
+	} else if says := r.Says(); says != "" { // otherwise the countdown shows it
 		lines = append(lines, src.Look.Field("it says", says))
 	}
 	if r.Failures > 0 {
@@ -137,7 +137,7 @@ func Runs(src *Source, h *RunHistory) []string {
 	return lines
 }
 
-// shownOutput is how many lines of an output the details show.
+// shownOutput is the maximum number of output lines in the details.
 const shownOutput = 100
 
 // outputFields returns the output of a run as rows of a detail view.
@@ -155,7 +155,7 @@ func outputFields(src *Source, run *city.Run) []string {
 	return lines
 }
 
-// ScrollTo scrolls a detail view to the end of a run's output until the user scrolls.
+// ScrollTo returns the offset that shows the end of a run's output, until the user scrolls.
 func (h *RunHistory) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset
@@ -163,5 +163,5 @@ func (h *RunHistory) ScrollTo(offset, rows int) int {
 	return max(0, h.End-rows)
 }
 
-// Scrolled notes that a user has scrolled.
+// Scrolled records that the user has scrolled.
 func (h *RunHistory) Scrolled() { h.moved = true }

@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// lastSaid is how many lines of output are shown for a crash.
+// lastSaid is the maximum number of output lines for a crash.
 const lastSaid = 12
 
 // Crashes returns why an agent is held back, until when, and its crashes with their last output.

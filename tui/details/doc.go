@@ -1,3 +1,3 @@
-// Package details has the texts of detail views. They are made from the lists of the control room and a snapshot of the
-// city; nothing here changes state.
+// Package details has the texts of detail views. It makes them from the lists of the control room and a snapshot of
+// the city, and changes no state.
 package details

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Rest returns what is known about an agent beyond the snapshot: drift, crashes, and how it starts.
+// Rest returns the details of an agent that are not in the snapshot: drift, crashes, and how it starts.
 func Rest(src *Source, d *Inspection, w int) []string {
 	var lines []string
 	if d.Problem != "" {
@@ -40,7 +40,7 @@ func heading(src *Source, text string) []string {
 	return []string{"", src.Look.Paint(themes.Title, text)}
 }
 
-// driftLines lists the fields with a running value that differs from the configuration.
+// driftLines lists the fields in which a running session differs from the configuration.
 func driftLines(src *Source, all []city.Difference) []string {
 	if len(all) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func crashText(c *city.Crash) string {
 	return panel.LastExit(&c.Exit)
 }
 
-// specLines returns how an agent starts and restarts, as far as its details do not say so already.
+// specLines returns how an agent starts and restarts, except what its details already show.
 func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
@@ -152,7 +152,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	if s.Nudge != "" {
 		lines = append(lines, src.Look.Field("is told", widget.Plain(s.Nudge)))
 	}
-	if s.IdleTimeout <= 0 { // otherwise shown above with the idle time
+	if s.IdleTimeout <= 0 { // the line with the idle time shows it otherwise
 		lines = append(lines, src.Look.Field("idle", "no restart when idle"))
 	}
 	for i, text := range describe.RestartLines(s) {
@@ -165,7 +165,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// programText names the agent's program, and says if it is not configured.
+// programText returns the agent's program, and whether the configuration names it.
 func programText(s *city.Spec) string {
 	if s.Found {
 		return widget.Plain(s.Program) +
@@ -174,7 +174,7 @@ func programText(s *city.Spec) string {
 	return widget.Plain(s.Program)
 }
 
-// inCity returns a path, relative to the city's folder if it is below.
+// inCity returns a path relative to the city's folder if it is inside that folder.
 func inCity(src *Source, path string) string {
 	if rel, err := filepath.Rel(src.Snap.Path, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
@@ -189,7 +189,7 @@ func orDash(s string) string {
 	return s
 }
 
-// readyText says when an agent counts as running.
+// readyText returns the condition for an agent to count as running.
 func readyText(s *city.Spec) string {
 	if s.ReadyPrefix == "" && s.ReadyDelay <= 0 {
 		return "at once"
@@ -215,11 +215,11 @@ func envLines(src *Source, env []city.Variable) []string {
 	return lines
 }
 
-// Inspection is what is known about the agent of the open details.
+// Inspection has the answers about the agent in the open details.
 type Inspection struct {
 	Name    string
-	About   *city.Inspection // nil = nothing yet
-	Problem string           // why the last question failed, "" = it did not
-	Asked   int              // the question under way, 0 = none
-	Sign    string           // the state of the agent when it was asked about
+	About   *city.Inspection // the last answer; nil = none yet
+	Problem string           // why the last request failed; "" = no error
+	Asked   int              // ID of the request in progress; 0 = none
+	Sign    string           // state of the agent at the time of the request
 }

@@ -40,8 +40,8 @@ func Pool(src *Source, name string) []string {
 	if r.Timeout > 0 {
 		wait = "killed after " + widget.Duration(r.Timeout)
 	}
-	lines = append(lines, src.Look.Field("drain", "a member that must leave is asked "+
-		"to finish; "+wait))
+	lines = append(lines, src.Look.Field("drain", "a member that must leave is asked to "+
+		"finish first; "+wait))
 	if p.Description != "" {
 		lines = append(lines, src.Look.Field("about", widget.Plain(p.Description)))
 	}
@@ -59,7 +59,7 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	c := &r.Check
 	command := widget.Plain(c.Command)
 	if command == "" {
-		command = "none: open work is counted"
+		command = "none: the open work is counted"
 	}
 	result := r.CheckText(src.Now)
 	if c.At != nil && c.Took > 0 {

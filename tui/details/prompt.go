@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// toldShown is how many lines of a prompt an agent's details show.
+// toldShown is the number of prompt lines in the details of an agent.
 const toldShown = 8
 
 // Prompt returns the whole prompt.
@@ -21,7 +21,7 @@ func Prompt(src *Source, d *Inspection) []string {
 	case d.About == nil:
 		return []string{src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More)}
 	case d.About.Prompt == "":
-		return []string{src.Look.Paint(themes.Dim, "It gets no prompt at its start.")}
+		return []string{src.Look.Paint(themes.Dim, "It gets no prompt when it starts.")}
 	}
 	lines := toldFields(src, d.About)
 	if len(lines) > 0 {
@@ -30,7 +30,7 @@ func Prompt(src *Source, d *Inspection) []string {
 	return append(lines, promptText(d.About.Prompt)...)
 }
 
-// toldLines returns the beginning of a prompt for an agent's details.
+// toldLines returns the beginning of a prompt for the details of an agent.
 func toldLines(src *Source, in *city.Inspection) []string {
 	if in.Prompt == "" {
 		return nil
@@ -41,7 +41,7 @@ func toldLines(src *Source, in *city.Inspection) []string {
 		text = text[:toldShown]
 		more = src.Look.Paint(themes.Dim, src.Look.Glyphs.More+" "+widget.Count(n, "more line")+
 			"; "+
-			src.KeyOf("reader.told")+" shows all of it")
+			src.KeyOf("reader.told")+" shows the whole prompt")
 	}
 	lines := append(heading(src, "Prompt"), text...)
 	if more != "" {

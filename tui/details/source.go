@@ -5,13 +5,13 @@ import (
 	"gcity/tui/panel"
 )
 
-// Source is what details are made from.
+// Source has the data from which details are made.
 type Source struct {
 	*panel.Env
 	*panel.Lists
 
-	// Declared describes where something is declared and changed
+	// describes where something is declared and patched
 	Declared func(source string, patched []string) string
-	// Printed returns the output of a run as far as it is known
+	// returns the known output of a run
 	Printed func(*city.Run) []string
 }

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Legend explains in the help what the signs mean, and which file has the preferences; "" = the usual one.
+// Legend returns the rows of the help that explain the signs and the preferences; file "" = the default file.
 func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 	file string) []dialog.Item[T] {
 	g := &look.Glyphs

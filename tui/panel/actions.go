@@ -8,28 +8,28 @@ import (
 // Action is an action that only one panel has. It acts on the row under the cursor.
 type Action struct {
 	Action Key
-	Writes bool // it changes the city
+	Writes bool // it changes the city, so a read-only room refuses it
 }
 
-// Key is the key of an Action and its description.
+// Key describes an Action: its ID, keys and texts.
 type Key = keymap.Action[*Env, Request]
 
-// Request is what a panel asks of the room: to show a text, to send commands, or to select an agent.
+// Request is something that a panel asks the room to do: show a text, send commands, or select an agent.
 type Request struct {
-	Title string // of the text
+	Title string // title of the text
 	Lines func(e *Env, w int) []string
 
-	Ask, Verb  string // the question before the commands, if one is needed, and its answer
+	Ask, Verb  string // confirmation before the commands, if one is needed, and the label of "yes"
 	Whom, Body []string
-	// of the targets, for a question that is asked before an action that is not harmless
+	// number of targets, if the action is not harmless
 	Count       int
 	Doing, What string // the progress text for the status line
 	Commands    []city.Command
 
-	Visit string // an agent
+	Visit string // name of the agent to select
 
-	Go     ID     // a panel
-	Filter string // that it gets
+	Go     ID     // panel to go to
+	Filter string // filter for that panel
 }
 
 // Copied is a text that can be copied from the selection.

@@ -13,16 +13,16 @@ import (
 
 // AgentRow is an agent ready to be drawn; all texts are cleaned once.
 type AgentRow struct {
-	Name     string // the city's name for it
+	Name     string // its unmodified name in the city
 	Shown    string
 	State    city.State
 	Why      string
 	Pool     string
 	Rig      string
 	Provider string
-	Task     string // what it works on, "" = unknown
+	Task     string // title of the work in progress; "" = unknown
 	Since    time.Time
-	Until    time.Time // zero = none
+	Until    time.Time // when its state ends; zero = not known
 	Restarts int
 	Crashes  int
 	PID      int
@@ -32,13 +32,13 @@ type AgentRow struct {
 	drain    *city.DrainInfo
 	Waiting  []city.Send // texts that wait to be typed, the next one first
 	next     *city.Next
-	idle     time.Duration // it restarts after so long without activity, 0 = never
+	idle     time.Duration // idle timeout, after which it restarts; 0 = none
 	Frozen   bool
 	Drifted  bool
 	Running  bool
-	mail     int // unread messages to it
+	mail     int // number of its unread messages
 	Stuck    *city.Stuck
-	Called   bool // a watchdog calls for attention to it
+	Called   bool // a watchdog calls for attention to this agent
 }
 
 func NewAgentRow(a *city.Agent) AgentRow {
@@ -56,9 +56,9 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	}
 	switch {
 	case r.Frozen:
-		r.Why = "stopped by a signal; it does nothing until it is continued"
+		r.Why = "stopped by a signal; it is frozen until it gets SIGCONT"
 	case r.Stuck != nil:
-		r.Why = "no change on its screen, with " + widget.Plain(a.Stuck.Task)
+		r.Why = "screen unchanged, with " + widget.Plain(a.Stuck.Task)
 	case a.AwaitsGate != "" && r.State == city.Running:
 		r.Why = city.AwaitingGate + " " + widget.Plain(a.AwaitsGate)
 	case len(r.Waiting) > 0 && r.State == city.Running:
@@ -76,12 +76,12 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	return r
 }
 
-// reason returns why an agent is in its state. Reasons that are obvious in a list are left out.
+// reason returns why an agent is in its state. It leaves out reasons that are obvious in a list.
 func reason(a *city.Agent) string {
 	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
 		return ""
 	}
-	// true for every agent that outlives a controller
+	// every agent that outlives a controller has this reason
 	if a.State == city.Running && strings.HasPrefix(a.Reason, "adopted:") {
 		return ""
 	}
@@ -95,7 +95,7 @@ func reason(a *city.Agent) string {
 	return ""
 }
 
-// SuspendedBy returns what suspends an agent.
+// SuspendedBy describes where an agent was suspended.
 func SuspendedBy(reason string) string {
 	if reason == "by agent" {
 		return "suspended in city.toml"
@@ -103,7 +103,8 @@ func SuspendedBy(reason string) string {
 	return reason
 }
 
-// Surplus reports whether it drains because its pool wants fewer members. Only a larger pool cancels that.
+// Surplus reports whether it drains because its pool wants fewer members. The drain is canceled only if the pool
+// grows.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
 }
@@ -130,7 +131,8 @@ func (r *AgentRow) Attention(now time.Time) bool {
 	return r.Frozen || r.Drifted || r.Stuck != nil || r.Called || r.State.Urgency() == 0
 }
 
-// rank orders rows: those that need attention first, in each state stuck ones first, then by name in natural order.
+// rank orders rows: first by need for attention, then stuck agents within each state, then by name in natural
+// order.
 func rank(a, b *AgentRow) int {
 	if d := a.State.Urgency() - b.State.Urgency(); d != 0 {
 		return d
@@ -146,7 +148,7 @@ func rank(a, b *AgentRow) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentWays returns the orders of agents: need, name, last change, CPU, memory, restarts.
+// agentWays returns the orders of agents: by need, name, last change, CPU, memory, restarts.
 func agentWays() []widget.Way[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
@@ -177,7 +179,7 @@ func InState(s city.State) string {
 	return string(s)
 }
 
-// Held reports whether an agent is held back by something that a user can lift.
+// Held reports whether a user can end the state that keeps an agent from running.
 func (r *AgentRow) Held() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed:
@@ -191,13 +193,13 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// Hears reports whether a text for it would be typed, now or after it restarts.
+// Hears reports whether a text for it would be typed, either now or after it restarts.
 func (r *AgentRow) Hears() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting
 }
 
-// HeldBack reports whether releasing changes anything.
+// HeldBack reports whether a release would change anything.
 func (r *AgentRow) HeldBack() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed, city.Draining:
@@ -206,5 +208,5 @@ func (r *AgentRow) HeldBack() bool {
 	return false
 }
 
-// Keeps reports whether an agent has ended and its output is in a file.
+// Keeps reports whether an agent has ended and left a file with its output.
 func (r *AgentRow) Keeps() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }

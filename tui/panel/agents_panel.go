@@ -12,13 +12,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// Agents is the panel of the city's agents. While the user works in it, rows keep their order, and new ones are
-// inserted where they belong.
+// Agents is the panel of the city's agents. While the user works in it, rows keep their order, and new rows are
+// inserted at their sorted position.
 type Agents struct {
 	Table[AgentRow, *AgentRow]
-	measured bool // the usage of some agent is known
+	measured bool // the resource usage of at least one agent is known
 	Pulses   widget.Sparklines
-	Wanted   []choosable // columns, nil = the default ones
+	Wanted   []choosable // columns chosen by the user; nil = the default columns
 }
 
 func newAgents() *Agents {
@@ -65,7 +65,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 	return q
 }
 
-// made returns the rows of a snapshot.
+// made builds the rows of a snapshot.
 func (a *Agents) made(e *Env) []AgentRow {
 	a.measured = false
 	rows := make([]AgentRow, len(e.Snap.Agents))
@@ -108,7 +108,7 @@ func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	return l.Glyphs.Failed, themes.Bad
 }
 
-// ConditionOf returns the condition of an agent as text with its glyph and colour: its state, or stuck.
+// ConditionOf returns the condition of an agent (its state, or stuck) as text with a glyph, and its colour.
 func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
 	sign, word, token := AgentCondition(k, r.State, r.Stuck != nil)
 	return sign + " " + word, token
@@ -124,7 +124,7 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 	return sign, string(s), token
 }
 
-const StateWidth = 11 // "quarantined"
+const StateWidth = 11 // the width of "quarantined", the longest state
 
 // Columns returns the columns of the Agents panel that fit into w.
 func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
@@ -162,7 +162,7 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	})...)
 }
 
-// Longest returns the widths that the visible rows need.
+// Longest returns the widths that the visible rows would need to be shown in full.
 func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 	n := Needs{Usage: a.measured}
 	names := make([]int, 0, len(rows))
@@ -205,7 +205,7 @@ func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
 	e.Look.Reason(l, b, w)
 }
 
-// emptyHelp says why the list is empty and how to fill it.
+// emptyHelp returns why the list is empty and how to fill it.
 func (a *Agents) emptyHelp(e *Env, w int) []string {
 	note := func(texts ...string) []string {
 		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)

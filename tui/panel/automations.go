@@ -28,7 +28,7 @@ const (
 
 // AutomationRow is an automation ready to be drawn; all texts are cleaned once.
 type AutomationRow struct {
-	Name     string // the city's name for it
+	Name     string // its unmodified name in the city
 	Shown    string
 	Rig      string
 	pool     string
@@ -37,12 +37,12 @@ type AutomationRow struct {
 	when     string // the kind of gate
 	Reason   string
 	State    AutomationState
-	Next     time.Time // zero = unknown
+	Next     time.Time // when it runs next; zero = unknown
 	since    time.Time // start of the current run, or since when it is due
 	Failures int
 	Last     *city.Run
-	hand     string // the key that fires it
-	Always   bool   // it fires during suspension too
+	hand     string // the key that fires it by hand
+	Always   bool   // it also fires while its city or rig is suspended
 }
 
 func NewAutomationRow(a *city.Automation) AutomationRow {
@@ -75,7 +75,7 @@ func (r *AutomationRow) Attention() bool { return r.fails() || r.State == Automa
 // Opens describes the gate: "cooldown 5m", "cron 0 3 * * *".
 func (r *AutomationRow) Opens() string { return strings.TrimSpace(r.gate + " " + r.when) }
 
-// Says returns the state of the gate, without its name and without times that count down.
+// Says returns the state of the gate, without the gate's name and without countdowns.
 func (r *AutomationRow) Says() string {
 	text, _ := strings.CutPrefix(r.Reason, r.gate+": ")
 	switch {
@@ -90,7 +90,7 @@ func (r *AutomationRow) Says() string {
 	case !r.Next.IsZero() && strings.HasPrefix(text, "retry "):
 		text, _, _ = strings.Cut(text, " in ")
 	}
-	if day, ok := strings.CutPrefix(text, "next "); ok { // in the room's date format
+	if day, ok := strings.CutPrefix(text, "next "); ok { // shown in the room's date format
 		if at, err := time.Parse("2006-01-02 15:04", day); err == nil {
 			text = "next " + at.Format("Jan 02 15:04")
 		}
@@ -98,7 +98,7 @@ func (r *AutomationRow) Says() string {
 	return text
 }
 
-// Why returns the gate and its state, separated by a dot; for a failing or broken automation the reason.
+// Why returns the gate and its state, separated by a dot. For a failing or broken automation it returns the reason.
 func (r *AutomationRow) Why(dot string) string {
 	parts := []string{r.Opens()}
 	switch {
@@ -114,7 +114,7 @@ func (r *AutomationRow) Why(dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fault returns the problem of its file without the full path: "automation.toml:4:1: both formula and exec".
+// fault returns the error in its file without the full path: "automation.toml:4:1: both formula and exec".
 func (r *AutomationRow) fault() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
 		return path.Base(r.Source) + at
@@ -168,7 +168,7 @@ func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 		return widget.Phrase{Full: "retries " + in, Brief: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: in}
-	case strings.HasPrefix(r.Says(), "next "): // shown there with its date
+	case strings.HasPrefix(r.Says(), "next "): // the panel shows that with its date
 		return widget.Same(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: in}
@@ -212,7 +212,7 @@ func (a *Automations) counts() (due, failing, broken int) {
 	return due, failing, broken
 }
 
-// ills returns the summary for the title: "1 due, 1 failing".
+// ills returns the summary of problems for the title: "1 due, 1 failing".
 func (a *Automations) ills() (text string, alert bool) {
 	due, failing, broken := a.counts()
 	var parts []string
@@ -227,7 +227,7 @@ func (a *Automations) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// Problem returns the summary for the header with the key of the panel, or "".
+// Problem returns the summary of problems for the header with the key of the panel, or "".
 func (a *Automations) Problem(key string) string {
 	_, failing, broken := a.counts()
 	switch {
@@ -242,10 +242,10 @@ func (a *Automations) Problem(key string) string {
 		broken, key)
 }
 
-// automationWays returns the orders of automations: need, name, next run, last run.
+// automationWays returns the orders of automations: by need, name, next run, last run.
 func automationWays() []widget.Way[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
-		if a.Next.IsZero() != b.Next.IsZero() { // unknown times come last
+		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
 			return b.Next.Compare(a.Next)
 		}
 		return a.Next.Compare(b.Next)
@@ -268,8 +268,8 @@ func automationWays() []widget.Way[AutomationRow] {
 	}
 }
 
-// urgency orders automations; 0 is the most urgent. Due, running and idle ones are equal, so that rows do not move
-// all the time.
+// urgency ranks automations for sorting; 0 is the most urgent. Due, running and idle ones have the same rank, so
+// that rows do not move with every run.
 func (r *AutomationRow) urgency() int {
 	switch {
 	case r.State == AutomationBroken:

@@ -47,20 +47,20 @@ func newAutomations() *Automations {
 	return a
 }
 
-// Move moves the cursor by n rows. From then on it stays where the user has put it.
+// Move moves the cursor by n rows. From then on only the user moves it.
 func (a *Automations) Move(n int) {
 	a.been = true
 	a.Table.Move(n)
 }
 
-// Select moves the cursor to an automation, as Move does.
+// Select moves the cursor to an automation. From then on only the user moves it.
 func (a *Automations) Select(id string) bool {
 	a.been = true
 	return a.Table.Select(id)
 }
 
-// Entered moves the cursor to the first automation that needs attention, unless the user has moved it: the header
-// points the user here.
+// Entered moves the cursor to the first automation that needs attention, because the header sends the user here for
+// it. It does nothing if the user has moved the cursor.
 func (a *Automations) Entered() {
 	for at, i := range a.List.Shown {
 		if a.Rows[i].Attention() && !a.been {
@@ -90,13 +90,13 @@ func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) 
 	return l.Glyphs.Failed, themes.Bad
 }
 
-const automationStateWidth = 7 // "running", "failing"
+const automationStateWidth = 7 // the width of "running" and "failing"
 
 // automationColumns are the widths of the Automations panel; 0 = hidden.
 type automationColumns struct{ state, name, why, last, gap int }
 
 func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
-	const enough, most = 32, 26 // the least width of why while last is shown; the most for last
+	const enough, most = 32, 26 // minimum width of why while last is shown; maximum width of last
 	c := automationColumns{state: automationStateWidth + 2, name: 6, gap: 2}
 	for _, r := range rows {
 		c.name, c.last = max(c.name, widget.Width(r.Shown)), max(c.last, widget.Width(r.Ago(e.Now)))
@@ -132,7 +132,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 		{Head: "gate", W: c.why, Gap: c.gap, Cell: func(l *widget.Line, r *AutomationRow,
 			_ widget.RowState) {
 			b := r.because(e)
-			if r.State == AutomationRunning && c.last > 0 { // shown in that column
+			if r.State == AutomationRunning && c.last > 0 { // the column of the last run shows it
 				b.Tail = widget.Phrase{}
 			}
 			e.Look.Reason(l, b, c.why)
@@ -164,7 +164,7 @@ func (r *AutomationRow) because(e *Env) widget.Reason {
 	return b
 }
 
-// automationHelp says how to add an automation.
+// automationHelp returns how to add an automation.
 func automationHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No automations. Each has a file of its "+
 		"own, below "+widget.Plain(e.Snap.Path)+":",
@@ -223,7 +223,7 @@ func automationStrip(e *Env, r *AutomationRow, w int) []string {
 		}
 	}
 	row(themes.Text, action)
-	if r.State != AutomationRunning { // otherwise it is shown above
+	if r.State != AutomationRunning { // while it runs, the line above shows the gate
 		row(themes.Dim, r.Ago(e.Now))
 	}
 	if a.Last != nil {
@@ -235,9 +235,9 @@ func automationStrip(e *Env, r *AutomationRow, w int) []string {
 }
 
 func automationCopies(r *AutomationRow) []Copied {
-	all := []Copied{{"name", r.Name}, {"file", r.Source}, {"state of its gate", r.Reason}}
+	all := []Copied{{"name", r.Name}, {"file", r.Source}, {"state of the gate", r.Reason}}
 	if r.Last != nil {
-		all = append(all, Copied{"last run's id", r.Last.ID},
+		all = append(all, Copied{"ID of the last run", r.Last.ID},
 			Copied{"output of the last run", r.Last.Output})
 	}
 	return all

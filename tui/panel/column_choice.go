@@ -12,11 +12,11 @@ type choosable struct {
 	name  string
 	head  string
 	right bool // right-aligned
-	// the width below which it is hidden; 0 = always the width that wide returns
+	// screen width below which it is hidden; 0 = it always has the width that wide returns
 	least int
-	// the width it needs, 0 = nothing to show
+	// the width it needs; 0 = it is hidden
 	wide func(a *Agents, rows []*AgentRow) int
-	// nil = the reasons, which fill the remaining width
+	// the content of a cell; nil = the reasons, which fill the remaining width
 	cell func(e *Env, r *AgentRow) (string, token)
 }
 
@@ -92,7 +92,7 @@ func agentColumnKinds() []choosable {
 	}
 }
 
-// ChosenColumns returns the columns of some names; nil for the default ones.
+// ChosenColumns returns the columns with the given names, or nil for the default columns.
 func ChosenColumns(names []string) []choosable {
 	var out []choosable
 	for _, name := range names {
@@ -111,8 +111,8 @@ type fitted struct {
 	w int
 }
 
-// fitColumns computes the widths of the chosen columns. If there is not enough room, the last ones are hidden
-// first, but never the name.
+// fitColumns computes the widths of the chosen columns. If there is not enough room, it hides columns from the end,
+// but never the name.
 func (a *Agents) fitColumns(rows []*AgentRow, w int) []fitted {
 	const gap, lead = 2, 4
 	var all []fitted

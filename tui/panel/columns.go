@@ -9,14 +9,15 @@ type Columns struct {
 	state, Name, Why, Age, CPU, Mem, Restarts, PID, gap int
 }
 
-// Needs is what the visible rows need: the widest name, and the widest reason with its tail.
+// Needs are the widths that the visible rows need: that of the names, and that of the reasons with their tails.
 type Needs struct {
 	Name, Why int
-	Names     int  // enough for all names but a few
-	Usage     bool // the usage of some agent is known
+	Names     int  // enough for all but a few long names
+	Usage     bool // the resource usage of at least one agent is known
 }
 
-// Usual returns the greatest width without rare exceptions, so that one long name does not take room from all rows.
+// Usual returns the greatest of the usual widths. It ignores rare outliers, so that one long name does not take
+// room from all rows.
 func Usual(widths []int) int {
 	slices.Sort(widths)
 	if few := len(widths) / 8; len(widths) >= 4 {
@@ -28,7 +29,7 @@ func Usual(widths []int) int {
 	return widths[len(widths)-1]
 }
 
-// Lone is the width for a name that is longer than all others.
+// Lone is the maximum width for a single name that is longer than the others.
 const Lone = 24
 
 // AgentColumns hides columns from the right until the reasons have enough room.
@@ -64,7 +65,7 @@ func AgentColumns(w int, n Needs) Columns {
 	if rest() < 12 {
 		c.Age = 0
 	}
-	const reason = 24 // beyond it a full name is more important
+	const reason = 24 // above this width a full name is more important than the reason
 	if w >= 50 {
 		c.Name += max(0, min(n.Names-c.Name, rest()-min(n.Why, reason)))
 	}

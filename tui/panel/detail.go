@@ -97,7 +97,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line) {
 	}
 }
 
-// Decisions lists decisions, the newest first, with the date unless it is today.
+// Decisions lists decisions, the newest first. Those of earlier days have a date.
 func Decisions(e *Env, all []city.Decision) []string {
 	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
 	if len(all) == 0 {

@@ -7,10 +7,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// near is how soon an idle agent must restart for its row to say so.
+// near is the time before an idle restart from which the row announces it.
 const near = time.Minute
 
-// Ends returns what will happen to an agent without a user's action.
+// Ends returns what will happen to an agent if no user intervenes.
 func (r *AgentRow) Ends(e *Env) widget.Phrase {
 	if r.State == city.Draining {
 		return r.drains(e.Now)
@@ -38,11 +38,11 @@ func (r *AgentRow) Ends(e *Env) widget.Phrase {
 	return widget.Same(NextText(r.next, e.Now))
 }
 
-// drains returns how long a draining agent has.
+// drains returns the time that a draining agent has left.
 func (r *AgentRow) drains(now time.Time) widget.Phrase {
 	switch {
 	case r.drain != nil && r.drain.Acked:
-		return widget.Phrase{Full: "has finished, its session is ending", Brief: "has finished"}
+		return widget.Phrase{Full: "reported done; its session is ending", Brief: "has finished"}
 	case r.Until.IsZero():
 		return widget.Same("no deadline")
 	}
@@ -50,8 +50,8 @@ func (r *AgentRow) drains(now time.Time) widget.Phrase {
 	return widget.Phrase{Full: in + " if still running", Brief: in}
 }
 
-// idles returns when an idle agent restarts, if that is soon. The last activity that the city knows may be as old
-// as a patrol, so an agent quiet for less than that is not reported.
+// idles returns when an idle agent restarts, if that is soon. The known last activity may be one patrol old, so
+// shorter idle times are not reported.
 func (r *AgentRow) idles(e *Env) string {
 	if r.idle <= 0 || r.State != city.Running || r.attached() || r.Session == nil ||
 		r.Session.LastActivity == nil {
@@ -76,5 +76,5 @@ func NextText(n *city.Next, now time.Time) string {
 	return "in " + widget.Remaining(n.At.Sub(now)) + ": " + widget.Plain(n.What)
 }
 
-// Slack is how long a check of the sessions may take beyond the patrol's interval.
+// Slack is how much longer than the patrol's interval a check of the sessions may take.
 const Slack = 5 * time.Second

@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// kept bounds the events in the panel, digMost those while the user looks at older ones.
+// kept is the maximum number of events in the panel, digMost the maximum while the user looks at older ones.
 const (
 	Kept    = 2000
 	DigMost = 10_000
@@ -21,11 +21,11 @@ const (
 
 // EventRow is an event ready to be drawn.
 type EventRow struct {
-	id      string // of the sequence number
+	id      string // sequence number as text
 	Event   events.Event
 	Kind    string
 	Subject string
-	message string // cleaned lines
+	message string // message with control characters removed
 }
 
 func NewEventRow(e events.Event) EventRow {
@@ -42,17 +42,17 @@ func (r *EventRow) Key() string { return r.id }
 // Events is the Events panel: newest at the bottom, following until the user scrolls.
 type Events struct {
 	Table[EventRow, *EventRow]
-	agents *Agents // for names in events
+	agents *Agents // to find the agents of events
 
 	Frozen bool
-	fresh  int // received while frozen
+	fresh  int // number of events received while frozen
 
-	Seen eye // what the cursor is on while following
+	Seen eye // the event under the cursor while following
 
-	now    time.Time // when the filter was last applied
-	Only   bool      // only events of the selected agent
-	who    string    // its name, "" = all
-	Asked  int       // the current question for older events, 0 = none
+	now    time.Time // time when the filter was last applied
+	Only   bool      // show only events of the selected agent
+	who    string    // name of that agent; "" = show all events
+	Asked  int       // ID of the request for older events in progress; 0 = none
 	Begins bool      // the oldest event is loaded
 }
 
@@ -63,7 +63,7 @@ func NewEvents(all *Agents) *Events {
 			Zone: keymap.InEvents, Kind: KindEvent,
 			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, Plain: true,
 			Unmarked: true, Always: true,
-			Proxy: "the event under the cursor is not about a current agent"},
+			Proxy: "the event under the cursor is not about an existing agent"},
 		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
 			return r.Passes(f, now)
 		},
@@ -84,7 +84,7 @@ func NewEvents(all *Agents) *Events {
 	return t
 }
 
-// Reset forgets all events; the filter stays.
+// Reset removes all events; the filter stays.
 func (t *Events) Reset() {
 	old := *t
 	*t = *NewEvents(old.agents)
@@ -107,10 +107,10 @@ func (t *Events) Aim(now time.Time) {
 	}
 }
 
-// Has returns false, because events have no names.
+// Has returns false, because events are not found by name.
 func (t *Events) Has(string) bool { return false }
 
-// Hidden returns nothing: most of the timeline is always hidden.
+// Hidden returns zeros: most of the timeline is always outside the panel, so the title does not show it.
 func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
 
 // countFresh counts the events received since the timeline was frozen.
@@ -121,9 +121,9 @@ func (t *Events) countFresh(*Env) string {
 	return ""
 }
 
-// nothing says why the list is empty.
+// nothing returns why the list is empty.
 func (t *Events) nothing(e *Env, w int) []string {
-	text := "No events yet. Starts, ends, crashes and changes are listed here."
+	text := "No events yet. Starts, exits, crashes and changes are listed here."
 	switch {
 	case t.Filter.Active():
 		text = fmt.Sprintf("No event matches %q. %s", t.Filter.Text, e.Clears())
@@ -136,7 +136,7 @@ func (t *Events) nothing(e *Env, w int) []string {
 	return []string{e.Look.Note(text, w)}
 }
 
-// searched describes what limits the timeline, or "".
+// searched describes what limits the timeline: the filter and the selected agent; or returns "".
 func (t *Events) searched() string {
 	var parts []string
 	if t.who != "" {
@@ -165,7 +165,7 @@ func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
 	return note
 }
 
-// Behind says how much came in since a view was frozen, and which key shows it.
+// Behind returns how much arrived since a view was frozen, and the key that shows it.
 func (e *Env) Behind(n uint64) string {
 	follows := e.KeyOf("move.last") + " follows"
 	if n == 0 {
@@ -174,7 +174,7 @@ func (e *Env) Behind(n uint64) string {
 	return fmt.Sprintf("+%d new, %s", n, follows)
 }
 
-// Add adds new events, oldest first; known ones are skipped.
+// Add appends new events, oldest first, and skips known ones.
 func (t *Events) Add(es []events.Event) {
 	t.Version++
 	var newest uint64
@@ -203,7 +203,7 @@ func (t *Events) Add(es []events.Event) {
 	t.refill(seq)
 }
 
-// Older adds older events, oldest first.
+// Older inserts older events, oldest first.
 func (t *Events) Older(es []events.Event) {
 	if len(t.Rows) == 0 {
 		return
@@ -251,12 +251,12 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// eye remembers which event was visible under a cursor that follows the newest. A key that was pressed just before
-// a new event arrived is meant for the previous one.
+// eye remembers which event was under a cursor that follows the newest one. A key that was pressed just before a
+// new event arrived is meant for the previous one.
 type eye struct {
-	seq   uint64 // under the cursor
+	seq   uint64 // sequence number of the event under the cursor
 	since time.Time
-	seen  uint64 // the last one that was there long enough to be seen
+	seen  uint64 // the last one that was there long enough for a user to see it
 }
 
 // Look records the event under the cursor.
@@ -289,7 +289,7 @@ func (t *Events) meant() int {
 	return t.List.Cursor
 }
 
-// Move moves the cursor by n rows. Moving freezes the view, reaching the end follows again.
+// Move moves the cursor by n rows. It freezes the view, and follows again at the end.
 func (t *Events) Move(n int) {
 	defer func() { t.Seen.put(t.CursorSeq()) }()
 	t.List.Cursor = t.meant()
@@ -308,7 +308,7 @@ func (t *Events) Selected() *EventRow {
 	return nil
 }
 
-// Tone returns the colour of an event by its severity.
+// Tone returns the colour of an event type, by its severity.
 func Tone(kind string) themes.Token {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
@@ -340,7 +340,7 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	return []Column[*EventRow]{
 		{W: 8, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
 			at := widget.Clock(r.Event.TS, e.Now)
-			if len(at) > 8 { // on another day the date is more important than the seconds
+			if len(at) > 8 { // for other days the date is more important than the seconds
 				at = r.Event.TS.In(e.Now.Location()).Format("Jan 02")
 			}
 			l.Add(themes.Dim, widget.Fit(at, 8, ""))
@@ -361,8 +361,9 @@ func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
 	}
 }
 
-// Passes reports whether an event matches the filter: "type:" and "subject:" match a prefix of it or of a part
-// after a dot or a slash, "by:" the actor, "since:10m" the age. An incomplete duration matches everything.
+// Passes reports whether an event matches the filter. "type:" and "subject:" match a prefix of the value, or of a
+// part after a dot or a slash; "by:" matches the actor, "since:10m" the age. An incomplete duration matches
+// everything.
 func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
@@ -389,7 +390,7 @@ func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
 
 func eventCopies(r *EventRow) []Copied {
 	all := []Copied{{"message", r.Event.Message}, {"its subject", r.Event.Subject}}
-	// the payload is always valid JSON
+	// an error is impossible: the payload is valid JSON
 	if raw, err := json.Marshal(r.Event); err == nil {
 		all = append(all, Copied{"event as JSON", string(raw)})
 	}

@@ -16,7 +16,7 @@ type Lists struct {
 	Watchdogs   *Watchdogs
 	Rigs        *Rigs
 
-	Panels []Panel // all of them, in the order of their titles
+	Panels []Panel // all of them, in display order
 }
 
 func NewLists() Lists {
@@ -35,7 +35,7 @@ func NewLists() Lists {
 	return l
 }
 
-// ZonesOf returns the zones of the panels that pass, each once.
+// ZonesOf returns the zones of the panels for which keep returns true, without duplicates.
 func ZonesOf(all []Panel, keep func(*About) bool) []keymap.Zone {
 	var zones []keymap.Zone
 	for _, p := range all {

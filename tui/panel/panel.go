@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// ID names a place that can have the focus. It is also the name of its stored settings.
+// ID identifies a place that can have the focus. It is also the key of its stored settings.
 type ID string
 
 // The panels that have a fixed place in the layout.
@@ -52,9 +52,9 @@ type Panel interface {
 	About() *About
 	// Update rebuilds the rows from the snapshot of the city.
 	Update(e *Env)
-	// Refill applies the filter. A row for which holds returns true stays even if it does not match.
+	// Refill applies the filter. Rows for which holds returns true stay even if they do not match.
 	Refill(e *Env, holds func(id string) bool)
-	// Subject returns what verbs act on: the thing under the cursor.
+	// Subject returns the thing under the cursor, which verbs act on.
 	Subject() Ref
 	// Actions returns the actions that only this panel has.
 	Actions() []Action
@@ -101,49 +101,49 @@ type teller interface {
 type About struct {
 	ID       ID
 	Title    string
-	Hotkey   string      // focuses it
-	Noun     string      // a name for one of its things
-	Zone     keymap.Zone // the zone of its keys
+	Hotkey   string      // key that focuses it
+	Noun     string      // noun for one of its rows
+	Zone     keymap.Zone // zone in which its keys apply
 	Kind     Kind
-	Opens    string   // the action of a double click
-	Details  string   // the action that shows details
-	Nouns    []string // prefixes of the ids of actions about its things
+	Opens    string   // ID of the action for a double click
+	Details  string   // ID of the action that shows details
+	Nouns    []string // prefixes of the IDs of actions on its rows
 	Optional bool     // hidden while it is empty and not focused
-	Slot     bool     // on a wide screen it takes the place of Events while it was focused last
-	// it shows some rows of another panel, with that panel's filter, order and marks
+	Slot     bool     // on a wide screen it replaces Events after it had the focus
+	// it shows a subset of another panel's rows, with that panel's filter, order and marks
 	Part     bool
-	Shared   bool // another panel shows the same rows: the room selects among them
+	Shared   bool // another panel has the same rows; the room moves the selection in both
 	Plain    bool // no column headings
-	Exact    bool // its columns are never wider than it
+	Exact    bool // its columns never exceed its width
 	Unmarked bool // its rows cannot be marked
-	Always   bool // the attention filter does not apply
-	Follows  bool // the agent of the row becomes the selected one
-	// why the row stands for no agent; "" = rows do not stand for agents
+	Always   bool // it ignores the attention filter
+	Follows  bool // the agent of the row under the cursor becomes the selected agent
+	// message if the row refers to no agent; "" = rows do not refer to agents
 	Proxy string
-	// the part of the height that it gets on a wide screen: 1/Share, 0 = the rest
+	// its share of the height on a wide screen: 1/Share; 0 = the remaining height
 	Share    int
-	Least    int  // its least height there
-	Explains bool // while empty it takes the rows that its help needs
+	Least    int  // its minimum height on a wide screen
+	Explains bool // while it is empty, it gets as many rows as its help needs
 }
 
-// Env is what panels know about the room.
+// Env has the values of the room that panels need.
 type Env struct {
 	Look      *widget.Styles
-	KeyOf     func(id string) string // the keys of an action
-	Key       func(id string) string // its default key, "" = none
+	KeyOf     func(id string) string // returns the current key of an action
+	Key       func(id string) string // returns its default key; "" = none
 	Now       time.Time
 	Snap      *city.Snapshot // nil = not received yet
-	H         int            // of the screen
-	Single    bool           // the screen has room for one panel
+	H         int            // height of the screen
+	Single    bool           // the screen has room for one panel at a time
 	ReadOnly  bool
-	Attention bool   // only what needs attention is shown
-	Still     bool   // the user works in the lists: rows keep their order
-	UI        uint64 // grows with every change of the view that is not data
+	Attention bool   // show only what needs attention
+	Still     bool   // the user works in the lists, so rows keep their order
+	UI        uint64 // changes with every change of the view, but not with data
 }
 
 // Box is the place of a panel on the screen.
 type Box struct {
 	W, H  int
 	Focus bool
-	Tabs  []widget.Tab // the titles in its rule
+	Tabs  []widget.Tab // titles in the rule above it
 }

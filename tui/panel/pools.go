@@ -18,7 +18,7 @@ type poolState string
 const (
 	poolFailing   poolState = "failing"   // its last check failed
 	poolShort     poolState = "short"     // too few members for a long time
-	poolGrowing   poolState = "growing"   // too few members yet
+	poolGrowing   poolState = "growing"   // it has had too few members for a short time
 	poolShrinking poolState = "shrinking" // members are draining
 	poolSteady    poolState = "steady"
 	poolSuspended poolState = "suspended"
@@ -29,21 +29,21 @@ const Long = time.Minute
 
 // PoolRow is a pool ready to be drawn; all texts are cleaned once.
 type PoolRow struct {
-	Name      string // the city's name for it
+	Name      string // its unmodified name in the city
 	Shown     string
 	Rig       string
-	Size      int // running members
+	Size      int // number of running members
 	Desired   int
 	Min, Max  int
-	Reason    string // for the wanted size
+	Reason    string // why it has its wanted size
 	Since     time.Time
 	Override  *int
 	Draining  []string
-	Suspended string // why, "" = it is not
+	Suspended string // what suspends it; "" = not suspended
 	Check     city.Check
-	Timeout   time.Duration // of a drain, 0 = no deadline
+	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
-	lacking   time.Time // since when it is known to have too few members, zero = it has enough
+	lacking   time.Time // since when it has had too few members; zero = it has enough
 }
 
 func NewPoolRow(p *city.Pool) PoolRow {
@@ -63,7 +63,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 	return r
 }
 
-// lacks reports whether it has too few members for a reason other than suspension.
+// lacks reports whether it has fewer members than wanted and is not suspended.
 func (r *PoolRow) lacks() bool { return r.Suspended == "" && r.Size < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
@@ -83,7 +83,7 @@ func (r *PoolRow) State(now time.Time) poolState {
 }
 
 // Attention reports whether it needs attention: its check fails, it has had too few members for long, or its size
-// was set by hand and may be forgotten.
+// was set by hand and may have been forgotten.
 func (r *PoolRow) Attention(now time.Time) bool {
 	switch r.State(now) {
 	case poolFailing, poolShort:
@@ -96,7 +96,7 @@ func (r *PoolRow) Attention(now time.Time) bool {
 
 func (r *PoolRow) Key() string { return r.Name }
 
-// ills returns the summary for the title: failing checks, and pools short of members.
+// ills returns the summary of problems for the title: failing checks, and pools that are short of members.
 func (p *Pools) ills(now time.Time) string {
 	failing, short := 0, 0
 	for i := range p.Rows {
@@ -143,9 +143,9 @@ func (r *PoolRow) CheckSays() string {
 	case r.Check.Good == nil:
 		return "not checked yet"
 	case r.Check.Command == "":
-		return fmt.Sprintf("its open work is %d", r.Check.Value)
+		return fmt.Sprintf("open work: %d", r.Check.Value)
 	}
-	return fmt.Sprintf("the check says %d", r.Check.Value)
+	return fmt.Sprintf("check: %d", r.Check.Value)
 }
 
 // SizeOf parses a size, or returns why it is invalid for this pool. Empty text is not an error.

@@ -14,7 +14,7 @@ import (
 // Pools is the panel of the city's pools.
 type Pools struct {
 	Table[PoolRow, *PoolRow]
-	agents *Agents // has the members
+	agents *Agents // to find the members
 }
 
 func newPools(all *Agents) *Pools {
@@ -43,7 +43,7 @@ func newPools(all *Agents) *Pools {
 	return p
 }
 
-// made returns the rows of a snapshot. A pool keeps the time since when it has had too few members.
+// made builds the rows of a snapshot. It keeps since when a pool has had too few members.
 func (p *Pools) made(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {
@@ -76,7 +76,7 @@ func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
 	return l.Glyphs.Running, themes.Good
 }
 
-const poolStateWidth = 9 // "suspended"
+const poolStateWidth = 9 // the width of "suspended", the longest state
 
 // poolColumns are the widths of the Pools panel; 0 = hidden.
 type poolColumns struct{ state, name, size, bounds, why, gap int }
@@ -98,7 +98,7 @@ func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
 	if w < 50 {
 		c.gap, c.name = 1, min(c.name, 9)
 	}
-	said := 20 // "check returned 2, 8s ago"; beyond it a full name is more important
+	said := 20 // room for "check returned 2, 8s ago"; above that, a full name is more important
 	if w < 70 {
 		said = 14
 	}
@@ -154,11 +154,11 @@ func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
 		}})
 }
 
-// because returns the reason of a pool's size, and which members leave, for a cell of w columns.
+// because returns why a pool has its size and which members leave, for a cell of w columns.
 func (r *PoolRow) because(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Tail: r.leaving(), TailToken: themes.Busy}
 	b.Text, b.Token = r.Why(now)
-	if w < 16 { // only the number matters here
+	if w < 16 { // only the number fits
 		for _, known := range []string{"check ", "counts open ", "set "} {
 			b.Text = strings.TrimPrefix(b.Text, known)
 		}
@@ -182,7 +182,7 @@ func (r *PoolRow) leaving() widget.Phrase {
 	return widget.Same(strconv.Itoa(len(r.Draining)) + " draining")
 }
 
-// Why returns the reason of a pool's size: set by hand, or the result and age of its check, or its failure.
+// Why returns why a pool has its size: set by hand, the result and age of its check, or why the check failed.
 func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
 	text := r.CheckText(now)
 	switch {
@@ -253,7 +253,7 @@ func poolHelp(e *Env, w int) []string {
 			widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
 		"    [agents.pool]", "    min = 1", "    max = 3",
-		`    check = "cat wanted"    # prints how many are needed`)
+		`    check = "cat wanted"    # prints the number of members`)
 }
 
 // Passes reports whether a row matches the filter.

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// nobodyHeld says why Quarantine is empty.
+// nobodyHeld returns why Quarantine is empty.
 func nobodyHeld(e *Env, w int) []string {
 	if e.Snap == nil {
 		return []string{e.Look.Note("Waiting for the city.", w)}
@@ -20,7 +20,8 @@ func nobodyHeld(e *Env, w int) []string {
 	}
 }
 
-// quarantineColumns returns name, why, last exit, end of quarantine, and key; the last ones are hidden first.
+// quarantineColumns returns the columns name, why, last exit, end of quarantine and key. If room is short, it hides
+// them from the end.
 func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8
@@ -28,11 +29,13 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 		name = max(name, widget.Width(r.Shown))
 	}
 	name = min(name, w/4)
-	const lead, free, last = 3, 14, 22 // cursor and mark; "until released"; "exit 3 after 12s"
+	// widths of cursor and mark, of "until released", and of "exit 3 after 12s"
+	const lead, free, last = 3, 14, 22
 	return []Column[*AgentRow]{
 		{W: name, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 			token := themes.Bad
-			if r.State != city.Quarantined { // it is listed only because the cursor is on it
+			// a row that stays listed only because the cursor is on it
+			if r.State != city.Quarantined {
 				token = themes.Off
 			}
 			l.Add(token, widget.FitName(r.Shown, name, more))

@@ -18,10 +18,10 @@ func waitingIn(sends []city.Send) []city.Send {
 	return all
 }
 
-// onDraft is the reason of a text that waits for a user's draft.
+// onDraft is the controller's reason for a text that waits until a user's draft is gone.
 const onDraft = "a user's draft is on its line"
 
-// waits says how many texts wait, and why the first one does, or "".
+// waits returns how many texts wait and why the first one does, or "".
 func (r *AgentRow) waits() string {
 	if len(r.Waiting) == 0 {
 		return ""
@@ -30,11 +30,11 @@ func (r *AgentRow) waits() string {
 	if n := len(r.Waiting); n > 1 {
 		text = fmt.Sprintf("%d texts wait", n)
 	}
-	if r.State != city.Running { // redundant here
+	if r.State != city.Running { // the row already shows that it is not running
 		return text
 	}
 	if why := widget.Plain(r.Waiting[0].Why); why == onDraft {
-		text += ": draft on its line" // short for a row
+		text += ": draft on its line" // a short form for a row
 	} else if why != "" {
 		text += ": " + why
 	}

@@ -12,38 +12,45 @@ import (
 	"gcity/tui/widget"
 )
 
-// named is a pointer to a row; its key is its unique name.
+// named is a pointer to a row. Key returns the unique name of the row.
 type named[R any] interface {
 	*R
 	Key() string
 }
 
-// Definition makes a panel out of a table. A part with a nil function is left out.
+// Definition turns a table into a panel. Fields that are nil have defaults or are left out.
 type Definition[R any, P named[R]] struct {
 	About
-	Rows    func(e *Env) []R                                // builds the rows of a snapshot
-	Orders  func(now time.Time) []widget.Way[R]             // the default one first
-	Matches func(f *widget.Filter, r P, now time.Time) bool // it matches the filter
-	Needs   func(r P, now time.Time) bool                   // it needs attention
-	Belongs func(r P) bool                                  // for a part of a list: it is included
-	Columns func(e *Env, rows []P, w int) []Column[P]       // those that fit into w
-	Cursor  func(at int, r P, focus bool) bool              // nil = the selected row
-	Current func() P                                        // the row that keys apply to
-	// the number in the title, nil = all rows
+	Rows func(e *Env) []R // builds the rows of a snapshot
+	// orders to choose from, the default first
+	Orders func(now time.Time) []widget.Way[R]
+	// reports whether a row matches the filter
+	Matches func(f *widget.Filter, r P, now time.Time) bool
+	Needs   func(r P, now time.Time) bool // reports whether a row needs attention
+	// reports whether a row is included, in a panel that is a subset
+	Belongs func(r P) bool
+	Columns func(e *Env, rows []P, w int) []Column[P] // columns that fit into w
+	// reports whether the cursor is on a row; nil = it is on the selected row
+	Cursor  func(at int, r P, focus bool) bool
+	Current func() P // the row that keys apply to
+	// number in the title; nil = all rows
 	Count func(e *Env) string
-	Ills  func(e *Env) (note string, alert bool) // a further text of the title
-	// how to fill the list, if it is empty
-	Help    func(e *Env, w int) []string
-	Brief   func(e *Env) string                    // the same in a line
-	Empty   func(e *Env, w int) []string           // the full explanation of an empty list
-	Search  func(e *Env) string                    // what the filter leaves, nil = the default text
-	Note    func(e *Env, tabs []widget.Tab) string // the end of the rule, nil = the default text
-	Agent   func(r P) string                       // the agent that the row stands for
-	Rig     func(r P) string                       // its rig
-	Called  func(r P) string                       // its name in a title, nil = its key
-	Copies  func(r P) []Copied                     // what can be copied from it
-	Strip   func(e *Env, r P, w int) []string      // a description in a few lines
-	Actions func() []Action                        // the actions that only this panel has
+	Ills  func(e *Env) (note string, alert bool) // problems of the rows, for the title
+	// how to fill the list if it is empty
+	Help  func(e *Env, w int) []string
+	Brief func(e *Env) string // Help in one line
+	// full explanation of an empty list, instead of the default
+	Empty func(e *Env, w int) []string
+	// number of rows that the filter leaves; nil = the default text
+	Search func(e *Env) string
+	// text at the end of the rule; nil = the default text
+	Note    func(e *Env, tabs []widget.Tab) string
+	Agent   func(r P) string                  // agent that the row refers to
+	Rig     func(r P) string                  // rig of the row
+	Called  func(r P) string                  // name of the row in a title; nil = its key
+	Copies  func(r P) []Copied                // texts that can be copied from the row
+	Strip   func(e *Env, r P, w int) []string // description of the row in a few lines
+	Actions func() []Action                   // actions that only this panel has
 }
 
 // Table is a panel: records, the list of visible ones, and a Definition. The cursor stays on its row.
@@ -59,7 +66,7 @@ func NewTable[R any, P named[R]](def Definition[R, P]) Table[R, P] {
 
 func (t *Table[R, P]) About() *About { return &t.Def.About }
 
-// Update takes the rows of a snapshot. While the user works, known rows keep their order.
+// Update builds the rows from a snapshot. While the user works, known rows keep their order.
 func (t *Table[R, P]) Update(e *Env) {
 	if t.Def.Part || t.Def.Rows == nil {
 		return
@@ -90,7 +97,8 @@ func (t *Table[R, P]) Move(n int) {
 	t.Choose()
 }
 
-// Choose selects the row under the cursor. If another panel shows the same rows, the room selects.
+// Choose selects the row under the cursor. It does nothing if another panel shows the same rows, because the room
+// then selects.
 func (t *Table[R, P]) Choose() {
 	if !t.Def.Shared {
 		t.Table.Choose()
@@ -116,7 +124,7 @@ func (t *Table[R, P]) Select(id string) bool {
 // Has reports whether a row with that key exists.
 func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
 
-// Targets returns the rows that a verb acts on: the marked ones, else the one under the cursor.
+// Targets returns the rows that a verb acts on: the marked rows, or else the row under the cursor.
 func (t *Table[R, P]) Targets() []P {
 	if r := t.Pointed(); r != nil && len(t.Marks) == 0 {
 		return []P{r}
@@ -130,28 +138,28 @@ func (t *Table[R, P]) Targets() []P {
 	return rows
 }
 
-// Cursor returns the index of the cursor among the visible rows, the first row on the screen, and the numbers of
-// visible and of all rows.
+// Cursor returns the index of the cursor among the visible rows, the index of the first row on the screen, and the
+// numbers of visible and of all rows.
 func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
 	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
 }
 
-// Settled reports whether all visible rows match the filter or are held.
+// Settled reports whether all visible rows match the filter or are held in the list.
 func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.Settled(holds) }
 
-// Key returns the key of the cursor's row.
+// Key returns the key of the row under the cursor.
 func (t *Table[R, P]) Key() string { return t.Chosen }
 
-// Query returns the filter of the list, which can be changed.
+// Query returns the filter of the list. The caller may change it.
 func (t *Table[R, P]) Query() *widget.Filter { return &t.Filter }
 
-// Marking returns the marks of the list, which can be changed.
+// Marking returns the marks of the list. The caller may change them.
 func (t *Table[R, P]) Marking() Marking {
 	return Marking{&t.Marks, &t.Anchor, t, &t.List}
 }
 
-// Sorting returns the order of the list, which can be changed, and the names of all orders; nil if there is only
-// one.
+// Sorting returns the order of the list, which the caller may change, and the names of all orders. It returns nil
+// if there is only one order.
 func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
 	if t.Def.Orders == nil {
 		return nil, nil
@@ -174,10 +182,10 @@ func (t *Table[R, P]) Sorted(now time.Time) bool {
 	return t.Def.Orders == nil || widget.InOrder(t.Rows, t.rank(now))
 }
 
-// Forget makes the panel redraw.
+// Forget discards the cached lines.
 func (t *Table[R, P]) Forget() { t.lines = widget.Cache{} }
 
-// Entered does nothing; the cursor does not move.
+// Entered does nothing: the cursor stays where it is.
 func (t *Table[R, P]) Entered() {}
 
 // Pointed returns the row that keys apply to, or nil.
@@ -197,7 +205,7 @@ func (t *Table[R, P]) Subject() Ref {
 	return ref
 }
 
-// Agent returns the agent that the row under the cursor stands for, or "".
+// Agent returns the agent that the row under the cursor refers to, or "".
 func (t *Table[R, P]) Agent() string { return told(t.Def.Agent, t.Pointed()) }
 
 // Rig returns the rig of the row under the cursor, or "".
@@ -251,7 +259,7 @@ func (t *Table[R, P]) Actions() []Action {
 	return t.Def.Actions()
 }
 
-// Title returns the title of the panel with the number of rows and their problems.
+// Title returns the title of the panel: its name, the number of rows and their problems.
 func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	out := widget.Tab{
 		ID:    string(t.Def.ID),
@@ -261,7 +269,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	}
 	if t.Def.Count != nil {
 		out.Extra = t.Def.Count(e)
-	} else if e.Snap == nil { // an empty list is not known to be empty yet
+	} else if e.Snap == nil { // before the first snapshot the number of rows is unknown
 		out.Extra = ""
 	}
 	if t.Def.Ills != nil {
@@ -273,7 +281,7 @@ func (t *Table[R, P]) Title(e *Env) widget.Tab {
 	return out
 }
 
-// Search describes what limits the list, or "", and how many rows are left.
+// Search describes what limits the list, or returns "". found is the number of rows that are left.
 func (t *Table[R, P]) Search(e *Env) (text, found string) {
 	switch {
 	case t.Def.Part:
@@ -349,12 +357,12 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// Headed reports whether a list of that size has column headings.
+// Headed reports whether a list of w by h cells has column headings.
 func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
 	return !t.Def.Plain && h-1 >= 8 && w >= 60 && e.H >= 28
 }
 
-// Hidden returns how many rows are outside a place of that size.
+// Hidden returns how many rows are outside a place of w by h cells.
 func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	room := h - 1
 	if t.Headed(e, w, h) {
@@ -363,7 +371,8 @@ func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
 	return t.List.Outside(room)
 }
 
-// ruleNote returns the end of the rule: hidden rows, if the title does not show them, and the order.
+// ruleNote returns the text at the end of the rule: the number of hidden rows, unless the title shows it, and the
+// order.
 func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if t.Def.Note != nil {
 		return t.Def.Note(e, at.Tabs)
@@ -387,17 +396,17 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	return note + "  " + text
 }
 
-// nothing explains an empty list in h lines with the rule.
+// nothing explains an empty list in h lines, including the rule.
 func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 	lines := t.Help(e, w)
 	if t.Def.Brief != nil && len(t.Rows) == 0 && e.Snap != nil &&
-		h-1 < len(lines) { // a cut explanation would be useless
+		h-1 < len(lines) { // part of an explanation would be useless
 		return e.Look.Notes(w, t.Def.Brief(e))
 	}
 	return lines
 }
 
-// Help says why the list is empty and how to fill it.
+// Help returns why the list is empty and how to fill it.
 func (t *Table[R, P]) Help(e *Env, w int) []string {
 	n := len(t.Rows)
 	switch {
@@ -420,14 +429,14 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 	return t.Def.Help(e, w)
 }
 
-// Clears names the key that clears the filter.
+// Clears returns a sentence with the key that clears the filter.
 func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
 
 // Column is a column of a table with its width.
 type Column[P any] struct {
 	Head  string
 	W     int
-	Gap   int  // blanks before it
+	Gap   int  // number of blanks before it
 	Right bool // the heading is right-aligned
 	Cell  func(l *widget.Line, r P, s widget.RowState)
 }
@@ -444,7 +453,7 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 	return l
 }
 
-// heads draws the heads of columns.
+// heads draws the column headings.
 func heads[P any](k *widget.Styles, columns []Column[P], w int) string {
 	text := "   "
 	for i, c := range columns {
@@ -492,7 +501,7 @@ func (k *Marking) Here() string {
 	return ""
 }
 
-// Pruned returns the marks of rows that still exist.
+// Pruned returns the marks without those of rows that no longer exist.
 func Pruned(marks map[string]bool, known func(id string) bool) map[string]bool {
 	for id := range marks {
 		if !known(id) {

@@ -12,12 +12,12 @@ import (
 
 // WatchdogRow is a watchdog ready to be drawn; all texts are cleaned once.
 type WatchdogRow struct {
-	Name    string // the city's name for it
+	Name    string // its unmodified name in the city
 	Shown   string
-	watches string // the city's name of the watched agent
-	Word    string // its condition
+	watches string // unmodified name of the watched agent
+	Word    string // its condition as shown
 	Dog     *city.Watchdog
-	told    string // the reason, without times that count down
+	told    string // its reason, without countdowns
 }
 
 func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
@@ -53,7 +53,7 @@ func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 
 func (r *WatchdogRow) Key() string { return r.Name }
 
-// Why returns the reason: the call, the problem, or the last decision with its age.
+// Why returns the reason of its condition: the call, the problem, or the last decision with its age.
 func (r *WatchdogRow) Why(now time.Time) string {
 	j := r.Dog.Last
 	if j == nil || r.Dog.Calls() || r.Dog.Degraded != "" || r.Dog.Problem != "" {
@@ -66,7 +66,7 @@ func (r *WatchdogRow) Why(now time.Time) string {
 // Attention reports whether it needs attention.
 func (r *WatchdogRow) Attention() bool { return r.Dog.Ill() }
 
-// beats returns when it checks next, or what judges now.
+// beats returns when the next check is, or what judges the current one.
 func (r *WatchdogRow) beats(now time.Time) widget.Phrase {
 	switch t, next := r.Dog.Triaged, r.Dog.Next; {
 	case t != nil:
@@ -134,7 +134,7 @@ func (d *Watchdogs) Calling() []*WatchdogRow {
 	return rows
 }
 
-// ills returns the summary for the title: "1 calling, 1 ill".
+// ills returns the summary of problems for the title: "1 calling, 1 failing".
 func (d *Watchdogs) ills() (text string, alert bool) {
 	calling, ill := len(d.Calling()), 0
 	for i := range d.Rows {
@@ -152,7 +152,7 @@ func (d *Watchdogs) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), ill > 0
 }
 
-// Problems returns lines for the header: every call, and watchdogs that are degraded.
+// Problems returns lines for the header: all calls, and watchdogs that are degraded.
 func (d *Watchdogs) Problems(e *Env) []string {
 	var lines []string
 	for _, r := range d.Calling() {
@@ -170,14 +170,14 @@ func (d *Watchdogs) Problems(e *Env) []string {
 	return lines
 }
 
-// Heed makes the row of an agent say that a watchdog calls for attention to it.
+// Heed adds a watchdog's call for attention to the row of the agent.
 func (r *AgentRow) Heed(w *city.Watchdog) {
 	r.Called = true
 	r.Why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+
 		widget.Plain(w.Escalated.Message)+"; "+r.Why, "; ")
 }
 
-// CallLine describes a watchdog's call in one line, with how to acknowledge it.
+// CallLine describes a watchdog's call in one line. how is the hint on acknowledging it.
 func CallLine(w *city.Watchdog, how string) string {
 	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) + how +
 		": " + widget.Plain(w.Escalated.Message)
@@ -200,7 +200,7 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Off
 }
 
-// whoJudges names what decides its next beat.
+// whoJudges returns what judges its next check: the mode, or the triage agent.
 func (r *WatchdogRow) whoJudges() string {
 	if r.Dog.Mode == city.ByTriage {
 		return strings.TrimSpace("triage " + widget.Plain(r.Dog.Triage))
@@ -208,7 +208,7 @@ func (r *WatchdogRow) whoJudges() string {
 	return widget.Plain(string(r.Dog.Mode))
 }
 
-// Over returns the watchdogs of an agent.
+// Over returns the watchdogs that watch an agent.
 func (d *Watchdogs) Over(agent string) []*WatchdogRow {
 	var rows []*WatchdogRow
 	for i := range d.Rows {

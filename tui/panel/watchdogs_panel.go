@@ -13,7 +13,7 @@ import (
 // Watchdogs is the panel of the city's watchdogs, those that need attention first.
 type Watchdogs struct {
 	Table[WatchdogRow, *WatchdogRow]
-	agents *Agents // for the watched agents
+	agents *Agents // to find the watched agents
 }
 
 func newWatchdogs(all *Agents) *Watchdogs {
@@ -53,10 +53,10 @@ func newWatchdogs(all *Agents) *Watchdogs {
 	return d
 }
 
-// actions returns the actions for the watchdog under the cursor. Verbs of agents act on the watched agent.
+// actions returns the actions for the watchdog under the cursor. In this panel, verbs for agents act on the watched
+// agent.
 func (d *Watchdogs) actions() []Action {
-	const details = "show details of the watchdog: heartbeat, judge, the last decisions " +
-		"with reasons"
+	const details = "show details of the watchdog: heartbeat, judge, last decisions with reasons"
 	return []Action{
 		{Action: Key{ID: "watchdog.details", Key: keymap.Bind(details, "enter"),
 			Short: "details",
@@ -80,7 +80,7 @@ func (d *Watchdogs) whyNoAgent(*Env) string {
 	return ""
 }
 
-// JudgedNow says that a beat is being judged, or returns "".
+// JudgedNow describes the check in progress, or returns "".
 func (r *WatchdogRow) JudgedNow(now time.Time) string {
 	if r.Dog.Triaged != nil {
 		return r.beats(now).Full + " already"
@@ -88,7 +88,7 @@ func (r *WatchdogRow) JudgedNow(now time.Time) string {
 	return ""
 }
 
-// LookNow returns the request to run a watchdog.
+// LookNow returns the request to run a watchdog now.
 func LookNow(r *WatchdogRow) Request {
 	return Request{Ask: "Have " + r.Shown + " look now?", Verb: "beat", Doing: "beating",
 		What:     r.Shown,
@@ -112,7 +112,8 @@ func (d *Watchdogs) show(*Env) []Request {
 type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
-	const state, enough = 10, 30 // "very stale"; the least width of why while others are shown
+	// the width of "very stale"; minimum width of why while other columns are shown
+	const state, enough = 10, 30
 	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 4, gap: 2}
 	full := 0
 	for _, r := range rows {
@@ -204,12 +205,12 @@ func (r *WatchdogRow) because(now time.Time) widget.Reason {
 	return b
 }
 
-// help says how to add a watchdog.
+// help returns how to add a watchdog.
 func (d *Watchdogs) help(e *Env, w int) []string {
 	return e.Look.Notes(w, "No watchdogs: no agent's heartbeat is monitored. "+
 		"Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:", "",
 		"    [[watchdogs]]", `    name = "chain"`,
-		`    watches = "AGENT"      # which reports with: gc heartbeat`)
+		`    watches = "AGENT"      # the agent reports with: gc heartbeat`)
 }
 
 // strip describes a watchdog in a few lines.
@@ -242,7 +243,7 @@ func (r *WatchdogRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// Update takes the rows of a snapshot. Rows of agents show the calls of watchdogs.
+// Update builds the rows from a snapshot, and adds calls of watchdogs to the rows of agents.
 func (d *Watchdogs) Update(e *Env) {
 	d.Table.Update(e)
 	for _, w := range d.Calling() {
