@@ -104,7 +104,7 @@ func askLost(m *model) {
 		}},
 		{Key: "n", Title: "stay", Safe: true},
 	}
-	c.At, c.Since = min(c.At, 1), m.now
+	c.At, c.Since, c.Asked = min(c.At, 1), m.now, false
 }
 
 func runningAgents(m *model) int {

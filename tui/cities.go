@@ -157,7 +157,11 @@ func between(m *model, key string) bool {
 		}
 		return true
 	}
-	return m.now.Sub(m.arrived) < keymap.Guard
+	early := m.now.Sub(m.arrived) < keymap.Guard
+	if early && key != "" {
+		show(m, "this is "+cityName(m)+"; "+key+" came too early: repeat it to use it here", false)
+	}
+	return early
 }
 
 // stayPut cancels a switch.

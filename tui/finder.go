@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gcity/tui/dialog"
@@ -10,7 +9,6 @@ import (
 	"gcity/tui/keymap"
 	"gcity/tui/palette"
 	"gcity/tui/panel"
-	"gcity/tui/widget"
 )
 
 func actionItem(m *model, a *action) item {
@@ -102,7 +100,7 @@ func runFound(m *model) []feed.Effect {
 		return nil
 	}
 	m.dialogs.Close(f)
-	rememberLine(m, line)
+	m.history = palette.Remember(m.history, line)
 	return todo
 }
 
@@ -117,32 +115,9 @@ func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 	}
 	// not a row that only reopened it for completion
 	if f.Palette != nil && m.dialogs.finder() == nil {
-		rememberLine(m, t.Line)
+		m.history = palette.Remember(m.history, t.Line)
 	}
 	return todo
-}
-
-// maxHistory bounds the stored lines of the palette.
-const maxHistory = 200
-
-// rememberLine stores a line of the palette, without duplicates.
-func rememberLine(m *model, line string) {
-	if line == "" {
-		return
-	}
-	m.history = slices.DeleteFunc(slices.Clone(m.history), func(old string) bool {
-		return old == line
-	})
-	m.history = append(m.history, line)
-	m.history = m.history[max(0, len(m.history)-maxHistory):]
-}
-
-// setHistory restores the lines of an earlier visit, oldest first.
-func setHistory(m *model, lines []string) {
-	m.history = nil
-	for _, line := range lines {
-		rememberLine(m, widget.SingleLine(line))
-	}
 }
 
 // openPaletteAt opens the palette with the beginning of a line.

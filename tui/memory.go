@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gcity/tui/feed"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -55,7 +56,7 @@ func recall(m *model, old feed.Memory) {
 		*f = widget.ParseFilter(widget.SingleLine(old.Filters[name]))
 	}
 	m.setOrders(old.Orders)
-	setHistory(m, old.History)
+	m.history = palette.Recall(old.History)
 	setSent(m, old.Sent)
 	if m.snap != nil {
 		m.refill()

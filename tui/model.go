@@ -172,6 +172,9 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 		m.keyed = now
 		if !between(m, msg.String()) {
 			todo = m.key(msg)
+			if c := m.dialogs.choice(); c != nil && c.Since.Equal(now) {
+				c.Asked = true
+			}
 		}
 	case tea.PasteMsg, tea.MouseClickMsg, wheel:
 		if between(m, "") {
@@ -325,10 +328,11 @@ func (m *model) perform(a *action) []feed.Effect {
 // dialogKey passes a key to the top dialog, as an action if its zone has one for the key.
 func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
 	d := m.dialogs.Top()
-	if !d.Ready(m.now) {
+	a := m.keys.Find(k, d.Zone())
+	switch cancels := a != nil && a.ID == "choice.cancel"; {
+	case !cancels && !d.Accepts(k.String(), m.now):
 		return nil
-	}
-	if a := m.keys.Find(k, d.Zone()); a != nil {
+	case a != nil:
 		return m.perform(a)
 	}
 	return m.runTasks(d.Key(k, func() { m.dialogs.Close(d) }))

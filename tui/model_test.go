@@ -96,19 +96,30 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-func TestConfirmIgnoresKeysAtFirst(t *testing.T) {
+// The answer to a question may be typed at once. Keys that came together with the key before, and keys of the screen
+// before, are refused visibly.
+func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("r")
-	s.now = s.now.Add(keymap.Guard / 2)
-	s.send(tuitest.KeyPress("y"))
+	s.send(tuitest.KeyPress("y")) // in the same packet
 	s.wants()
-	s.shows("Restart builder?")
-	s.now = s.now.Add(keymap.Guard)
-	s.send(tuitest.KeyPress("enter")) // "no" is chosen
+	s.shows("Restart builder?", "y came too early")
+	s.now = s.now.Add(keymap.Guard / 2)
+	s.send(tuitest.KeyPress("enter"))
+	s.shows("enter came too early")
+	s.send(tuitest.KeyPress("y"))
+	s.wants(city.Restart{Agent: "builder"})
+	s.hides("Restart builder?")
+	s.press("r")
+	s.send(tuitest.KeyPress("esc")) // to cancel is safe
+	s.hides("Restart builder?")
+	s.press("r", "enter") // "no" is chosen
 	s.wants()
 	s.hides("Restart builder?")
-	s.press("r", "y")
+	s.press("r", "k")
+	s.shows("no answer has the key k")
+	s.press("y")
 	s.wants(city.Restart{Agent: "builder"})
 	s.shows("restarting builder")
 }

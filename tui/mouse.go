@@ -155,7 +155,7 @@ func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 		return nil
 	}
 	if c := m.dialogs.choice(); c != nil {
-		if !c.Ready(m.now) {
+		if !c.Accepts("", m.now) {
 			return nil
 		}
 		return m.runTasks(c.Click(row, func() { m.dialogs.Close(c) }))

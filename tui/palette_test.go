@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/feed"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 )
 
@@ -134,12 +135,12 @@ func TestPaletteHistory(t *testing.T) {
 		t.Error("down in the list moves down")
 	}
 	s.press("esc")
-	for i := range maxHistory + 10 {
-		rememberLine(s.m, fmt.Sprint("goto ", i))
+	for i := range palette.MaxHistory + 10 {
+		s.m.history = palette.Remember(s.m.history, fmt.Sprint("goto ", i))
 	}
 	other := pooled(t, 120, 40)
-	setHistory(other.m, append(slices.Clone(s.m.history), "bad\x1b[31m\n"))
-	if n := len(other.m.history); n != maxHistory || other.m.history[n-1] != "bad[31m " {
+	other.m.history = palette.Recall(append(slices.Clone(s.m.history), "bad\x1b[31m\n"))
+	if n := len(other.m.history); n != palette.MaxHistory || other.m.history[n-1] != "bad[31m " {
 		t.Errorf("taken back are %d, the last is %q", n, other.m.history[n-1])
 	}
 }
@@ -172,7 +173,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 			}
 		}
 	})
-	setHistory(s.m, []string{"fire release", "release scou"})
+	s.m.history = []string{"fire release", "release scou"}
 	for _, keys := range [][]string{{":", "up", "enter"}, {":", "up", "up", "enter"}} {
 		s.press(keys...)
 		s.wants()

@@ -131,7 +131,7 @@ func keysDoc(r *registry) string {
 	for _, v := range verbs() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Does)
 	}
-	b.WriteString("\nIn a question the letter beside an answer takes it. A new question ignores keys for its first 0.3 seconds.\n")
+	b.WriteString("\nIn a question the letter beside an answer takes it. It may be typed at once. A new question refuses other keys for its\nfirst 0.3 seconds, and says so.\n")
 	b.WriteString("\nOther keys go into `[keys]` of the file that `gcity prefs path` names, by these ids; see [room.md](room.md#preferences).\n")
 	return b.String()
 }

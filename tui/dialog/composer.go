@@ -127,8 +127,8 @@ func (c *Composer[T]) whole() string {
 // Zone implements Dialog.
 func (c *Composer[T]) Zone() keymap.Zone { return keymap.InComposer }
 
-// Ready implements Dialog.
-func (c *Composer[T]) Ready(time.Time) bool { return true }
+// Accepts reports that it takes keys at once.
+func (c *Composer[T]) Accepts(string, time.Time) bool { return true }
 
 // Wheel does nothing.
 func (c *Composer[T]) Wheel(int, Canvas) {}

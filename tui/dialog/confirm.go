@@ -30,17 +30,33 @@ type Confirm[T any] struct {
 	Edit    widget.Entry // the typed text
 	Since   time.Time
 	Leaving bool // the question is about leaving the program
+	Asked   bool // a key of the user has opened it
 
-	first int   // row of the first answer in the latest picture
-	rows  []int // the answer in each row from there on
-	wrong bool  // the typed text did not match, until the next change
+	first int    // row of the first answer in the latest picture
+	rows  []int  // the answer in each row from there on
+	wrong bool   // the typed text did not match, until the next change
+	note  string // why the last key did nothing, until the next key
 }
 
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
-// Ready implements Dialog.
-func (c *Confirm[T]) Ready(now time.Time) bool { return now.Sub(c.Since) >= keymap.Guard }
+// Accepts reports whether a key was meant for the question. A new question refuses keys for keymap.Guard. Its own
+// answers, and a text that must be typed, are accepted sooner if the user has asked for the question.
+func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
+	age := now.Sub(c.Since)
+	own := c.Must != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
+		func(a Answer[T]) bool { return a.Key != "" && strings.EqualFold(a.Key, key) })
+	if age >= keymap.Guard || own && c.Asked && age >= keymap.Ahead {
+		c.note = ""
+		return true
+	}
+	if key == "" {
+		key = "the click"
+	}
+	c.note = key + " came too early: repeat it to answer this question"
+	return false
+}
 
 // Step moves the cursor by n answers.
 func (c *Confirm[T]) Step(n int) { c.At = (c.At + n + len(c.Answers)) % len(c.Answers) }
@@ -59,6 +75,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 			return c.Take(close)
 		}
 	}
+	c.note = "no answer has the key " + k.String()
 	return nil
 }
 
@@ -130,7 +147,13 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 		f.Lines = append(f.Lines, "", line)
 		f.X, f.Y = x, len(f.Lines)-1
 	}
-	if hint {
+	switch {
+	case !hint && c.note != "": // more important than the question for now
+		f.Title = c.note
+	case c.note != "":
+		f.Lines = append(f.Lines, "", on.Styles.Paint(themes.Warn,
+			widget.Cut(c.note, inner, on.more())))
+	case hint:
 		keys := widget.Hints(inner, c.hints(on)...)
 		f.Lines = append(f.Lines, "", on.Styles.Paint(themes.Dim, keys))
 	}

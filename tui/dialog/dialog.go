@@ -17,8 +17,8 @@ import (
 type Dialog[T any] interface {
 	// Zone returns the zone of the dialog's actions. Each type of dialog has its own.
 	Zone() keymap.Zone
-	// Ready reports whether the dialog accepts keys yet.
-	Ready(now time.Time) bool
+	// Accepts reports whether the dialog accepts a key now, "" = a click. A dialog that refuses it says so.
+	Accepts(key string, now time.Time) bool
 	// Key handles a key that no action of the zone has. The dialog calls close to leave the stack.
 	Key(k tea.KeyPressMsg, close func()) []T
 	// Paste handles a text from the terminal's clipboard.

@@ -158,8 +158,8 @@ func (f *Finder[T]) history() []string {
 // Zone implements Dialog.
 func (f *Finder[T]) Zone() keymap.Zone { return keymap.InFinder }
 
-// Ready implements Dialog.
-func (f *Finder[T]) Ready(time.Time) bool { return true }
+// Accepts reports that it takes keys at once.
+func (f *Finder[T]) Accepts(string, time.Time) bool { return true }
 
 // Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {

@@ -19,8 +19,8 @@ type List[T any] struct {
 // Zone returns the zone of the list's actions.
 func (l *List[T]) Zone() keymap.Zone { return l.In }
 
-// Ready reports that the list takes keys at once.
-func (l *List[T]) Ready(time.Time) bool { return true }
+// Accepts reports that it takes keys at once.
+func (l *List[T]) Accepts(string, time.Time) bool { return true }
 
 // Key ignores keys that no action of the zone has.
 func (l *List[T]) Key(tea.KeyPressMsg, func()) []T { return nil }

@@ -29,8 +29,8 @@ type Prompt[T any] struct {
 // Zone implements Dialog.
 func (p *Prompt[T]) Zone() keymap.Zone { return keymap.InPrompt }
 
-// Ready implements Dialog.
-func (p *Prompt[T]) Ready(time.Time) bool { return true }
+// Accepts reports that it takes keys at once.
+func (p *Prompt[T]) Accepts(string, time.Time) bool { return true }
 
 // Key edits the text.
 func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {

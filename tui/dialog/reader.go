@@ -31,8 +31,8 @@ type Follower interface {
 // Zone implements Dialog.
 func (r *Reader[T]) Zone() keymap.Zone { return keymap.InReader }
 
-// Ready implements Dialog.
-func (r *Reader[T]) Ready(time.Time) bool { return true }
+// Accepts reports that it takes keys at once.
+func (r *Reader[T]) Accepts(string, time.Time) bool { return true }
 
 // Key does nothing: the text is read-only.
 func (r *Reader[T]) Key(tea.KeyPressMsg, func()) []T { return nil }

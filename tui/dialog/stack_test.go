@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -36,17 +37,26 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// A question that is new takes no key; then a letter takes its answer, and the question is closed before that.
+// A new question takes the key of an answer that was typed after it was asked for; it says that other keys were early.
 func TestConfirm(t *testing.T) {
 	now := time.Unix(1000, 0)
-	c := &Confirm[int]{Since: now, Answers: []Answer[int]{{Key: "y", Do: 7},
+	c := &Confirm[int]{Since: now, Asked: true, Answers: []Answer[int]{{Key: "y", Do: 7},
 		{Key: "n", Safe: true}}}
-	if c.Ready(now.Add(keymap.Guard-1)) || !c.Ready(now.Add(keymap.Guard)) {
-		t.Error("it does not wait for the guard")
+	for key, since := range map[string]time.Duration{"y": keymap.Ahead - 1, "enter": keymap.Guard - 1,
+		"": keymap.Guard - 1, "j": keymap.Ahead} {
+		if c.note = ""; c.Accepts(key, now.Add(since)) || !strings.Contains(c.note, "too early") {
+			t.Errorf("%q after %s is taken: %q", key, since, c.note)
+		}
+	}
+	if !c.Accepts("Y", now.Add(keymap.Ahead)) || !c.Accepts("enter", now.Add(keymap.Guard)) || c.note != "" {
+		t.Errorf("an answer is refused: %q", c.note)
+	}
+	if c.Asked = false; c.Accepts("y", now.Add(keymap.Guard-1)) {
+		t.Error("a question that came by itself takes an early key")
 	}
 	closed := 0
-	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 {
-		t.Errorf("x: %v, closed %d times", got, closed)
+	if got := c.Key(tuitest.KeyPress("x"), func() { closed++ }); got != nil || closed != 0 || !strings.Contains(c.note, "key x") {
+		t.Errorf("x: %v, closed %d times, %q", got, closed, c.note)
 	}
 	if got := c.Key(tuitest.KeyPress("Y"), func() { closed++ }); len(got) != 1 || got[0] != 7 ||
 		closed != 1 {

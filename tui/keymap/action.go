@@ -59,8 +59,12 @@ func (r *Registry[H, E]) Zones() []Zone {
 // Apart reports whether a zone is a panel of things that verbs of agents do not apply to. There its own keys win.
 func (c Zone) Apart() bool { return c == InRigs }
 
-// Guard is how long a new dialog ignores keys, because they were meant for the screen before it.
+// Guard is how long a new dialog refuses keys that may be meant for the screen before it.
 const Guard = 300 * time.Millisecond
+
+// Ahead is how soon after the key that opened a dialog another key was typed before the dialog was there: the terminal
+// delivered both together.
+const Ahead = 20 * time.Millisecond
 
 // Risk is the risk of an action.
 type Risk int

@@ -1,0 +1,28 @@
+package palette
+
+import (
+	"slices"
+
+	"gcity/tui/widget"
+)
+
+// MaxHistory bounds the stored lines.
+const MaxHistory = 200
+
+// Remember appends a line to a history, without duplicates.
+func Remember(history []string, line string) []string {
+	if line == "" {
+		return history
+	}
+	history = slices.DeleteFunc(slices.Clone(history), func(old string) bool { return old == line })
+	history = append(history, line)
+	return history[max(0, len(history)-MaxHistory):]
+}
+
+// Recall returns a stored history, oldest first, without what Remember would not have stored.
+func Recall(lines []string) (history []string) {
+	for _, line := range lines {
+		history = Remember(history, widget.SingleLine(line))
+	}
+	return history
+}
