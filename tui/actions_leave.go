@@ -97,7 +97,7 @@ func askStopCity(m *model) []feed.Effect {
 func askLost(m *model) {
 	c := m.dialogs.choice()
 	c.Title, c.Must = "Leave "+cityName(m)+"?", ""
-	c.Body = []string{widget.Lead(problems(m)[0])}
+	c.Body = []string{widget.Lead(alerts(m)[0].Text)}
 	c.Answers = []answer{
 		{Key: "l", Title: "leave", Do: func(*model) []feed.Effect {
 			return []feed.Effect{feed.Quit{Exit: feed.Leave}}

@@ -60,7 +60,7 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s.send(tuitest.KeyPress("4"))
 	s.shows(
 		"4 Automations 8 (1 due, 1 failing, 1 broken)",
-		"! 1 automation failing, 1 broken (press 4)",
+		"! 1 automation failing, 1 broken  4 shows",
 		"● idle     db-health       cooldown 5m · ready in 2m41s ",
 		"ok 2m ago (1.2s)",
 		"◐ running  digest          cron 0 3 * * * · due again at 03:00 ", "running 14s",
@@ -316,8 +316,9 @@ func TestLateAnswersAreLetGo(t *testing.T) {
 
 func TestEventTones(t *testing.T) {
 	for kind, want := range map[string]themes.Token{
-		events.AutomationFired: themes.Busy, events.AutomationCompleted: themes.Good, events.AutomationFailed: themes.Bad,
-		events.AutomationSkipped: themes.Off, events.BeadClosed: themes.Good, events.BeadCreated: themes.Busy, events.BeadUpdated: themes.Text,
+		events.AutomationFired: themes.Text, events.AutomationCompleted: themes.Text, events.AutomationFailed: themes.Bad,
+		events.AutomationSkipped: themes.Off, events.BeadClosed: themes.Text, events.AgentStarted: themes.Text, events.AgentStopped: themes.Text,
+		events.PoolScaled: themes.Text, events.AgentReleased: themes.Good, events.ConfigHeld: themes.Warn, events.BeadUpdated: themes.Text,
 	} {
 		if got := panel.Tone(kind); got != want {
 			t.Errorf("%s: %v, want %v", kind, got, want)

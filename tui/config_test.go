@@ -22,7 +22,7 @@ func TestAHeldConfigurationIsConfirmed(t *testing.T) {
 	s.shows("no configuration is held")
 	s.press("esc")
 	s.change(held("builder", "chatty", "idle"))
-	s.shows("! configuration held: removes 3 of 4 running agents; C shows the plan", "C confirm")
+	s.shows("! configuration held: removes 3 of 4 running agents  C shows the plan", "C confirm")
 	s.press("C")
 	s.shows("Apply configuration 9f8e7d6c5b4a?", "which stop: builder, chatty, idle.", "added shop/buyer", "changed monitor: its command")
 	s.press("n")

@@ -53,12 +53,12 @@ func TestWhatHidesRowsIsSeen(t *testing.T) {
 		for panel, found := range map[string]string{"1": "2 of 21", "2": "1 of 5"} {
 			s := pooled(t, w, 24)
 			s.press(panel, "/", "r", "i", "g", ":", "s", "h", "o", "p", "enter")
-			top := strings.SplitN(s.text(), "\n", 3)[1]
+			top := strings.Split(s.text(), "\n")[2]
 			if !strings.Contains(top, " /rig:") || w >= 60 && !strings.Contains(top, "/rig:shop") || !strings.Contains(top, found) {
 				t.Errorf("%d columns: %s", w, top)
 			}
 			s.press("esc", "!")
-			top = strings.SplitN(s.text(), "\n", 3)[1]
+			top = strings.Split(s.text(), "\n")[2]
 			if !strings.Contains(top, " !atte") || !strings.Contains(top, " of ") {
 				t.Errorf("%d columns: %s", w, top)
 			}

@@ -208,51 +208,57 @@ func stopped(m *model) bool { return m.gone != "" && m.snap != nil && m.snap.Shu
 // lost reports whether a city of another process cannot be controlled: it has ended or does not answer.
 func lost(m *model) bool { return m.gone != "" && m.mode != Hosting }
 
-// problems returns the problems of the whole city, the most severe first. One may have several lines.
-func problems(m *model) []string {
-	var p []string
+// alerts returns the problems of the whole city, the worst first.
+func alerts(m *model) []panel.Alert {
+	var p []panel.Alert
+	bad := func(text string) { p = append(p, panel.Alert{Text: text}) }
 	switch {
 	case stopped(m):
-		p = append(p, "the city stopped "+widget.Age(m.now.Sub(m.lone))+" ago"+startAgain(m)+
+		bad("the city stopped " + widget.Age(m.now.Sub(m.lone)) + " ago" + startAgain(m) +
 			"; this is its last known state")
 	case lost(m):
-		p = append(p, "no answer for "+widget.Age(m.now.Sub(m.lone))+": "+m.gone+startAgain(m)+
+		bad("no answer for " + widget.Age(m.now.Sub(m.lone)) + ": " + m.gone + startAgain(m) +
 			"; the data shown is outdated")
 	case m.gone != "":
-		p = append(p, "the city cannot be reached: "+m.gone+"; the data shown is outdated")
-	}
-	if m.snap == nil {
-		return p
+		bad("the city cannot be reached: " + m.gone + "; the data shown is outdated")
 	}
 	s := m.snap
+	if s == nil {
+		return p
+	}
 	if s.ShutDown && !stopped(m) {
-		p = append(p, "the city is shutting down")
+		bad("the city is shutting down")
 	}
 	if stalled(m) {
-		p = append(p, "no patrol by the controller for "+widget.Age(s.Patrol.Age(m.now)))
-	}
-	if s.Config.Rejected != "" {
-		p = append(p, "config invalid; the previous one stays active: "+
-			widget.PlainText(s.Config.Rejected))
-	}
-	if h := s.Config.Held; h != nil {
-		how := ""
-		if m.mode != ReadOnly {
-			how = "; " + m.keys.KeyOf("config.confirm") + " shows the plan"
-		}
-		p = append(p, "configuration held: "+fleet.Removes(h)+how)
-	}
-	p = append(p, m.Watchdogs.Problems(m.env())...)
-	if ills := m.Automations.Problem(m.keys.KeyOf("focus.automations")); ills != "" {
-		p = append(p, ills)
+		bad("no patrol by the controller for " + widget.Age(s.Patrol.Age(m.now)))
 	}
 	for _, d := range s.Degraded {
-		p = append(p, widget.PlainText(d))
+		bad(widget.PlainText(d))
+	}
+	e := m.env()
+	calls, degraded := m.Watchdogs.Alerts(e)
+	p = slices.Concat(p, calls, m.Agents.Alerts(e))
+	if s.Config.Rejected != "" {
+		bad("config invalid; the previous one stays active: " + widget.PlainText(s.Config.Rejected))
+	}
+	p = slices.Concat(p, m.Automations.Alerts(e), m.Pools.Alerts(e), degraded)
+	if h := s.Config.Held; h != nil {
+		a := panel.Alert{Text: "configuration held: " + fleet.Removes(h), Soft: true}
+		if m.mode != ReadOnly {
+			a.Key, a.Does = m.keys.KeyNow("config.confirm"), "shows the plan"
+		}
+		p = append(p, a)
 	}
 	for _, d := range s.StrandedLines() {
-		p = append(p, widget.Plain(d))
+		bad(widget.Plain(d))
 	}
-	return append(append(p, mistakesOf(m)...), fleet.Warnings(s)...)
+	for _, d := range mistakesOf(m) {
+		p = append(p, panel.Alert{Text: d, Soft: true})
+	}
+	for _, d := range s.Config.Warnings {
+		p = append(p, panel.Alert{Text: "warning: " + widget.PlainText(d), Mild: true})
+	}
+	return p
 }
 
 // startAgain says how to start a city that does not answer.
@@ -266,35 +272,17 @@ func startAgain(m *model) string {
 	return "; run `gcity` there to start it again"
 }
 
-// problemLines shows up to n problems; the last line says how many more there are.
-func problemLines(m *model, w, n int) []string {
-	all := problems(m)
-	var lines []string
-	for i := range n {
-		l := widget.Line{Styles: &m.look}
-		more := ""
-		if i == n-1 && len(all) > n {
-			more = fmt.Sprintf("  and %d more  %s shows all", len(all)-n,
-				m.keys.KeyOf("city.details"))
-		} else if strings.Contains(all[i], "\n") || widget.Width(all[i]) > w-4 {
-			more = "  " + m.keys.KeyOf("city.details") + " shows all"
-		}
-		l.Add(fleet.SignOf(m.snap, len(all)-i), " "+m.look.Glyphs.Alert+" ")
-		l.Add(fleet.TextOf(m.snap, len(all)-i),
-			widget.CutLead(all[i], w-l.Width-widget.Width(more)-1,
-				m.look.Glyphs.More))
-		l.Space(w - l.Width - widget.Width(more) - 1)
-		l.Add(themes.Dim, more)
-		lines = append(lines, widget.Crop(l.Fill(w), w))
-	}
-	return lines
+// alertLines returns the rows below the header.
+func alertLines(m *model, n int) []string {
+	return panel.AlertLines(&m.look, alerts(m), m.w, n, m.keys.KeyOf("city.details"))
 }
 
 // summary describes the city in one line of w columns: its name, its problems, and as many counts as fit.
 func summary(m *model, w int) string {
 	dot := " " + m.look.Glyphs.Dot + " "
 	lead := widget.Cut(cityName(m), max(12, w/2), m.look.Glyphs.More)
-	if n := len(problems(m)); n > 0 {
+	// the agents in trouble are counted below
+	if n := len(alerts(m)) - len(m.Agents.Alerts(m.env())); n > 0 {
 		lead += dot + widget.Count(n, "problem")
 	}
 	if n := unread(m); n > 0 {

@@ -82,7 +82,7 @@ func TestHiddenRowsCostNoTitle(t *testing.T) {
 		s.size(w, 20)
 		s.hear(feed.News{Snap: crowd(300), Events: demoEvents(epoch)})
 		s.press("G", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k")
-		line := strings.Split(s.text(), "\n")[1]
+		line := strings.Split(s.text(), "\n")[2]
 		for _, key := range []string{"1 Agents 300", " 2 ", " 3 ", " 4 ", " 5"} {
 			if !strings.Contains(line+" ", key) {
 				t.Errorf("%d columns: %q is missing: %s", w, key, line)
@@ -96,7 +96,7 @@ func TestHiddenRowsCostNoTrouble(t *testing.T) {
 	for w := 60; w <= 140; w++ {
 		s := pooled(t, w, 24)
 		s.press("G")
-		line := func() string { return strings.Split(s.text(), "\n")[1] }
+		line := func() string { return strings.Split(s.text(), "\n")[2] }
 		with := strings.Contains(line(), "failing")
 		s.m.Agents.List.Shown = s.m.Agents.List.Shown[:1] // nothing is hidden
 		s.m.ui++

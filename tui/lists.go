@@ -19,6 +19,7 @@ func (m *model) env() *panel.Env {
 		Single:    tierOf(m.w, m.h) == single,
 		ReadOnly:  m.mode == ReadOnly,
 		Attention: m.attention,
+		Alerts:    func() []panel.Alert { return alerts(m) },
 		Still:     m.handsOn(),
 		UI:        m.ui,
 	}

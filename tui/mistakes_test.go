@@ -56,7 +56,7 @@ func TestWarningsAreQuieter(t *testing.T) {
 		n.Config.Rejected = mistakes(1)
 	})
 	s.shows("config invalid; the previous one stays active", "warning: city.toml:9:15")
-	lines := problemLines(s.m, 120, 2)
+	lines := alertLines(s.m, 3)[1:]
 	bad, warn := s.m.look.Paint(themes.Bad, s.m.look.Glyphs.Alert), s.m.look.Paint(themes.Warn, s.m.look.Glyphs.Alert)
 	if bad == warn {
 		t.Fatal("the look has one style for both")

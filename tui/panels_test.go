@@ -111,8 +111,12 @@ func TestAttention(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "batch" || p.Name == "triage" })
 	})
-	s.press("!")
-	s.shows("No pool needs attention.", "! shows all 3.")
+	s.press("!") // the agents have problems, the pools have none
+	if s.m.focus != panel.IDAgents {
+		t.Errorf("the focus is on %s", s.m.focus)
+	}
+	s.press("2")
+	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: 1 shows.")
 }
 
 // What nobody is told of again needs attention by lasting: a pool that stays small, an agent that waits, a drain that
@@ -275,7 +279,7 @@ func TestTheListStaysWithThePane(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("5", "0")
 	s.shows("start_failed", "0 prober")
-	if list, pane := reversed(s.m.draw().lines[1]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
+	if list, pane := reversed(s.m.draw().lines[2]), s.activeTab(); list != "5 Events" || pane != "0 prober" {
 		t.Errorf("the titles are %q and %q", list, pane)
 	}
 }

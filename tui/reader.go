@@ -7,7 +7,6 @@ import (
 	"gcity/themes"
 	"gcity/tui/details"
 	"gcity/tui/feed"
-	"gcity/tui/fleet"
 	"gcity/tui/widget"
 )
 
@@ -47,12 +46,11 @@ func showCity(m *model) []feed.Effect {
 // cityDetails returns what is known about the whole city, its problems first.
 func cityDetails(m *model) []string {
 	var lines []string
-	all := problems(m)
-	for n, p := range all {
-		for i, part := range strings.Split(p, "\n") {
+	for _, a := range alerts(m) {
+		for i, part := range strings.Split(a.Text, "\n") {
 			sign := " "
 			if i == 0 {
-				sign = m.look.Paint(fleet.SignOf(m.snap, len(all)-n), m.look.Glyphs.Alert)
+				sign = a.Sign(&m.look)
 			}
 			lines = append(lines, sign+" "+part)
 		}

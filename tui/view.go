@@ -31,7 +31,7 @@ func (m *model) draw() screenful {
 		s = fleetScreen(m, s)
 	} else {
 		s.lines = append(make([]string, 0, m.h), header(m, m.w))
-		s.lines = append(s.lines, problemLines(m, m.w, p.problems)...)
+		s.lines = append(s.lines, alertLines(m, p.problems)...)
 		s.lines = append(s.lines, m.asHeard(&p)...)
 		s = foot(m, s, &p)
 		s.lines = widget.FillRows(s.lines, m.w, m.h)

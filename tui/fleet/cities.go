@@ -116,30 +116,6 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 	return n, r.Attention(now)
 }
 
-// Warnings returns the warnings about the configuration of a city, each as safe text.
-func Warnings(s *city.Snapshot) (out []string) {
-	for _, text := range s.Config.Warnings {
-		out = append(out, "warning: "+widget.PlainText(text))
-	}
-	return out
-}
-
-// SignOf returns the style of the sign before a problem, with which left are left. The last ones are the warnings.
-func SignOf(s *city.Snapshot, left int) themes.Token {
-	if s != nil && left <= len(s.Config.Warnings) {
-		return themes.Warn
-	}
-	return themes.Bad
-}
-
-// TextOf returns the style of a problem's text, like SignOf. Warnings are quieter.
-func TextOf(s *city.Snapshot, left int) themes.Token {
-	if SignOf(s, left) == themes.Warn {
-		return themes.Dim
-	}
-	return themes.Warn
-}
-
 // Troubles returns the problems of a whole city, the most severe first, each a clean line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
@@ -155,7 +131,7 @@ func Troubles(s *city.Snapshot) []string {
 	for i := range s.Watchdogs {
 		switch w := &s.Watchdogs[i]; {
 		case w.Calls():
-			p = append(p, panel.CallLine(w, ""))
+			p = append(p, panel.CallLine(w))
 		case w.Degraded != "" && !w.Suspended:
 			p = append(p, "watchdog "+w.Name+" is degraded: "+w.Degraded)
 		}

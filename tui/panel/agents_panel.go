@@ -215,8 +215,7 @@ func (a *Agents) emptyHelp(e *Env, w int) []string {
 	case e.Snap == nil:
 		return note("Waiting for the city.")
 	case n > 0 && e.Attention && !a.Filter.Active():
-		return note("Nothing needs attention.",
-			fmt.Sprintf("%s shows all %d agents.", e.KeyOf("view.attention"), n))
+		return note(e.clearOf("agent", n)...)
 	case n > 0:
 		return note(fmt.Sprintf("None of %d agents matches %q.", n, a.Filter.Text), e.Clears())
 	}

@@ -227,21 +227,6 @@ func (a *Automations) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// Problem returns the summary of problems for the header with the key of the panel, or "".
-func (a *Automations) Problem(key string) string {
-	_, failing, broken := a.counts()
-	switch {
-	case failing == 0 && broken == 0:
-		return ""
-	case failing == 0:
-		return widget.Count(broken, "automation") + " broken (press " + key + ")"
-	case broken == 0:
-		return widget.Count(failing, "automation") + " failing (press " + key + ")"
-	}
-	return fmt.Sprintf("%s failing, %d broken (press %s)", widget.Count(failing, "automation"),
-		broken, key)
-}
-
 // automationWays returns the orders of automations: by need, name, next run, last run.
 func automationWays() []widget.Way[AutomationRow] {
 	next := func(a, b *AutomationRow) int {

@@ -308,7 +308,7 @@ func (t *Events) Selected() *EventRow {
 	return nil
 }
 
-// Tone returns the colour of an event type, by its severity.
+// Tone returns the colour of an event type, by its severity. Routine events are plain.
 func Tone(kind string) themes.Token {
 	switch kind {
 	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
@@ -317,13 +317,9 @@ func Tone(kind string) themes.Token {
 		return themes.Bad
 	case events.ConfigHeld, events.PoolWorkReturned:
 		return themes.Warn
-	case events.AgentStarted, events.AgentReleased, events.AgentUndrained, events.AgentResumed,
-		events.CityResumed, events.RigResumed, events.ControllerStarted,
-		events.AutomationCompleted, events.BeadClosed:
+	case events.AgentReleased, events.AgentUndrained, events.AgentResumed, events.CityResumed,
+		events.RigResumed:
 		return themes.Good
-	case events.AgentStopped, events.AgentDraining, events.AgentIdleKilled, events.PoolScaled,
-		events.AutomationFired, events.BeadCreated, events.Repaired:
-		return themes.Busy
 	case events.AgentSuspended, events.CitySuspended, events.RigSuspended, events.AutomationSkipped,
 		events.ControllerStopped:
 		return themes.Off

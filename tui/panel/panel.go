@@ -136,9 +136,10 @@ type Env struct {
 	H         int            // height of the screen
 	Single    bool           // the screen has room for one panel at a time
 	ReadOnly  bool
-	Attention bool   // show only what needs attention
-	Still     bool   // the user works in the lists, so rows keep their order
-	UI        uint64 // changes with every change of the view, but not with data
+	Attention bool           // show only what needs attention
+	Alerts    func() []Alert // alerts of the whole city, the worst first; nil = unknown
+	Still     bool           // the user works in the lists, so rows keep their order
+	UI        uint64         // changes with every change of the view, but not with data
 }
 
 // Box is the place of a panel on the screen.

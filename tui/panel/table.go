@@ -415,8 +415,7 @@ func (t *Table[R, P]) Help(e *Env, w int) []string {
 	case e.Snap == nil:
 		return e.Look.Notes(w, "Waiting for the city.")
 	case n > 0 && e.Attention && !t.Filter.Active():
-		return e.Look.Notes(w, "No "+t.Def.Noun+" needs attention.",
-			fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n))
+		return e.Look.Notes(w, e.clearOf(t.Def.Noun, n)...)
 	case n > 0:
 		return e.Look.Notes(
 			w,

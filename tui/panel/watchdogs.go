@@ -152,24 +152,6 @@ func (d *Watchdogs) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), ill > 0
 }
 
-// Problems returns lines for the header: all calls, and watchdogs that are degraded.
-func (d *Watchdogs) Problems(e *Env) []string {
-	var lines []string
-	for _, r := range d.Calling() {
-		how := e.KeyOf("focus.watchdogs") + " shows it"
-		if !e.ReadOnly {
-			how += ", " + e.KeyOf("agent.release") + " there acknowledges it"
-		}
-		lines = append(lines, CallLine(r.Dog, " ("+how+")"))
-	}
-	for i := range d.Rows {
-		if r := &d.Rows[i]; r.Dog.Degraded != "" && !r.Dog.Suspended && !r.Dog.Calls() {
-			lines = append(lines, "watchdog "+r.Shown+" is degraded: "+widget.Plain(r.Dog.Degraded))
-		}
-	}
-	return lines
-}
-
 // Heed adds a watchdog's call for attention to the row of the agent.
 func (r *AgentRow) Heed(w *city.Watchdog) {
 	r.Called = true
@@ -177,9 +159,9 @@ func (r *AgentRow) Heed(w *city.Watchdog) {
 		widget.Plain(w.Escalated.Message)+"; "+r.Why, "; ")
 }
 
-// CallLine describes a watchdog's call in one line. how is the hint on acknowledging it.
-func CallLine(w *city.Watchdog, how string) string {
-	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) + how +
+// CallLine describes a watchdog's call in one line.
+func CallLine(w *city.Watchdog) string {
+	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) +
 		": " + widget.Plain(w.Escalated.Message)
 }
 

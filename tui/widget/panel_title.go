@@ -78,12 +78,16 @@ func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {
 		l.Add(search, " "+t.Search)
 	}
 	if t.Extra != "" && t.Name != "" {
+		note := number
 		if t.Alert {
+			note = themes.Bad
+		}
+		if t.Alert && t.Note == "" && t.Extra != "0" {
 			number = themes.Bad
 		}
 		l.Add(number, " "+t.Extra)
 		if t.Note != "" {
-			l.Add(number, " ("+t.Note+")")
+			l.Add(note, " ("+t.Note+")")
 		}
 	}
 	if t.Hidden != "" && t.Name != "" {

@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/feed"
+	"gcity/tui/panel"
+)
+
+// The alerts are in the order of their severity, and each has its key.
+func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
+	s := newStage(t, Options{})
+	s.size(80, 60)
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
+	allScenes()["watchdogs"](s)
+	s.change(held("builder"))
+	s.change(func(n *city.Snapshot) {
+		n.Config.Rejected = mistakes(1)
+		n.Config.Warnings = []string{"city.toml:9:15: a warning"}
+		n.Degraded = []string{"the event log cannot be written"}
+	})
+	rows := strings.Join(alertLines(s.m, 20), "\n")
+	at := -1
+	for _, want := range []string{"event log", "watchdog chain calls", "prober failed", "config invalid", "automation failing",
+		"pool failing", "watchdog late", "configuration held", "warning:"} {
+		next := strings.Index(rows, want)
+		if next <= at {
+			t.Errorf("%q is missing or too early:\n%s", want, rows)
+		}
+		at = next
+	}
+	for _, key := range []string{"1", "2", "4", "6", "C"} {
+		if !strings.Contains(rows, s.m.look.Paint(themes.Key, key)) {
+			t.Errorf("the key %s is not in the colour of keys:\n%s", key, rows)
+		}
+	}
+	if got := alertLines(s.m, 1); len(got) != 1 || !strings.Contains(got[0], "event log") || !strings.Contains(got[0], "shows all 9") {
+		t.Errorf("in one row: %q", got)
+	}
+}
+
+// The key for what needs attention leads to the list that has it.
+func TestAttentionLeadsToAutomations(t *testing.T) {
+	s := automated(t, 80, 24)
+	s.change(func(n *city.Snapshot) {
+		n.Pools = nil
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State != city.Running })
+		for i := range n.Agents {
+			n.Agents[i].Drift = nil
+		}
+	})
+	s.press("!")
+	if s.m.focus != panel.IDAutomations {
+		t.Errorf("the focus is on %s", s.m.focus)
+	}
+	s.shows("wisp-compact", "prune-branches")
+	s.hides("db-health")
+	s.change(held("builder"))
+	s.press("1")
+	s.shows("No agent needs attention.", "1 automation failing, 1 broken: 4 shows.",
+		"configuration held: removes 1 of 2 running agents: C shows the plan.")
+}
+
+// No title has a zero in the colour of problems.
+func TestNoZeroIsRed(t *testing.T) {
+	for name, lead := range allScenes() {
+		s := demo(t, 120, 40)
+		lead(s)
+		red := s.m.look.Paint(themes.Bad, " 0")
+		for _, line := range s.m.draw().lines[:min(8, len(s.m.draw().lines))] {
+			if strings.Contains(line, red) {
+				t.Errorf("%s: %q", name, line)
+			}
+		}
+	}
+}

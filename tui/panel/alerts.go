@@ -1,0 +1,239 @@
+package panel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// Alert is a line below the header: a problem, and the key that leads to it.
+type Alert struct {
+	Text string // may have several lines
+	Key  string // "" = none
+	Does string // what the key does: "shows it"
+	Mild bool   // a warning that needs no reaction
+	Soft bool   // it waits for a decision, nothing has failed
+}
+
+// tokens returns the styles of the alert's sign and text.
+func (a *Alert) tokens() (sign, text themes.Token) {
+	switch {
+	case a.Mild:
+		return themes.Warn, themes.Dim
+	case a.Soft:
+		return themes.Warn, themes.Warn
+	}
+	return themes.Bad, themes.Warn
+}
+
+// Sign returns the painted sign before the alert.
+func (a *Alert) Sign(k *widget.Styles) string {
+	sign, _ := a.tokens()
+	return k.Paint(sign, k.Glyphs.Alert)
+}
+
+// hint returns the text of the key after the alert. Narrow screens show the key alone.
+func (a *Alert) hint(w int) (key, does string) {
+	if a.Key == "" || a.Does == "" || w < 60 {
+		return a.Key, ""
+	}
+	return a.Key, " " + a.Does
+}
+
+// width returns the width of the alert with its sign and hint.
+func (a *Alert) width(w int) int {
+	key, does := a.hint(w)
+	n := 3 + widget.Width(a.Text) + widget.Width(does)
+	if key != "" {
+		n += 2 + widget.Width(key)
+	}
+	if strings.Contains(a.Text, "\n") {
+		n = w + 1
+	}
+	return n
+}
+
+// add adds the alert in at most w columns, for a screen of the width all.
+func (a *Alert) add(l *widget.Line, w, all int) {
+	key, does := a.hint(all)
+	sign, text := a.tokens()
+	room := w - 3 - widget.Width(does)
+	if key != "" {
+		room -= 2 + widget.Width(key)
+	}
+	l.Add(sign, " "+l.Styles.Glyphs.Alert+" ")
+	l.Add(text, widget.CutLead(a.Text, max(0, room), l.Styles.Glyphs.More))
+	if key != "" {
+		l.Space(2)
+		l.Add(themes.Key, key)
+		l.Add(themes.Dim, does)
+	}
+}
+
+// AlertLines returns at most n lines of w columns. A line has as many alerts as it has room for. The last one says
+// how many alerts are left, and the key that shows everything.
+func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []string) {
+	for len(all) > 0 && len(lines) < n {
+		from := 1
+		for used := all[0].width(w); from < len(all); from++ {
+			if used += 1 + all[from].width(w); used >= w {
+				break
+			}
+		}
+		end := ""
+		if len(lines) == n-1 {
+			from, end = lastAlerts(all, from, w, key)
+		} else if all[0].width(w) >= w && all[0].Key == "" {
+			end = " shows all"
+		}
+		lines = append(lines, alertLine(k, all[:from], w, key, end))
+		all = all[from:]
+	}
+	return lines
+}
+
+// lastAlerts returns how many of up to n alerts the last line shows, and what it says about the others.
+func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
+	for ; ; n-- {
+		rest := len(all) - n
+		switch {
+		case rest > 0 && w < 60:
+			end = fmt.Sprintf(" shows %d more", rest)
+		case rest > 0:
+			end = fmt.Sprintf(" shows all %d", len(all))
+		case all[0].width(w) >= w && all[0].Key == "":
+			end = " shows all"
+		}
+		used := widget.Width(key) + widget.Width(end) + 3
+		for i := range n {
+			used += 1 + all[i].width(w)
+		}
+		if n == 1 || used < w || end == "" {
+			return n, end
+		}
+	}
+}
+
+func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
+	l, room := widget.Line{Styles: k}, w-1
+	if end != "" {
+		room -= widget.Width(key) + widget.Width(end) + 2
+	}
+	for i := range all {
+		if i > 0 {
+			l.Space(1)
+		}
+		all[i].add(&l, room-l.Width, w)
+	}
+	if end != "" {
+		l.Space(2)
+		l.Add(themes.Key, key)
+		l.Add(themes.Dim, end)
+	}
+	return widget.Crop(l.Fill(w), w)
+}
+
+// Alerts returns the agents that need a person: those that have failed or are in quarantine, by state.
+func (a *Agents) Alerts(e *Env) []Alert {
+	names := map[city.State][]string{}
+	var states []city.State
+	for i := range a.Rows {
+		r := &a.Rows[i]
+		if r.State != city.Failed && r.State != city.Quarantined {
+			continue
+		}
+		if names[r.State] == nil {
+			states = append(states, r.State)
+		}
+		names[r.State] = append(names[r.State], r.Shown)
+	}
+	var parts []string
+	for _, s := range states {
+		if n := names[s]; len(n) > 1 {
+			parts = append(parts, fmt.Sprintf("%d agents %s", len(n), InState(s)))
+		} else {
+			parts = append(parts, n[0]+" "+InState(s))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(IDAgents)),
+		Does: "shows"}}
+}
+
+// Alerts returns the number of pools with a problem.
+func (p *Pools) Alerts(e *Env) []Alert {
+	ills := p.ills(e.Now)
+	if ills == "" {
+		return nil
+	}
+	n := 0
+	for i := range p.Rows {
+		switch p.Rows[i].State(e.Now) {
+		case poolFailing, poolShort:
+			n++
+		}
+	}
+	if _, word, _ := strings.Cut(ills, " "); !strings.Contains(ills, ",") {
+		ills = widget.Count(n, "pool") + " " + word
+	} else {
+		ills = "pools: " + ills
+	}
+	return []Alert{{Text: ills, Key: e.Key("focus." + string(IDPools)), Does: "shows"}}
+}
+
+// Alerts returns the number of automations that fail or are broken.
+func (a *Automations) Alerts(e *Env) []Alert {
+	_, failing, broken := a.counts()
+	text := ""
+	switch {
+	case failing == 0 && broken == 0:
+		return nil
+	case failing == 0:
+		text = widget.Count(broken, "automation") + " broken"
+	case broken == 0:
+		text = widget.Count(failing, "automation") + " failing"
+	default:
+		text = widget.Count(failing, "automation") + " failing, " + strconv.Itoa(broken) + " broken"
+	}
+	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations)), Does: "shows"}}
+}
+
+// Alerts returns every call of a watchdog, then the watchdogs that are degraded.
+func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
+	key := e.Key("focus." + string(IDWatchdogs))
+	for _, r := range d.Calling() {
+		how := ""
+		if k := e.Key("agent.release"); k != "" && !e.ReadOnly {
+			how = ", " + k + " there acknowledges"
+		}
+		calls = append(calls, Alert{Text: CallLine(r.Dog), Key: key, Does: "shows" + how})
+	}
+	for i := range d.Rows {
+		if r := &d.Rows[i]; r.Dog.Degraded != "" && !r.Dog.Suspended && !r.Dog.Calls() {
+			degraded = append(degraded, Alert{Text: "watchdog " + r.Shown + " is degraded: " +
+				widget.Plain(r.Dog.Degraded), Key: key, Does: "shows"})
+		}
+	}
+	return calls, degraded
+}
+
+// clearOf returns what to show if nothing in a list needs attention: the problems elsewhere.
+func (e *Env) clearOf(noun string, n int) []string {
+	texts := []string{"No " + noun + " needs attention.",
+		fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n)}
+	if e.Alerts == nil {
+		return texts
+	}
+	for _, a := range e.Alerts() {
+		if a.Key != "" && !a.Mild {
+			texts = append(texts, widget.Lead(a.Text)+": "+a.Key+" "+a.Does+".")
+		}
+	}
+	return texts
+}
