@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/api/gascity"
 	"gcity/api/wire"
@@ -57,6 +58,12 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	}
 	if q.Assigned, _, err = flag(r, "assigned"); err != nil {
 		return q, err
+	}
+	if since := v.Get("closed_since"); since != "" {
+		if q.ClosedSince, err = time.Parse(time.RFC3339Nano, since); err != nil {
+			return q, wire.Invalid("closed_since=%q is not a time: write it as "+
+				"2026-01-02T15:04:05Z", since)
+		}
 	}
 	if v.Get("limit") == wire.Everything {
 		q.Limit = -1

@@ -63,6 +63,7 @@ func TestWorkShapes(t *testing.T) {
 		{"/v0/beads?cursor=tw-2&limit=2", []string{`{"items":[{"id":"tw-1"`, `"total":1}`}},
 		{"/v0/beads?limit=all&not_type=run&not_type=molecule", []string{`"total":2}`}},
 		{"/v0/beads?status=open", []string{`"total":2`, `"tw-3"`, `"tw-2"`}},
+		{"/v0/beads?not_type=run&closed_since=2999-01-01T00:00:00Z", []string{`"total":0`}},
 		{"/v0/beads?status=in_progress,closed&not_type=run", []string{`"total":1`, `"tw-1"`, `"priority":0`}},
 		{"/v0/beads?status=open&status=in_progress&status=", []string{`"total":3`}},
 		{"/v0/beads?label=a&label=pool:crew", []string{`"total":1`, `"tw-2"`, `"assignee":"crew-1"`}},

@@ -3,6 +3,7 @@ package beads
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // Query selects beads. The zero value selects the newest of all beads.
@@ -17,6 +18,8 @@ type Query struct {
 	Parent   string // the ID of the parent
 	Ref      string
 	Ready    bool // only open beads without open needs
+	// only beads that were closed at this time or later; zero = any
+	ClosedSince time.Time
 	// for the next page: only beads after the one with this ID, in List's order; ErrNotFound if that bead is gone
 	Before string
 	Limit  int // 0 = DefaultLimit, negative = all
@@ -56,6 +59,7 @@ func (q Query) Match(b Bead) bool {
 	return (len(q.Status) == 0 || slices.Contains(q.Status, b.Status)) &&
 		(!q.Ready || b.Status == StatusOpen) &&
 		(!q.Assigned || b.Assignee != "") &&
+		(q.ClosedSince.IsZero() || b.ClosedAt != nil && !b.ClosedAt.Before(q.ClosedSince)) &&
 		is(q.Type, b.Type) && !slices.Contains(q.NotType, b.Type) &&
 		is(q.Assignee, b.Assignee) && is(q.Parent, b.ParentID) && is(q.Ref, b.Ref)
 }

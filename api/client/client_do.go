@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"gcity/api/wire"
 	"gcity/beads"
@@ -121,6 +122,9 @@ func BeadValues(q beads.Query) url.Values {
 	}
 	if q.Assigned {
 		v.Set("assigned", "true")
+	}
+	if !q.ClosedSince.IsZero() {
+		v.Set("closed_since", q.ClosedSince.Format(time.RFC3339Nano))
 	}
 	switch {
 	case q.Limit < 0:

@@ -12,7 +12,7 @@ import (
 
 // Filter are the query parameters that select work.
 const Filter = "index wait limit cursor rig" +
-	" status label type not_type assignee parent ref ready assigned"
+	" status label type not_type assignee parent ref ready assigned closed_since"
 
 func workOperations() []Operation {
 	return []Operation{

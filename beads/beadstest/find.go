@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+	"time"
 
 	"gcity/beads"
 )
@@ -101,6 +102,9 @@ func filters(t *testing.T, h Harness) {
 			NotType: []string{"message"}}, "b a"},
 		{beads.Query{Assigned: true, Parent: root, Limit: 1}, "c"},
 		{beads.Query{Assigned: true, Ref: "nothing"}, ""},
+		{beads.Query{ClosedSince: *made["c"].ClosedAt}, "e c"},
+		{beads.Query{ClosedSince: *made["c"].ClosedAt, Parent: root}, "c"},
+		{beads.Query{ClosedSince: made["e"].ClosedAt.Add(time.Hour)}, ""},
 		{beads.Query{Parent: root}, "c b a"},
 		{beads.Query{Parent: root, Status: []beads.Status{open, working}, Assignee: "y"}, "b"},
 		{beads.Query{Parent: root, Ref: "sand"}, "a"},

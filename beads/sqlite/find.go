@@ -52,6 +52,9 @@ func find(q beads.Query) selection {
 	if q.Assigned {
 		x.and(`b.assignee IS NOT NULL`)
 	}
+	if !q.ClosedSince.IsZero() {
+		x.and(`b.closed >= ?`, q.ClosedSince.UnixNano())
+	}
 	for _, l := range labels {
 		x.and(`EXISTS (SELECT 1 FROM labels m
 			WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`, l)
