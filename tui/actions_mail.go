@@ -31,9 +31,6 @@ func mailActions() []action {
 			In:  global, Why: needAddressees, Run: askMailTo},
 		{ID: slingID, Key: keymap.Bind("hand work to the agent or the pool, and notify it", "B"),
 			In: global, Why: needTaker, Run: askSling},
-		{ID: "work.sling", Key: keymap.Bind("hand this work to an agent or a pool, and notify them",
-			"s"),
-			In: []keymap.Zone{keymap.InWork}, Why: needBeadVerb, Run: askTaker},
 
 		{ID: "mail.down", Key: keymap.Bind("down", "j", "down"), In: k, Run: by(1)},
 		{ID: "mail.up", Key: keymap.Bind("up", "k", "up"), In: k, Run: by(-1)},

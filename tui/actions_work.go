@@ -1,78 +1,111 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"gcity/beads"
 	"gcity/city"
-	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
-// workActions returns the actions for the city's open work.
+// workActions returns the actions for the city's work.
 func workActions() []action {
 	w := []keymap.Zone{keymap.InWork}
-	by := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { m.dialogs.work().move(n); return nil }
-	}
 	return []action{
-		{ID: "work.show", Key: keymap.Bind("show open work by pool and assignee", "b"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needCity,
-			Run: showWork},
-		{ID: "work.down", Key: keymap.Bind("down", "j", "down"), In: w, Run: by(1)},
-		{ID: "work.up", Key: keymap.Bind("up", "k", "up"), In: w, Run: by(-1)},
-		{ID: "work.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: w,
-			Run: by(10)},
-		{ID: "work.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: w, Run: by(-10)},
-		{ID: "work.first", Key: keymap.Bind("to the beginning", "g", "home"), In: w,
-			Run: by(-widget.Far)},
-		{ID: "work.last", Key: keymap.Bind("to the end", "G", "end"), In: w, Run: by(widget.Far)},
-		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter", "d"), In: w,
-			Why: needBead,
-			Run: showBead},
-		{ID: "work.create", Key: keymap.Bind("add work", "n"), In: w, Why: needWritable,
-			Run: askCreate},
-		{ID: "work.finish", Key: keymap.Bind("close it", "X"), In: w, Risk: keymap.Confirmed,
-			Why: needBeadVerb, Run: askClose},
-		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: w,
-			Run: refreshWork},
-		{ID: "work.close", Key: keymap.Bind("close", "esc", "q", "b", "ctrl+c"), In: w,
-			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InWork); return nil }},
+		{ID: "work.show", Key: keymap.Bind("go to Work", "b"), In: []keymap.Zone{keymap.Everywhere},
+			Run: func(m *model) []feed.Effect { focusOn(m, panel.IDWork); return nil }},
+		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter"), Short: "details",
+			In: w, Why: needBead, Run: showBead},
+		{ID: "work.create", Key: keymap.Bind("add work", "n"), Short: "new", In: w,
+			Why: needWritable, Run: askCreate},
+		{ID: "work.sling", Key: keymap.Bind("hand it to an agent or a pool, and notify it", "B"),
+			Short: "assign", In: w, Why: needOpenBead, Run: askTaker},
+		{ID: "work.finish", Key: keymap.Bind("close it", "X"), Short: "close", In: w,
+			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
+		{ID: "work.agent", Key: keymap.Bind("go to the agent that it is assigned to", "."), In: w,
+			Why: needAssignee, Run: func(m *model) []feed.Effect {
+				return grantOne(m, panel.Request{Visit: m.Work.Agent()})
+			}},
+		{ID: "work.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: w, Run: refreshWork},
 	}
 }
 
+// bead returns the bead under the cursor of Work, or nil.
+func bead(m *model) *panel.WorkRow {
+	if m.focus != panel.IDWork {
+		return nil
+	}
+	return m.Work.Pointed()
+}
+
 func needBead(m *model) string {
-	if m.dialogs.work() == nil || m.dialogs.work().under() == nil {
-		return "no work is selected"
+	if bead(m) == nil {
+		return noneIn(m, m.Work)
 	}
 	return ""
 }
 
-func needBeadVerb(m *model) string {
-	if why := needWritable(m); why != "" {
+// needOpenBead is the condition of verbs for work.
+func needOpenBead(m *model) string {
+	if why := cmp.Or(needWritable(m), needBead(m)); why != "" {
 		return why
 	}
-	return needBead(m)
-}
-
-func showWork(m *model) []feed.Effect {
-	k := &work{}
-	k.List = dialog.List[task]{In: keymap.InWork, Title: k.title, Move: k.move,
-		Lines: func(w int) []string { return workSheet(m, w) }}
-	m.dialogs.Open(k)
-	askWork(m)
-	return nil
-}
-
-// refreshWork requests the work again, once a request in progress has been answered.
-func refreshWork(m *model) []feed.Effect {
-	if m.dialogs.work().stale = true; m.dialogs.work().asked == 0 {
-		askWork(m)
+	for _, r := range m.Work.Targets() {
+		if r.Bead.Status == beads.StatusClosed {
+			return widget.Plain(r.Bead.ID) + " is already closed"
+		}
 	}
+	return ""
+}
+
+func needAssignee(m *model) string {
+	why := needBead(m)
+	if why == "" && m.Work.Agent() == "" {
+		return "it is assigned to no agent"
+	}
+	return why
+}
+
+func refreshWork(m *model) []feed.Effect {
+	m.Work.Outdated()
 	return nil
+}
+
+// askLists asks for the beads that visible panels need.
+func askLists(m *model) {
+	if m.snap == nil || m.lobby {
+		return
+	}
+	e := m.env()
+	for _, p := range m.Panels {
+		if k, ok := p.(panel.Asking); ok {
+			k.Ask(e, onScreen(m, p.About().ID), func(q beads.Query) int { return seekBeads(m, q) })
+		}
+	}
+}
+
+// tellLists gives an answer to the panel that waits for it.
+func tellLists(m *model, f feed.FoundBeads) {
+	for _, p := range m.Panels {
+		if k, ok := p.(panel.Asking); ok && k.Take(f.ID, f.Beads, f.Problem) && m.snap != nil {
+			p.Update(m.env())
+			m.keepUp()
+		}
+	}
+}
+
+// outdate makes panels ask again, because the city's beads have changed.
+func outdate(m *model) {
+	for _, p := range m.Panels {
+		if k, ok := p.(panel.Asking); ok {
+			k.Outdated()
+		}
+	}
 }
 
 // askCreate asks for a title. The word pool:NAME in it sets the pool.
@@ -121,37 +154,41 @@ func newBead(m *model, text string) (b beads.Bead, why string) {
 }
 
 func askClose(m *model) []feed.Effect {
-	b := m.dialogs.work().under()
-	if b == nil {
-		return nil
+	rows := m.Work.Targets()
+	parts := 0
+	commands := make([]city.Command, len(rows))
+	var titles []string
+	for i, r := range rows {
+		parts += r.Parts
+		commands[i] = city.UpdateBead{ID: r.Bead.ID, Patch: beads.Closing(), Force: r.Parts > 0}
+		titles = append(titles, r.Shown)
 	}
-	id, shown := b.ID, widget.Plain(b.ID)
-	body := []string{widget.Plain(b.Title)}
-	parts := m.dialogs.work().partsBelow()
+	what := m.Work.Called()
+	body := []string{strings.Join(titles, "; ")}
 	switch {
 	case parts == 1:
 		body = append(body, "1 part of it is not closed and stays open.")
 	case parts > 1:
 		body = append(body, widget.Count(parts, "part")+" of it are not closed and stay open.")
 	}
-	ask(m, question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
-		do: func(m *model) []feed.Effect {
-			return carry(m, "closing", shown, []city.Command{
-				city.UpdateBead{ID: id, Patch: beads.Closing(), Force: parts > 0}})
+	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
+		count: len(rows), do: func(m *model) []feed.Effect {
+			m.Work.Marks = map[string]bool{}
+			return carry(m, "closing", what, commands)
 		}})
 	return nil
 }
 
 func showBead(m *model) []feed.Effect {
-	b := m.dialogs.work().under()
-	if b == nil {
+	if bead(m) == nil {
 		return nil
 	}
-	own, gate := b.Clone(), m.dialogs.work().rows[m.dialogs.work().at].gate
-	m.read(&reader{Title: widget.Plain(own.ID),
-		Lines: func(w int) []string {
-			return widget.WrapAll(beadDetails(m, &own, gate),
-				w)
-		}})
+	r := *bead(m)
+	m.read(&reader{Title: widget.Plain(r.Bead.ID), Lines: func(w int) []string {
+		if now := m.Work.Find(r.Bead.ID); now != nil {
+			r = *now
+		}
+		return widget.WrapAll(r.Details(m.env()), w)
+	}})
 	return nil
 }

@@ -81,8 +81,5 @@ func takeFound(m *model, f feed.FoundBeads) {
 		takeMail(m, f)
 		mailChanged(m)
 	}
-	if m.dialogs.work() != nil && m.dialogs.work().asked == f.ID {
-		m.dialogs.work().take(f)
-		workChanged(m)
-	}
+	tellLists(m, f)
 }

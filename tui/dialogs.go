@@ -68,12 +68,9 @@ type listDialog interface {
 	copies() []panel.Copied
 }
 
-// list returns the open list, or nil. Mail is above work.
+// list returns the open list, or nil.
 func (d *dialogs) list() listDialog {
 	if k := d.inbox(); k != nil {
-		return k
-	}
-	if k := d.work(); k != nil {
 		return k
 	}
 	return nil
@@ -82,12 +79,6 @@ func (d *dialogs) list() listDialog {
 // inbox returns the list of mail, or nil.
 func (d *dialogs) inbox() *inbox {
 	k, _ := d.In(keymap.InMail).(*inbox)
-	return k
-}
-
-// work returns the list of work, or nil.
-func (d *dialogs) work() *work {
-	k, _ := d.In(keymap.InWork).(*work)
 	return k
 }
 

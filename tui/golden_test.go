@@ -147,7 +147,7 @@ func scenes() map[string]func(s *stage) {
 		"automation-none":         func(s *stage) { s.press("4") },
 		"automation-events":       func(s *stage) { withAll(s); s.hear(feed.News{Events: automationEvents()}); s.press("5") },
 		"fire":                    func(s *stage) { withAll(s); s.point("db-health"); s.press("t") },
-		"work":                    func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("j") },
+		"work":                    func(s *stage) { withAll(s); s.press("8"); s.find(todaysWork(), ""); s.press("j") },
 		"work-none":               func(s *stage) { s.press("b"); s.find(nil, "") },
 		"work-add":                func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("n", "h", "i") },
 		"verbs":                   func(s *stage) { s.choose("scout"); s.press("x") },

@@ -307,9 +307,9 @@ func TestSling(t *testing.T) {
 	s.press("B")
 	s.find(nil, "")
 	s.shows("No work is ready")
-	s.press("esc", "b")
+	s.press("esc", "8")
 	s.find(someWork(), "")
-	s.press("j", "j", "j", "s")
+	s.press("j", "j", "B")
 	s.typeIn("pool:worker")
 	s.press("enter")
 	d, ok := effectOf[feed.RunTasks](s)
@@ -332,7 +332,7 @@ func TestReadyWorkIsLoose(t *testing.T) {
 	}
 	box := feed.NewMailbox()
 	r := &feed.Runner{Ctx: t.Context(), City: f, Box: box, Log: slog.New(slog.DiscardHandler)}
-	r.Seek(feed.QueryBeads{ID: 7, Query: beads.Query{Ready: true, Limit: -1}})
+	r.Seek(feed.QueryBeads{ID: 7, Loose: true, Query: beads.Query{Ready: true, Limit: -1}})
 	r.Goroutines.Wait()
 	n, _ := box.Take(epoch)
 	if len(n.Found) != 1 || n.Found[0].Problem != "" {

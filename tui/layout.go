@@ -178,6 +178,15 @@ func inSlot(m *model) panel.ID {
 	return panel.IDEvents
 }
 
+// tabsRoom returns the width for the titles in the rule of a panel: Events says at its end what it shows.
+func tabsRoom(m *model, id panel.ID, w int) int {
+	const said = 28
+	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {
+		return w - said
+	}
+	return w
+}
+
 // slotTabs returns the titles of the panels that share the place of Events on a wide screen.
 func slotTabs(m *model, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 	var all []widget.Tab
@@ -189,7 +198,7 @@ func slotTabs(m *model, e *panel.Env, own widget.Tab, w int) []widget.Tab {
 			all = append(all, p.Title(e))
 		}
 	}
-	return widget.ShortTabs(all, w, m.look.Glyphs.More)
+	return widget.ShortTabs(all, tabsRoom(m, panel.ID(own.ID), w), m.look.Glyphs.More)
 }
 
 // roomFor returns how many rows of a stack a panel gets: enough for all its rows, up to its share. An empty panel
@@ -204,11 +213,14 @@ func (m *model) roomFor(p panel.Panel, top int) int {
 }
 
 // peekVisible reports whether the pane is on the screen.
-func (m *model) peekVisible() bool {
+func (m *model) peekVisible() bool { return onScreen(m, panel.IDPeek) }
+
+// onScreen reports whether a panel is on the screen.
+func onScreen(m *model, id panel.ID) bool {
 	p := m.plan()
 	for _, stack := range [][]place{p.left, p.right, p.across} {
 		for _, at := range stack {
-			if at.panel == panel.IDPeek {
+			if at.panel == id {
 				return true
 			}
 		}

@@ -52,7 +52,7 @@ func addressees(m *model) []string {
 		for _, p := range m.Pools.Targets() {
 			all = append(all, mail.PoolPrefix+p.Name)
 		}
-	case panel.KindAutomation, panel.KindRig:
+	case panel.KindAutomation, panel.KindRig, panel.KindBead:
 	default:
 		for _, r := range targets(m) {
 			all = append(all, r.Name)

@@ -21,11 +21,6 @@ func menuActions() []action {
 			Key: keymap.Bind("copy from the selection: name, folder, command, session and more",
 				"y"), In: []keymap.Zone{keymap.Everywhere},
 			Why: needCopies, Run: showCopies},
-		{ID: "work.verbs", Key: keymap.Bind("show all verbs for the row", "x"),
-			In: []keymap.Zone{keymap.InWork}, Why: needBead, Run: showVerbs},
-		{ID: "work.yank", Key: keymap.Bind("copy from the row", "y"),
-			In:  []keymap.Zone{keymap.InWork},
-			Why: needBead, Run: showCopies},
 	}
 }
 

@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/events"
 	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
@@ -193,6 +195,7 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	}
 	previewTheme(m)
 	turnPane(m)
+	askLists(m)
 	todo, m.todo = append(append(todo, m.todo...), keepMemory(m, false)...), nil
 	if !m.zoomed || m.focus != panel.IDPeek {
 		m.peek.Logs = false
@@ -202,6 +205,19 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 		todo = append(todo, w)
 	}
 	return todo
+}
+
+// hearEvents takes in events. Lists of work and mail are outdated by an event about them.
+func (m *model) hearEvents(all []events.Event) {
+	if len(all) == 0 {
+		return
+	}
+	m.Events.Add(all)
+	if slices.ContainsFunc(all, func(e events.Event) bool {
+		return strings.HasPrefix(e.Type, "bead.") || strings.HasPrefix(e.Type, "mail.")
+	}) {
+		outdate(m)
+	}
 }
 
 // failure is an error from outside the model, to be shown in the status line.
@@ -235,9 +251,7 @@ func (m *model) hear(n feed.News) {
 	for _, d := range n.Dug {
 		unearthed(m, d)
 	}
-	if len(n.Events) > 0 {
-		m.Events.Add(n.Events)
-	}
+	m.hearEvents(n.Events)
 	for _, r := range n.Results {
 		ended(m, r)
 	}

@@ -199,13 +199,13 @@ func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.change(func(n *city.Snapshot) { n.Rigs = nil })
 	s.press("space", "space", "2")
-	s.shows("━ 1 Agents 21 ━━ 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 Automations 0 ━━ 5 Events ━")
-	s.size(92, 24)
-	s.shows("━ 1 Agents 21 (2 marked) ━━ 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 Automations 0 ━━ 5 Events ━")
+	s.shows("━ 1 Agents 21 ━━ 2 Pools 5 (1 failing) ━━ 3 Quarantine 1 ━━ 4 ━━ 5 ━━ 8 ━")
+	s.size(110, 24)
+	s.shows("━ 1 Agents 21 ━━ 2 Pools 5 (1 failing) ━━ 3 Quarantine 1 ━━ 4 Automations 0 ━━ 5 Events ━━ 8 Work 0 ━")
 	s.size(60, 20)
-	s.shows("━ 1 Agents 21 ━━ 2 Pools 5 ━━ 3 Quarantine 1 ━━ 4 ━━ 5 ━━ 0")
+	s.shows("━ 1 ━━ 2 Pools 5 (1 failing) ━━ 3 ━━ 4 ━━ 5 ━━ 8 ━━ 0 ━")
 	s.size(40, 10)
-	s.shows("━ 1 ━━ 2 Pools 5 ━━ 3 ━━ 4 ━━ 5 ━━ 0 ━")
+	s.shows("━ 1 ━━ 2 Pools 5 ━━ 3 ━━ 4 ━━ 5 ━━ 8 ━━")
 }
 
 // What the check says goes on while a size is typed.

@@ -54,7 +54,7 @@ func TestRegistry(t *testing.T) {
 func TestEveryBindingIsHandled(t *testing.T) {
 	open := map[keymap.Zone][]string{
 		keymap.Everywhere: {}, keymap.InLists: {"1"}, keymap.InPools: {"2"},
-		keymap.InAutomations: {"4"}, keymap.InWork: {"b"}, keymap.InMail: {"L"},
+		keymap.InAutomations: {"4"}, keymap.InWork: {"8"}, keymap.InMail: {"L"},
 		keymap.InEvents: {"5"}, keymap.InWatchdogs: {"6"}, keymap.InRigs: {"7"}, keymap.InPeek: {"0"},
 		keymap.InChoice: {"q"}, keymap.InReader: {"d"}, keymap.InFinder: {"?"},
 		keymap.InPrompt:   {"/"},
@@ -68,6 +68,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 				s.change(held("builder"))
 				s.change(withWatchdogs)
 				s.press(open[c]...)
+				s.find(someWork(), "")
 				if c == keymap.InFleet {
 					s = lobby(t, 120, 40, Options{})
 				}

@@ -56,7 +56,7 @@ func allScenes() map[string]func(s *stage) {
 		"pool-verbs":        func(s *stage) { s.change(withPools); s.pick("worker"); s.press("x") },
 		"automation-verbs":  func(s *stage) { withAll(s); s.point("db-health"); s.press("x") },
 		"automation-copies": func(s *stage) { withAll(s); s.point("db-health"); s.press("y") },
-		"work-details":      func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("G", "k", "k", "enter") },
+		"work-details":      func(s *stage) { withAll(s); s.press("8"); s.find(todaysWork(), ""); s.press("j", "j", "j", "enter") },
 		"suspend-city":      func(s *stage) { s.line("city.suspend", "enter") },
 		"wide-names":        func(s *stage) { withAll(s); s.change(wideNames) },
 		"wide-pools":        func(s *stage) { withAll(s); s.change(wideNames); s.press("2") },

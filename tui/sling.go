@@ -9,6 +9,7 @@ import (
 	"gcity/city"
 	"gcity/mail"
 	"gcity/tui/feed"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -32,9 +33,10 @@ func askSling(m *model) []feed.Effect {
 	f := &finder{Title: "Work for " + widget.Plain(to), None: "loading " + m.look.Glyphs.More,
 		Verb: "hands it over"}
 	openFinderOf(m, f)
-	f.About = &readyList{takes: to, asked: seekBeads(m,
-		beads.Query{Ready: true, NotType: city.NotWork(),
-			Limit: workLimit})}
+	m.seeks++
+	m.todo = append(m.todo, feed.QueryBeads{ID: m.seeks, Loose: true, Query: beads.Query{
+		Ready: true, NotType: city.NotWork(), Limit: panel.WorkPage}})
+	f.About = &readyList{takes: to, asked: m.seeks}
 	return nil
 }
 
@@ -81,7 +83,7 @@ func ownerOf(b *beads.Bead) string {
 	if b.Assignee != "" {
 		return "assigned to " + widget.Plain(b.Assignee)
 	}
-	if pool := poolOf(*b); pool != "" {
+	if pool := panel.PoolOf(b); pool != "" {
 		return "pool " + widget.Plain(pool)
 	}
 	return ""
@@ -89,17 +91,16 @@ func ownerOf(b *beads.Bead) string {
 
 // askTaker offers recipients for the work under the cursor.
 func askTaker(m *model) []feed.Effect {
-	under := m.dialogs.work().under()
-	if under == nil {
-		return nil
+	var all []beads.Bead
+	for _, r := range m.Work.Targets() {
+		all = append(all, r.Bead.Clone())
 	}
-	b := under.Clone()
-	f := &finder{Title: "Hand " + widget.Plain(b.ID) + " to",
+	f := &finder{Title: "Hand " + m.Work.Called() + " to",
 		None: "No agent and no pool has this name.", Verb: "takes it"}
 	for _, w := range takers(m) {
 		f.All = append(f.All, item{Title: widget.Plain(w.Word), Line: w.Word,
 			Tail: widget.Plain(w.Note), Run: func(m *model) []feed.Effect {
-				return slingTo(m, b, w.Word)
+				return slingAll(m, all, w.Word)
 			}})
 	}
 	openFinderOf(m, f)
@@ -139,6 +140,15 @@ func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 			strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
 	ask(m, q)
 	return nil
+}
+
+// slingAll hands several pieces of work over; it asks about each that is assigned to another agent.
+func slingAll(m *model, all []beads.Bead, to string) (todo []feed.Effect) {
+	m.Work.Marks = map[string]bool{}
+	for _, b := range all {
+		todo = append(todo, slingTo(m, b, to)...)
+	}
+	return todo
 }
 
 // slingLine hands over the named work.

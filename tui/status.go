@@ -58,10 +58,7 @@ func ended(m *model, r feed.Result) {
 	}
 	defer firedEnded(m)
 	undelivered(m, &r)
-	if m.dialogs.work() != nil { // any action may change work
-		m.dialogs.work().stale = true
-		workChanged(m)
-	}
+	outdate(m) // any action may change work
 	if m.dialogs.inbox() != nil {
 		m.dialogs.inbox().stale = true
 		mailChanged(m)

@@ -208,7 +208,7 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 		pane.ID, pane.Name, pane.Extra = string(panel.IDPeek), "Peek", ""
 		all = append(all, pane)
 	}
-	return widget.ShortTabs(all, m.w, m.look.Glyphs.More)
+	return widget.ShortTabs(all, tabsRoom(m, at.panel, m.w), m.look.Glyphs.More)
 }
 
 // tabFor returns the title of the panel at a place.

@@ -9,105 +9,208 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/events"
 	"gcity/tui/feed"
+	"gcity/tui/panel"
 )
+
+// todaysWork is the work of the seeded city with beads of a rig, and one that was closed today.
+func todaysWork() []beads.Bead {
+	end := epoch.Add(-time.Hour)
+	return append(someWork(), beads.Bead{ID: "sh-4", Title: "paint the shop", Type: "task",
+		Status: beads.StatusOpen, CreatedAt: epoch.Add(-time.Hour)},
+		beads.Bead{ID: "gc-3", Title: "sweep the yard", Type: "task", Status: beads.StatusClosed,
+			Assignee: "builder", CreatedAt: epoch.Add(-99 * time.Hour), ClosedAt: &end})
+}
 
 func worked(t *testing.T) *stage {
 	s := automated(t, 120, 40)
-	s.press("b")
-	s.find(someWork(), "")
+	s.press("8")
+	s.find(todaysWork(), "")
 	return s
 }
 
-// A key that is held asks one question at a time, and once more when that is answered.
-func TestOneQuestionForWorkAtATime(t *testing.T) {
-	s := automated(t, 120, 40)
-	asked := func() (n int) {
-		for _, e := range s.out {
-			if _, ok := e.(feed.QueryBeads); ok {
-				n++
-			}
-		}
-		return n
+func (s *stage) work() (ids []string) {
+	for _, r := range s.m.Work.Visible() {
+		ids = append(ids, r.Bead.ID)
 	}
-	s.press("b", "ctrl+r", "ctrl+r", "ctrl+r")
-	if n := asked(); n != 1 {
-		t.Errorf("%d questions are asked before one is answered", n)
-	}
-	s.hear(feed.News{Found: []feed.FoundBeads{{ID: s.m.dialogs.work().asked}}})
-	if s.press("k"); s.m.dialogs.work().stale || s.m.dialogs.work().asked == 0 {
-		t.Error("what was asked for meanwhile is forgotten")
-	}
-	s.press("esc", "b")
-	if n := asked(); n != 1 {
-		t.Errorf("%d questions for a list that is opened anew", n)
-	}
+	return ids
 }
 
-func TestWorkIsListedByPoolAndWho(t *testing.T) {
-	s := worked(t)
-	s.shows("Work 6", "pool worker  1 open, 1 in progress", "no pool  2 open")
-	text := s.text()
-	last := 0
-	for _, want := range []string{"pool triage  1 open, with 1 part", "gc-218", "    ○ gc-219", "pool worker", "gc-216", "gc-217", "no pool", "gc-7", "gc-6"} {
-		at := strings.Index(text[last:], want)
-		if at < 0 {
-			t.Fatalf("%s is missing, or out of its place:\n%s", want, text)
+// queries are the questions of the last messages.
+func (s *stage) queries() (all []beads.Query) {
+	for _, e := range s.out {
+		if q, ok := e.(feed.QueryBeads); ok {
+			all = append(all, q.Query)
 		}
-		last += at
 	}
-	s.hides("gc-208") // a run is no work
+	return all
 }
 
-// The cursor is on work, never on a group's title, and follows its bead.
-func TestWorkCursor(t *testing.T) {
-	s := worked(t)
-	var seen []string
-	for range 7 {
-		seen = append(seen, s.m.dialogs.work().chosen)
+// pickWork moves the cursor of Work to a bead by key.
+func (s *stage) pickWork(id string) {
+	s.t.Helper()
+	s.press("g")
+	for range s.m.Work.Rows {
+		if s.m.Work.Chosen == id {
+			return
+		}
 		s.press("j")
 	}
-	if got := strings.Join(seen, " "); got != "gc-218 gc-219 gc-216 gc-217 gc-7 gc-6 gc-6" {
-		t.Errorf("down: %s", got)
+	s.t.Fatalf("%s cannot be reached", id)
+}
+
+// Work shows what is in progress, open, blocked and closed today; runs of automations are no work.
+func TestWorkIsListedByState(t *testing.T) {
+	s := worked(t)
+	if got := s.work(); !slices.Equal(got, []string{"gc-216", "gc-7", "sh-4", "gc-217", "gc-218",
+		"gc-6", "gc-219", "gc-3"}) {
+		t.Errorf("listed are %v", got)
 	}
-	s.press("k", "k", "k", "k", "k", "k", "k")
-	if s.m.dialogs.work().chosen != "gc-218" {
-		t.Errorf("up: %s", s.m.dialogs.work().chosen)
+	s.shows("in progress", "gc-216", "blocked", "gc-219", "closed", "sweep the yard", "pool worker",
+		"shop")
+	s.hides("gc-208")
+	if r := s.m.Work.Find("gc-219"); r.State != "blocked" {
+		t.Errorf("what needs open work is %s", r.State)
 	}
-	s.press("G", "g", "j", "j")
-	s.press("ctrl+r")
-	s.find(append([]beads.Bead{{ID: "gc-400", Status: beads.StatusOpen, Labels: []string{"pool:aaa"}}}, someWork()...), "")
-	if s.m.dialogs.work().chosen != "gc-216" || s.m.dialogs.work().under().ID != "gc-216" {
-		t.Errorf("the cursor left its bead for %s", s.m.dialogs.work().chosen)
+}
+
+func TestWorkIsFilteredAndSorted(t *testing.T) {
+	for text, want := range map[string][]string{
+		"rig:shop": {"sh-4"}, "assignee:build": {"gc-7", "gc-3"}, "state:blocked": {"gc-219"},
+		"state:closed": {"gc-3"}, "pool:worker !state:open": {"gc-216"},
+		"neighbours": {"gc-7"}, "nothing like it": nil,
+	} {
+		s := worked(t)
+		s.press("/")
+		s.typeIn(text)
+		s.press("enter")
+		if got := s.work(); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
 	}
-	s.press("ctrl+r")
-	s.find(nil, "")
-	s.press("j", "k", "enter", "X")
-	s.wants()
-	s.shows("No open work.", "cannot close it: no work is selected")
+	s := worked(t)
+	s.press("o")
+	if got := s.work()[:3]; !slices.Equal(got, []string{"gc-219", "gc-218", "gc-217"}) {
+		t.Errorf("the newest are %v", got)
+	}
+	s.press("o")
+	if got := s.work()[0]; got != "gc-219" {
+		t.Errorf("the most urgent is %v", got)
+	}
+}
+
+// Only a visible panel asks, one group of questions at a time, and anew when events tell of a change.
+func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
+	if q := s.queries(); len(q) > 0 {
+		t.Errorf("what nobody sees is asked for: %+v", q)
+	}
+	s.shows("8 Work")
+	s.press("8")
+	s.shows("asking")
+	asked := s.queries()
+	if len(asked) != 2 || asked[0].Limit != panel.WorkPage ||
+		!slices.Equal(append(asked[0].NotType, city.GateType), city.NotWork()) ||
+		asked[1].ClosedSince.IsZero() {
+		t.Fatalf("asked for: %+v", asked)
+	}
+	out, before := s.out, s.m.seeks
+	closed := feed.News{Events: []events.Event{{Seq: 900, TS: epoch, Type: events.BeadClosed, Subject: "gc-7"}}}
+	s.wait(2 * time.Second)
+	s.hear(closed)
+	if s.m.seeks != before {
+		t.Error("a second question while the first is open")
+	}
+	s.out = out
+	s.find(todaysWork(), "")
+	if s.m.seeks != before+2 {
+		t.Error("what changed meanwhile is not asked for")
+	}
+	for range 5 {
+		if s.wait(5 * time.Second); len(s.queries()) > 0 {
+			t.Error("it asks although nothing has changed")
+		}
+	}
+	s.hear(closed)
+	if len(s.queries()) != 2 {
+		t.Error("an event does not lead to a question")
+	}
+	s.find(nil, "no such store")
+	s.shows("cannot be read", "gc-216") // what was known stays
+}
+
+// Of much work the newest is asked for; the end of the list asks for more, and ready work tells what is blocked.
+func TestMuchWork(t *testing.T) {
+	s := automated(t, 120, 40)
+	all := make([]beads.Bead, 0, 3000)
+	for i := range 3000 {
+		b := beads.Bead{ID: fmt.Sprintf("gc-%d", 9000-i), Title: "later", Status: beads.StatusOpen,
+			CreatedAt: epoch.Add(-time.Duration(i) * time.Second)}
+		if i == 10 {
+			b.Needs = []string{"gc-6001"} // beyond what is listed
+		}
+		all = append(all, b)
+	}
+	s.change(func(n *city.Snapshot) { n.Work = city.Work{Open: 3000} })
+	answer := func() {
+		for _, e := range s.out {
+			if q, ok := e.(feed.QueryBeads); ok {
+				found := all
+				switch {
+				case q.Query.Ready:
+					found = slices.DeleteFunc(slices.Clone(all), func(b beads.Bead) bool {
+						return len(b.Needs) > 0
+					})
+				case !q.Query.ClosedSince.IsZero():
+					found = nil
+				}
+				s.hear(feed.News{Found: []feed.FoundBeads{{ID: q.ID,
+					Beads: found[:min(len(found), q.Query.Limit)]}}})
+			}
+		}
+	}
+	s.press("8")
+	answer()
+	s.wait(2 * time.Second)
+	if q := s.queries(); len(q) != 3 || !q[2].Ready {
+		t.Fatalf("asked for: %+v", q)
+	}
+	answer()
+	s.shows("8 Work 3000 (newest 500)")
+	if r := s.m.Work.Find("gc-8990"); r.State != "blocked" {
+		t.Errorf("what needs work that is not listed is %s", r.State)
+	}
+	for range 10 {
+		s.press("G")
+		s.wait(10 * time.Second)
+		answer()
+	}
+	if n := len(s.m.Work.Rows); n != 4*panel.WorkPage {
+		t.Errorf("%d beads are listed", n)
+	}
 }
 
 func TestWorkIsAdded(t *testing.T) {
 	s := worked(t)
 	s.press("n")
-	for _, c := range "pool:nowhere" {
-		s.press(string(c))
-	}
+	s.typeIn("pool:nowhere")
 	s.press("enter")
 	s.wants()
 	s.shows(`no pool is called "nowhere"`)
-	s.press("esc")
-	s.press("n")
-	for _, c := range "pool:worker paint the" {
-		s.press(strings.ReplaceAll(string(c), " ", "space"))
-	}
-	s.press("space", "d", "enter")
-	s.wants(city.CreateBead{Bead: beads.Bead{Title: "paint the d", Labels: []string{"pool:worker"}}})
-	s.shows("adding paint the d", "Work 6")
+	s.press("esc", "n")
+	s.typeIn("pool:worker paint the door")
+	s.press("enter")
+	s.wants(city.CreateBead{Bead: beads.Bead{Title: "paint the door",
+		Labels: []string{"pool:worker"}}})
+	s.shows("adding paint the door")
 	id := s.m.status.id
-	s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "adding", Total: 1, Receipts: []string{"created gc-301"}}}})
-	if _, again := effectOf[feed.QueryBeads](s); !again {
-		t.Error("the list is not looked at anew")
+	s.wait(2 * time.Second)
+	s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "adding", Total: 1,
+		Receipts: []string{"created gc-301"}}}})
+	if len(s.queries()) == 0 {
+		t.Error("the list is not asked for anew")
 	}
 	s.shows("created gc-301")
 	s.press("n", "enter")
@@ -125,51 +228,47 @@ func TestWorkIsAdded(t *testing.T) {
 
 func TestWorkIsClosed(t *testing.T) {
 	s := worked(t)
+	s.pickWork("gc-218")
 	s.press("X")
 	s.shows("Close gc-218?", "1 part of it is not closed and stays open.")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // as was agreed to
-	s = worked(t)
-	s.m.confirm = confirmNever
+	s.pickWork("gc-216")
 	s.press("X")
-	s.shows("Close gc-218?", "stays open.")
-	s.m.confirm = confirmNormal
-	s.press("esc", "j", "j", "X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
 	s.hides("stays open")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()})
-	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "closing", Total: 1, Failures: []string{"gc-216 is gone"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "closing", Total: 1,
+		Failures: []string{"gc-216 is gone"}}}})
 	s.shows("gc-216 is gone")
-	s.find(someWork(), "")
+	s.pickWork("gc-216")
 	s.press("enter")
 	s.shows("fix the flaky retry test", "worker-1", "in progress", "branch      retry")
-	s.press("esc", "esc")
-	s.hides("Work 6")
+	s.press("esc", "G", "X")
+	s.wants()
+	s.shows("gc-3 is already closed")
+	s.press("esc", "g", "space", "space", "X")
+	s.shows("Close 2 beads?")
+	s.press("y")
+	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()},
+		city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
 }
 
-func TestWorkIsLookedAtAnewWhenItChanges(t *testing.T) {
-	s := automated(t, 120, 40)
-	s.press("b")
-	s.shows("loading")
-	if q, _ := effectOf[feed.QueryBeads](s); !slices.Equal(append(q.Query.NotType, city.GateType), city.NotWork()) {
-		t.Errorf("what is no work is asked for: %+v", q.Query)
+// The pane follows the assignee; verbs of agents are refused, and a key leads to the agent.
+func TestWorkLeadsToItsAgent(t *testing.T) {
+	s := worked(t)
+	s.pickWork("gc-7")
+	if s.m.Agents.Chosen != "builder" {
+		t.Errorf("the pane is that of %s", s.m.Agents.Chosen)
 	}
-	out := s.out
-	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
-	if _, twice := effectOf[feed.QueryBeads](s); twice {
-		t.Error("a second question while the first is open")
+	s.press("r")
+	s.wants()
+	s.shows("press 1 for the agents")
+	s.press("esc", ".")
+	if s.m.focus != panel.IDAgents || s.m.Agents.Chosen != "builder" {
+		t.Errorf("the focus is on %s of %s", s.m.focus, s.m.Agents.Chosen)
 	}
-	s.out = out
-	s.hear(feed.News{Found: []feed.FoundBeads{{ID: s.m.dialogs.work().asked, Beads: someWork()[:1]}}})
-	if _, again := effectOf[feed.QueryBeads](s); !again {
-		t.Error("what changed meanwhile is not asked for")
-	}
-	s.find(someWork(), "")
-	s.shows("Work 6")
-	s.press("ctrl+r")
-	s.find(nil, "no such store")
-	s.shows("cannot be read: no such store", "gc-216") // what was known stays
 }
 
 func TestReadOnlyWork(t *testing.T) {
@@ -177,118 +276,38 @@ func TestReadOnlyWork(t *testing.T) {
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("b")
-	s.find(someWork(), "")
-	s.hides("n add")
-	s.press("n", "x")
+	s.find(nil, "")
+	s.shows("No open work. Automations that cook a formula")
+	s.hides(" adds some", "n new")
+	s.press("n")
 	s.wants()
 	s.shows("this control room is read-only")
-	if s.m.dialogs.prompt() != nil || s.m.dialogs.choice() != nil {
+	if s.m.dialogs.prompt() != nil {
 		t.Error("it asks all the same")
 	}
 }
 
-// Parts of each other are no way to hide work, and a part for another pool stands there.
-func TestPartsOfWork(t *testing.T) {
-	open := func(id, parent, pool string) beads.Bead {
-		b := beads.Bead{ID: id, ParentID: parent, Status: beads.StatusOpen}
-		if pool != "" {
-			b.Labels = []string{city.PoolLabel + pool}
-		}
-		return b
-	}
-	deep := []beads.Bead{open("a", "", "")}
-	for i := range 12 {
-		deep = append(deep, open(string(rune('b'+i)), string(rune('a'+i)), ""))
-	}
-	for _, c := range []struct {
-		all  []beads.Bead
-		want string
-	}{
-		{[]beads.Bead{open("a", "", "x"), open("b", "a", ""), open("c", "b", ""), open("d", "a", "y")},
-			"[pool x  1 open, with 2 parts] a >b >>c [pool y  1 open] d"},
-		{[]beads.Bead{open("a", "gone", "")}, "[no pool  1 open] a"},
-		{[]beads.Bead{open("a", "b", ""), open("b", "a", ""), open("c", "a", "")}, "[no pool  3 open] a b c"},
-		{[]beads.Bead{open("a", "a", "")}, "[no pool  1 open] a"},
-		{deep, "[no pool  6 open, with 7 parts] a >b >>c >>>d >>>>e >>>>>f >>>>>>g >>>>>>>h i j k l m"},
-		{nil, ""},
-	} {
-		var got []string
-		for _, r := range grouped(c.all) {
-			if r.head != "" {
-				got = append(got, "["+r.head+"]")
-			} else {
-				got = append(got, strings.Repeat(">", r.depth)+r.bead.ID)
-			}
-		}
-		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%s, want %s", text, c.want)
-		}
-	}
-}
-
-// However much newer work there is, every pool has its group, in which the most urgent goes first; what is left out is told.
-func TestMuchWork(t *testing.T) {
-	s := automated(t, 120, 40)
-	many := func(n int) []beads.Bead {
-		all := make([]beads.Bead, 0, n+1)
-		for i := range n {
-			all = append(all, beads.Bead{ID: fmt.Sprintf("gc-%d", 9000+i), Title: "later", Status: beads.StatusOpen, CreatedAt: epoch, Labels: []string{city.PoolLabel + "many"}})
-		}
-		return append(all, beads.Bead{ID: "gc-1", Title: "long ago", Status: beads.StatusOpen, CreatedAt: epoch.Add(-time.Hour), Priority: beads.Urgent,
-			Labels: []string{city.PoolLabel + "alone"}})
-	}
-	s.press("b")
-	s.find(many(2000), "")
-	s.shows("Work 2001", "pool alone  1 open", "long ago", "pool many  2000 open")
-	s.press("esc")
-	s.change(func(n *city.Snapshot) { n.Work = city.Work{Open: 9000, InProgress: 3000} })
-	s.press("b")
-	s.find(many(12000), "")
-	s.shows("Work 5000 of 12000 shown, newest only")
-}
-
-// However low the screen is, the row under the cursor is on it.
-func TestTheCursorOfAListIsShown(t *testing.T) {
-	for _, h := range []int{9, 10, 12} {
-		s := automated(t, 60, h)
-		s.press("b")
-		s.find(someWork(), "")
-		for range s.m.dialogs.work().rows {
-			s.shows(s.m.look.Glyphs.Cursor+" ", s.m.dialogs.work().under().ID)
-			s.press("j")
-		}
-	}
-}
-
-// Who may only look is not told of a key that adds work.
-func TestEmptyWorkReadOnly(t *testing.T) {
-	s := newStage(t, Options{Mode: ReadOnly})
-	s.size(120, 40)
-	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	s.press("b")
-	s.find(nil, "")
-	s.shows("No open work. Automations that cook a formula")
-	s.hides(" adds some")
-}
-
-// A gate is no row of its own; what it blocks says so, in the list and in its details.
+// A gate is no row of its own; what it blocks says so, in the list and in its details, and needs attention.
 func TestWorkThatAwaitsAGate(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("b")
-	all := append(someWork(), beads.Bead{ID: "gc-300", Title: "release approved", Type: city.GateType, Status: beads.StatusOpen})
+	all := append(someWork(), beads.Bead{ID: "gc-300", Title: "release approved",
+		Type: city.GateType, Status: beads.StatusOpen})
 	for i := range all {
-		if all[i].ID == "gc-216" {
+		if all[i].ID == "gc-217" {
 			all[i].Needs = []string{"gc-300"}
 		}
 	}
 	s.find(all, "")
-	s.shows("Work 6", "awaiting gate fix the flaky retry test")
+	s.shows("awaiting gate document the exec provider")
 	s.hides("release approved")
-	for s.m.dialogs.work().chosen != "gc-216" {
-		s.press("j")
-	}
+	s.pickWork("gc-217")
 	s.press("d")
 	s.shows("awaits      gate gc-300 release approved")
+	s.press("esc", "!")
+	if got := s.work(); !slices.Equal(got, []string{"gc-217"}) {
+		t.Errorf("attention need %v", got)
+	}
 }
 
 // An agent whose work awaits a gate shows that in place of its work.

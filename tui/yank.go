@@ -1,14 +1,12 @@
 package tui
 
 import (
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
-	"gcity/beads"
 	"gcity/internal/shell"
 	"gcity/themes"
 	"gcity/tui/details"
@@ -96,15 +94,6 @@ func agentCopies(m *model) []panel.Copied {
 		}
 	}
 	return append(all, panel.Copied{What: "where it is declared", Text: a.Source})
-}
-
-func beadCopies(b *beads.Bead) []panel.Copied {
-	all := []panel.Copied{{What: "id", Text: b.ID}, {What: "title", Text: b.Title},
-		{What: "description", Text: b.Description}, {What: "assignee", Text: b.Assignee}}
-	if raw, err := json.Marshal(b); err == nil {
-		all = append(all, panel.Copied{What: "bead as JSON", Text: string(raw)})
-	}
-	return all
 }
 
 // showCopies lists what can be copied from the selection, with its text.

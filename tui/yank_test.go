@@ -70,9 +70,6 @@ func TestCopyFromOtherThings(t *testing.T) {
 	if got := s.copied("id"); got != someWork()[0].ID && !strings.HasPrefix(got, "gc-") {
 		t.Errorf("a bead's id is %q", got)
 	}
-	if s.m.dialogs.work() == nil {
-		t.Error("the list of work is left")
-	}
 }
 
 // What is copied will be pasted into a terminal: no control gets there (L12). A terminal takes only so much.

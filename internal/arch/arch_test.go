@@ -38,7 +38,7 @@ var doors = map[string][]string{
 	"tui/fleet":    {"tui/panel", "tui/widget", "city", "themes", "internal"},
 	"tui/keymap":   {"internal"},
 	"tui/palette":  {"tui/dialog", "tui/panel", "tui/widget", "internal"},
-	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "events", "themes", "internal"},
+	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
 	"tui/terminal": {"tui/widget", "city", "internal"},
 	"tui/tuitest":  nil,
 	"tui/widget":   {"city", "describe", "themes", "internal"},

@@ -21,6 +21,7 @@ type (
 	QueryBeads struct {
 		ID    int
 		Query beads.Query
+		Loose bool // leave out steps of work that is assigned
 	}
 	// Watch points the pane at an agent's session or at a run's output, or at nothing. A session with another id is
 	// another terminal.

@@ -174,7 +174,7 @@ func (r *Runner) Seek(q QueryBeads) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
-		if err == nil && q.Query.Ready { // steps of assigned molecules are not ready for others
+		if err == nil && q.Loose { // steps of assigned molecules are not ready for others
 			f.Beads, err = city.Loose(ctx, r.City.Beads, f.Beads)
 		}
 		switch {

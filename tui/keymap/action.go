@@ -21,11 +21,11 @@ const (
 	InEvents      Zone = "Events"
 	InWatchdogs   Zone = "Watchdogs"
 	InRigs        Zone = "Rigs"
+	InWork        Zone = "Work"
 	InPeek        Zone = "Peek"
 	InChoice      Zone = "Questions"     // a question with answers
 	InReader      Zone = "Texts"         // a text to scroll
 	InFinder      Zone = "Help, palette" // help and palette
-	InWork        Zone = "Work"
 	InMail        Zone = "Mail"
 	InFleet       Zone = "All cities" // the list of all cities
 	InPrompt      Zone = "Typing"     // an input line at the bottom of the screen
@@ -35,7 +35,7 @@ const (
 // dialogs returns the zones of dialogs and of the list of cities. Keys of other zones do not work there.
 func dialogs() []Zone {
 	return []Zone{
-		InChoice, InReader, InFinder, InWork, InMail, InFleet, InPrompt, InComposer,
+		InChoice, InReader, InFinder, InMail, InFleet, InPrompt, InComposer,
 	}
 }
 
@@ -45,7 +45,7 @@ func (c Zone) Dialog() bool { return slices.Contains(dialogs(), c) }
 // Zones returns the zones in the order of docs: panels first, then dialogs.
 func (r *Registry[H, E]) Zones() []Zone {
 	zones := []Zone{Everywhere, InLists, InPools, InAutomations, InEvents, InWatchdogs, InRigs,
-		InPeek}
+		InWork, InPeek}
 	for i := range r.Actions {
 		for _, c := range r.Actions[i].In {
 			if !c.Dialog() && !slices.Contains(zones, c) {
@@ -57,7 +57,7 @@ func (r *Registry[H, E]) Zones() []Zone {
 }
 
 // Apart reports whether a zone is a panel of things that verbs of agents do not apply to. There its own keys win.
-func (c Zone) Apart() bool { return c == InRigs }
+func (c Zone) Apart() bool { return c == InRigs || c == InWork }
 
 // Guard is how long a new dialog refuses keys that may be meant for the screen before it.
 const Guard = 300 * time.Millisecond

@@ -15,6 +15,7 @@ type Lists struct {
 	Events      *Events
 	Watchdogs   *Watchdogs
 	Rigs        *Rigs
+	Work        *Work
 
 	Panels []Panel // all of them, in display order
 }
@@ -29,9 +30,10 @@ func NewLists() Lists {
 		Events:      NewEvents(a),
 		Watchdogs:   newWatchdogs(a),
 		Rigs:        newRigs(a),
+		Work:        newWork(a),
 	}
 	l.Panels = []Panel{l.Agents, l.Pools, l.Quarantine, l.Automations, l.Events, l.Watchdogs,
-		l.Rigs}
+		l.Rigs, l.Work}
 	return l
 }
 

@@ -21,6 +21,7 @@ const (
 	IDEvents      ID = "events"
 	IDWatchdogs   ID = "watchdogs"
 	IDRigs        ID = "rigs"
+	IDWork        ID = "work"
 	IDPeek        ID = "peek"   // not a Panel: it shows a terminal
 	IDDetail      ID = "detail" // never has the focus
 )

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunReason returns why a run was started, who requested it, and its retries.
+// RunReason returns why a run was started, the author of the request, and its retries.
 func RunReason(run *city.Run) string {
 	text := widget.Plain(run.Reason)
 	if run.By != "" {

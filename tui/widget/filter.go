@@ -8,7 +8,8 @@ import (
 
 // Filter is a search: terms that must all match. "x" matches the text of a row except numbers, "!x" excludes, "~x"
 // matches the name fuzzily. "state:x", "pool:x", "rig:x", "provider:x" and "name:x" match the start of that field.
-// Events have "type:x", "subject:x", "by:x" and "since:10m". The zero value matches everything.
+// Events have "type:x", "subject:x", "by:x" and "since:10m", work has "assignee:x", mail "to:x" and "from:x". The zero
+// value matches everything.
 type Filter struct {
 	Text  string
 	terms []Clause
@@ -28,7 +29,7 @@ func ParseFilter(text string) Filter {
 		word, t.Not = strings.CutPrefix(word, "!")
 		word, t.Fuzzy = strings.CutPrefix(word, "~")
 		for _, field := range []string{"state", "pool", "rig", "provider", "name", "type",
-			"subject", "by", "since"} {
+			"subject", "by", "since", "assignee", "to", "from"} {
 			if rest, ok := strings.CutPrefix(word, field+":"); ok {
 				t.Field, word = field, rest
 			}

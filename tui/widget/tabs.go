@@ -3,18 +3,21 @@ package widget
 import "slices"
 
 // ShortTabs shortens the titles of panels that share one place to w columns. First the notes go, then the names of
-// hidden panels, those far from the visible one first; then the search is cut, and last the keys go. So the titles
+// hidden panels, those far from the visible one first; then their keys go, and last the search is cut. So the titles
 // scroll with the visible panel. The number of hidden rows may replace a name, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	all = slices.Clone(all)
 	over := func() int { return TabsWidth(all) - w }
-	for i := len(all) - 1; i >= 0 && TabsWidth(WithoutHidden(all)) > w; i-- {
-		all[i].Note = ""
+	far := farFirst(all)
+	for _, i := range far {
+		if TabsWidth(WithoutHidden(all)) > w {
+			all[i].Note = ""
+		}
 	}
-	if over() > 0 && slices.ContainsFunc(all, func(t Tab) bool { return t.Note != "" }) {
+	if over() > 0 && slices.ContainsFunc(far, func(i int) bool { return all[i].Note != "" }) {
 		all = WithoutHidden(all)
 	}
-	for _, i := range farFirst(all) {
+	for _, i := range far {
 		if over() > 0 {
 			all[i].Name = ""
 		}
@@ -22,16 +25,21 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	if over() > 0 {
 		all = WithoutHidden(all)
 	}
+	if over() > 0 { // that of the visible panel
+		for i := range all {
+			all[i].Note = ""
+		}
+	}
+	for over() > 0 && len(all) > 1 {
+		i := farFirst(all)[0]
+		all = slices.Delete(all, i, i+1)
+	}
 	const beginning = 6 // of the search
 	for i := range all {
 		if text := all[i].Search; text != "" && over() > 0 {
 			all[i].Search = Cut(text, max(beginning, Width(text)-over()),
 				more)
 		}
-	}
-	for over() > 0 && len(all) > 1 {
-		i := farFirst(all)[0]
-		all = slices.Delete(all, i, i+1)
 	}
 	return all
 }

@@ -1,0 +1,188 @@
+package panel
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/tui/widget"
+)
+
+// workState is the state of a bead in the Work panel.
+type workState string
+
+const (
+	workBusy    workState = "in progress"
+	workOpen    workState = "open"
+	workBlocked workState = "blocked" // it needs other work or a gate
+	workClosed  workState = "closed"  // today
+)
+
+func (s workState) urgency() int {
+	return slices.Index([]workState{workBusy, workOpen, workBlocked, workClosed}, s)
+}
+
+// WorkRow is a bead ready to be drawn; all texts are cleaned once.
+type WorkRow struct {
+	Bead  beads.Bead
+	Shown string // its title
+	State workState
+	Rig   string
+	Pool  string
+	Gate  string // that it awaits, "" = none
+	Parts int    // unclosed beads that are part of it
+	id    string
+	owner string // its assignee, else its pool
+}
+
+func (r *WorkRow) Key() string { return r.Bead.ID }
+
+// PoolOf returns the pool of a bead, or "".
+func PoolOf(b *beads.Bead) string {
+	for _, l := range b.Labels {
+		if name, ok := strings.CutPrefix(l, city.PoolLabel); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// workRows builds the rows of unclosed beads, and of those that were closed today. ready has the ids of ready beads;
+// nil means that everything unclosed is known.
+func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
+	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
+	for i := range unclosed {
+		known[unclosed[i].ID] = true
+		parts[unclosed[i].ParentID]++
+	}
+	rows := make([]WorkRow, 0, len(unclosed)+len(closed))
+	for _, all := range [][]beads.Bead{unclosed, closed} {
+		for i := range all {
+			b := &all[i]
+			if b.Type == city.GateType {
+				continue
+			}
+			r := WorkRow{Bead: *b, Shown: widget.Plain(b.Title), id: widget.Plain(b.ID),
+				State: workOpen, Rig: rigOfBead(s, b.ID), Pool: widget.Plain(PoolOf(b)),
+				Parts: parts[b.ID], owner: widget.Plain(b.Assignee)}
+			if r.owner == "" && r.Pool != "" {
+				r.owner = "pool " + r.Pool
+			}
+			gate, gated := gates.Block(*b)
+			if gated {
+				r.Gate = "gate " + widget.Plain(gate.ID) + " " + widget.Plain(gate.Title)
+			}
+			needs := slices.ContainsFunc(b.Needs, func(id string) bool { return known[id] })
+			switch {
+			case b.Status == beads.StatusClosed:
+				r.State = workClosed
+			case b.Status == beads.StatusInProgress:
+				r.State = workBusy
+			case gated || needs || ready != nil && len(b.Needs) > 0 && !ready[b.ID]:
+				r.State = workBlocked
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// rigOfBead returns the rig whose store has a bead, by the prefix of its ID; "" = none.
+func rigOfBead(s *city.Snapshot, id string) string {
+	if s == nil {
+		return ""
+	}
+	prefix := id
+	if i := strings.LastIndexByte(id, '-'); i >= 0 {
+		prefix = id[:i]
+	}
+	for i := range s.Rigs {
+		if s.Rigs[i].Prefix == prefix {
+			return s.Rigs[i].Name
+		}
+	}
+	return ""
+}
+
+// Attention reports whether it waits for a person: it awaits a gate.
+func (r *WorkRow) Attention() bool { return r.Gate != "" }
+
+// Passes reports whether a row matches the filter.
+func (r *WorkRow) Passes(f *widget.Filter) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(string(r.State), t.Word)
+		case "rig":
+			hit = r.Rig != "" && strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
+		case "pool":
+			hit = r.Pool != "" && widget.HasNamePrefix(r.Pool, t.Word)
+		case "assignee", "by":
+			hit = r.Bead.Assignee != "" && widget.HasNamePrefix(r.Bead.Assignee, t.Word)
+		case "type":
+			hit = strings.HasPrefix(strings.ToLower(r.Bead.Type), t.Word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(r.Bead.ID), t.Word)
+		case "":
+			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.id) ||
+				t.In(r.owner) || t.In(r.Rig) || t.In(r.Gate))
+		}
+		return hit
+	})
+}
+
+// workWays returns the orders of work: need, age, priority, assignee, rig.
+func workWays() []widget.Way[WorkRow] {
+	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
+	return []widget.Way[WorkRow]{
+		{Name: "need", Rank: func(a, b *WorkRow) int {
+			if a.State == workClosed && b.State == workClosed {
+				return b.closed().Compare(a.closed())
+			}
+			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()), urgent(a, b))
+		}},
+		{Name: "age", Rank: func(a, b *WorkRow) int {
+			return b.Bead.CreatedAt.Compare(a.Bead.CreatedAt)
+		}},
+		{Name: "priority", Rank: urgent},
+		{Name: "assignee", Rank: func(a, b *WorkRow) int {
+			if (a.owner == "") != (b.owner == "") {
+				return cmp.Compare(b.owner, a.owner)
+			}
+			return cmp.Or(city.CompareNames(a.owner, b.owner), urgent(a, b))
+		}},
+		{Name: "rig", Rank: func(a, b *WorkRow) int {
+			return cmp.Or(city.CompareNames(a.Rig, b.Rig), urgent(a, b))
+		}},
+	}
+}
+
+// closed returns when it was closed; zero = it is not.
+func (r *WorkRow) closed() time.Time {
+	if r.Bead.ClosedAt == nil {
+		return time.Time{}
+	}
+	return *r.Bead.ClosedAt
+}
+
+// since returns when it was closed, else when it was created.
+func (r *WorkRow) since() time.Time {
+	if r.State == workClosed {
+		return r.closed()
+	}
+	return r.Bead.CreatedAt
+}
+
+// BeadCopies returns what can be copied from a bead.
+func BeadCopies(b *beads.Bead) []Copied {
+	all := []Copied{{"id", b.ID}, {"title", b.Title}, {"description", b.Description},
+		{"assignee", b.Assignee}}
+	if raw, err := json.Marshal(b); err == nil {
+		all = append(all, Copied{"bead as JSON", string(raw)})
+	}
+	return all
+}

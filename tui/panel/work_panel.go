@@ -1,0 +1,312 @@
+package panel
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// WorkPage is how many unclosed beads are asked for at once; moving to the end asks for more, up to workMost.
+const (
+	WorkPage     = 500
+	workMost     = 4 * WorkPage
+	closedListed = 200 // how many beads that were closed today are listed
+)
+
+// Work is the panel of the city's work: what is in progress, open or blocked, and what was closed today.
+type Work struct {
+	Table[WorkRow, *WorkRow]
+	Fetch
+	unclosed, closed []beads.Bead // the last answers
+	ready            map[string]bool
+
+	made   []WorkRow // the rows of the last answers; nil = not made yet
+	rigs   []city.Rig
+	pages  int
+	limit  int    // of the last question
+	more   bool   // there are beads beyond the limit
+	counts [2]int // the city's counts when it was asked: open, in progress
+}
+
+func newWork(all *Agents) *Work {
+	k := &Work{pages: 1}
+	k.Table = NewTable(Definition[WorkRow, *WorkRow]{
+		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Noun: "bead",
+			Zone: keymap.InWork, Kind: KindBead,
+			Opens: "work.details", Details: "work.details", Nouns: []string{"work"},
+			Explains: true, Slot: true, Follows: true},
+		Rows:    k.rows,
+		Orders:  func(time.Time) []widget.Way[WorkRow] { return workWays() },
+		Matches: func(f *widget.Filter, r *WorkRow, _ time.Time) bool { return r.Passes(f) },
+		Needs:   func(r *WorkRow, _ time.Time) bool { return r.Attention() },
+		Columns: k.columns,
+		Count:   k.count,
+		Ills:    func(*Env) (string, bool) { return k.note() },
+		Help:    k.help,
+		Agent: func(r *WorkRow) string {
+			if all.Has(r.Bead.Assignee) {
+				return r.Bead.Assignee
+			}
+			return ""
+		},
+		Rig:    func(r *WorkRow) string { return r.Rig },
+		Called: func(r *WorkRow) string { return r.id },
+		Copies: func(r *WorkRow) []Copied { return BeadCopies(&r.Bead) },
+		Strip:  k.strip,
+	})
+	return k
+}
+
+// Ask asks for the newest unclosed work, for the ready part of it if there is more, and for what was closed today.
+func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
+	if e.Snap == nil || !visible {
+		return
+	}
+	if now := [2]int{e.Snap.Work.Open, e.Snap.Work.InProgress}; now != k.counts {
+		k.counts = now
+		k.Outdated()
+	}
+	if at, _, n, _ := k.Cursor(); k.more && n > 0 && at == n-1 && k.pages*WorkPage < workMost &&
+		k.limit == k.pages*WorkPage {
+		k.pages++
+		k.Outdated()
+	}
+	if !k.Due(e.Now, time.Duration(k.pages)*time.Second) {
+		return
+	}
+	notWork := slices.DeleteFunc(city.NotWork(), func(kind string) bool {
+		return kind == city.GateType
+	})
+	unclosed := beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
+		NotType: notWork, Limit: k.pages * WorkPage}
+	y, m, d := e.Now.Date()
+	queries := []beads.Query{unclosed, {Status: []beads.Status{beads.StatusClosed},
+		NotType: city.NotWork(), Limit: closedListed,
+		ClosedSince: time.Date(y, m, d, 0, 0, 0, 0, e.Now.Location())}}
+	if k.more {
+		queries = append(queries, beads.Query{Ready: true, NotType: notWork, Limit: unclosed.Limit})
+	}
+	k.limit = unclosed.Limit
+	k.Begin(e.Now, seek, queries...)
+}
+
+// Take takes an answer.
+func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
+	all, ours, done := k.Fetch.Take(id, found, problem)
+	if !done || all == nil {
+		return ours
+	}
+	var ready map[string]bool
+	if len(all) > 2 {
+		ready = map[string]bool{}
+		for i := range all[2] {
+			ready[all[2][i].ID] = true
+		}
+	}
+	if more := len(all[0]) >= k.limit; more != k.more {
+		k.more = more
+		if more { // which of them are ready is not known yet
+			k.Outdated()
+		}
+	}
+	k.unclosed, k.closed, k.ready, k.made = all[0], all[1], ready, nil
+	return true
+}
+
+// rows returns the rows of the last answers.
+func (k *Work) rows(e *Env) []WorkRow {
+	same := slices.EqualFunc(k.rigs, e.Snap.Rigs, func(a, b city.Rig) bool {
+		return a.Name == b.Name && a.Prefix == b.Prefix
+	})
+	if k.made == nil || !same {
+		k.rigs, k.made = e.Snap.Rigs, workRows(e.Snap, k.unclosed, k.closed, k.ready)
+	}
+	return slices.Clone(k.made)
+}
+
+// count returns the number of unclosed beads of the city.
+func (k *Work) count(e *Env) string {
+	if e.Snap == nil {
+		return ""
+	}
+	return strconv.Itoa(e.Snap.Work.Open + e.Snap.Work.InProgress)
+}
+
+// note says that the list is not complete or cannot be read.
+func (k *Work) note() (text string, alert bool) {
+	switch {
+	case k.Problem != "":
+		return "cannot be read", true
+	case k.more:
+		return fmt.Sprintf("newest %d", k.limit), false
+	}
+	return "", false
+}
+
+// workSign returns the glyph and the colour of a bead's state.
+func workSign(l *widget.Styles, s workState) (string, themes.Token) {
+	switch s {
+	case workBusy:
+		return l.Glyphs.Starting, themes.Busy
+	case workBlocked:
+		return l.Glyphs.Waiting, themes.Warn
+	case workClosed:
+		return l.Glyphs.Done, themes.Off
+	}
+	return l.Glyphs.Suspended, themes.Text
+}
+
+// workColumns are the widths of the Work panel; 0 = hidden.
+type workColumns struct{ state, id, prio, title, rig, owner, age, gap int }
+
+func workWidths(e *Env, rows []*WorkRow, w int) workColumns {
+	c := workColumns{state: 13, id: 4, prio: 4, age: 4, gap: 2}
+	for _, r := range rows {
+		c.id, c.owner = max(c.id, widget.Width(r.id)), max(c.owner, widget.Width(r.owner))
+		c.rig = max(c.rig, widget.Width(r.Rig))
+		c.prio = max(c.prio, len(r.Bead.Priority.String()))
+	}
+	c.id, c.owner = min(c.id, max(6, w/8)), min(c.owner, 20, w/4)
+	if c.rig = min(c.rig, 12); w < 90 {
+		c.rig = 0
+	}
+	if w < 60 {
+		c.gap, c.state, c.prio = 1, 1, 0
+	}
+	rest := w - 4 - c.state
+	for _, n := range []int{c.id, c.prio, c.rig, c.owner, c.age} {
+		if n > 0 {
+			rest -= n + c.gap
+		}
+	}
+	c.title = max(0, rest-c.gap)
+	return c
+}
+
+// columns returns the columns of the Work panel that fit into w.
+func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
+	c, more := workWidths(e, rows, w), e.Look.Glyphs.More
+	text := func(head string, w int, cell func(r *WorkRow) string) Column[*WorkRow] {
+		return Column[*WorkRow]{Head: head, W: w, Gap: c.gap,
+			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
+				l.Add(themes.Dim, widget.FitName(cell(r), w, more))
+			}}
+	}
+	return append([]Column[*WorkRow]{
+		{Head: widget.Cut("state", c.state, ""), W: c.state,
+			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
+				sign, token := workSign(e.Look, r.State)
+				l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, ""))
+			}},
+		text("id", c.id, func(r *WorkRow) string { return r.id }),
+	}, shown([]Column[*WorkRow]{
+		text("prio", c.prio, func(r *WorkRow) string { return r.Bead.Priority.String() }),
+		{Head: "title", W: c.title, Gap: c.gap,
+			Cell: func(l *widget.Line, r *WorkRow, s widget.RowState) {
+				r.titleCell(e, l, s, c.title)
+			}},
+		text("rig", c.rig, func(r *WorkRow) string { return r.Rig }),
+		{Head: "assignee", W: c.owner, Gap: c.gap,
+			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
+				l.Add(themes.Text, widget.FitName(r.owner, c.owner, more))
+			}},
+		{Head: "age", W: c.age, Gap: c.gap, Right: true,
+			Cell: func(l *widget.Line, r *WorkRow, _ widget.RowState) {
+				l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(r.since())), c.age, ""))
+			}},
+	})...)
+}
+
+// titleCell shows the title, and the gate that the bead awaits.
+func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
+	token := s.NameToken()
+	if r.State == workClosed {
+		token = themes.Dim
+	}
+	gate := ""
+	if r.Gate != "" {
+		gate = city.AwaitingGate + " "
+	}
+	l.Add(themes.Warn, widget.Cut(gate, w, ""))
+	l.Add(token, widget.Fit(r.Shown, max(0, w-widget.Width(gate)), e.Look.Glyphs.More))
+}
+
+// help says why the list is empty.
+func (k *Work) help(e *Env, w int) []string {
+	switch {
+	case k.Problem != "":
+		return e.Look.Notes(w, "Work cannot be read: "+k.Problem,
+			e.KeyOf("work.refresh")+" tries again.")
+	case !k.Known:
+		return e.Look.Notes(w, "asking "+e.Look.Glyphs.More)
+	case e.ReadOnly:
+		return e.Look.Notes(w, "No open work. Automations that cook a formula, and "+
+			"agents, create it.")
+	}
+	return e.Look.Notes(w, "No open work. "+e.KeyOf("work.create")+" adds some; automations "+
+		"that cook a formula, and agents, create it too.")
+}
+
+// strip describes a bead in a few lines.
+func (k *Work) strip(e *Env, r *WorkRow, w int) []string {
+	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: r.id, Active: true}}, r.Rig)}
+	for i, text := range r.Details(e) {
+		if i < 5 {
+			l := widget.Line{Styles: e.Look}
+			l.Space(1)
+			lines = append(lines, widget.Crop(l.String()+text, w))
+		}
+	}
+	return lines
+}
+
+// Details shows all of a bead, and the gate that it awaits.
+func (r *WorkRow) Details(e *Env) []string {
+	b := &r.Bead
+	sign, token := workSign(e.Look, r.State)
+	lines := []string{
+		e.Look.Field("title", r.Shown),
+		e.Look.Field("state", e.Look.Paint(token, sign+" "+string(r.State))),
+		e.Look.Field("assignee", widget.Plain(b.Assignee)),
+		e.Look.Field("priority", b.Priority.String()),
+		e.Look.Field("type", widget.Plain(b.Type)),
+		e.Look.Field("created", widget.Clock(b.CreatedAt, e.Now)),
+		e.Look.Field("changed", widget.Clock(b.UpdatedAt, e.Now)),
+	}
+	closed := ""
+	if b.ClosedAt != nil {
+		closed = widget.Clock(*b.ClosedAt, e.Now)
+	}
+	for _, f := range []struct{ name, text string }{
+		{"closed", closed}, {"awaits", r.Gate}, {"rig", r.Rig}, {"part of", b.ParentID},
+		{"made from", b.Ref}, {"needs", strings.Join(b.Needs, ", ")},
+		{"labels", strings.Join(b.Labels, ", ")},
+	} {
+		if f.text != "" {
+			lines = append(lines, e.Look.Field(f.name, widget.Plain(f.text)))
+		}
+	}
+	keys := make([]string, 0, len(b.Metadata))
+	for key := range b.Metadata {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		lines = append(lines, e.Look.Field(widget.Plain(key), widget.Plain(b.Metadata[key])))
+	}
+	if b.Description != "" {
+		lines = append(lines, "")
+		for text := range strings.SplitSeq(b.Description, "\n") {
+			lines = append(lines, widget.Plain(text))
+		}
+	}
+	return lines
+}
