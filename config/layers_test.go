@@ -95,7 +95,7 @@ pool = "nobody"
 		`you mean "sweep"?`; found.Problems.Error() != want {
 		t.Errorf("got %s\nwant %s", found.Problems.Error(), want)
 	}
-	const want = `city.toml:17:8: automations.overrides.pool: applies to formula only; exec ` +
+	const want = `city.toml:17:8: automations.overrides.pool: applies only to a formula; exec ` +
 		`runs in the controller, without a pool`
 	if len(found.Broken) != 1 || found.Broken[0].Problems.Error() != want {
 		t.Errorf("got %+v\nwant %s", found.Broken, want)

@@ -19,7 +19,7 @@ func TestDeedsThatCannotBeUsed(t *testing.T) {
 	}{
 		"cut off": {`{"version":1,"automations":{` + well, "it is damaged", 0},
 		"of later": {`{"version":2,"automations":{` + well + `}}`,
-			"it has version 2, and this program reads 1", 0},
+			"it has version 2, but this program reads only 1", 0},
 		"one is bad": {`{"version":1,"automations":{` + well + `,"bad":{"cursor":"x"}}}`, "bad: ",
 			1},
 		"as it is":    {`{"version":1,"automations":{` + well + `}}`, "", 1},

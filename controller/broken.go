@@ -12,22 +12,22 @@ import (
 	"gcity/internal/screen"
 )
 
-// broke takes a panic of a goroutine of the city; from any goroutine.
+// broke records a panic of a goroutine of the city. It is safe for concurrent use.
 func (c *Controller) broke(err error) {
 	select {
 	case c.faults <- err:
-	default: // an earlier panic is enough
+	default: // only the first panic matters
 	}
 }
 
-// whole runs the loop, and returns a panic in it or in its goroutines as fault.
+// whole runs the loop. It returns a panic of the loop or of its goroutines as fault.
 func (l *loop) whole(run func() error) (err, fault error) {
 	fault = recovery.Catch(func() { err = run() })
 	return err, fault
 }
 
-// crash ends a controller with unreliable memory: it writes nothing and touches no agent. The next controller takes
-// over as after a SIGKILL.
+// crash ends the controller after a panic. Its memory is unreliable, so it writes nothing and leaves the agents
+// running. The next controller takes over as after a SIGKILL.
 func (c *Controller) crash(fault error) error {
 	var stack []byte
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -37,16 +37,16 @@ func (c *Controller) crash(fault error) error {
 		string(stack))
 	why, _ := screen.Lead(fault.Error())
 	end := recovery.Group{OnPanic: func(again error) {
-		c.o.Logger.Error("effects in flight did not end cleanly", "err", again)
+		c.o.Logger.Error("some effects in flight did not end cleanly", "err", again)
 	}}
 	end.Go(func() {
 		if _, err := c.o.Log.Append(events.Event{TS: time.Now(), Type: events.CityCrashed,
 			Actor: effect.ActorController, Message: why}); err != nil {
-			c.o.Logger.Warn("events are not written", "err", err)
+			c.o.Logger.Warn("events could not be written", "err", err)
 		}
 	})
 	end.Go(c.runner.Abandon)
-	// the panic may have left a lock taken
+	// the panic may have left a lock locked
 	if !end.WaitFor(perform.BreakLimit + time.Second) {
 		c.o.Logger.Error("some effects in flight have not ended")
 		c.runner.Cancel()

@@ -20,7 +20,7 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.fresh(), nil
 }
 
-// fresh returns the published snapshot with the current age of the loop.
+// fresh returns the published snapshot, with the current time of the loop's last turn.
 func (c *Controller) fresh() *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()
@@ -54,14 +54,14 @@ func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, er
 	}
 }
 
-// change returns a channel that is closed by the next publish.
+// change returns a channel that is closed when the next snapshot is published.
 func (c *Controller) change() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed
 }
 
-// publish creates a new snapshot; constant parts come from the previous one.
+// publish publishes a new snapshot. Unchanged parts come from the previous one.
 func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 	s := c.m.Snapshot(now)
 	s.Path, s.Version = c.o.Dir, c.o.Version
@@ -78,22 +78,22 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 
 func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
 
-// deliverTime bounds how long a command waits for a place in the inbox.
+// deliverTime is the maximum wait of a command for room in the loop's inbox.
 const deliverTime = 10 * time.Second
 
-var errBusy = fmt.Errorf("the controller did not take the command within %s; `gcity status` "+
+var errBusy = fmt.Errorf("the controller did not accept the command within %s; `gcity status` "+
 	"shows how late its loop is", deliverTime)
 
-// deliver sends a command to the loop even if ctx has ended. A client that gave up while the process was stopped has
-// closed its connection before its request is read, and the request still counts.
+// deliver sends a command to the loop, even if ctx has ended. While the process is stopped, a client may send a
+// request and close its connection. That request still counts.
 func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), deliverTime, errBusy)
 	defer cancel()
 	return c.send(ctx, cmd)
 }
 
-// Do implements city.Control. If ctx ends first, the command is still carried out, except a run that still waits to
-// start.
+// Do implements city.Control. If ctx ends first, the command is still carried out, except for a run that has not
+// started yet.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	peer := city.PeerOf(ctx)
 	cmd, err := city.Signed(cmd, peer)
@@ -124,7 +124,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return resultOf(a)
 	case <-ctx.Done():
 		if _, ok := cmd.(city.Fire); ok {
-			// otherwise the controller has ended and dropped the request
+			// if this fails, the controller has ended and dropped the request anyway
 			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id})
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
 				Message: fmt.Sprintf("the run of %s did not start in time and was canceled: %v",
@@ -143,7 +143,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	}
 }
 
-// hasEnded returns the error of a command that arrived after the loop had ended.
+// hasEnded returns the error of a command that arrives after the loop has ended.
 func hasEnded() *city.Error {
 	return &city.Error{Code: city.Unavailable, Details: city.Ended,
 		Message: perform.ErrEnded.Error()}
@@ -163,7 +163,7 @@ func (c *Controller) answer(a effect.Answer) {
 	}
 }
 
-// refuseAll answers the commands that the loop did not handle.
+// refuseAll refuses the commands that the loop did not handle.
 func (c *Controller) refuseAll() {
 	for {
 		select {
@@ -268,7 +268,7 @@ func (c *Controller) live(name string) (*city.Agent, error) {
 	return a, err
 }
 
-// wrap adds the error code that callers use to a provider's error.
+// wrap adds to a provider's error the code that clients use.
 func wrap(name string, err error) error {
 	var known *city.Error
 	switch {

@@ -1,13 +1,13 @@
-// Package controller runs one city: it keeps exactly the declared agents alive and makes all decisions.
+// Package controller runs one city: it keeps the declared agents running and makes all decisions.
 //
 // The machine (controller/machine) is pure: it turns inputs and the time into effects. The loop (loop.go) owns it.
 // Effects (controller/perform) act on the outside world and return inputs.
 //
 // # Concurrency
 //
-// Run owns one goroutine, the loop, and one more per effect in flight; all have ended when Run returns (L10).
-// Exported methods are safe for concurrent use. Reading never waits for the loop: it uses the last published
-// snapshot.
+// Run owns one goroutine for the loop, and one per effect in flight. All have ended when Run returns (L10).
+// Exported methods are safe for concurrent use. Methods that read never wait for the loop: they use the last
+// published snapshot.
 package controller
 
 import (
@@ -43,71 +43,72 @@ import (
 // Options configure the controller of a city.
 type Options struct {
 	Dir string // the city's folder, absolute, symlinks resolved
-	// a path that still leads to the folder after a move (see Hold.Via); "" = Dir
+	// a path that leads to the folder even after it was moved (see Hold.Via); "" = Dir
 	At       string
-	Mode     string // shown as Snapshot.Mode; only Supervised changes behaviour
-	Version  string // of gcity
+	Mode     string // shown as Snapshot.Mode; only Supervised changes the controller's behaviour
+	Version  string // version of gcity
 	Provider session.Provider
 	Log      *events.Log
 	Logger   *slog.Logger
 	Host     agent.Host
 
-	Files  []string // additional files, see config.Source
+	Files  []string // additional configuration files; see config.Source
 	Strict bool     // see config.Source
 
-	// Stores opens the store of a scope, "" = the city, otherwise a rig; from any goroutine, repeatedly. Nil: the
-	// city has no work and no automations.
+	// Stores opens the store of a rig, or of the city if rig is "". It may be called repeatedly and from any
+	// goroutine. If it is nil, the city has no work and no automations.
 	Stores func(rig string) (beads.Store, error)
 
-	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. Nil: no backups.
+	// BackUp makes the backups that are due. It is called every ten minutes, outside the loop. If it is nil, there
+	// are no backups.
 	BackUp func(ctx context.Context) error
 
-	// Folders is called with the folders of automations and formulas when they change. The loop calls it, so it
-	// must not block. May be nil.
+	// Folders is called when the folders of automations and formulas change, with the new list. The loop calls it,
+	// so it must not block. It may be nil.
 	Folders func(dirs []string)
 
-	// Read is called with each revision of the configuration that was read, "" if unreadable, and the configuration
-	// if it is valid. It is called outside the loop, from any goroutine, one call at a time. May be nil.
+	// Read is called with each revision of the configuration that was read, or "" if it was unreadable, and with
+	// the configuration if it is valid. It is called outside the loop, one call at a time. It may be nil.
 	Read func(revision string, good *config.City)
 
-	// Vet returns why the programs of a configuration and of its automations may not run; nil stands for the
-	// configuration on disk. It is called outside the loop before changes come into force. May be nil.
+	// Vet returns why the programs of a configuration and of its automations may not run. A nil configuration
+	// stands for the one on disk. Vet is called outside the loop, before changes come into force. It may be nil.
 	Vet func(*config.City) error
 
-	// Door is called with the wanted TCP listener when it changes. The loop calls it, so it must not block. May be
-	// nil. Doors reports the state of the listener; nil: unknown.
+	// Door is called with the wanted TCP listener when that changes. The loop calls it, so it must not block. It
+	// may be nil. Doors delivers the state of the listener. If it is nil, the state is unknown.
 	Door func(config.API)
-	// Allow returns an error if a configuration with this many agents must not come into force; called outside the
-	// loop, after edits. May be nil.
+	// Allow returns an error if a configuration with this many agents must not come into force. It is called
+	// outside the loop, after edits. It may be nil.
 	Allow func(ctx context.Context, agents int) error
 	Doors <-chan city.Listener
 
-	// OpenFiles is the limit of open files of this process, 0 = unknown. A warning is shown if it is too low.
+	// OpenFiles is the limit of open files of this process; 0 = unknown. The controller warns if it is too low.
 	OpenFiles uint64
 
-	// Faults delivers panics of other parts of the city. Each ends the controller like one of its own. It has
-	// capacity one, and senders do not block. Nil: not used.
+	// Faults delivers panics of other parts of the city. Each ends the controller like a panic of its own. The
+	// channel has capacity one, and senders must not block. It may be nil.
 	Faults chan error
 
-	// signals that folders of automations may have changed; nil: checked at each patrol only
+	// signals that folders of automations may have changed; nil: they are checked at each patrol only
 	Rescan <-chan struct{}
-	// signals that the configuration may have changed; nil: checked at each patrol only
+	// signals that the configuration may have changed; nil: it is checked at each patrol only
 	Poke <-chan struct{}
-	// ends processes that runs of the previous controller left behind; called once, before the first decision; may
-	// be nil
+	// Sweep ends processes that runs of the previous controller left behind. It is called once, before the first
+	// decision. It may be nil.
 	Sweep func() (int, error)
-	// called before each list, outside the loop: *RunningError ends the controller and leaves the agents; may be
-	// nil
+	// Held is called before each list of sessions, outside the loop. If it returns a *RunningError, the controller
+	// ends and leaves the agents running. It may be nil.
 	Held func() error
-	// returns a *disk.MovedError if Dir no longer leads to the city; may be nil
+	// Home returns a *disk.MovedError if Dir no longer leads to the city. It may be nil.
 	Home func() error
-	Beat func(status string) // called after each turn, at least every 10 s; may be nil
-	// limits what Run does after its last decision; started by Run; nil: Farewell
+	Beat func(status string) // called after each turn of the loop, at least every 10 s; may be nil
+	// the time limit for everything that Run does after its last decision; Run starts it; nil: Farewell
 	Last  *shutdown.Deadline
 	Pulse time.Duration // how often the loop turns while a client watches; 0 = 1 s
 }
 
-// Farewell is how long a city may take in total after its last decision.
+// Farewell is the default time limit for everything that Run does after its last decision.
 const Farewell = effect.Farewell
 
 // Controller runs a city. It implements city.Control.
@@ -115,15 +116,15 @@ type Controller struct {
 	o     Options
 	first *config.City
 	m     *machine.Machine
-	told  city.StopReport // what was logged about a stop
+	told  city.StopReport // what was logged about a stop that takes long
 
 	inbox   chan effect.Input
 	replies sync.Map // command id → chan answer
 	lastID  atomic.Uint64
 	done    chan struct{} // closed when Run has returned
-	enough  chan struct{} // closed by GiveUp
+	enough  chan struct{} // closed by GiveUp; ends a stop
 	looked  chan struct{} // closed after the first list of sessions
-	once    sync.Once     // guards closing it
+	once    sync.Once     // ensures that enough is closed once
 
 	snap atomic.Pointer[city.Snapshot]
 	// the configuration in force; immutable
@@ -131,13 +132,13 @@ type Controller struct {
 	pulse   *pulse.Pulse
 	limit   atomic.Int64 // see StopLimit
 	changed chan struct{}
-	mu      sync.Mutex // guards changed
+	mu      sync.Mutex // protects changed
 
 	ignored atomic.Pointer[string] // warning about an [api] that is ignored
 
 	gauges *gauges
 	runner *perform.Runner
-	faults chan error // capacity one: the first panic is enough
+	faults chan error // capacity one: only the first panic matters
 	*catalogue.Catalogue
 	*catalogue.Rigs
 }
@@ -150,11 +151,10 @@ var (
 	_ city.RigEditor  = (*Controller)(nil)
 )
 
-// errRan is the error of a second Run.
 var errRan = errors.New("a controller can only run once")
 
-// New prepares a controller for a configuration that was loaded from o.Dir. The caller holds the city's lock (see
-// Acquire) until Run has returned.
+// New returns a controller for a configuration that was loaded from o.Dir. The caller must hold the city's lock
+// (see Acquire) until Run has returned.
 func New(o Options, c *config.City) (*Controller, error) {
 	if o.Provider == nil || o.Log == nil {
 		return nil, errors.New("a session provider and an event log are required")
@@ -198,7 +198,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	return ctl, nil
 }
 
-// world returns what the Runner works with.
+// world returns what the runner of effects needs from the controller.
 func (c *Controller) world() perform.World {
 	w := perform.World{
 		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
@@ -269,31 +269,31 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 	return tiers
 }
 
-// Run runs the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It returns
-// nil after a clean end, and an error that names agents that did not stop in time. A panic ends it with a
-// *recovery.Panic; the agents continue.
+// Run runs the city until ctx ends, or until a city.Shutdown is done. If ctx ends, Run stops the agents gracefully.
+// It returns nil after a clean end, or an error that lists agents that did not stop in time. After a panic it
+// returns a *recovery.Panic, and the agents continue.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
-// Settle brings the city to its configured state once and returns, leaving the agents running. Exits during it are
-// ignored. It ends early with ctx.
+// Settle brings the city to its configured state once, and returns with the agents running. Exits of agents are
+// ignored meanwhile. It returns early if ctx ends.
 func (c *Controller) Settle(ctx context.Context) error { return c.run(ctx, true) }
 
-// SetMode changes Snapshot.Mode: a controller without its console is headless.
+// SetMode changes Snapshot.Mode, for example to headless when the console has closed.
 func (c *Controller) SetMode(mode string) {
 	_ = c.send(context.Background(), effect.ModeChanged{Mode: mode})
 }
 
-// Looked is closed after the first list of sessions, successful or not. Before that, running agents are unknown and
-// seem not to exist.
+// Looked returns a channel that is closed after the first list of sessions, successful or not. Before that, a
+// snapshot does not show which agents are running.
 func (c *Controller) Looked() <-chan struct{} { return c.looked }
 
-// GiveUp ends Run although agents may still run. Effects in flight are canceled.
+// GiveUp makes Run return although agents may still be running. Effects in flight are canceled.
 func (c *Controller) GiveUp() { c.once.Do(func() { close(c.enough) }) }
 
 // Hurry ends the grace period of a stop in progress.
 func (c *Controller) Hurry() { _ = c.send(context.Background(), effect.Hurry{}) }
 
-// source returns where the configuration is read from.
+// source returns the source of the configuration.
 func (o *Options) source() config.Source {
 	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}
 }

@@ -4,24 +4,25 @@ import "fmt"
 
 const (
 	filesBase     = 64 // logs, sockets, stores, watches, requests
-	filesPerAgent = 4  // its holder, its process, a viewer, and one spare
+	filesPerAgent = 4  // the holder, its process, a viewer, and one in reserve
 )
 
-// FilesNeeded returns how many open files the controller of this many agents needs.
+// FilesNeeded returns how many open files a controller with this many agents needs.
 func FilesNeeded(agents int) uint64 { return uint64(filesBase + filesPerAgent*agents) }
 
-// FewFiles returns a warning if the limit of open files is too low for this many agents, "" if not. The limit 0 is
-// unknown.
+// FewFiles returns a warning if the limit of open files is too low for this many agents, or "" if it is high
+// enough. A limit of 0 is unknown.
 func FewFiles(limit uint64, agents int) string {
 	need := FilesNeeded(agents)
 	if limit == 0 || limit >= need {
 		return ""
 	}
-	return fmt.Sprintf("the controller may open %d files, and %d agents need about %d: %s", limit,
+	return fmt.Sprintf("the controller may open at most %d files, but %d agents need about %d: %s",
+		limit,
 		agents, need, MoreFiles(agents))
 }
 
-// MoreFiles returns how to raise the limit of open files.
+// MoreFiles returns the advice how to raise the limit of open files.
 func MoreFiles(agents int) string {
 	return fmt.Sprintf("start it after `ulimit -n %[1]d`, or with LimitNOFILE=%[1]d in its service",
 		2*FilesNeeded(agents))

@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// gauges has counters and measurements of a controller. Decisions do not use them.
+// gauges holds counters and measurements of a controller. No decision depends on them.
 type gauges struct {
 	mu  sync.Mutex
 	now city.Gauges
@@ -31,7 +31,7 @@ func (c *Controller) Gauges() city.Gauges {
 	return out
 }
 
-// happened counts an event.
+// happened counts an event by its type.
 func (g *gauges) happened(kind string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -23,12 +23,12 @@ import (
 
 // Subject is the input of an inspection.
 type Subject struct {
-	City    string          // the folder
-	Agent   string          // qualified
-	Want    *agent.Want     // nil = not declared
-	Session *session.Status // the current session, nil = no session
-	Past    []events.Event  // as selected by city.CrashQuery
-	Limits  session.Limits  // of the want's provider
+	City    string          // folder of the city
+	Agent   string          // qualified name
+	Want    *agent.Want     // its declaration; nil = not declared
+	Session *session.Status // its current session; nil = it has none
+	Past    []events.Event  // events selected by city.CrashQuery
+	Limits  session.Limits  // limits of the provider of Want
 }
 
 // pastLimit is the timeout of reading the event log.
@@ -52,14 +52,14 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	}
 	var problems []string
 	if a.Session != nil {
-		// a slow provider without this method is skipped
+		// a slow provider that cannot look at a single session is skipped
 		st, err := session.LookAt(ctx, c.o.Provider, a.Session.Name)
 		switch {
 		case err == nil && st.Alive && st.Agent == name:
 			s.Session = &st
 		case err != nil && !errors.Is(err, session.ErrNotFound):
-			problems = append(problems, fmt.Sprintf("the running command is unknown, because its "+
-				"session cannot be read: %v", err))
+			problems = append(problems, fmt.Sprintf("the running command is unknown, because the "+
+				"session's state cannot be read: %v", err))
 		}
 	}
 	now := time.Now()
@@ -67,7 +67,8 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	defer cancel()
 	s.Past, err = c.o.Log.Find(reading, city.CrashQuery(name, now))
 	if err != nil {
-		problems = append(problems, fmt.Sprintf("its crashes cannot be read from the event log: %v",
+		problems = append(problems, fmt.Sprintf("the agent's crashes cannot be read from the "+
+			"event log: %v",
 			err))
 	}
 	out := s.Inspect(now)
@@ -76,8 +77,7 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	return out, nil
 }
 
-// AddPrompt adds to an inspection the prompt that the agent would get now, without secrets; w is nil if it is not
-// declared.
+// AddPrompt adds the prompt that the agent would get now, without secrets. w is nil if the agent is not declared.
 func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	if w == nil || w.Prompt.Draft == nil {
 		return
@@ -90,7 +90,7 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	}
 }
 
-// Inspect returns the inspection. It contains no secrets; see internal/redact.
+// Inspect returns the inspection, without secrets; see internal/redact.
 func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	out := &city.Inspection{Agent: s.Agent, At: now, Env: []city.Variable{},
 		Drift: []city.Difference{}, Crashes: []city.Crash{}}
@@ -113,7 +113,8 @@ func (s *Subject) Inspect(now time.Time) *city.Inspection {
 	return out
 }
 
-// stillKept returns a crash file, "" if it was removed or is not one: clients can write any payload into events.
+// stillKept returns the path of a crash file from an event's payload. It returns "" if the file was removed, or if
+// the path is not that of a crash file: clients can write any payload into events.
 func stillKept(dir, file string) string {
 	if file == "" || !filepath.IsLocal(file) {
 		return ""
@@ -160,7 +161,7 @@ func redacted(lines []string) []string {
 // fieldEnv is the prefix of fingerprint fields for variables.
 const fieldEnv = "env "
 
-// variables returns the environment of the agent's next session, without secrets.
+// variables returns the environment of the agent's next session, with secrets replaced.
 func variables(w *agent.Want) []city.Variable {
 	out := make([]city.Variable, 0, len(w.Spec.Env))
 	for _, kv := range w.Spec.Env {
@@ -182,8 +183,8 @@ func variables(w *agent.Want) []city.Variable {
 	return out
 }
 
-// differences returns the fields in which a session differs from the configuration. The fingerprint says which
-// differ; the running values come from the process, if possible.
+// differences returns the fields in which a session differs from the configuration, as its fingerprint shows. If
+// possible, the values in use are read from the process.
 func differences(st *session.Status, w *agent.Want) []city.Difference {
 	drift := st.Drift(&w.Spec)
 	out := make([]city.Difference, 0, len(drift))
@@ -205,7 +206,7 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
 			d.Wants = redact.Text(w.Spec.Command)
-			// otherwise the prompt may contain secrets
+			// a command line with a prompt may contain secrets
 			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil {
 				d.Runs = redact.Text(commandOf(st, born))
 			}
@@ -240,7 +241,7 @@ func wanted(w *agent.Want, field string) string {
 	return ""
 }
 
-// bornWith returns the initial environment of a session's process, nil if it is unknown. A process with another
+// bornWith returns the initial environment of a session's process, or nil if it is unknown. A process with another
 // session ID has reused the PID.
 func bornWith(st *session.Status) []string {
 	if st.PID <= 0 {
@@ -253,8 +254,8 @@ func bornWith(st *session.Status) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// commandOf returns the command line of a session's process, or of the program that replaced its shell. It is "" if
-// unknown.
+// commandOf returns the command line of a session's process, or of the program that replaced its shell. It returns
+// "" if that is unknown.
 func commandOf(st *session.Status, born []string) string {
 	if born == nil {
 		return ""

@@ -10,7 +10,7 @@ import (
 // Supervised is the Mode of a city that its supervisor serves over TCP.
 const Supervised = "supervised"
 
-// doorOf returns [api], or the zero value if the city does not listen itself.
+// doorOf returns the [api] section, or the zero value if the city has no listener of its own.
 func (c *Controller) doorOf(cfg *config.City) config.API {
 	if cfg.API.Port == 0 || c.o.Mode == Supervised {
 		return config.API{}
@@ -18,7 +18,7 @@ func (c *Controller) doorOf(cfg *config.City) config.API {
 	return cfg.API
 }
 
-// ignores returns a warning about an [api] that is ignored, "" if it is not. A new warning is logged.
+// ignores returns a warning if [api] is ignored, or else "". It logs a new warning.
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {
@@ -31,10 +31,10 @@ func (c *Controller) ignores(cfg *config.City) string {
 	return text
 }
 
-// tellAfter is how long a stop may take before the log says what it waits for.
+// tellAfter is how long a stop may take before the log reports what it waits for.
 const tellAfter = time.Second
 
-// tellEnding logs what a slow stop waits for, once.
+// tellEnding logs once what a slow stop waits for.
 func (c *Controller) tellEnding(now time.Time) {
 	s := c.snap.Load()
 	if s.Ending == nil || now.Sub(s.Ending.Since) < tellAfter {

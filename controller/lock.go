@@ -14,8 +14,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. The folder stays open, so
-// both are found after a move.
+// Hold is the ownership of a city: the locks on its folder and on .gc/controller.lock. It keeps the folder open, so
+// that it can use both after a move.
 type Hold struct {
 	dir    string
 	folder *disk.Held
@@ -23,17 +23,17 @@ type Hold struct {
 	pid    string
 }
 
-// Via returns a path that leads to the city's folder even after a move, in this process only.
+// Via returns a path that leads to the city's folder even after a move. The path is valid in this process only.
 func (h *Hold) Via() string { return h.folder.Via() }
 
-// Here returns a *disk.MovedError if the city's folder or its runtime folder is not at its path any more. From any
-// goroutine.
+// Here returns a *disk.MovedError if the city's folder or its runtime folder is no longer at its path. It is safe
+// for concurrent use.
 func (h *Hold) Here() error {
 	if err := h.folder.Here(); err != nil {
 		return err
 	}
 	err := h.lock.Load().Moved()
-	// moved with the folder
+	// the runtime folder was moved with the city's folder
 	if m, ok := errors.AsType[*disk.MovedError](err); ok && filepath.Base(m.To) ==
 		filepath.Base(m.Path) {
 		return &disk.MovedError{Path: filepath.Dir(m.Path), To: filepath.Dir(m.To)}
@@ -41,10 +41,10 @@ func (h *Hold) Here() error {
 	return err
 }
 
-// RunningError says that another controller owns the city.
+// RunningError reports that another controller owns the city.
 type RunningError struct {
 	Path string // the city's folder
-	PID  int    // 0 = unknown
+	PID  int    // of that controller; 0 = unknown
 }
 
 func (e *RunningError) Error() string {
@@ -54,13 +54,13 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lastBreath is how long the lock of a killed controller may outlive it: a child process that is being created
-// holds a copy until it executes another program.
+// lastBreath is how long the lock of a killed controller may still be held: a child process inherits it and holds
+// it until it executes another program.
 const lastBreath = 3 * time.Second
 
-// Acquire takes the lock of the city in dir and creates .gc (0700) if necessary. It fails with *RunningError while
-// another process has it. The pid file is only a hint; it is used to wait some seconds for the lock of a dead
-// process.
+// Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError while another
+// process holds the lock. The pid file is only a hint. If its process is dead, Acquire waits some seconds for the
+// lock.
 func Acquire(dir string) (*Hold, error) { return acquire(dir, lastBreath) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
@@ -79,14 +79,14 @@ func acquire(dir string, patience time.Duration) (*Hold, error) {
 	return h, nil
 }
 
-// await takes a lock. It waits for the lock of a dead controller, and for one without a pid file.
+// await takes a lock. It waits while the lock belongs to a dead controller, or while the pid file is missing.
 func (h *Hold) await(patience time.Duration, take func() error) error {
 	for began := time.Now(); ; {
 		err := take()
 		if !errors.Is(err, disk.ErrLocked) {
 			return err
 		}
-		// without a pid file, a controller is starting or ending, or a command is checking the lock
+		// without a pid file, a controller is starting or ending, or a command tests the lock
 		pid := readPID(h.pid)
 		if pid != 0 && runs(pid) || time.Since(began) > patience {
 			return &RunningError{Path: h.dir, PID: pid}
@@ -95,7 +95,7 @@ func (h *Hold) await(patience time.Duration, take func() error) error {
 	}
 }
 
-// take creates the runtime folder if necessary and takes its lock.
+// take locks the runtime folder, and creates it if necessary.
 func (h *Hold) take(patience time.Duration) error {
 	gc := filepath.Join(h.Via(), ".gc")
 	if err := disk.MkdirAll(gc, 0o700); err != nil {
@@ -117,8 +117,8 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank replaces a pid file that cannot be written, as on a full disk. An old file suffices: other processes check
-// that it exists before they try the lock.
+// blank handles a pid file that cannot be written, as on a full disk. An old file is sufficient: other processes
+// only check that it exists before they try the lock.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {
@@ -128,9 +128,9 @@ func (h *Hold) blank() bool {
 	return err == nil
 }
 
-// Check reports whether this controller still owns the city. *disk.MovedError says that the folder or the runtime
-// folder was moved; nothing is created at the old path. A removed runtime folder is created and locked again.
-// *RunningError says that another controller was faster.
+// Check returns an error if this controller no longer owns the city. A *disk.MovedError reports that the folder or
+// the runtime folder was moved; nothing is created at the old path. A runtime folder that was removed is created
+// and locked again. A *RunningError reports that another controller was faster.
 func (h *Hold) Check() error {
 	if err := h.Here(); err != nil {
 		return err
@@ -139,14 +139,14 @@ func (h *Hold) Check() error {
 	if old.Still() {
 		return nil
 	}
-	if err := h.take(0); err != nil { // the loop must not wait
+	if err := h.take(0); err != nil { // with a patience of 0, so that the loop does not wait
 		return err
 	}
 	return old.Release()
 }
 
-// Release releases the city. The pid file is removed first, so it never names a process without the lock. A file of
-// another controller is not removed.
+// Release unlocks the city. It first removes the pid file, so that the file never contains a process without the
+// lock. The pid file of another controller remains.
 func (h *Hold) Release() error {
 	lock := h.lock.Load()
 	if !lock.Still() {

@@ -19,32 +19,32 @@ import (
 const (
 	// stalled is how late a turn of the loop may be before it counts as a stall.
 	stalled = 5 * time.Second
-	// batch is the maximum number of inputs per turn of the loop.
+	// batch is the maximum number of inputs that one turn of the loop handles.
 	batch = 256
-	// A city with more than freeAgents agents is drawn at most once per drawCost for each further agent.
+	// In a city with more than freeAgents agents, snapshots are limited to one per drawCost for each further agent.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
 )
 
-// loop is the state of one run of a controller, besides the machine.
+// loop is the state of one run of a controller, without the machine.
 type loop struct {
 	c      *Controller
 	settle bool
 	patrol *time.Ticker
 	pulse  *time.Ticker
 	wake   *time.Timer
-	limit  *time.Timer // of a stop of the city
+	limit  *time.Timer // timer of a stop of the city
 	exits  <-chan session.Exit
 	health string
-	now    time.Time // of the newest turn
-	next   time.Time // when the next one is due at the latest
-	due    time.Time // of a delayed snapshot; zero = not delayed
-	unseen bool      // sessions were not listed yet
+	now    time.Time // time of the current turn
+	next   time.Time // when the next turn is due at the latest
+	due    time.Time // when a delayed snapshot is due; zero = none is delayed
+	unseen bool      // no list of sessions has returned yet
 
-	by      time.Time       // when limit ends
-	effects []effect.Effect // of the current turn; reused
-	every   time.Duration   // interval of patrol
-	beat    time.Duration   // interval of pulse
+	by      time.Time       // when limit expires
+	effects []effect.Effect // effects of the current turn; the slice is reused
+	every   time.Duration   // current interval of patrol
+	beat    time.Duration   // current interval of pulse
 }
 
 func (c *Controller) run(ctx context.Context, settle bool) error {
@@ -94,14 +94,14 @@ func (c *Controller) sweep() {
 	}
 	n, err := c.o.Sweep()
 	if err != nil {
-		c.o.Logger.Warn("some leftovers of an earlier run did not stop", "err", err)
+		c.o.Logger.Warn("processes that an earlier run left behind did not stop", "err", err)
 	}
 	if n > 0 {
-		c.o.Logger.Info("stopped leftovers of an earlier run", "processes", n)
+		c.o.Logger.Info("stopped processes that an earlier run left behind", "processes", n)
 	}
 }
 
-// turns runs the loop.
+// turns runs the loop until the city has ended.
 func (l *loop) turns(ctx context.Context) error {
 	if !l.settle {
 		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
@@ -149,12 +149,12 @@ func (l *loop) turns(ctx context.Context) error {
 	}
 }
 
-// turn feeds one input and all waiting ones to the machine, carries out the effects, and publishes a snapshot.
+// turn passes one input and all that are waiting to the machine, carries out the effects, and publishes a snapshot.
 func (l *loop) turn(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	// the program was suspended or starved, and so were the agents
+	// the whole program was suspended or had no processor time, and probably the agents too
 	if !l.next.IsZero() && now.Sub(l.next) > stalled {
 		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}
@@ -186,7 +186,7 @@ func (l *loop) turn(in effect.Input) {
 	c.tellEnding(now)
 	c.gauges.turned(time.Since(now))
 	c.pulse.Stamp()
-	for _, a := range answers { // clients that get an answer must find its effect in the snapshot
+	for _, a := range answers { // a client that has an answer must find its effect in the snapshot
 		c.answer(a)
 	}
 	if c.o.Beat != nil {
@@ -194,7 +194,7 @@ func (l *loop) turn(in effect.Input) {
 	}
 }
 
-// waiting returns the next waiting input, nil if it would block.
+// waiting returns the next waiting input, or nil if none is waiting.
 func (l *loop) waiting() effect.Input {
 	select {
 	case in := <-l.c.inbox:
@@ -206,8 +206,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish publishes a snapshot if something has changed. A large city is drawn less often during many changes; arm
-// ensures that the last change is published.
+// publish publishes a snapshot if something has changed. During many changes, snapshots of a large city are
+// delayed. arm ensures that the last change is published in time.
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
@@ -251,15 +251,15 @@ func (l *loop) arm() {
 	}
 }
 
-// StopLimit returns how long a shutdown may take with the configuration in force. Run gives up on agents that take
-// longer. It is safe for concurrent use.
+// StopLimit returns how long a shutdown may take with the configuration in force. After that, Run gives up waiting.
+// It is safe for concurrent use.
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
 func (l *loop) over() bool {
 	return l.c.m.Standing().Ended || (l.settle && l.c.m.Rest())
 }
 
-// abandon ends a city with agents that did not stop in time.
+// abandon ends the stop of a city with agents that did not stop in time.
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
 	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
@@ -273,17 +273,17 @@ func (l *loop) verdict(ctx context.Context) error {
 		return fmt.Errorf("another controller took over, so this one leaves its agents: %w", lost)
 	}
 	if left := l.c.m.Standing().Remains; left != "" {
-		return fmt.Errorf("the city has ended, but some agents may still run: %s; %s",
+		return fmt.Errorf("the city has ended, but some agents may still be running: %s; %s",
 			left, machine.LookFor)
 	}
 	if l.settle && ctx.Err() != nil {
-		return fmt.Errorf("not settled: %w", context.Cause(ctx))
+		return fmt.Errorf("the city did not reach its configured state: %w", context.Cause(ctx))
 	}
 	return nil
 }
 
-// perform carries out effects: it writes events first, in order, then starts the others. It returns the answers
-// that are now true (L9).
+// perform carries out effects. It first writes events in order, then starts the other effects. It returns the
+// answers that can be sent, because their events are written (L9).
 func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []effect.Answer) {
 	var records []events.Event
 	for _, f := range effects {
@@ -300,7 +300,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 		c.m.EventsWritten()
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
-			c.o.Logger.Warn("events are not written", "err", err)
+			c.o.Logger.Warn("events could not be written", "err", err)
 		} else {
 			first = last - uint64(len(records)) + 1
 		}
@@ -325,20 +325,20 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	return answers
 }
 
-// journal logs the events that readers of the log should see.
+// journal also logs the events that matter to an operator.
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {
 	case events.AutomationFailed:
 		c.o.Logger.Warn("a run failed", "automation", e.Subject, "why", e.Message)
 	case events.ConfigRejected:
-		c.o.Logger.Warn("the configuration was refused; the previous one stays in force", "why",
+		c.o.Logger.Warn("the configuration was rejected; the previous one stays in force", "why",
 			e.Message)
 	case events.ConfigReloaded:
 		c.o.Logger.Info("the configuration was reloaded", "what", e.Message)
 	}
 }
 
-// status returns one line for a service manager.
+// status returns the city's state as one line for a service manager.
 func status(s *city.Snapshot) string {
 	n := s.Count()
 	text := fmt.Sprintf("%d of %d agents running", n[city.Running], len(s.Agents))
@@ -347,14 +347,14 @@ func status(s *city.Snapshot) string {
 	}
 	switch {
 	case s.Config.Rejected != "":
-		text += ", the configuration was refused"
+		text += ", the configuration was rejected"
 	case s.Config.Held != nil:
-		text += ", a change of the configuration is held"
+		text += ", a change of the configuration waits for confirmation"
 	}
 	return text
 }
 
-// send passes an input to the loop. It fails once the loop has ended.
+// send passes an input to the loop. It returns an error if the loop has ended.
 func (c *Controller) send(ctx context.Context, in effect.Input) error {
 	select {
 	case c.inbox <- in:

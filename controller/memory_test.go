@@ -88,7 +88,7 @@ func TestUnusableHistory(t *testing.T) {
 		"[1, 2]\n":            "damaged",
 		`{"version":7}`:       "version 7",
 		`{"version":1,"city":"/elsewhere","agents":{}}`:                                    `belongs to the city in "/elsewhere"`,
-		`{"version":1,"city":"CITY","agents":{"a":{"fingerprint":"x","state":"running"}}}`: `waits in the state "running"`,
+		`{"version":1,"city":"CITY","agents":{"a":{"fingerprint":"x","state":"running"}}}`: `cannot wait in the state "running"`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newTown(t, two)
@@ -101,7 +101,7 @@ func TestUnusableHistory(t *testing.T) {
 			defer w.begin()()
 			synctest.Wait()
 			if w.state("a") != "running" || !strings.Contains(w.degraded(), want) ||
-				!strings.Contains(w.degraded(), "clean slate") {
+				!strings.Contains(w.degraded(), "without a crash history") {
 				t.Errorf("%q: a is %s, told: %s", content, w.state("a"), w.degraded())
 			}
 			w.fake.Crash("a", 3, "")

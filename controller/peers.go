@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// impostor refuses a command that names an agent but does not come from it.
+// impostor refuses a command of an agent that names another agent as its sender.
 func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
 	by := ""
 	switch cmd := cmd.(type) {
@@ -30,14 +30,14 @@ func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
 		return nil
 	}
 	return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("this command comes from %s "+
-		"and cannot name the agent %q: leave the name out", p, by)}
+		"and cannot name the agent %q; leave out the name", p, by)}
 }
 
-// confirmTime is the timeout of reading a store to confirm a report.
+// confirmTime is the timeout of confirm's read of the store.
 const confirmTime = 5 * time.Second
 
-// confirm refuses the report of a change that the bead's store does not show. If the store fails, the report is
-// accepted, because the change is done and its event must not be lost.
+// confirm refuses a client's report of a change that the bead's store does not show. If the store fails, the report
+// is accepted, so that the event of a real change is not lost.
 func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 	e, ok := cmd.(city.Emit)
 	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported ||

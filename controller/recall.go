@@ -12,30 +12,30 @@ import (
 func (c *Controller) recallDeeds(past *machine.Past) {
 	deeds, err := memory.ReadDeeds(c.o.Dir)
 	if err != nil {
-		past.Forgot = err.Error() + "; the file is saved as .gc/" + memory.DeedsFile +
+		past.Forgot = err.Error() + "; a copy of the file is .gc/" + memory.DeedsFile +
 			memory.BadSuffix
 		if failed := memory.KeepBadDeeds(c.o.Dir); failed != nil {
-			past.Forgot = fmt.Sprintf("%v; and the file cannot be saved: %v", err, failed)
+			past.Forgot = fmt.Sprintf("%v; and the file cannot be copied: %v", err, failed)
 		}
 		c.o.Logger.Warn("automations start without their saved state", "err", past.Forgot)
 	}
 	past.Deeds = deeds
 }
 
-// recall reads the state that the previous controller saved.
+// recall reads what the previous controller saved.
 func (c *Controller) recall(first *effect.Configuration, past *machine.Past) {
 	if !first.OnDisk {
 		return
 	}
 	agents, err := memory.ReadHistories(c.o.Dir)
 	if err != nil {
-		c.o.Logger.Warn("crash histories cannot be read", "err", err)
+		c.o.Logger.Warn("the saved crash histories cannot be read", "err", err)
 		past.Unread = err.Error()
 	}
 	past.Histories = agents
 }
 
-// keep saves what the loop could not. No effect is in flight any more.
+// keep saves what the loop could not save before it ended. No effect is in flight any more.
 func (c *Controller) keep() {
 	content, due, err := c.m.LastMemory()
 	if !due {

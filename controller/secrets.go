@@ -8,7 +8,7 @@ import (
 	"gcity/internal/redact"
 )
 
-// withoutSecrets returns an event of the controller without secrets, because a reason may quote a command line.
+// withoutSecrets replaces the secrets in an event of the controller. Its reason may contain a command line.
 func withoutSecrets(e events.Event) events.Event {
 	e.Message = redact.Text(e.Message)
 	if text := string(e.Payload); redact.Text(text) == text {
@@ -26,7 +26,7 @@ func withoutSecrets(e events.Event) events.Event {
 	return e
 }
 
-// hideIn hides secrets in the strings of a JSON value.
+// hideIn replaces the secrets in the strings of a JSON value.
 func hideIn(v any) any {
 	switch v := v.(type) {
 	case string:

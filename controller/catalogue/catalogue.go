@@ -1,6 +1,6 @@
-// Package catalogue reads the files of a city for requests: it shows and checks the configuration, lists formulas, and
-// adds and removes rigs.
-// A folder that does not answer costs a request its deadline, and nothing else.
+// Package catalogue answers requests about the files of a city. It shows and checks the configuration, lists
+// formulas, and adds and removes rigs. If a folder does not respond, the request fails at its deadline, and nothing
+// else is affected.
 package catalogue
 
 import (
@@ -18,14 +18,14 @@ import (
 	"gcity/internal/redact"
 )
 
-// limit is how long the files of a configuration, or the folders of formulas, may take to answer a request.
+// limit is the timeout of reading the configuration or the formulas for a request.
 const limit = 10 * time.Second
 
-// looksAtOnce is how many folders that do not answer may hold up a look each.
+// looksAtOnce is the maximum number of reads that may block on folders.
 const looksAtOnce = 8
 
-// Catalogue answers requests about the files of one city. It implements city.Configured and city.Catalogued. Several
-// goroutines may use it. Their requests at the same time may share a look.
+// Catalogue answers requests about the files of one city. It implements city.Configured and city.Catalogued. It is
+// safe for concurrent use. Concurrent requests may share one read.
 type Catalogue struct {
 	source   config.Source
 	force    func() *config.City
@@ -33,13 +33,13 @@ type Catalogue struct {
 	formulas *deadline.Calls[formulaList] // by rig
 }
 
-// formulaList is what a look at formulas found.
+// formulaList is the result of reading the formulas of a scope.
 type formulaList struct {
 	all []city.Formula
 	err error
 }
 
-// New returns the catalogue of the city at source. force returns the configuration in force.
+// New returns the catalogue of the city with the configuration at source. force returns the configuration in force.
 func New(source config.Source, force func() *config.City) *Catalogue {
 	return &Catalogue{source, force, deadline.New[city.Validation](1),
 		deadline.New[formulaList](looksAtOnce)}
@@ -67,7 +67,7 @@ func (c *Catalogue) Validate(ctx context.Context) (city.Validation, error) {
 	return v, nil
 }
 
-// validate reads a configuration and returns what is wrong with it.
+// validate reads a configuration and returns its problems.
 func validate(s config.Source) city.Validation {
 	v := city.Validation{Errors: []string{}, Warnings: []string{}}
 	cfg, err := s.Load()
@@ -96,7 +96,7 @@ func (c *Catalogue) Formulas(ctx context.Context, rig string) ([]city.Formula, e
 	force := c.force()
 	if rig != "" && force.Rig(rig) == nil {
 		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no rig %s; GET /v0/rigs lists the rigs", rig)}
+			Message: fmt.Sprintf("rig %s not found; GET /v0/rigs lists the rigs", rig)}
 	}
 	found, ok := c.formulas.Do(ctx, rig, time.Now(), limit, func() formulaList {
 		all, err := formulasOf(filepath.Join(c.source.Dir, ".gc"), rig, force.Layers())
@@ -108,7 +108,7 @@ func (c *Catalogue) Formulas(ctx context.Context, rig string) ([]city.Formula, e
 	return found.all, found.err
 }
 
-// formulasOf reads the formulas that a rig finds in layers; for "" those that the city finds.
+// formulasOf reads the formulas that are available to a rig, or to the city if rig is "".
 func formulasOf(runtime, rig string, layers []formula.Layer) ([]city.Formula, error) {
 	system, err := formula.System(runtime)
 	if err != nil {
@@ -128,7 +128,7 @@ func formulasOf(runtime, rig string, layers []formula.Layer) ([]city.Formula, er
 	return all, nil
 }
 
-// formulaOf reads one formula. One that is broken is listed with its problem.
+// formulaOf reads one formula. A broken formula is returned with its problem.
 func formulaOf(s formula.Source) city.Formula {
 	out := city.Formula{Name: s.Name, Rig: s.Layer.Rig, Layer: s.Layer.Title, Source: s.Path,
 		Vars: []city.FormulaVar{}}
@@ -149,11 +149,12 @@ func formulaOf(s formula.Source) city.Formula {
 	return out
 }
 
-// unread is the error about files that did not answer in time.
+// unread returns the error about files that could not be read in time.
 func unread(ctx context.Context, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf(
-		"%s could not be read within %s: a folder does not answer; try again", what, limit)}
+		"%s could not be read within %s, because a folder does not respond; try again", what,
+		limit)}
 }

@@ -18,11 +18,11 @@ import (
 	"gcity/internal/redact"
 )
 
-// editsAtOnce is how many edits may wait for a folder that does not answer.
+// editsAtOnce is the maximum number of edits that may block on a folder.
 const editsAtOnce = 8
 
-// Rigs declares and removes rigs in the city.toml of a running city. It implements city.RigEditor. Several goroutines
-// may use it; the edits take turns.
+// Rigs adds and removes rigs in the city.toml of a running city. It implements city.RigEditor. It is safe for
+// concurrent use; edits run one after the other.
 type Rigs struct {
 	source config.Source
 	city   city.Control
@@ -30,7 +30,7 @@ type Rigs struct {
 	last   atomic.Uint64 // number of the newest edit
 }
 
-// rigEdit is the result of an edit: the configuration that the file has then.
+// rigEdit is the result of an edit: the configuration after it.
 type rigEdit struct {
 	after *config.City
 	err   error
@@ -64,7 +64,7 @@ func (r *Rigs) AddRig(ctx context.Context, n city.NewRig) (city.Receipt, error) 
 	}
 	rig := after.Rig(n.Name)
 	return r.reload(ctx, events.RigAdded, n.Name, fmt.Sprintf(
-		"added rig %s: %s, its work begins with %s-", rig.Name, rig.Path, rig.Prefix))
+		"added rig %s: %s; IDs of its work begin with %s-", rig.Name, rig.Path, rig.Prefix))
 }
 
 // RemoveRig implements city.RigEditor.
@@ -88,7 +88,7 @@ func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error)
 		return city.Receipt{}, err
 	}
 	return r.reload(ctx, events.RigRemoved, name, fmt.Sprintf(
-		"removed rig %s; %s and its work stay", name, rig.Path))
+		"removed rig %s; its folder %s and its work stay", name, rig.Path))
 }
 
 // rigAt returns the index of a rig in a snapshot, or -1.
@@ -96,7 +96,7 @@ func rigAt(snap *city.Snapshot, name string) int {
 	return slices.IndexFunc(snap.Rigs, func(rig city.Rig) bool { return rig.Name == name })
 }
 
-// inUse returns an error if agents belong to a rig, or if work is in progress there.
+// inUse returns an error if a rig still has agents, or work in progress.
 func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) error {
 	var agents, begun []string
 	for i := range snap.Agents {
@@ -127,7 +127,7 @@ func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) er
 	return nil
 }
 
-// edit changes city.toml, unless the controller holds a change of it back.
+// edit changes city.toml, unless a change of it waits for a confirmation.
 func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*config.City,
 	error) {
 	snap, err := r.city.Snapshot(ctx)
@@ -135,10 +135,11 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 		return nil, err
 	}
 	if snap.Config.Held != nil {
-		return nil, &city.Error{Code: city.Conflict, Message: "a change of city.toml is held " +
-			"back: run `gcity reload --confirm` to apply it, or undo it; nothing was written"}
+		return nil, &city.Error{Code: city.Conflict, Message: "a change of city.toml waits for a " +
+			"confirmation, so nothing was written: run `gcity reload --confirm` to accept " +
+			"it, or undo it"}
 	}
-	own := fmt.Sprint(r.last.Add(1)) // each edit is a call of its own
+	own := fmt.Sprint(r.last.Add(1)) // a name of its own, so that edits do not share a call
 	done, ok := r.calls.Do(ctx, own, time.Now(), limit, func() rigEdit {
 		after, err := change()
 		return rigEdit{after, err}
@@ -149,7 +150,7 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 	return done.after, refusal(done.err)
 }
 
-// refusal returns the error about a failed edit with its code.
+// refusal returns the error of a failed edit with its code.
 func refusal(err error) error {
 	code := city.Invalid
 	switch {
@@ -163,7 +164,7 @@ func refusal(err error) error {
 	return &city.Error{Code: code, Message: redact.Text(err.Error())}
 }
 
-// reload applies the file that was written, and records the edit.
+// reload brings the file that was written into force, and records the edit.
 func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Receipt, error) {
 	if _, err := r.city.Do(ctx, city.Reload{}); err != nil {
 		code := city.Unavailable
@@ -171,10 +172,10 @@ func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Rece
 			code = refused.Code
 		}
 		return city.Receipt{}, &city.Error{Code: code,
-			Message: "city.toml is written, but not applied: " + err.Error()}
+			Message: "city.toml is written but not in force: " + err.Error()}
 	}
 	peer := city.PeerOf(ctx)
-	peer.Remote = false // the event is gcity's own report
+	peer.Remote = false // the controller accepts this event only from this machine
 	receipt, err := r.city.Do(city.WithPeer(ctx, peer),
 		city.Emit{Event: events.Event{Type: kind, Subject: rig, Message: message}})
 	receipt.Message = message

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Automation returns an automation of the city in dir as it is defined, with its gate closed.
+// Automation returns an automation of the city in dir as its file defines it, with a closed gate.
 func Automation(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
 		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source),
@@ -27,7 +27,7 @@ func Automation(dir string, d automation.Definition) city.Automation {
 	return v
 }
 
-// Broken returns an automation with an invalid file, each problem followed by its position.
+// Broken returns an automation with an invalid file. Its reason lists the problems with their positions.
 func Broken(dir string, b automation.Broken) city.Automation {
 	return city.Automation{
 		Name: b.Scoped(), Rig: b.Rig, Source: within(dir, b.Source), Layer: b.Layer.Title,
@@ -45,7 +45,7 @@ func reasons(dir string, all toml.Problems) string {
 	return strings.Join(lines, "\n")
 }
 
-// within returns a path relative to the folder that contains it.
+// within returns a path relative to dir if it is below dir.
 func within(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel

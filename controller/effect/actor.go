@@ -1,6 +1,6 @@
 package effect
 
-// Actors of events.
+// Values of the actor of an event.
 const (
 	ActorController = "controller"
 	ActorOperator   = "operator"

@@ -15,25 +15,25 @@ type Configuration struct {
 	Name      string
 	Revision  string
 	Suspended bool
-	Wants     []agent.Want // in name order; all possible members of pools too
-	Pools     []agent.Pool // in name order
-	Rigs      []agent.Rig  // in name order
+	Wants     []agent.Want // sorted by name; includes all possible members of pools
+	Pools     []agent.Pool // sorted by name
+	Rigs      []agent.Rig  // sorted by name
 	Tiers     []config.Watchdog
-	Overrides map[string]int // sizes of pools set by a user
-	OnDisk    bool           // crash_history = "disk"
+	Overrides map[string]int // sizes that users have set, by pool
+	OnDisk    bool           // whether crash histories are saved: crash_history = "disk"
 
-	Dir     string       // the folder of the city
-	Source  *config.City // the configuration that this was made from
+	Dir     string       // folder of the city
+	Source  *config.City // the configuration that this one was converted from
 	Backups bool         // work is backed up once a day
-	// the city has no stores: no counts, no automations
+	// the city has no stores, so work is not counted and no automation runs
 	NoWork             bool
 	Layers             []formula.Layer
 	Automations        automation.Options
-	WispEvery, WispTTL time.Duration // both or none are 0
+	WispEvery, WispTTL time.Duration // either both are 0 or neither is
 	Warnings           []string
-	Environ            []string // variables that override the file
+	Environ            []string // environment variables that override the file
 	Console            city.Console
-	API                config.API // zero = it does not listen
+	API                config.API // the TCP listener; zero = none
 	Store              city.WorkStore
 	Patrol             time.Duration
 	Grace              time.Duration // shutdown_timeout

@@ -1,5 +1,5 @@
-// Package effect has the inputs and the effects of a controller. An input is something that happened; an effect is
-// something that the machine wants done. Both are plain values.
+// Package effect defines the inputs and effects of a controller's machine. An input is something that has happened.
+// An effect is something that the machine requests. Both are plain values.
 package effect
 
 import (
@@ -14,22 +14,22 @@ import (
 	"gcity/session"
 )
 
-// Farewell limits the time after the last decision of a city: effects in flight, cleanup, and last messages to
-// scripts.
+// Farewell limits everything that happens after the last decision of a city: effects in flight, cleanup, and last
+// messages to scripts.
 const Farewell = 6 * time.Second
 
-// Effect is something the machine wants done. Effects with a key run outside the loop, at most one per key (L1),
-// and return inputs.
+// Effect is an action that the machine requests. Effects with a key run outside the loop, at most one at a time per
+// key (L1). Their results return as inputs.
 type Effect interface{ Key() string }
 
 type (
-	// Start starts an agent's session and brings it to readiness. → Started
+	// Start starts an agent's session and waits until it is ready. → Started
 	Start struct {
 		Want  *agent.Want
-		Brief *Brief // a file for it to read; nil = not needed
+		Brief *Brief // file for the agent to read; nil = none
 		Ends  []UnrecordedEnd
 	}
-	// Resume brings an adopted session to readiness. → Started
+	// Resume waits until an adopted session is ready. → Started
 	Resume struct {
 		Want   *agent.Want
 		Status session.Status
@@ -41,9 +41,9 @@ type (
 	}
 	// Vet asks a provider whether it could run sessions. → Vetted
 	Vet struct{ Provider string }
-	// Kill kills the process tree of a session while a stop is in flight. It returns no input; the stop does.
+	// Kill kills the process tree of a session while a Stop is in flight. It has no result of its own.
 	Kill struct{ Agent, Session string }
-	// Cancel ends the wait of a start in flight; its Started still follows.
+	// Cancel cancels a start in flight. The start still returns a Started.
 	Cancel struct{ Agent string }
 	// Capture saves the last output of a dead session. → Captured
 	Capture struct {
@@ -51,55 +51,57 @@ type (
 		At                 time.Time
 		Cols, Rows         int
 	}
-	// Acknowledge lets the provider forget an exit that was recorded.
+	// Acknowledge notifies the provider that an exit was recorded, so that it may forget the exit.
 	Acknowledge struct{ Agent, Session, ID string }
-	// Type presses keys in a session, interrupts or clears it. → Typed
+	// Type presses keys in a session, interrupts it, or clears its output. → Typed
 	Type struct {
 		Agent, Session string
 		Cmd            city.Command
 	}
-	// Send types a text into a session and submits it; a polite one only while no viewer types there. → Sent
+	// Send types a text into a session and submits it. A polite text is not typed while a viewer is typing. → Sent
 	Send struct {
 		Agent, Session, Life string
 		ID                   uint64
 		Text                 string
 		Polite               bool
-		Provider             string // of the session; "" = there is only one provider
-		// of the line in which the agent's program waits for input; "" = unknown
+		Provider             string // provider of the session; "" = the only one
+		// prefix of the line in which the agent's program waits for input; "" = unknown
 		Prefix string
 	}
 	// List lists all sessions. → Listed
 	List struct {
 		Turn    uint64
-		Inherit bool // sessions of the previous controller may be seen for the first time
-		First   bool // no list has shown any session so far
+		Inherit bool // the list may be the first to contain sessions of the previous controller
+		First   bool // no earlier list has succeeded
 	}
 	// Load reads the configuration if its revision has changed. → Loaded
 	Load struct {
-		Known   string // the revision in force
-		Refused string // the one that was last refused
-		Sighted string // the one that the last patrol saw
-		Now     bool   // the file is complete: load it even if it was not seen before
-		Force   bool   // a command waits for the result, changed or not
+		Known   string // revision in force
+		Refused string // revision that was rejected last
+		Sighted string // revision that the last patrol saw
+		// load a new revision even if it was not seen before, because the file is complete
+		Now   bool
+		Force bool // return a result even if nothing has changed, because a command waits for it
 	}
-	// Edit writes the suspended flag of an agent, a pool or a rig; of the city if neither is named. → Edited
+	// Edit writes the suspended flag of an agent, a pool or a rig. If none is named, it is the city's flag. →
+	// Edited
 	Edit struct {
 		Agent, Rig string
 		On         bool
-		ID         uint64 // of its command
+		ID         uint64 // ID of its command
 	}
 	// CheckPool runs a pool's check. → PoolChecked
 	CheckPool struct{ Pool *agent.Pool }
-	// MarkDrain writes the drain marks of a session; the zero Drain removes them. → DrainMarked
+	// MarkDrain stores a drain with a session. The zero Drain removes it. → DrainMarked
 	MarkDrain struct {
 		Agent, Session, ID string
 		Drain              session.Drain
 	}
-	// Scale writes or removes the size of a pool set by a user. → Scaled
+	// Scale saves the size that a user has set for a pool, or removes it. → Scaled
 	Scale struct {
 		Pool string
 		Size *int
-		ID   uint64 // of its command
+		ID   uint64 // ID of its command
 	}
 	// Scan looks for automations in layers of folders. → Scanned
 	Scan struct {
@@ -110,15 +112,16 @@ type (
 	// SweepRuns closes the records of runs that the previous controller left open. It also returns the newest
 	// record of each automation in Of. → RunsSwept
 	SweepRuns struct{ Of []string }
-	// CloseUnclosedRuns closes open records of runs that are older than a time, except known ones. →
-	// UnclosedRunsClosed
+	// CloseUnclosedRuns closes the records of runs that are open and were created before a given time, except known
+	// ones. → UnclosedRunsClosed
 	CloseUnclosedRuns struct {
-		Known  []string // beads, sorted
+		Known  []string // IDs of known records, sorted
 		Before time.Time
 	}
-	// Follow delivers events of these types after a sequence number, and replaces the previous Follow. → Happened
+	// Follow subscribes to events of these types after a sequence number. It replaces the previous Follow. →
+	// Happened
 	Follow struct {
-		ID    uint64 // of this effect; events of earlier ones are ignored
+		ID    uint64 // ID of this effect; inputs with earlier IDs are ignored
 		After uint64
 		Types []string
 	}
@@ -131,61 +134,63 @@ type (
 	OpenRun struct{ Run automation.Run }
 	// Run executes a run. → RunEnded
 	Run struct {
-		In     *config.City // the configuration when the run was opened
-		Run    automation.Run
-		Bead   string
-		Memory uint64    // revision of the saved state that this run needs
-		Failed *city.Run // the failed run that triggered it; nil: it was not triggered by a failure
+		In   *config.City // configuration at the time when the run was opened
+		Run  automation.Run
+		Bead string
+		// revision of the automations' state that must be saved before the run starts
+		Memory uint64
+		Failed *city.Run // the failed run that triggered this one; nil: no failed run did
 	}
-	// CancelRun ends a run on request. Its result comes back as an input.
+	// CancelRun cancels a run on request. The run still returns a RunEnded.
 	CancelRun struct{ Bead, By string }
-	// CancelRuns cancels all runs; each returns its own result.
+	// CancelRuns cancels all runs. Each still returns a RunEnded.
 	CancelRuns struct{}
 	// CloseRun closes a run's record. → RunClosed
 	CloseRun struct {
 		Run     city.Run
 		Formula bool
-		Kind    string // of the event about the end; "" = it is already recorded
+		Kind    string // type of the event about the end; "" = the end is already recorded
 		Msg     string
-		Again   *Retry // when it is retried; nil: it is not
-		Failed  bool   // the last attempt
+		Again   *Retry // when the run is retried; nil: it is not
+		Failed  bool   // the previous attempt failed
 	}
 	// SaveAutomations saves the state of automations. → AutomationsSaved
 	SaveAutomations struct {
 		Rev    uint64
 		Memory []byte
 	}
-	// ChangeBead creates or changes a piece of work. → BeadChanged
+	// ChangeBead creates or changes a bead. → BeadChanged
 	ChangeBead struct {
 		ID  uint64
 		Cmd city.Command
 	}
 	// CountWork counts open work. → WorkCounted
 	CountWork struct{ Pools []string }
-	// ReturnWork returns work of members that have left their pools for good. → WorkReturned
+	// ReturnWork returns the work of members that have left their pools for good. → WorkReturned
 	ReturnWork struct{ Of []Leaver }
-	// ProbeStores checks whether stores that failed work again. → StoresProbed; StoresReported has the details
+	// ProbeStores tries again to use stores that failed. → StoresProbed, and StoresReported with the details
 	ProbeStores struct{}
-	// Purge removes wisps that were closed longer ago than Wisps (0 = never), and old records of runs except the
-	// newest of each automation. → Purged
+	// Purge removes wisps that were closed longer ago than Wisps (0 = never). It also removes old records of runs,
+	// except the newest of each automation. → Purged
 	Purge struct {
 		Wisps, Runs time.Duration
 		Of          []string
 	}
 	// BackUp makes the backups of work that are due. → BackedUp
 	BackUp struct{}
-	// Measure samples the resources that sessions use. → Measured
+	// Measure samples the resource usage of all sessions. → Measured
 	Measure struct{}
-	// SaveHistories saves the crash histories of all agents as JSON; nil removes the file. → HistoriesSaved
+	// SaveHistories saves the crash histories of all agents, which are encoded as JSON. Nil removes the file. →
+	// HistoriesSaved
 	SaveHistories struct{ Memory []byte }
-	// Record appends an event. The answers are sent with its sequence number after it is written (L9).
+	// Record appends an event to the log. Then the answers are sent with the event's sequence number (L9).
 	Record struct {
 		Event   events.Event
 		Answers []Answer
 	}
-	// ReadHeartbeat reads the heartbeat file of a watchdog's agent. → HeartbeatRead
+	// ReadHeartbeat reads the heartbeat file of a watched agent. → HeartbeatRead
 	ReadHeartbeat struct{ Tier, Path string }
-	// Escalate notifies a person by mail, and by a command if configured. → Escalated
+	// Escalate notifies a user by mail, and runs the escalate_command if there is one. → Escalated
 	Escalate struct {
 		Tier, From, To, Subject, Text string
 		Call                          time.Time // time of the escalation
@@ -193,9 +198,9 @@ type (
 		Env                           []string
 		In                            *config.City
 	}
-	// Listen sets where the city listens for TCP. → ListenerChanged, at each change
+	// Listen sets the TCP listener that the city wants. → ListenerChanged, at each change
 	Listen struct{ Want config.API }
-	// Emit writes an event of a client and answers its command.
+	// Emit writes an event of a client to the log and answers the client's command.
 	Emit struct {
 		ID    uint64
 		Event events.Event
@@ -221,7 +226,7 @@ func (f Capture) Key() string     { return "capture:" + f.Agent + ":" + f.ID }
 func (f Acknowledge) Key() string { return "ack:" + f.Agent + ":" + f.ID }
 func (f Type) Key() string        { return "type:" + f.Agent }
 
-// shares the key, so that it keeps the order with keys
+// the same key as Type, so that texts and keys stay in order
 func (f Send) Key() string              { return "type:" + f.Agent }
 func (f List) Key() string              { return "list" }
 func (f Load) Key() string              { return "load" }
@@ -255,7 +260,7 @@ func (f Listen) Key() string            { return "" }
 func (f Emit) Key() string              { return "" }
 func (f Reply) Key() string             { return "" }
 
-// Brief is a file that is written before a triage agent starts.
+// Brief is a file for a triage agent, written before the agent starts.
 type Brief struct {
 	Path string
 	Data []byte

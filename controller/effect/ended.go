@@ -8,11 +8,11 @@ import (
 	"gcity/session"
 )
 
-// NewestEvents is how many events from the end of the log are read to learn what a controller recorded before it
-// ended.
+// NewestEvents is the number of events that are read from the end of the log to find out what the previous
+// controller has recorded.
 const NewestEvents = events.MaxLimit
 
-// RecordedEnds returns the IDs of sessions with a recorded end in the given events.
+// RecordedEnds returns the IDs of sessions with an exit that one of these events records.
 func RecordedEnds(newest []events.Event) map[string]bool {
 	recorded := map[string]bool{}
 	for i := range newest {
@@ -23,7 +23,7 @@ func RecordedEnds(newest []events.Event) map[string]bool {
 	return recorded
 }
 
-// EndedSession returns the ID of the session that an event records the end of, "" for other events.
+// EndedSession returns the ID of the session that an event records an exit of, or "" for other events.
 func EndedSession(e *events.Event) string {
 	switch e.Type {
 	case events.AgentCrashed, events.AgentStopped, events.AgentSuspended:
@@ -35,7 +35,7 @@ func EndedSession(e *events.Event) string {
 	return ""
 }
 
-// Death converts the end of a session for the restart policy.
+// Death converts an exit for the restart policy.
 func Death(e *session.Exit) restart.Death {
 	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
 }

@@ -5,18 +5,18 @@ import (
 	"gcity/session"
 )
 
-// UnrecordedEnd is the end of a session with an event that is still queued while the agent's next session starts.
-// The provider forgets an end at that moment, so a file keeps it for the next controller.
+// UnrecordedEnd is an exit with an event that is still queued when the agent's next session starts. The provider
+// then forgets the exit, so it is saved in a file for the next controller.
 type UnrecordedEnd struct {
 	Exit  session.Exit `json:"exit"`
 	Event events.Event `json:"event"`
 }
 
-// Inherited is what a controller finds out about the previous one when it first lists the sessions.
+// Inherited is what a controller learns about the previous one from its first list of sessions.
 type Inherited struct {
-	Recorded map[string]bool // IDs of sessions with an end in the log
-	Ends     []UnrecordedEnd // that the previous controller kept in files
+	Recorded map[string]bool // IDs of sessions with an exit in the log
+	Ends     []UnrecordedEnd // exits that the previous controller saved in files
 }
 
-// Lacks reports whether a session ended under the previous controller without a record.
+// Lacks reports whether the exit of a session happened under the previous controller and is not recorded.
 func (i *Inherited) Lacks(id string) bool { return i != nil && !i.Recorded[id] }

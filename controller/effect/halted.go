@@ -7,10 +7,10 @@ import (
 	"gcity/session"
 )
 
-// CaptureLimit bounds the capture of a dead session's output.
+// CaptureLimit is the timeout of saving a dead session's output.
 const CaptureLimit = 2 * time.Second
 
-// Halt is the error of a run that was canceled on request.
+// Halt is the error of a run that a user has canceled.
 type Halt struct{ Who string }
 
 func (h *Halt) Error() string { return "ended by " + h.Who }
@@ -20,10 +20,11 @@ func IsHalted(err error) bool {
 	return ok
 }
 
-// Abandoned is the error of a run that outlived its controller.
-const Abandoned = "its controller ended before it did"
+// Abandoned is the error of a run that was still active when its controller ended.
+const Abandoned = "its controller ended during the run"
 
-// Partly returns the providers that did not answer a list that others answered.
+// Partly returns the providers that did not answer a list, if others did. partly is false if the list failed
+// completely.
 func Partly(err error) (unknown map[string]error, partly bool) {
 	if p, ok := errors.AsType[*session.Partial](err); ok {
 		return p.Unknown, true

@@ -12,32 +12,32 @@ import (
 	"gcity/watchdog"
 )
 
-// Input is something that happened. The loop converts the outside world into inputs.
+// Input is something that has happened. The loop receives inputs and passes them to the machine.
 type Input interface{ input() }
 
 type (
 	// Tick starts a patrol.
 	Tick struct{}
-	// Stalled says that the whole program was suspended until now, so earlier observations are out of date.
+	// Stalled reports that the whole program was suspended until now. Earlier observations are out of date.
 	Stalled struct{}
-	// Wake is a time that the machine asked for (see Machine.Next).
+	// Wake reports that the time has come that the machine requested (see Machine.Next).
 	Wake struct{}
-	// Poked says that the configuration may have changed.
+	// Poked reports that the configuration may have changed.
 	Poked struct{}
 	// Loaded is the result of a load effect. Without Conf and Err, nothing has changed.
 	Loaded struct {
-		Revision string // of the files that were read
+		Revision string // revision of the files that were read
 		Conf     *Configuration
-		// the configuration differs although its files do not: programs were installed
+		// a missing program was installed, so the configuration differs although its files do not
 		Found bool
-		Err   error // why the files on disk are refused
+		Err   error // why the files on disk are rejected
 	}
 	// Listed is the result of a list effect.
 	Listed struct {
-		// of the effect: actions of the machine after it are newer than this list
+		// turn in which the list was requested; what the machine has done since is newer
 		Turn     uint64
 		Sessions []session.Status
-		Past     *Inherited // nil: it contains no sessions of the previous controller
+		Past     *Inherited // nil: the list contains no sessions of the previous controller
 		Err      error
 	}
 	// ListedLate is the answer of one provider that was late.
@@ -48,31 +48,31 @@ type (
 		Past     *Inherited
 		Err      error
 	}
-	// Lost is the result of a list effect that found another controller in charge of the city.
+	// Lost reports that another controller owns the city. A list effect has found that.
 	Lost struct{ Err error }
-	// FolderMoved says that the city's folder is not at its path, and why; "" = it is back.
+	// FolderMoved reports why the city's folder is not at its path; "" = it is back.
 	FolderMoved struct{ Why string }
-	// Exited is an exit that the provider reported on its own.
+	// Exited is an exit that a provider reported.
 	Exited struct{ Exit session.Exit }
-	// DialogAnswered says that a question of an agent's program was answered during its start.
+	// DialogAnswered reports that gcity answered a question of an agent's program during a start.
 	DialogAnswered struct {
-		Agent, Session string // the session's id
+		Agent, Session string // Session is the ID of the session
 		Dialog         session.Dialog
 	}
-	// Asking says that an agent's program asks a question during its start that a user has to answer in its
+	// Asking reports that an agent's program asks a question during a start. A user must answer it in the agent's
 	// terminal.
 	Asking struct {
 		Agent  string
-		Status session.Status // of its session
-		About  string         // the question; "" = it no longer asks
-		Waits  string         // what the provider waits for instead; "" = nothing
+		Status session.Status // status of the session
+		About  string         // subject of the question; "" = the question is over
+		Waits  string         // what the provider waits for, if not for an answer; "" = nothing
 	}
 	// Started is the result of a start or resume effect.
 	Started struct {
 		Agent    string
 		Status   session.Status
-		Equipped string   // what was copied into its folder; "" = nothing
-		Troubles []string // what could not be copied
+		Equipped string   // what was copied into the agent's folder; "" = nothing
+		Troubles []string // what could not be copied, and why
 		Err      error
 	}
 	// Stopped is the result of a stop effect.
@@ -83,13 +83,13 @@ type (
 	// Vetted is the result of a vet effect.
 	Vetted struct {
 		Provider string
-		Err      error // why it cannot run sessions
+		Err      error // why the provider cannot run sessions; nil = it can
 	}
 	// Captured is the result of a capture effect.
 	Captured struct {
 		Agent, ID string
-		Tail      string // last lines, plain text
-		File      string // the saved output, relative to the city; "" = not saved
+		Tail      string // last lines as plain text
+		File      string // path of the saved output, relative to the city; "" = not saved
 		Err       error
 	}
 	// Typed is the result of a Type effect.
@@ -100,15 +100,15 @@ type (
 	// Sent is the result of a Send effect.
 	Sent struct {
 		Agent     string
-		ID        uint64        // of the delivery
-		Held      string        // why it was held back; "" = it was typed, if Err is nil
-		Wait      time.Duration // until the next attempt
-		Disturbed bool          // a user was typing
-		// bytes printed until it was submitted; the largest number = unknown
+		ID        uint64        // ID of the delivery
+		Held      string        // why the text was held back; "" = it was typed, if Err is nil
+		Wait      time.Duration // time until the next attempt
+		Disturbed bool          // the text was held back because a user is typing
+		// bytes that the session had printed when the text was submitted; MaxUint64 = unknown
 		Output uint64
-		Err    error // it was refused, and a retry would be too
+		Err    error // why the text was refused; a retry would fail too
 	}
-	// Edited is the result of an Edit effect; a load follows automatically.
+	// Edited is the result of an Edit effect. After a success, a load follows.
 	Edited struct {
 		Edit Edit
 		Err  error
@@ -119,9 +119,9 @@ type (
 		Check  string // the command that ran
 		Value  int
 		Err    error         // why the result is invalid
-		Kind   string        // of Err: only the first error of a kind is reported
-		Output string        // end of the output, cleaned
-		Took   time.Duration // run time
+		Kind   string        // kind of Err; repeated errors of the same kind are reported once
+		Output string        // end of the output, as plain text
+		Took   time.Duration // duration of the check
 	}
 	// DrainMarked is the result of a MarkDrain effect.
 	DrainMarked struct {
@@ -134,9 +134,10 @@ type (
 		Scale Scale
 		Err   error
 	}
-	// Watched says that a client watches the snapshots.
+	// Watched reports that a client watches the snapshots.
 	Watched struct{}
-	// Measured has the resources that sessions used, by name. With Err, nothing is known.
+	// Measured is the result of a Measure effect: the resource usage by name of the session. If Err is set, nothing
+	// was measured.
 	Measured struct {
 		Usage map[string]session.Usage
 		At    time.Time
@@ -144,29 +145,29 @@ type (
 	}
 	// HistoriesSaved is the result of SaveHistories.
 	HistoriesSaved struct{ Err error }
-	// FoldersChanged says that folders of automations may have changed.
+	// FoldersChanged reports that folders of automations may have changed.
 	FoldersChanged struct{}
 	// Scanned is the result of a scan effect.
 	Scanned struct {
 		Catalog automation.Catalog
 		Newest  uint64 // sequence number of the newest event in the log
-		Trouble string // with folders, or with links to formulas
-		Away    bool   // the city is not at its path: nothing was read
+		Trouble string // problems with folders, or with links to formulas
+		Away    bool   // the city's folder is not at its path, so nothing was read
 	}
 	// RunsSwept is the result of SweepRuns.
 	RunsSwept struct {
-		Interrupted []city.Run  // were open and are closed now
-		Runs        []city.Run  // the newest, including those
+		Interrupted []city.Run  // runs that were open and are closed now
+		Runs        []city.Run  // newest runs, including those in Interrupted
 		Odd         string      // records that can never be closed, and why
-		Told        *LoggedRuns // what the log contains about them; nil: unknown
+		Told        *LoggedRuns // what the log contains about the runs; nil: unknown
 		Err         error
 	}
-	// Happened has events that automations wait for, in order.
+	// Happened contains events that automations subscribed to, in order.
 	Happened struct {
 		Follow uint64 // ID of the Follow effect
 		Events []events.Event
 	}
-	// FollowEnded says that a Follow effect ended on its own.
+	// FollowEnded reports that a subscription ended without a request.
 	FollowEnded struct {
 		Follow uint64
 		Err    error
@@ -176,7 +177,7 @@ type (
 		Scoped string
 		Check  string // the command that ran
 		Code   int
-		Err    string // why it has no exit code
+		Err    string // why the exit code is unknown; "" = it is known
 	}
 	// RunOpened is the result of creating the record of a run.
 	RunOpened struct {
@@ -191,10 +192,10 @@ type (
 		Code         *int
 		Problem      string
 		Output       string
-		Made, Title  string // the root bead that a formula created
+		Made, Title  string // root bead that the formula created, and its title
 		Formula      bool
 		TimedOut     bool
-		Halted       bool // it was canceled on request
+		Halted       bool // a user has canceled it
 		Took         time.Duration
 	}
 	// RunClosed is the result of closing the record of a run.
@@ -207,43 +208,43 @@ type (
 		Rev uint64
 		Err error
 	}
-	// BeadChanged is the result of a command about work.
+	// BeadChanged is the result of ChangeBead.
 	BeadChanged struct {
 		ID      uint64
-		Events  []events.Event // of the changes; empty = nothing changed
+		Events  []events.Event // events of the changes; empty = nothing changed
 		Bead    beads.Bead
-		Message string // answer to the command; "" = as the event says
+		Message string // answer to the command; "" = derived from the event
 		Err     *city.Error
 	}
-	// WorkCounted is the result of CountWork. Unchanged: the same as the last count.
+	// WorkCounted is the result of CountWork. Unchanged means that the counts are the same as before.
 	WorkCounted struct {
 		Work      city.Work
-		Rigs      map[string]city.RigWork // of rigs that could be counted
+		Rigs      map[string]city.RigWork // by rig; without rigs that could not be counted
 		Unchanged bool
-		Tasks     map[string]string  // by assignee: the newest work in progress
-		Gated     map[string]string  // by assignee: the gate that this work waits for
-		Held      map[string]Holding // by assignee: all unfinished work
+		Tasks     map[string]string  // newest work in progress, by assignee
+		Gated     map[string]string  // gate that this work waits for, by assignee
+		Held      map[string]Holding // all unfinished work, by assignee
 		Mail      city.MailTally
-		Unknown   bool  // Work is incomplete, because a store was never counted
-		Err       error // why some counts are old
+		Unknown   bool  // some counts are missing, because a store was never counted
+		Err       error // why some counts are out of date
 	}
-	// WorkReturned is the result of returning work to pools. Some of it may be done despite an error.
+	// WorkReturned is the result of ReturnWork. With an error, some work may have been returned.
 	WorkReturned struct {
-		Done []Returned // in the order in which it was done
+		Done []Returned // in the order in which it was returned
 		Err  error
 	}
-	// StoresReported has the problems of the stores.
+	// StoresReported contains the problems of all stores.
 	StoresReported struct{ guard.Report }
-	// StoresProbed says that the stores that failed were tried again.
+	// StoresProbed reports that failed stores were tried again.
 	StoresProbed struct{}
-	// Purged is the result of removing old wisps.
+	// Purged is the result of Purge.
 	Purged struct {
 		N   int
 		Err error
 	}
 	// BackedUp is the result of BackUp.
 	BackedUp struct{ Err error }
-	// Command is a command of a client; ID identifies the answer.
+	// Command is a command of a client. The answer has the same ID.
 	Command struct {
 		ID   uint64
 		Cmd  city.Command
@@ -251,21 +252,21 @@ type (
 	}
 	// UnclosedRunsClosed is the result of CloseUnclosedRuns.
 	UnclosedRunsClosed struct{ Err error }
-	// CommandAbandoned says that no client waits for the answer to a city.Fire any more.
+	// CommandAbandoned reports that the client of a city.Fire no longer waits for the answer.
 	CommandAbandoned struct{ ID uint64 }
-	// Shutdown stops the city: its agents too, unless Leave is set.
+	// Shutdown requests that the controller ends. It stops the agents too, unless Leave is set.
 	Shutdown struct{ Leave bool }
-	// Hurry ends the grace period of a shutdown in flight.
+	// Hurry ends the grace period of a stop in progress.
 	Hurry struct{}
-	// ModeChanged says that the city runs in another mode: its console has closed.
+	// ModeChanged reports a new mode of the run, for example because the console has closed.
 	ModeChanged struct{ Mode string }
-	// LogHealth says why the event log is degraded; "" = it is healthy.
+	// LogHealth reports why the event log is degraded; "" = it works.
 	LogHealth struct{ Degraded string }
-	// HeartbeatRead is the content of a heartbeat file. Without Stamp and Problem, the file does not exist.
+	// HeartbeatRead is the content of a heartbeat file. If Stamp and Problem are empty, the file does not exist.
 	HeartbeatRead struct {
 		Tier, Path string
 		Stamp      time.Time
-		Agents     watchdog.Agents // as the heartbeat reports them
+		Agents     watchdog.Agents // as reported in the heartbeat
 		Problem    string
 		Unread     bool // the file could not be read
 	}
@@ -275,11 +276,11 @@ type (
 		Call   time.Time
 		Events []events.Event
 		Err    string // why no mail was sent
-		Ran    bool   // escalate_command ran
-		Failed string // how it failed
+		Ran    bool   // the escalate_command was run
+		Failed string // how the command failed; "" = it did not
 		Output string
 	}
-	// ListenerChanged is the state of the TCP listener.
+	// ListenerChanged reports the state of the TCP listener.
 	ListenerChanged struct{ Door city.Listener }
 )
 

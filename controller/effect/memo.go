@@ -7,17 +7,18 @@ import (
 	"gcity/restart"
 )
 
-// Memo is the crash history of one agent. Its times use the wall clock, the only clock that outlives a process.
+// Memo is the saved crash history of one agent. Its times are wall-clock times, because only that clock continues
+// after a process has ended.
 type Memo struct {
-	// of its specification: the same name with another fingerprint is another agent
+	// fingerprint of the agent's specification; an agent with another one has no history
 	Fingerprint string `json:"fingerprint"`
 	restart.History
-	// it waits until Until: backoff, quarantined or failed
+	// backoff, quarantined or failed, until Until; "" = the agent does not wait
 	State   city.State `json:"state,omitempty"`
 	Until   time.Time  `json:"until,omitzero"`
 	Since   time.Time  `json:"since,omitzero"`
 	Why     string     `json:"why,omitempty"`
-	Struck  int        `json:"struck,omitempty"`  // crashes that led to the quarantine
-	Because string     `json:"because,omitempty"` // why it will start
-	End     string     `json:"end,omitempty"`     // ID of the newest session that is counted in it
+	Struck  int        `json:"struck,omitempty"`  // number of crashes that led to the quarantine
+	Because string     `json:"because,omitempty"` // reason of the next start
+	End     string     `json:"end,omitempty"`     // ID of the newest session that was counted
 }

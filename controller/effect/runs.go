@@ -7,22 +7,22 @@ import (
 	"gcity/events"
 )
 
-// LoggedRuns is what the newest events contain about runs.
+// LoggedRuns is what the newest events of the log contain about runs.
 type LoggedRuns struct {
-	// time of the oldest of these events; the log may contain earlier ones
+	// time of the oldest of these events; there may be older ones in the log
 	Since time.Time
-	Fired map[string]bool // IDs of runs with a start event
-	Ended map[string]bool // IDs of runs with an end event
+	Fired map[string]bool // IDs of runs with an event of their start
+	Ended map[string]bool // IDs of runs with an event of their end
 }
 
 // Retry is when a failed run is retried.
 type Retry struct {
-	Try int       `json:"try"` // number of this attempt
+	Try int       `json:"try"` // number of the retry
 	Of  int       `json:"of"`
 	At  time.Time `json:"at"`
 }
 
-// TellsOf returns what some events, newest first, contain about runs.
+// TellsOf collects what events contain about runs. The newest event must be first.
 func TellsOf(newest []events.Event) *LoggedRuns {
 	t := &LoggedRuns{Fired: map[string]bool{}, Ended: map[string]bool{}}
 	for i := range newest {

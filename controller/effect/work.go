@@ -10,7 +10,7 @@ import (
 // Leaver is a member that has left its pool for good.
 type Leaver struct{ Agent, Pool string }
 
-// Returned is a piece of work that was returned to a pool.
+// Returned is a bead that was returned to a pool.
 type Returned struct {
 	Leaver
 	Bead  string
@@ -19,14 +19,14 @@ type Returned struct {
 
 // Holding is the unfinished work of an assignee.
 type Holding struct {
-	IDs []string // of a few, those in progress first
+	IDs []string // IDs of a few beads; those in progress are first
 	N   int
 }
 
 // Same reports whether two holdings are equal.
 func (h Holding) Same(o Holding) bool { return h.N == o.N && slices.Equal(h.IDs, o.IDs) }
 
-// With returns a holding that includes the work of another one.
+// With returns the sum of two holdings.
 func (h Holding) With(o Holding) Holding {
 	h.N += o.N
 	h.IDs = slices.Concat(h.IDs, o.IDs[:min(len(o.IDs), city.StrandedIDs-len(h.IDs))])

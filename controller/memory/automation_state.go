@@ -14,11 +14,11 @@ import (
 	"gcity/internal/disk"
 )
 
-// DeedsFile, in the city's .gc folder, keeps what automations have done: when each ran last, which events it has
-// dealt with. Records of runs may be pruned; this stays.
+// DeedsFile is the file in the city's .gc folder with the state of automations, for example when each ran last. It
+// remains when records of runs are pruned.
 const DeedsFile = "automations.json"
 
-// deedsVersion is what this program writes, and all that it reads.
+// deedsVersion is the version of the file that this program writes, and the only one that it reads.
 const deedsVersion = 1
 
 type deedsOf[A any] struct {
@@ -34,8 +34,8 @@ func WriteDeeds(dir string, memory []byte) error {
 	return disk.Save(filepath.Join(dir, ".gc", DeedsFile), append(data, '\n'), 0o600)
 }
 
-// ReadDeeds returns what is remembered of the automations of the city in dir, by scoped name. With an error it is
-// what can be used of it.
+// ReadDeeds returns the saved state of the automations of the city in dir, by scoped name. With an error, it
+// returns the part that could be read.
 func ReadDeeds(dir string) (map[string]automation.Memory, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", DeedsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,19 +52,21 @@ func ReadDeeds(dir string) (map[string]automation.Memory, error) {
 			"start without it", DeedsFile, err)
 	case len(bad) > 0:
 		return deeds, fmt.Errorf("part of the saved state of automations in .gc/%s cannot be "+
-			"used: %s; these start without it", DeedsFile, strings.Join(bad, "; "))
+			"used: %s; the affected automations start without it", DeedsFile,
+			strings.Join(bad, "; "))
 	}
 	return deeds, nil
 }
 
-// decodeDeeds returns the entries that it can read, and a text for each entry that it cannot read.
+// decodeDeeds returns the valid entries, and a message for each invalid one.
 func decodeDeeds(data []byte) (deeds map[string]automation.Memory, bad []string, err error) {
 	var kept deedsOf[map[string]json.RawMessage]
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return nil, nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	if kept.Version != deedsVersion {
-		return nil, nil, fmt.Errorf("it has version %d, and this program reads %d", kept.Version,
+		return nil, nil, fmt.Errorf("it has version %d, but this program reads only %d",
+			kept.Version,
 			deedsVersion)
 	}
 	deeds = map[string]automation.Memory{}
@@ -79,14 +81,14 @@ func decodeDeeds(data []byte) (deeds map[string]automation.Memory, bad []string,
 	return deeds, bad, nil
 }
 
-// Deeds returns what the last controller of the city in dir remembered of its automations, by scoped name.
+// Deeds returns the state of automations that the last controller of the city in dir saved, by scoped name.
 func Deeds(dir string) (map[string]automation.Memory, error) { return ReadDeeds(dir) }
 
-// BadSuffix is added to the name of a file that could not be used.
+// BadSuffix is appended to the name of a file that could not be read.
 const BadSuffix = ".bad"
 
-// KeepBadDeeds copies a file that cannot be read, because a new one will replace it. It moves a file that is not a
-// regular file.
+// KeepBadDeeds makes a copy of a file that could not be read, because a new file will replace it. Anything but a
+// regular file is moved.
 func KeepBadDeeds(dir string) error {
 	path := filepath.Join(dir, ".gc", DeedsFile)
 	data, err := disk.ReadFile(path)

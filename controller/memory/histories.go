@@ -1,5 +1,5 @@
-// Package memory reads and writes the files of a city that outlive its controller: crash histories, and what
-// automations have done.
+// Package memory reads and writes the files of a city that outlive its controller: crash histories, and the state
+// of automations.
 package memory
 
 import (
@@ -14,21 +14,21 @@ import (
 	"gcity/internal/disk"
 )
 
-// MemoryFile, in the city's .gc folder, keeps crash histories where [daemon] crash_history is "disk".
+// MemoryFile is the file in the city's .gc folder with the crash histories, if [daemon] crash_history is "disk".
 const MemoryFile = "crash-history.json"
 
-// MemoryVersion is what this program writes, and all that it reads.
+// MemoryVersion is the version of the file that this program writes, and the only one that it reads.
 const MemoryVersion = 1
 
-// HistoriesFile is the file: A is map[string]memo, encoded or not.
+// HistoriesFile is the content of the file. A is a map[string]effect.Memo, or its encoded form.
 type HistoriesFile[A any] struct {
 	Version int    `json:"version"`
-	City    string `json:"city"` // the folder: in a copy of it other agents live
+	City    string `json:"city"` // folder of the city; a copy of it has other agents
 	Agents  A      `json:"agents"`
 }
 
-// ReadHistories returns what was kept of the agents of the city in dir, by name; a city without a file remembers
-// nothing. The error says why nothing is known.
+// ReadHistories returns the saved crash histories of the city in dir, by agent. Without a file it returns none. The
+// error describes why the file cannot be used.
 func ReadHistories(dir string) (map[string]effect.Memo, error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", MemoryFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,9 +39,8 @@ func ReadHistories(dir string) (map[string]effect.Memo, error) {
 		agents, err = DecodeHistories(data, dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the crash histories in .gc/%s cannot be used: %w; every agent "+
-			"begins with a clean slate, and the file is replaced when there is something "+
-			"to remember", MemoryFile, err)
+		return nil, fmt.Errorf("the crash histories in .gc/%s cannot be used: %w; all agents "+
+			"start without a crash history, and the next crash replaces the file", MemoryFile, err)
 	}
 	return agents, nil
 }
@@ -52,7 +51,7 @@ func DecodeHistories(data []byte, dir string) (map[string]effect.Memo, error) {
 		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	if m.Version != MemoryVersion {
-		return nil, fmt.Errorf("it is of version %d, and this program knows version %d", m.Version,
+		return nil, fmt.Errorf("it has version %d, but this program reads only %d", m.Version,
 			MemoryVersion)
 	}
 	if m.City != dir {
@@ -62,13 +61,14 @@ func DecodeHistories(data []byte, dir string) (map[string]effect.Memo, error) {
 		switch r.State {
 		case "", city.Backoff, city.Quarantined, city.Failed:
 		default:
-			return nil, fmt.Errorf("it is damaged: agent %q waits in the state %q", name, r.State)
+			return nil, fmt.Errorf("it is damaged: agent %q cannot wait in the state %q", name,
+				r.State)
 		}
 	}
 	return m.Agents, nil
 }
 
-// WriteHistories replaces the file of a city; without agents it is removed.
+// WriteHistories replaces the file of a city, or removes it if agents is empty.
 func WriteHistories(at, dir string, agents []byte) error {
 	path := filepath.Join(at, ".gc", MemoryFile)
 	if agents == nil {

@@ -10,39 +10,39 @@ import (
 	"gcity/controller/effect"
 )
 
-// Outbox has the queued texts of one agent.
+// Outbox holds the queued texts of one agent.
 type Outbox struct {
-	Waiting []*Delivery // in typing order
-	Current *Delivery   // in the queue of the terminal, or being typed; nil: empty
-	Over    []*Delivery // newest last
-	Again   time.Time   // queued texts are not tried before, except urgent ones
-	// since when a draft or a user's typing holds texts back; zero = they are not held back
+	Waiting []*Delivery // in the order in which they will be typed
+	Current *Delivery   // in the queue of the terminal, or being typed; nil: none
+	Over    []*Delivery // finished texts, the newest last
+	Again   time.Time   // the next attempt to type texts; urgent texts do not wait for it
+	// since when a draft or a user's typing delays texts; zero = they are not delayed
 	Disturbed time.Time
 }
 
 // Delivery is a text for an agent.
 type Delivery struct {
 	ID           uint64
-	Text         string // "" when it is over
+	Text         string // empty when the text is finished
 	First        string // its first line, for display
 	Lines, Bytes int
 	Now          bool
-	Held         bool // it was tried and held back
+	Held         bool // an attempt to type it was refused
 	Stage        city.Stage
 	Why          string
-	Since        time.Time // when it reached its stage
+	Since        time.Time // when it reached its current stage
 	Came         time.Time
 
-	Asker    uint64    // the command that waits for a report; 0 = it was answered
-	AnswerBy time.Time // at the latest
+	Asker    uint64    // ID of the command that waits for a report; 0 = already answered
+	AnswerBy time.Time // when that command is answered at the latest
 
 	Tier     string  // the watchdog that sent it; "" = a user
-	Meant    string  // the session that the watchdog meant
-	Obsolete string  // why it is obsolete; "" = it is not
-	Takers   []Taker // commands that take it back while it is being typed
-	Life     string  // the session that it was typed into
-	Output   uint64  // bytes printed until then
-	Looks    int     // checks for its acknowledgement
+	Meant    string  // ID of the session that the watchdog means
+	Obsolete string  // why the watchdog no longer needs it; "" = it is needed
+	Takers   []Taker // commands that try to take it back while it is being typed
+	Life     string  // ID of the session that it was typed into
+	Output   uint64  // output of the session at that time, in bytes
+	Looks    int     // number of checks for output since then
 }
 
 func (d *Delivery) Draw() city.Send {
@@ -50,12 +50,12 @@ func (d *Delivery) Draw() city.Send {
 		Why: d.Why, Since: d.Since}
 }
 
-// Payload returns the payload of an event about it, without the text.
+// Payload returns the payload of an event about the text. It does not contain the text itself.
 func (d *Delivery) Payload() map[string]any {
 	return map[string]any{"id": d.ID, "bytes": d.Bytes, "lines": d.Lines}
 }
 
-// Sender returns the actor for the log.
+// Sender returns the actor of events about the text.
 func (d *Delivery) Sender() string {
 	if d.Tier != "" {
 		return effect.ActorController
@@ -70,7 +70,7 @@ func (d *Delivery) String() string {
 	return "a line"
 }
 
-// All returns the texts for display: finished, in progress, queued.
+// All returns the texts in this order: finished, current, queued.
 func (b *Outbox) All() []*Delivery {
 	all := slices.Clone(b.Over)
 	if b.Current != nil {
@@ -79,8 +79,8 @@ func (b *Outbox) All() []*Delivery {
 	return append(all, b.Waiting...)
 }
 
-// Queue adds a text to the queue: urgent texts first, otherwise in order. With back, it becomes the first of its
-// kind.
+// Queue adds a text. Urgent texts come before all others. With back, the text becomes the first of its kind, or
+// else the last.
 func (b *Outbox) Queue(d *Delivery, back bool) {
 	urgent := slices.IndexFunc(b.Waiting, func(d *Delivery) bool { return !d.Now })
 	if urgent < 0 {
@@ -96,7 +96,7 @@ func (b *Outbox) Queue(d *Delivery, back bool) {
 	b.Waiting = slices.Insert(b.Waiting, at, d)
 }
 
-// Room returns why another text is refused, "" if it is accepted.
+// Room returns why the outbox has no room for another text, or "" if it has.
 func (b *Outbox) Room(agent string, size int) string {
 	n, bytes := len(b.Waiting), size
 	if b.Current != nil {
@@ -108,17 +108,17 @@ func (b *Outbox) Room(agent string, size int) string {
 	}
 	switch {
 	case n >= city.MaxSends:
-		return fmt.Sprintf("%d texts are already queued for agent %s, the maximum: `gcity agent "+
-			"unsend %s` takes them back", n, agent, agent)
+		return fmt.Sprintf("%d texts are already queued for agent %s, which is the maximum; "+
+			"`gcity agent unsend %s` takes them back", n, agent, agent)
 	case bytes > city.MaxSend:
-		return fmt.Sprintf("the texts that wait for agent %s would be %d bytes together, and %d "+
-			"are kept: wait until some are typed, or put the text in a file and send its name",
+		return fmt.Sprintf("the texts queued for agent %s would have %d bytes, but the maximum "+
+			"is %d: wait until some are typed, or put the text into a file and send its name",
 			agent, bytes, city.MaxSend)
 	}
 	return ""
 }
 
-// Taker is a command that takes back a text that is being typed, and n queued ones.
+// Taker is a command that takes back N queued texts, and one that is being typed.
 type Taker struct {
 	ID uint64
 	N  int
@@ -129,15 +129,15 @@ func (t Taker) Receipt(agent string, n int) effect.Answer {
 		Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.N+n, agent)}}
 }
 
-// MeantFor returns why a watchdog's text is not for the current session, "" if it is.
+// MeantFor returns why a watchdog's text does not fit the current session, or "" if it does.
 func (d *Delivery) MeantFor(life string) string {
 	if d.Meant != "" && d.Meant != life {
-		return "the session that it was for has ended"
+		return "the session that it was meant for has ended"
 	}
 	return ""
 }
 
-// DraftEnd returns when drafts have held a text back for too long.
+// DraftEnd returns when a text that drafts delay is given up.
 func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
 	if d.Came.After(b.Disturbed) {
 		return d.Came.Add(limit)
@@ -145,7 +145,7 @@ func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
 	return b.Disturbed.Add(limit)
 }
 
-// Text returns the text with an ID, nil if it does not exist.
+// Text returns the text with this ID, or nil.
 func (b *Outbox) Text(id uint64) *Delivery {
 	for _, d := range b.Waiting {
 		if d.ID == id {

@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-// Beads answers city.Control.Beads.
+// Beads implements city.Control.Beads.
 func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
 		return nil, city.WorkError(err)
@@ -41,9 +41,9 @@ func (s *Stores) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// listed returns one page from one store. Only one store has the last bead of the previous page. Its page starts
-// after that bead. In other stores the page starts at the bead's time, and in later stores (passed) with beads
-// created at the same moment.
+// listed returns the part of a page that comes from one store. The store with the last bead of the previous page
+// continues after that bead. Other stores continue at the creation time of that bead: those asked before it exclude
+// beads created at that time, those asked later (passed) include them.
 func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
 	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := s.Store(rig)
@@ -70,7 +70,7 @@ func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *
 	return found, !foreign, nil
 }
 
-// Bead answers city.Getter.Bead. A store that fails does not hide a bead in another store.
+// Bead implements city.Getter.Bead. If one store fails, the bead is still searched in the others.
 func (s *Stores) Bead(ctx context.Context, id string) (b beads.Bead, err error) {
 	var lost error
 	for _, rig := range s.Route(id) {

@@ -22,7 +22,7 @@ const (
 	checksAtOnce = 16
 )
 
-// check runs a pool's check. Its time starts when a place is free, so a check that hangs only delays others.
+// check runs a pool's check. The timeout begins when a slot is free, so a check that hangs only delays others.
 func (r *Runner) check(f effect.CheckPool) {
 	r.wg.Go(func() {
 		select {
@@ -66,7 +66,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 		in.Err, in.Kind = errors.New("it was killed by a signal"), "signal"
 	case res.Code > 0:
 		in.Err, in.Kind = fmt.Errorf("it exited %d", res.Code), fmt.Sprint("exit ", res.Code)
-	case res.StdoutDropped > 0: // a truncated number would be a different number
+	case res.StdoutDropped > 0: // a truncated number would be another number
 		in.Kind = "flood"
 		in.Err = fmt.Errorf("it printed more than %d KiB; a check must print one whole number",
 			shell.MaxOutput>>10)
@@ -78,7 +78,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	return in
 }
 
-// mark writes the drain marks of a session.
+// mark writes the drain of a session to its marks.
 func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	in := effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
 	m, ok := sr.w.Provider.(session.Marker)
@@ -90,7 +90,7 @@ func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	return in
 }
 
-// scale writes the size of a pool set by a user.
+// scale saves the size of a pool that a user has set.
 func (r *Runner) scale(f effect.Scale) effect.Input {
 	return effect.Scaled{Scale: f, Err: edit.SetOverride(r.w.At, f.Pool, f.Size)}
 }

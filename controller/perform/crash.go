@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	CrashFiles    = 10       // newest files kept per agent
-	crashLines    = 50       // lines of output in the event
-	crashText     = 16 << 10 // bytes of these lines
-	crashRendered = 64 << 10 // bytes of raw output that are rendered to find them
+	CrashFiles    = 10       // maximum number of files per agent
+	crashLines    = 50       // maximum number of output lines in the event
+	crashText     = 16 << 10 // maximum size of these lines in bytes
+	crashRendered = 64 << 10 // bytes of raw output that are rendered to get these lines
 )
 
-// capture saves the last output of a dead session: the raw output in a file, its last lines for the event.
+// capture saves the last output of a dead session: raw in a file, and its last lines in the result.
 func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input {
 	in := effect.Captured{Agent: f.Agent, ID: f.ID}
 	p, ok := sr.w.Provider.(session.Capturer)
@@ -41,8 +41,8 @@ func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input 
 		in.Tail = lastLines(raw, f.Cols, f.Rows)
 		<-sr.draws
 	case <-ctx.Done():
-		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at once to render "+
-			"each output: %w", context.Cause(ctx)))
+		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at the same time to render the "+
+			"output of each: %w", context.Cause(ctx)))
 	}
 	return in
 }
@@ -56,7 +56,8 @@ func lastLines(raw []byte, cols, rows int) string {
 	return text
 }
 
-// keepCrash writes a crash file and removes the oldest beyond crashFiles. It returns the path relative to the city.
+// keepCrash writes a crash file and removes the oldest files beyond CrashFiles. It returns the path relative to the
+// city.
 func keepCrash(city string, f effect.Capture, raw []byte) (string, error) {
 	dir := CrashDir(city, f.Agent)
 	if err := disk.MkdirAll(dir, 0o700); err != nil {
@@ -80,7 +81,7 @@ func CrashDir(city, agent string) string {
 
 // CrashList returns the crash files in dir, oldest first.
 func CrashList(dir string) ([]string, error) {
-	entries, err := disk.ReadDir(dir) // sorted by name
+	entries, err := disk.ReadDir(dir) // sorted by name, and so by time
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -94,7 +95,7 @@ func CrashList(dir string) ([]string, error) {
 }
 
 // LastWords returns the last lines of an agent's last session as plain text, or its last screen if lines <= 0. It
-// is "" if nothing was saved.
+// returns "" if nothing was saved.
 func LastWords(city, agent string, lines int) (string, error) {
 	files, err := CrashList(CrashDir(city, agent))
 	if err != nil || len(files) == 0 {

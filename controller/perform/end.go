@@ -6,17 +6,17 @@ import (
 	"gcity/session"
 )
 
-// Abandon is Finish for a controller that has crashed. It waits for a short time only.
+// Abandon replaces Finish after the controller has crashed. It waits for a short time only.
 func (r *Runner) Abandon() {
 	r.wind(true)
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
 	defer r.Cancel()
 	if !r.wg.WaitFor(BreakLimit) {
-		r.w.Logger.Error("some effects of the crashed controller do not end")
+		r.w.Logger.Error("some effects of the crashed controller have not ended")
 	}
 }
 
-// wind stops new work, and cancels work that need not finish.
+// wind prevents new effects, and cancels those that need not complete.
 func (r *Runner) wind(leave bool) {
 	r.w.Last.Begin()
 	close(r.closed)
@@ -41,5 +41,5 @@ func (sr *sessions) leave() {
 	}
 }
 
-// BreakLimit is how long effects in flight may take to end after the controller has crashed.
+// BreakLimit is how long Abandon waits for effects in flight.
 const BreakLimit = 10 * time.Second

@@ -10,8 +10,8 @@ import (
 	"gcity/formula"
 )
 
-// linkFormulas links the formulas of the city and of each rig into the folder .beads/formulas of that scope. A rig
-// with an unusable folder is skipped, because its state says so. It returns the problems.
+// linkFormulas links the formulas of the city and of each rig into the folder .beads/formulas of that scope. It
+// skips a rig with an unusable folder, because that is shown as the rig's problem. It returns the other problems.
 func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {
@@ -20,10 +20,10 @@ func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 			failed := linkInto(dir, layers)
 			return func() { err = failed }
 		}) {
-			err = fmt.Errorf("a folder %w; its links stay as they are", errMute)
+			err = fmt.Errorf("a folder %w; existing links stay", errMute)
 		}
 		if err != nil {
-			trouble = append(trouble, fmt.Sprintf("the formulas of %s are not linked: %v", scope,
+			trouble = append(trouble, fmt.Sprintf("cannot link the formulas of %s: %v", scope,
 				err))
 		}
 	}
@@ -36,7 +36,7 @@ func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	return trouble
 }
 
-// layersFor returns the layers in which a rig finds formulas; for "" those of the city.
+// layersFor returns the layers in which a rig finds formulas, or those of the city if rig is "".
 func layersFor(rig string, layers []formula.Layer) []formula.Layer {
 	return slices.DeleteFunc(slices.Clone(layers), func(l formula.Layer) bool {
 		return l.Rig != "" && l.Rig != rig

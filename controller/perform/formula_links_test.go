@@ -37,8 +37,8 @@ func TestFormulasOfRigsAreLinked(t *testing.T) {
 	}
 	for range 2 {
 		in := w.r.automations.scan(t.Context(), f).(effect.Scanned)
-		if !strings.HasPrefix(in.Trouble, "the formulas of rig x are not linked: ") ||
-			strings.Count(in.Trouble, "are not linked") != 1 {
+		if !strings.HasPrefix(in.Trouble, "cannot link the formulas of rig x: ") ||
+			strings.Count(in.Trouble, "cannot link") != 1 {
 			t.Errorf("trouble: %q", in.Trouble)
 		}
 	}

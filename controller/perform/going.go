@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// going has the runs in progress with their cancel functions. It is safe for concurrent use.
+// going holds the cancel functions of the runs in progress. It is safe for concurrent use.
 type going struct {
 	mu   sync.Mutex
-	ends map[string]context.CancelCauseFunc // by bead
+	ends map[string]context.CancelCauseFunc // by ID of the run's record
 }
 
-// add returns the context of a run. The caller calls done when the run has ended.
+// add returns a context for a run. The caller must call done when the run has ended.
 func (g *going) add(ctx context.Context, bead string) (_ context.Context, done func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	g.mu.Lock()
@@ -25,7 +25,7 @@ func (g *going) add(ctx context.Context, bead string) (_ context.Context, done f
 	}
 }
 
-// end cancels a run, unless it has ended.
+// end cancels a run if it is in progress.
 func (g *going) end(bead string, why error) {
 	g.mu.Lock()
 	end := g.ends[bead]

@@ -15,8 +15,9 @@ import (
 	"gcity/session"
 )
 
-// inherit returns which exits the previous controller recorded, and at the first list those it did not. It returns
-// nil for a list that shows no session of that controller for the first time.
+// inherit returns which exits the previous controller has recorded. For the first list it also returns the exits
+// that it could not record. It returns nil if the list cannot contain a session of the previous controller that
+// earlier lists lacked.
 func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
@@ -27,21 +28,22 @@ func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherite
 	}
 	newest, err := sr.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		sr.w.Logger.Warn("the recorded exits of sessions are unknown; some may be recorded twice",
+		sr.w.Logger.Warn("cannot read which exits of sessions are recorded; some may be "+
+			"recorded twice",
 			"err", err)
 	}
 	in.Recorded = effect.RecordedEnds(newest)
 	return in
 }
 
-// endsDir, in the city's .gc folder, has one file per exit that is not recorded yet.
+// endsDir is the folder in the city's .gc folder with one file per exit that is not recorded yet.
 const endsDir = "ends"
 
 func (sr *sessions) endFile(id string) string {
 	return filepath.Join(sr.w.Dir, ".gc", endsDir, session.Encode(id)+".json")
 }
 
-// keepEnds saves the exits that the session provider forgets at a start.
+// keepEnds saves exits in files before a start makes the session provider forget them.
 func (sr *sessions) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		path := sr.endFile(e.Exit.ID)
@@ -50,13 +52,13 @@ func (sr *sessions) keepEnds(ends []effect.UnrecordedEnd) {
 			err = disk.Replace(path, data, 0o600)
 		}
 		if err != nil {
-			sr.w.Logger.Warn("an exit is lost if this controller is killed now",
+			sr.w.Logger.Warn("an exit will be lost if this controller is killed now",
 				"agent", e.Exit.Agent, "err", err)
 		}
 	}
 }
 
-// readEnds returns the exits saved by the previous controller. Invalid files are removed.
+// readEnds returns the exits that the previous controller saved. It removes invalid files.
 func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	dir := filepath.Join(sr.w.Dir, ".gc", endsDir)
 	files, err := disk.ReadDir(dir)
@@ -73,12 +75,12 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 			err = json.Unmarshal(data, &e)
 		}
 		if err == nil && e.Exit.ID == "" {
-			err = errors.New("it has no session")
+			err = errors.New("it contains no session")
 		}
 		if err != nil {
-			sr.w.Logger.Warn("a saved exit is invalid and is removed", "file",
+			sr.w.Logger.Warn("removed the file of a saved exit because it is invalid", "file",
 				f.Name(), "err", err)
-			// otherwise the next controller would report it again
+			// the next controller would otherwise read it again
 			_ = disk.Remove(filepath.Join(dir, f.Name()))
 			continue
 		}
@@ -87,18 +89,18 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
-// forgetEnd removes the file of an exit that is recorded.
+// forgetEnd removes the file of an exit after it was recorded.
 func (sr *sessions) forgetEnd(id string) {
 	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		sr.w.Logger.Warn("a saved exit cannot be removed", "err", err)
 	}
 }
 
-// loggedRuns reads what the log contains about runs, from a tail of limited size.
+// loggedRuns reads the events of runs from the end of the log, up to a limit of size.
 func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		return nil, fmt.Errorf("cannot read which runs are in the event log: %w", err)
+		return nil, fmt.Errorf("cannot read the events of runs from the event log: %w", err)
 	}
 	return effect.TellsOf(newest), nil
 }

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// bytes of a run's output that are kept for late or slow readers
+	// bytes of a run's output that are retained for late or slow readers
 	liveKept  = 64 << 10
-	livePiece = 8 << 10                // maximum size of a piece, except the first
-	livePace  = 100 * time.Millisecond // interval between two reads
-	// a cut moves to the next line break within this distance
+	livePiece = 8 << 10                // maximum size of a piece; the first may be larger
+	livePace  = 100 * time.Millisecond // minimum interval between two pieces
+	// a cut is moved to the next line break if that is within this distance
 	liveLine = 4 << 10
-	// ended runs with output that is kept for late readers
+	// number of ended runs with retained output
 	liveEnded = 16
 )
 
-// outputs has the output of current runs and of the newest ended ones, by the ID of their record. It is not state
-// of the machine. All methods are safe for concurrent use.
+// outputs holds the output of current runs and of the most recently ended ones, by the ID of the run's record. It
+// is not part of the machine's state. It is safe for concurrent use.
 type outputs struct {
 	mu    sync.Mutex
 	of    map[string]*output
-	ended []string // runs with closed records, oldest first
+	ended []string // runs with closed records; the oldest is first
 }
 
-// open returns the output of a run and creates it if necessary.
+// open returns the output of a run. It creates the output if it does not exist.
 func (o *outputs) open(run string) *output {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -45,22 +45,22 @@ func (o *outputs) open(run string) *output {
 	return o.of[run]
 }
 
-// Find returns the output of a current or recently ended run; nil for others.
+// Find returns the output of a current or recently ended run, or nil.
 func (o *outputs) Find(run string) *output {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.of[run]
 }
 
-// Finish ends the output of a run, and so its readers.
+// Finish marks the output of a run as complete. Its readers end after they have read the rest.
 func (o *outputs) Finish(run string) {
 	if out := o.Find(run); out != nil {
 		out.Finish()
 	}
 }
 
-// close notes that a run's record is closed and has the end of the output. The output may be dropped soon; its
-// current readers still read to the end.
+// close notes that the run's record is closed and contains the end of the output. From then on, the output may be
+// dropped. Current readers can still read the rest.
 func (o *outputs) close(run string) {
 	o.Finish(run)
 	o.mu.Lock()
@@ -75,14 +75,14 @@ func (o *outputs) close(run string) {
 	}
 }
 
-// output keeps the newest output of a run. Readers never delay the writer.
+// output holds the newest output of a run. Readers never delay the writer.
 type output struct {
 	mu    sync.Mutex
-	kept  []byte // at most twice liveKept
-	total int64  // bytes that were written
+	kept  []byte // at most twice liveKept bytes
+	total int64  // number of bytes written so far
 	ended bool
-	over  chan struct{} // closed at the end
-	news  chan struct{} // closed at the next change; nil: no reader waits
+	over  chan struct{} // closed when the output is complete
+	news  chan struct{} // closed at the next write; nil: no reader waits
 }
 
 // Write implements io.Writer. It never fails and never waits for a reader.
@@ -91,7 +91,8 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.total += int64(len(p))
 	o.kept = append(o.kept, p[max(0, len(p)-liveKept):]...)
-	if over := len(o.kept) - liveKept; over > liveKept { // cut rarely, for speed
+	// cut only when it has doubled, to copy less often
+	if over := len(o.kept) - liveKept; over > liveKept {
 		o.kept = slices.Delete(o.kept, 0, over)
 	}
 	o.stir()
@@ -103,13 +104,14 @@ func (o *output) Finish() {
 	defer o.mu.Unlock()
 	if !o.ended {
 		o.ended = true
-		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):]) // a copy, to free the rest
+		// clone, so that the rest of the array can be freed
+		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):])
 		close(o.over)
 		o.stir()
 	}
 }
 
-// stir wakes all waiting readers. The caller holds o.mu.
+// stir wakes all waiting readers. The caller must hold o.mu.
 func (o *output) stir() {
 	if o.news != nil {
 		close(o.news)
@@ -117,8 +119,8 @@ func (o *output) stir() {
 	}
 }
 
-// after returns what was written after a position, and how many bytes before it are lost. If it returns no data,
-// news is closed at the next write or at the end; nil: the output has ended.
+// after returns what was written after a position, and how many bytes before it are lost. Without data, it returns
+// a channel that is closed at the next write or at the end. The channel is nil if the output has ended.
 func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -132,16 +134,16 @@ func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{})
 	return bytes.Clone(o.kept[len(o.kept)-int(o.total-from):]), from - at, nil
 }
 
-// hearer is one reader of an output.
+// hearer is the state of one reader of an output.
 type hearer struct {
 	of    *output
-	at    int64 // position of the reader
+	at    int64 // position in the output
 	text  screen.Stream
-	first bool // no piece was sent yet
-	inner bool // the last piece ended within a line
+	first bool // no piece was returned yet
+	inner bool // the last piece did not end with a complete line
 }
 
-// take returns the available data as pieces: first one that may be empty, then only non-empty ones. news is as for
+// take returns the available data as pieces. The first piece of all may be empty, later ones are not. For news, see
 // after.
 func (h *hearer) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
@@ -166,7 +168,7 @@ func (h *hearer) take() (pieces []city.Piece, news <-chan struct{}) {
 	return pieces, news
 }
 
-// add appends a piece unless it is empty.
+// add appends a piece, but no empty piece after the first.
 func (h *hearer) add(pieces []city.Piece, text string, lost int64) []city.Piece {
 	if text == "" && lost == 0 {
 		return pieces
@@ -180,7 +182,8 @@ func (h *hearer) add(pieces []city.Piece, text string, lost int64) []city.Piece 
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// unbroken returns the number of bytes before the first complete line, or before the first complete character.
+// unbroken returns the number of bytes before the first complete line. If the data contains no line break, it is
+// the number before the first complete character.
 func unbroken(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1
@@ -192,10 +195,10 @@ func unbroken(data []byte) int {
 	return n
 }
 
-// errHeard ends reading when the reader stops.
+// errHeard is the error of a read that the reader has stopped.
 var errHeard = errors.New("the reader stopped")
 
-// Hear reads an output to its end, or until gone is closed or ctx ends.
+// Hear yields the output from the retained part to its end, or until gone is closed or ctx ends.
 func (o *output) Hear(ctx context.Context, gone <-chan struct{},
 	yield func(city.Piece, error) bool) {
 	h := hearer{of: o, first: true}
@@ -207,7 +210,7 @@ func (o *output) Hear(ctx context.Context, gone <-chan struct{},
 		}
 		return nil
 	}
-	// await waits for one of two events, and fails when the output has ended.
+	// await waits for one of two channels. It fails when the output has ended.
 	await := func(one <-chan struct{}, other <-chan time.Time) error {
 		select {
 		case <-one:

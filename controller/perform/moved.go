@@ -12,8 +12,8 @@ import (
 // The city's folder may be moved or removed while the city runs. Its state is written through the descriptor of
 // Hold, so it stays in one place. Actions that need the path wait until the folder is back.
 
-// home returns an error if the city's folder is not at its path. A start would create it again, and a controller at
-// the new path could start the agent a second time.
+// home returns an error if the city's folder is not at its path. A start would create the folder again, and a
+// controller at the new path might start the same agent a second time.
 func (w *World) home() error {
 	err := error(nil)
 	if w.Home != nil {
@@ -27,7 +27,7 @@ func (w *World) home() error {
 	return nil
 }
 
-// whyAway says that a folder was moved, and what to do.
+// whyAway returns the message that a folder was moved, and what the user can do.
 func whyAway(m *disk.MovedError) string {
 	if m.To == "" {
 		return "the city's folder " + m.Error() + ": move it back, or stop the controller (kill " +
@@ -37,8 +37,8 @@ func whyAway(m *disk.MovedError) string {
 		"place and start the city there"
 }
 
-// held checks whether this controller still owns the city. Only another controller ends that, not a disk error.
-// away says that the folder was moved, "" if it was not.
+// held checks whether this controller still owns the city. lost is set only if another controller has it; disk
+// errors are ignored. away is why the folder is not at its path, or "".
 func (sr *sessions) held() (lost error, away string) {
 	if sr.w.Held == nil {
 		return nil, ""
@@ -51,7 +51,7 @@ func (sr *sessions) held() (lost error, away string) {
 		return nil, whyAway(moved)
 	}
 	if err != nil {
-		sr.w.Logger.Warn("the city's lock cannot be checked", "err", err)
+		sr.w.Logger.Warn("cannot check the lock of the city", "err", err)
 	}
 	return nil, ""
 }

@@ -92,7 +92,7 @@ func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("found: %+v", in.Catalog.Automations)
 		}
 		for _, want := range []string{"cannot read automations (city): it does not answer",
-			"the formulas of the city are not linked: a folder does not answer"} {
+			"cannot link the formulas of the city: a folder does not answer"} {
 			if !strings.Contains(in.Trouble, want) {
 				t.Errorf("told: %q, not %q", in.Trouble, want)
 			}

@@ -26,14 +26,14 @@ const (
 	renderLimit = 5 * time.Second
 )
 
-// Limits of a prompt that is passed directly. The kernel accepts arguments below 128 KiB, and the whole command
-// line is one argument.
+// Limits for a prompt that is not passed in a file. The kernel accepts arguments of less than 128 KiB, and the
+// shell gets the whole command line as one argument.
 const (
 	maxGiven = 100 << 10
-	maxTyped = 4000 // bytes of a line: programs that read whole lines get at most 4,095
+	maxTyped = 4000 // bytes per line, because programs that read whole lines get at most 4,095
 )
 
-// turns allows one start at a time per folder.
+// turns allows only one start at a time per folder.
 type turns struct {
 	mu sync.Mutex
 	of map[string]*sync.Mutex
@@ -51,7 +51,7 @@ func (t *turns) in(folder string) *sync.Mutex {
 	return t.of[folder]
 }
 
-// equip prepares an agent's folder. Problems that do not prevent the start are returned as troubles.
+// equip prepares an agent's folder. It returns problems that do not prevent the start as troubles.
 func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	if w.Overlay == "" && len(w.Hooks) == 0 {
@@ -75,8 +75,8 @@ func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, trou
 	return said, troubles, err
 }
 
-// fill copies overlay and hooks into an agent's folder. Hooks added to a file of the overlay do not count as a
-// change of it.
+// fill copies the overlay into an agent's folder and merges hooks. Hooks merged into a file of the overlay do not
+// count as a local change of that file.
 func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	var put overlay.Report
@@ -101,8 +101,8 @@ func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troub
 	return strings.Join(parts, "; "), added.Problems, err
 }
 
-// PromptOf returns the prompt that an agent would get now, "" if it has none. With discreet, it contains no
-// secrets.
+// PromptOf returns the prompt that an agent would get now, or "" if it has none. With discreet, secrets are
+// replaced.
 func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error) {
 	d := w.Prompt.Draft
 	if d == nil {
@@ -129,8 +129,8 @@ func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error)
 	return strings.ReplaceAll(text, "\r\n", "\n"), nil
 }
 
-// branches returns the branch that is checked out in an agent's repository, "" if it is not a repository, and the
-// main branch.
+// branches returns the branch that is checked out in an agent's repository, or "" outside a repository, and the
+// name of the main branch.
 func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -153,7 +153,8 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	return now, main
 }
 
-// addPrompt adds the prompt to a start. A long prompt goes into a file, and the agent is asked to read it.
+// addPrompt adds the agent's prompt to its start. A long prompt is written to a file, and the agent is asked to
+// read that file.
 func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)
 	if err != nil || strings.TrimSpace(text) == "" {
@@ -178,8 +179,8 @@ func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spe
 	return err
 }
 
-// withArgument returns a command line with text as its last argument. Text with a leading dash must not look like a
-// flag.
+// withArgument appends text to a command line as its last argument. It ensures that text with a leading dash is not
+// parsed as a flag.
 func withArgument(command, flag, mode, text string) string {
 	if mode == "flag" {
 		return command + " " + flag + " " + shell.Quote(text)
@@ -198,7 +199,8 @@ func longest(text string) int {
 	return n
 }
 
-// onFile writes a prompt to a file that only the user can read, and returns the text that asks the agent to read it.
+// onFile writes a prompt to a file that only the user can read. It returns a short prompt that asks the agent to
+// read the file.
 func (sr *sessions) onFile(name, text string) (string, error) {
 	file := filepath.Join(sr.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
 	err := disk.MkdirAll(filepath.Dir(file), 0o700)
@@ -206,9 +208,9 @@ func (sr *sessions) onFile(name, text string) (string, error) {
 		err = disk.Replace(file, []byte(text), 0o600)
 	}
 	if err != nil {
-		return "", fmt.Errorf("its prompt is too long to be given as it is, and cannot be "+
-			"written into a file: %w", err)
+		return "", fmt.Errorf("its prompt is too long to be passed directly, and cannot be "+
+			"written to a file: %w", err)
 	}
-	return "Read the file " + file + " first, all of it: it says who you are and what " +
-		"you are to do.", nil
+	return "Read the whole file " + file + " before you do anything else. It describes your role " +
+		"and your task.", nil
 }

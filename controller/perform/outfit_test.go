@@ -64,10 +64,10 @@ func TestWaysOfTelling(t *testing.T) {
 		{"typed", "", "be\nkind\n", `printf '<%s>'`, "be\nkind\n\ngo"},
 		{"none", "", "be", `printf '<%s>'`, "go"},
 		{"", "", "be", `printf '<%s>'`, "go"},
-		{"typed", "", long, `printf '<%s>'`, "Read the file FILE first, all of it: it says who " +
-			"you are and what you are to do.\n\ngo"},
+		{"typed", "", long, `printf '<%s>'`, "Read the whole file FILE before you do " +
+			"anything else. It describes your role and your task.\n\ngo"},
 		{"arg", "", strings.Repeat("'", 30_000),
-			`printf '<%s>' 'Read the file FILE first, all of it: it says who you are and what you are to do.'`, "go"},
+			`printf '<%s>' 'Read the whole file FILE before you do anything else. It describes your role and your task.'`, "go"},
 	} {
 		r, w := prompted(t, tt.text, tt.mode, tt.flag)
 		s := w.Spec

@@ -6,8 +6,8 @@ import (
 	"gcity/session"
 )
 
-// paced limits the number of starts at the provider at a time. The steps after a start, such as readiness, are not
-// limited.
+// paced limits the number of concurrent starts at the provider. Later steps, such as waiting for readiness, do not
+// count.
 type paced struct {
 	session.Provider
 	slots    chan struct{}
@@ -26,12 +26,12 @@ func (p *paced) Start(ctx context.Context, s session.Spec) (session.Status, erro
 	}
 }
 
-// Look returns the state of one session, so that a start need not list all.
+// Look returns the state of one session, so that a start need not list all sessions.
 func (p *paced) Look(ctx context.Context, name string) (session.Status, error) {
 	return session.LookAt(ctx, p.Provider, name)
 }
 
-// SetMeta sets the mark of readiness if the provider supports it.
+// SetMeta sets the mark of readiness if the provider supports marks.
 func (p *paced) SetMeta(ctx context.Context, name, key, value string) error {
 	if m, ok := p.Provider.(session.Marker); ok {
 		return m.SetMeta(ctx, name, key, value)
@@ -50,10 +50,10 @@ func (p *paced) SendKeys(ctx context.Context, name string, keys ...string) error
 // Answered implements session.Listener.
 func (p *paced) Answered(s *session.Spec, d session.Dialog) { p.answered(s, d) }
 
-// Asks is the other half of session.Listener.
+// Asks implements session.Listener.
 func (p *paced) Asks(ctx context.Context, s *session.Spec, d *session.Dialog) { p.asks(ctx, s, d) }
 
-// Meta is the other half of session.Marker.
+// Meta implements session.Marker.
 func (p *paced) Meta(ctx context.Context, name, key string) (string, error) {
 	if m, ok := p.Provider.(session.Marker); ok {
 		return m.Meta(ctx, name, key)

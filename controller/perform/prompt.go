@@ -9,12 +9,12 @@ import (
 	"gcity/session"
 )
 
-// drafted reports whether a terminal's cursor is in a line that starts with prefix and has text after it. Faint
-// text does not count: programs use it for suggestions.
+// drafted reports whether the cursor is in a line that begins with prefix and has text after it. Faint text is
+// ignored, because programs show suggestions that way.
 func drafted(f session.Frame, prefix string) bool {
 	s := screen.New(f.Cols, f.Rows, 0)
 	defer s.Close()
-	_, _ = s.Write(f.Data) // never fails
+	_, _ = s.Write(f.Data) // cannot fail
 	shot := s.Shot(0)
 	if shot.Y < 0 || shot.Y >= len(shot.Lines) {
 		return false
@@ -27,15 +27,17 @@ func drafted(f session.Frame, prefix string) bool {
 	return strings.TrimFunc(string(solid[len(before):]), framing) != ""
 }
 
-// blanks replaces no-break spaces, which prompts contain and configurations do not.
+// blanks replaces no-break spaces by spaces. Prompts of programs contain them, but prefixes in configurations do
+// not.
 func blanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 
-// framing reports whether r is decoration around an input line: a space or a line of a box.
+// framing reports whether r belongs to the frame of an input line: a space or a character of a box.
 func framing(r rune) bool {
 	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
 }
 
-// cells returns a line of a screen without styles, and the same with faint characters replaced by spaces.
+// cells returns a line of a screen without styles: once as it is, and once with faint characters replaced by
+// spaces.
 func cells(styled string) (line, solid []rune) {
 	faint := false
 	for styled != "" {
@@ -57,8 +59,8 @@ func cells(styled string) (line, solid []rune) {
 	return line, solid
 }
 
-// fainter returns whether text is faint after an SGR sequence with these parameters. The parameters of a colour are
-// skipped.
+// fainter returns whether text is faint after an SGR sequence with these parameters. It skips the parameters of
+// colours.
 func fainter(params string, faint bool) bool {
 	fields := strings.Split(params, ";")
 	for i := 0; i < len(fields); i++ {

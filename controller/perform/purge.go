@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// runsKept is how many records of each automation are always kept.
+	// runsKept is how many records of each automation a purge never removes.
 	runsKept = 100
 	// backupLimit is the timeout of the backups of all stores.
 	backupLimit = 10 * time.Minute
-	// purgeLimit is the timeout of a purge; the next one continues.
+	// purgeLimit is the timeout of a purge. The next purge continues.
 	purgeLimit = time.Minute
 )
 
@@ -71,8 +71,8 @@ func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRu
 			continue
 		}
 		run := city.RunOf(b)
-		run.Outcome, run.Error = city.RunVoid, "it never started: its record was created after "+
-			"the run was given up"
+		run.Outcome, run.Error = city.RunVoid, "it never started: its record was created too "+
+			"late, after the run was given up"
 		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil &&
 			!effect.Unclosable(err) {
 			return effect.UnclosedRunsClosed{Err: err}
@@ -104,10 +104,10 @@ func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		}
 	}
 	if in.N > 0 {
-		wr.w.Logger.Info("old wisps were removed", "beads", in.N)
+		wr.w.Logger.Info("removed old wisps", "beads", in.N)
 	}
 	return in
 }
 
-// wispLabel marks the root of what an automation made.
+// wispLabel marks the root bead of the work that an automation has created.
 const wispLabel = city.WispLabel

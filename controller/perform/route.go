@@ -13,16 +13,17 @@ import (
 	"gcity/config"
 )
 
-// Stores has the stores of a city: its own, and one for each rig. All methods are safe for concurrent use.
+// Stores holds the stores of a city: its own, and one for each rig. It is safe for concurrent use.
 type Stores struct {
-	open     func(rig string) (beads.Store, error) // nil: the city has no stores
-	home     func() error                          // fails while the city's folder is away
+	open func(rig string) (beads.Store, error) // nil: the city has no stores
+	// returns an error while the city's folder is away
+	home     func() error
 	snapshot func() *city.Snapshot
 	guards   *guard.Guards
 }
 
-// Route returns the order in which scopes are asked for a bead: first the rig with the prefix of its ID, then all
-// others, because prefixes may have changed.
+// Route returns the scopes in the order in which they are asked for a bead. The rig with the prefix of the ID comes
+// first. All others follow, because prefixes may have changed.
 func (s *Stores) Route(id string) []string {
 	scopes, prefix := s.scopes(), city.BeadPrefix(id)
 	for _, rig := range s.snapshot().Rigs {
@@ -33,7 +34,8 @@ func (s *Stores) Route(id string) []string {
 	return scopes
 }
 
-// noBead returns the error for an unknown bead, with the known prefixes if its own is unknown.
+// noBead returns the error for a bead that does not exist. If no scope has the ID's prefix, it lists the known
+// prefixes.
 func (s *Stores) noBead(id string) error {
 	now := s.snapshot()
 	own := config.City{Workspace: config.Workspace{Name: now.Name}}
@@ -50,7 +52,7 @@ func (s *Stores) noBead(id string) error {
 	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
 }
 
-// elsewhere adds to a refused link that the bead is in another store of the city.
+// elsewhere extends the error of a refused link if the linked bead is in another store of the city.
 func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
 	invalid, ok := errors.AsType[*beads.Invalid](err)
 	if !ok {
@@ -77,7 +79,7 @@ func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links .
 	return err
 }
 
-// linksOf returns the IDs in the links of a change.
+// linksOf returns the IDs of the beads that a change links to.
 func linksOf(p beads.Patch) []string {
 	var out []string
 	if p.Needs != nil {

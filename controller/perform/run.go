@@ -1,5 +1,5 @@
-// Package perform carries out the effects of a city's machine. Each effect runs in a goroutine of its own with a
-// deadline, and its result returns to the loop as an input.
+// Package perform carries out the effects of a city's machine. Each effect runs in its own goroutine with a
+// deadline. Its result returns to the loop as an input.
 package perform
 
 import (
@@ -26,7 +26,7 @@ import (
 	"gcity/session"
 )
 
-// Timeouts of effects, unless stated otherwise.
+// Timeouts of effects that have no timeout of their own.
 const (
 	listLimit    = 10 * time.Second
 	loadLimit    = 10 * time.Second
@@ -34,38 +34,38 @@ const (
 	captureYield = 250 * time.Millisecond
 	keepLimit    = 10 * time.Second
 	ackLimit     = 2 * time.Second
-	stopMargin   = 5 * time.Second // beyond the agent's grace period
-	// pre_start may install software; readiness has its own timeout
+	stopMargin   = 5 * time.Second // added to the agent's grace period
+	// pre_start may install software; the wait for readiness has its own timeout
 	startLimit = 10 * time.Minute
-	// for effects in flight when the controller ends and leaves its agents
+	// for effects in flight when the controller ends and leaves its agents running
 	leaveLimit = effect.Farewell / 3
 )
 
-// Runner carries effects out, each in a goroutine of its own with a deadline, and turns their results into inputs.
+// Runner carries out effects, each in its own goroutine with a deadline, and turns their results into inputs.
 type Runner struct {
 	*base
 	Cancel      context.CancelFunc
 	Sessions    *sessions
 	automations *automations
 	work        *workRunner
-	checks      chan struct{} // a semaphore for checks
+	checks      chan struct{} // semaphore for checks of pools and conditions
 }
 
 // sessions carries out effects on sessions.
 type sessions struct {
 	*base
 	paced   *paced
-	folders turns // for starts in the same folder
-	// held while last output is drawn: one at a time, starts need the processors more
+	folders turns // starts in the same folder wait for each other
+	// held while a last output is rendered: only one at a time, so that starts get enough processor time
 	draws   chan struct{}
 	checker *preflight.Checker
 
 	Mu     sync.Mutex
-	starts map[string]*starting // by agent
-	away   string               // why the city's folder is not at its path, as last reported
+	starts map[string]*starting // starts in flight, by agent
+	away   string               // why the city's folder is not at its path, as reported last
 }
 
-// automations carries out effects of automations and their runs.
+// automations carries out effects on automations and their runs.
 type automations struct {
 	*base
 	shop workshop
@@ -75,35 +75,35 @@ type automations struct {
 type workRunner struct {
 	*base
 	au    *automations
-	tally tally // of the count effect
+	tally tally // results of the last count
 }
 
-// base is what all parts of a Runner share: the city, and how an effect runs and returns its result.
+// base is shared by all parts of a Runner. It runs effects and returns their results.
 type base struct {
-	w      World
-	ctx    context.Context // of all effects; outlives the caller's
+	w World
+	// parent of the contexts of all effects; it outlives the caller's context
+	ctx    context.Context
 	wg     recovery.Group
 	closed chan struct{} // closed when results are no longer needed
 	Stores *Stores
-	Live   outputs // of runs
+	Live   outputs // output of runs
 	looks  *deadline.Calls[func()]
 
-	// Between is nil except in tests, where it stands between the machine and the world: each effect before it
-	// begins, and each result before it is delivered, continues only if Between returns true. It is called from any
-	// goroutine.
+	// Between is nil except in tests. It is called before each effect begins, and before each result is delivered.
+	// The effect or result is dropped if it returns false. It is called concurrently.
 	Between func(step any) bool
 }
 
 // starting is a start in flight.
 type starting struct {
 	cancel context.CancelCauseFunc
-	forked chan struct{} // closed when the session was started
+	forked chan struct{} // closed when the session's process was started
 	once   sync.Once
 }
 
 func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 
-// New returns a runner that works with w.
+// New returns a runner for the city w.
 func New(w World) *Runner {
 	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), w.Last))
 	b := &base{w: w, ctx: ctx, closed: make(chan struct{}),
@@ -123,7 +123,7 @@ func New(w World) *Runner {
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}
 }
 
-// Run starts an effect. Only the loop calls it.
+// Run starts an effect. Only the loop may call it.
 func (r *Runner) Run(f effect.Effect) {
 	if r.Between != nil && !r.Between(f) {
 		return
@@ -135,7 +135,7 @@ func (r *Runner) Run(f effect.Effect) {
 	panic(fmt.Sprintf("controller: unknown effect %T", f))
 }
 
-// run starts an effect on a session; not ok for other effects.
+// run starts an effect on sessions. It returns false for other effects.
 func (sr *sessions) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Cancel:
@@ -147,7 +147,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	case effect.Resume:
 		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
-			// it already runs, so a prompt on its command line is too late
+			// its program already runs, so a prompt on the command line would come too late
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.Troubles = append(in.Troubles, err.Error())
 			}
@@ -163,7 +163,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	case effect.Kill:
 		sr.within(sr.atLeast(stopMargin, f.Session), func(ctx context.Context) effect.Input {
 			if err := sr.w.Provider.Stop(ctx, f.Session, 0); err != nil {
-				sr.w.Logger.Warn("a session cannot be killed", "agent", f.Agent, "err", err)
+				sr.w.Logger.Warn("cannot kill a session", "agent", f.Agent, "err", err)
 			}
 			return nil
 		})
@@ -195,7 +195,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// runCity starts an effect on the whole city; not ok for other effects.
+// runCity starts an effect on the city as a whole. It returns false for other effects.
 func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.CheckPool:
@@ -235,7 +235,8 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	return true
 }
 
-// atLeast returns the timeout for a session ("" = all), longer if its provider is slow.
+// atLeast returns the timeout of an effect on a session, or on all sessions if name is "". It is longer for a slow
+// provider.
 func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	if p, ok := b.w.Provider.(session.Patient); ok {
 		return max(limit, p.Patience(name))
@@ -243,7 +244,7 @@ func (b *base) atLeast(limit time.Duration, name string) time.Duration {
 	return limit
 }
 
-// list lists all sessions. A late provider reports separately; the others do not wait for it.
+// list lists all sessions. A provider that is late reports separately, so that the result does not wait for it.
 func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	lost, away := sr.held()
 	if lost != nil {
@@ -275,7 +276,7 @@ func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
 	return nil
 }
 
-// within runs work with a deadline and sends its result, unless nil, to the loop.
+// within runs work with a deadline. It sends the result to the loop, unless the result is nil.
 func (b *base) within(limit time.Duration, work func(context.Context) effect.Input) {
 	b.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(b.ctx, limit)
@@ -296,7 +297,7 @@ func (b *base) deliver(in effect.Input) {
 	}
 }
 
-// launch runs a start that cut can cancel.
+// launch runs a start that can be canceled.
 func (sr *sessions) launch(name string, ready session.Ready,
 	work func(context.Context) effect.Started) {
 	ctx, cancel := context.WithCancelCause(sr.ctx)
@@ -318,7 +319,7 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
-// starting returns an agent's start in flight, nil if it has not started.
+// starting returns the start of an agent that is in flight, or nil.
 func (sr *sessions) starting(name string) *starting {
 	sr.Mu.Lock()
 	defer sr.Mu.Unlock()
@@ -337,8 +338,8 @@ func (sr *sessions) forked(name string) {
 	}
 }
 
-// yield waits briefly until an agent's next session exists: a start comes before the last output of the previous
-// session.
+// yield waits briefly until an agent's next session has started, because a start is more urgent than saving the
+// last output of the previous session.
 func (sr *sessions) yield(ctx context.Context, name string) {
 	st := sr.starting(name)
 	if st == nil {
@@ -393,7 +394,7 @@ func (sr *sessions) ack(ctx context.Context, f effect.Acknowledge) {
 	sr.yield(ctx, f.Agent)
 	if err := p.Acknowledge(ctx, f.Session, f.ID); err != nil &&
 		!errors.Is(err, session.ErrNotFound) {
-		sr.w.Logger.Warn("a recorded exit cannot be acknowledged", "agent", f.Agent, "err", err)
+		sr.w.Logger.Warn("cannot acknowledge a recorded exit", "agent", f.Agent, "err", err)
 	}
 }
 
@@ -415,7 +416,8 @@ func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
 }
 
 func (r *Runner) load(f effect.Load) effect.Input {
-	if err := r.w.home(); err != nil { // another city is at the path
+	// the folder may be missing, or another city may be at the path
+	if err := r.w.home(); err != nil {
 		return effect.Loaded{Revision: f.Known}
 	}
 	revision, err := r.w.Source.Revision()
@@ -445,7 +447,8 @@ func (r *Runner) load(f effect.Load) effect.Input {
 }
 
 // isNew reports whether the revision on disk must be loaded. The file watcher only reports that files changed, so
-// the revision may be in force or refused already. Without f.Now, two checks in a row must see the same revision.
+// the revision may be in force or rejected already. Without f.Now, a new revision must be seen by two checks in a
+// row.
 func isNew(f effect.Load, revision string) bool {
 	if revision == f.Known || revision == f.Refused {
 		return false
@@ -453,13 +456,14 @@ func isNew(f effect.Load, revision string) bool {
 	return f.Now || revision == f.Sighted
 }
 
-// folderFound reports whether a missing program was installed since the configuration in force was loaded.
+// folderFound reports whether a program was installed that was missing when the configuration in force was loaded.
 func (sr *sessions) folderFound() bool {
 	c := sr.w.InForce()
 	if c == nil {
 		return false
 	}
-	sought := map[string]bool{} // members of a pool need the same programs
+	// members of a pool need the same programs, so each is looked up once
+	sought := map[string]bool{}
 	for i := range c.Wants {
 		l := &c.Wants[i].Lack
 		if at := strings.Join(l.Programs, "\x00") + "\x00" + l.Path; !sought[at] {
@@ -471,9 +475,9 @@ func (sr *sessions) folderFound() bool {
 	return false
 }
 
-// Finish ends the effects in flight after a moment, in which starts and acknowledgements may complete. Canceled
-// starts then clean up until the shutdown deadline. If agents are left running, a start with an existing session is
-// left for the next controller.
+// Finish ends the effects in flight. It first gives starts and acknowledgements a moment to complete. Canceled
+// starts may then clean up until the shutdown deadline. If agents are left running, a start that already has a
+// session is left to the next controller.
 func (r *Runner) Finish(leave bool) {
 	r.wind(leave)
 	t := time.AfterFunc(leaveLimit, r.Cancel)

@@ -14,29 +14,29 @@ import (
 	"gcity/mail"
 )
 
-// tally is the result of the last count.
+// tally holds the results of the last count.
 type tally struct {
 	pools []string
 	by    map[string]scopeTally
 	told  *city.Work
-	rigs  map[string]city.RigWork   // as reported
-	tasks map[string]string         // as reported
-	gated map[string]string         // as reported
-	held  map[string]effect.Holding // as reported
-	mail  city.MailTally            // as reported
+	rigs  map[string]city.RigWork   // as last reported
+	tasks map[string]string         // as last reported
+	gated map[string]string         // as last reported
+	held  map[string]effect.Holding // as last reported
+	mail  city.MailTally            // as last reported
 }
 
-// scopeTally is the content of one store at a version.
+// scopeTally holds the counts of one store at one version.
 type scopeTally struct {
-	version uint64 // 0 = unknown
+	version uint64 // version of the store; 0 = unknown
 	work    city.Work
 	tasks   map[string]beads.Bead     // the newest work in progress, by assignee
-	gates   map[string]string         // gates that tasks wait for, by the task's ID
+	gates   map[string]string         // gates that these tasks wait for, by ID of the task
 	held    map[string]effect.Holding // unfinished work, by assignee
 	mail    city.MailTally
 }
 
-// count counts open work. A store that fails keeps its previous count.
+// count counts open work. If a store fails, its previous counts are used.
 func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Input {
 	t, scopes := &wr.tally, wr.Stores.scopes()
 	if !slices.Equal(t.pools, f.Pools) || t.by == nil {
@@ -80,7 +80,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	if in.Unknown {
-		return in // the next count reports a change
+		return in // the next count reports it as a change
 	}
 	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) &&
 		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
@@ -92,7 +92,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 	return in
 }
 
-// countScope counts the work of one store, unless it has not changed.
+// countScope counts the work of one store. It returns the previous result if the store has not changed.
 func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) error {
 	store, err := wr.Stores.Store(scope)
 	if err != nil {
@@ -119,7 +119,7 @@ func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) er
 	return nil
 }
 
-// leafed counts the work of a store that cannot count, in one query.
+// leafed counts the work of a store that has no counters. It uses a single query.
 func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
 		held: map[string]effect.Holding{}, mail: city.MailTally{}}
@@ -161,13 +161,13 @@ func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally,
 	return now, nil
 }
 
-// tallied counts the work of a store with its own counters.
+// tallied counts the work of a store that has counters.
 func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
 	none := city.NotWork()
 	open, moving := beads.StatusOpen, beads.StatusInProgress
-	// count pools before assignees, so that work that starts in between is seen
+	// count pools first: work that starts in between is then counted twice rather than missed
 	for _, pool := range pools {
 		q := beads.Query{Status: []beads.Status{open, moving},
 			Labels: []string{city.PoolLabel + pool}}
@@ -207,13 +207,14 @@ func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTall
 	return now, nil
 }
 
-// tasksMost limits the beads that are read to find assignees; taskMost limits the text of a task, in bytes.
+// tasksMost is the maximum number of beads that are read to find assignees. taskMost is the maximum size of a
+// task's text in bytes.
 const (
 	tasksMost = 1000
 	taskMost  = 200
 )
 
-// tasks returns the newest work in progress by assignee, and adds all of it to held.
+// tasks returns the newest work in progress of each assignee. It adds all work in progress to held.
 func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
 	map[string]beads.Bead, error) {
 	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
@@ -231,7 +232,8 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 	return out, nil
 }
 
-// later keeps the bead that changed last; at the same time, the one with the smaller ID.
+// later stores b if it changed later than the stored bead. If both changed at the same time, the one with the
+// smaller ID is stored.
 func later(of map[string]beads.Bead, who string, b beads.Bead) {
 	have, known := of[who]
 	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&
@@ -240,7 +242,7 @@ func later(of map[string]beads.Bead, who string, b beads.Bead) {
 	}
 }
 
-// blocked returns the gates that tasks wait for, by the task's ID.
+// blocked returns the gates that tasks wait for, by ID of the task.
 func blocked(tasks map[string]beads.Bead, gates city.Gates) map[string]string {
 	out := map[string]string{}
 	for _, b := range tasks {
@@ -259,7 +261,7 @@ func taskText(b beads.Bead) string {
 	return text
 }
 
-// hold adds the assigned beads of a list.
+// hold adds beads to the work that their assignees hold.
 func hold(of map[string]effect.Holding, all []beads.Bead) {
 	for _, b := range all {
 		if h := of[b.Assignee]; b.Assignee != "" {

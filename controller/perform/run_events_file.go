@@ -18,34 +18,33 @@ import (
 	"gcity/internal/disk"
 )
 
-// eventsFolder, in the city's .gc folder, has the event files of runs.
+// Events of runs are written to files in the folder eventsFolder of the city's .gc folder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"
 )
 
-// eventsFile writes the events of a run to a file, one JSON object per line.
+// eventsFile writes the events that a run handles to a file, one JSON object per line.
 func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	if err := disk.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("its events cannot be written: %w", err)
+		return "", fmt.Errorf("cannot write its events to a file: %w", err)
 	}
 	path := filepath.Join(folder, f.Bead+eventsSuffix)
 	file, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return "", fmt.Errorf("its events cannot be written: %w", err)
+		return "", fmt.Errorf("cannot write its events to a file: %w", err)
 	}
 	lines := bufio.NewWriter(file)
 	err = au.handOver(ctx, f.Run, lines)
 	if err := errors.Join(err, lines.Flush(), file.Close()); err != nil {
 		disk.Remove(path)
-		return "", fmt.Errorf("its events cannot be written: %w", err)
+		return "", fmt.Errorf("cannot write its events to a file: %w", err)
 	}
 	return path, nil
 }
 
-// handOver writes the events of a run, page by page. A page is bounded; the events that arrive during a run are
-// not.
+// handOver writes the events of a run page by page, because there may be many.
 func (au *automations) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
 	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1,
 		Forward: true, Limit: events.MaxLimit}
@@ -68,7 +67,7 @@ func (au *automations) handOver(ctx context.Context, run automation.Run, to io.W
 	return nil
 }
 
-// forgetEvents removes event files that the previous controller left behind.
+// forgetEvents removes the event files that the previous controller left behind.
 func (au *automations) forgetEvents() {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	left, err := disk.ReadDir(folder)
@@ -81,6 +80,6 @@ func (au *automations) forgetEvents() {
 		}
 	}
 	if err != nil {
-		au.w.Logger.Warn("event files of earlier runs cannot be removed", "err", err)
+		au.w.Logger.Warn("cannot remove event files of earlier runs", "err", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// giveBack returns work of members that have left to their pools, in all stores. A store that fails does not delay
-// others. Work in progress is last, so that the next controller finds the members that are not done.
+// giveBack returns the work of members that have left to their pools, in all stores at the same time. Work in
+// progress is returned last, so that a next controller can find members with work left.
 func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
@@ -51,7 +51,7 @@ func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.
 	return in
 }
 
-// give returns one piece of work.
+// give returns one bead to its pool.
 func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
 	l effect.Leaver) error {
 	was, now, err := free(ctx, store, b, l.Pool)
@@ -64,7 +64,7 @@ func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b bea
 	return nil
 }
 
-// free opens a piece of work for a pool, unless its assignee has changed in the meantime. Work with the label of a
+// free makes a bead open for its pool, unless its assignee has changed in the meantime. Work with the label of a
 // pool stays with that pool.
 func free(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead,
 	err error) {

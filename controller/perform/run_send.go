@@ -12,13 +12,14 @@ import (
 	"gcity/session"
 )
 
-// screenAgain is how long a text waits if the agent's screen shows a draft. Reading a screen is expensive.
+// screenAgain is how long a text waits before the agent's screen is checked for a draft again. Reading a screen is
+// expensive.
 const screenAgain = 5 * time.Second
 
-// whyScreen is the reason of a text that waits for a draft on the screen.
+// whyScreen is the reason of a text that waits because the screen shows a draft.
 const whyScreen = "its screen shows a draft behind its prompt"
 
-// send types a text, unless it is polite and a user is typing.
+// send types a text. A polite text is not typed while a user is typing.
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	st, err := sr.lookAt(ctx, f)
@@ -40,16 +41,16 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 		err = p.Send(ctx, f.Session, f.Text)
 	}
 	switch {
-	case errors.Is(err, session.ErrBusy): // since the check above
+	case errors.Is(err, session.ErrBusy): // the user began to type after the check above
 		in.Held, in.Wait, in.Disturbed = effect.WhyTyping, effect.SendAgain, true
 	case errors.Is(err, session.ErrNotFound):
-		// nothing was typed; the machine handles the end of the agent
+		// nothing was typed; the machine decides when it handles the exit
 		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
 	case err != nil:
 		in.Err = err
 	default:
 		in.Output = math.MaxUint64
-		if !sr.counts(f.Provider) { // the provider does not count output
+		if !sr.counts(f.Provider) { // this provider does not count output
 			break
 		}
 		if st, err = sr.lookAt(ctx, f); err == nil {
@@ -59,7 +60,7 @@ func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	return in
 }
 
-// disturbed returns why a text must wait, "" if it need not, and for how long.
+// disturbed returns why a text must wait and for how long, or "" if it need not wait.
 func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
 	wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
@@ -92,8 +93,8 @@ func (sr *sessions) counts(provider string) bool {
 	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.Counting)
 }
 
-// hasScreen reports whether a provider shows a terminal's screen. Without a terminal, or from a script, it is only
-// the end of the output, where a line that looks like a prompt says nothing.
+// hasScreen reports whether a provider shows the screen of a terminal. Other providers show only the end of the
+// output, where a line that looks like a prompt means nothing.
 func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
@@ -105,8 +106,8 @@ func (sr *sessions) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-// promptHolds reports whether the agent's screen shows a draft behind its prompt. An unknown screen does not delay
-// a text.
+// promptHolds reports whether the agent's screen shows a draft behind its prompt. If the screen cannot be read, the
+// text is not delayed.
 func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	w, ok := sr.w.Provider.(session.Watcher)
 	if !ok || !sr.hasScreen(f.Provider) {
@@ -121,7 +122,8 @@ func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	return false
 }
 
-// LimitsOf returns the limits of a provider, or of the named one if p combines several.
+// LimitsOf returns the limits of a provider. If p combines several, it returns those of the provider with this
+// name.
 func LimitsOf(p session.Provider, name string) session.Limits {
 	if m, ok := p.(session.Mixer); ok {
 		return m.LimitsOf(name)

@@ -13,7 +13,7 @@ import (
 	"gcity/events"
 )
 
-// bead creates or changes a piece of work in its store.
+// bead creates or changes a bead in its store.
 func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {
 	in := effect.BeadChanged{ID: f.ID}
 	var err error
@@ -31,7 +31,7 @@ func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Inpu
 	return in
 }
 
-// eventOf returns the events of a change, if any.
+// eventOf returns the events of a change.
 func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
 	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
 		return []events.Event{e}
@@ -53,8 +53,8 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in its store and returns the events, none if nothing changed. A store that fails does not
-// hide a bead in another store.
+// update changes a bead in its store. It returns the events, or none if nothing changed. If one store fails, the
+// bead is still searched in the others.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range s.Route(c.ID) {
@@ -86,8 +86,8 @@ func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadC
 	return lost
 }
 
-// convoyEvent closes a convoy when its last open bead is closed. If that fails, the convoy shows that all is done,
-// and a user can close it.
+// convoyEvent closes a convoy when its last open bead is closed. If that fails, the convoy shows that all its beads
+// are closed, and a user can close it.
 func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
 	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
 	if err != nil || !ok {
@@ -96,11 +96,11 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 	return eventOf(&before, now, effect.ActorController, 0)
 }
 
-// swaps is how often a change is retried because another client was faster. The last attempt ignores conflicts; its
-// event may then include the other change.
+// swaps is how often a change is tried if another client changes the same bead at the same time. The last try
+// ignores conflicts, so its event may also contain the other change.
 const swaps = 8
 
-// swap changes a bead and returns it before and after.
+// swap changes a bead and returns its state before and after the change.
 func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,
 	err error) {
 	for try := range swaps {
@@ -119,7 +119,7 @@ func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b bea
 	return was, b, err
 }
 
-// asWorkError adds the error code that callers use.
+// asWorkError adds the error code that clients use.
 func asWorkError(err error) *city.Error {
 	if err == nil {
 		return nil
@@ -131,7 +131,7 @@ func asWorkError(err error) *city.Error {
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
 
-// scopes returns the city and its rigs.
+// scopes returns the city, which is "", and its rigs.
 func (s *Stores) scopes() []string {
 	scopes := []string{""}
 	for _, rig := range s.snapshot().Rigs {

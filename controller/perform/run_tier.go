@@ -23,10 +23,10 @@ import (
 	"gcity/watchdog"
 )
 
-// commandLimit is how long an escalate_command may take.
+// commandLimit is the timeout of an escalate_command.
 const commandLimit = time.Minute
 
-// runTier starts an effect of a watchdog; not ok for other effects.
+// runTier starts an effect of a watchdog. It returns false for other effects.
 func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
@@ -43,7 +43,7 @@ func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	return true
 }
 
-// heartbeat reads a heartbeat file. It may be any file and may never respond.
+// heartbeat reads a heartbeat file. The path may lead to any kind of file, and reading it may block forever.
 func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.Input {
 	in := effect.HeartbeatRead{Tier: f.Tier, Path: f.Path}
 	var (
@@ -60,7 +60,8 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		in.Problem, in.Unread = fmt.Sprintf("its heartbeat, %s, %v", below(r.w.Dir, f.Path), err),
+		in.Problem, in.Unread = fmt.Sprintf("its heartbeat, %s, %v", below(r.w.Dir, f.Path),
+			err),
 			!read
 	default:
 		in.Stamp, in.Agents = beat.Stamp, beat.Agents
@@ -68,7 +69,7 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 	return in
 }
 
-// below returns a path relative to the city, if possible.
+// below returns a path relative to the city if it is below its folder.
 func below(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -76,11 +77,11 @@ func below(dir, path string) string {
 	return path
 }
 
-// tornAgain is when an invalid heartbeat is read again, because it may be half written.
+// tornAgain is the wait before an invalid heartbeat is read again. It may be half written.
 const tornAgain = 100 * time.Millisecond
 
-// readHeartbeat reads a heartbeat. A file that is not written atomically may be incomplete. read reports whether
-// the file could be read, valid or not.
+// readHeartbeat reads a heartbeat file. If the file is not replaced atomically, it may be incomplete. read reports
+// whether the file could be read, even if its content is invalid.
 func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
 	for try := range 3 {
 		if try > 0 {
@@ -121,18 +122,18 @@ func unreadable(err error) error {
 	return fmt.Errorf("cannot be read: %w", err)
 }
 
-// writeBrief writes the file for a triage agent.
+// writeBrief writes the file that describes the beat to a triage agent.
 func writeBrief(b *effect.Brief) error {
 	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
-		return fmt.Errorf("the facts of its beat cannot be written: %w", err)
+		return fmt.Errorf("cannot write the description of its beat: %w", err)
 	}
 	if err := disk.Replace(b.Path, b.Data, 0o600); err != nil {
-		return fmt.Errorf("the facts of its beat cannot be written: %w", err)
+		return fmt.Errorf("cannot write the description of its beat: %w", err)
 	}
 	return nil
 }
 
-// escalate sends mail and runs a command, independently.
+// escalate sends mail and runs the escalate_command. If one fails, the other still happens.
 func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
 	in.Events, in.Err = r.write(ctx, f)

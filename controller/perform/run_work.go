@@ -24,27 +24,29 @@ import (
 )
 
 const (
-	scanLimit  = 30 * time.Second
-	muteLimit  = 5 * time.Second // for a folder that does not respond
-	mutesMost  = 64              // calls that may hang on such folders at once
-	storeLimit = time.Minute     // for several calls, each with its own timeout
-	allLimit   = time.Minute     // for calls to all stores in turn
-	runsShown  = 500             // newest records of runs that are read at the start
+	scanLimit = 30 * time.Second
+	muteLimit = 5 * time.Second // timeout for a folder that may not respond
+	mutesMost = 64              // maximum number of calls that block on such folders
+	// timeout for several calls of a store; each call has its own timeout too
+	storeLimit = time.Minute
+	allLimit   = time.Minute // timeout for calls of all stores, one after the other
+	runsShown  = 500         // number of newest records of runs that are read at start
 )
 
-// workshop has the state of automations' effects.
+// workshop holds the state of effects on automations.
 type workshop struct {
-	scanner    automation.Scanner // of the scan effect
-	follow     context.CancelFunc // ends the event feed; used by the loop only
+	scanner    automation.Scanner // used by the scan effect only
+	follow     context.CancelFunc // ends the subscription to events; used by the loop only
 	runs       context.Context
 	endRuns    context.CancelCauseFunc
 	going      *going
 	conditions chan struct{}
-	watched    []string            // watched folders; used by the loop only
-	vetted     *automation.Catalog // newest automations that may run; of the scan effect
+	watched    []string // folders that are watched; used by the loop only
+	// newest catalog with allowed programs; used by the scan effect only
+	vetted *automation.Catalog
 }
 
-var errStopped = errors.New("the city was stopped before it ended")
+var errStopped = errors.New("the city was stopped before the run ended")
 
 func newWorkshop(ctx context.Context) workshop {
 	w := workshop{conditions: make(chan struct{}, checksAtOnce),
@@ -53,7 +55,7 @@ func newWorkshop(ctx context.Context) workshop {
 	return w
 }
 
-// run starts an effect on automations; not ok for other effects.
+// run starts an effect on automations. It returns false for other effects.
 func (au *automations) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Scan:
@@ -101,7 +103,7 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// run starts an effect on work; not ok for other effects.
+// run starts an effect on work. It returns false for other effects.
 func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ChangeBead:
@@ -126,7 +128,7 @@ func (wr *workRunner) run(f effect.Effect) (ok bool) {
 	return true
 }
 
-// watchFolders sets the folders of automations and formulas that are watched.
+// watchFolders sets which folders of automations and formulas are watched.
 func (au *automations) watchFolders(layers []formula.Layer) {
 	var dirs []string
 	for _, l := range layers {
@@ -139,7 +141,7 @@ func (au *automations) watchFolders(layers []formula.Layer) {
 	au.w.Folders(dirs)
 }
 
-// scan finds all automations, and links the formulas of each scope.
+// scan finds all automations. It also links the formulas of each scope.
 func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	if au.w.home() != nil {
 		return effect.Scanned{Away: true}
@@ -170,8 +172,8 @@ func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
 	return in
 }
 
-// aside runs work that may block forever on a folder, one call per name at a time. It is not ok if ctx ends or the
-// limit passes (0 = unlimited) first. Otherwise done makes the result available.
+// aside runs work that may block forever on a folder. Only one call per name runs at a time. It returns false if
+// ctx ends or the limit passes first; 0 = no limit. Otherwise it calls done, which makes the result available.
 func (b *base) aside(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
 	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
@@ -181,7 +183,7 @@ func (b *base) aside(ctx context.Context, name string, limit time.Duration,
 	return ok
 }
 
-// sweepRuns closes the records of runs that are open, because their controller has ended.
+// sweepRuns closes the records of runs that a previous controller left open.
 func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input {
 	au.forgetEvents()
 	store, err := au.Stores.Store("")
@@ -189,7 +191,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		return effect.RunsSwept{Err: err}
 	}
 	var in effect.RunsSwept
-	// then only runs that are closed now are recorded
+	// without the log, only runs that are closed now get an event
 	if in.Told, err = au.loggedRuns(ctx); err != nil {
 		au.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
 	}
@@ -203,11 +205,11 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 		run := city.RunOf(b)
 		run.Outcome, run.Error = string(automation.Interrupted), effect.Abandoned
 		b, err := store.Update(ctx, b.ID, closing(run, false))
-		if effect.Unclosable(err) { // close it without the details
+		if effect.Unclosable(err) { // close the record without details
 			b, err = store.Update(ctx, run.ID, beads.Closing())
 		}
 		switch {
-		case errors.Is(err, beads.ErrNotFound): // the record was removed
+		case errors.Is(err, beads.ErrNotFound): // the record was removed in the meantime
 		case effect.Unclosable(err):
 			odd = append(odd, fmt.Sprintf("%s (%v)", run.ID, err))
 		case err != nil:
@@ -223,8 +225,8 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	return in
 }
 
-// newestRuns returns the newest runs, and the newest run of each given automation without one among them, newest
-// first.
+// newestRuns returns the newest runs. If a given automation has none among them, its newest run is added. The
+// newest is first.
 func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
 	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
 	if err != nil {
@@ -255,7 +257,7 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 	return runs, nil
 }
 
-// followEvents starts an event feed and ends the previous one.
+// followEvents subscribes to the events of the log, and ends the previous subscription.
 func (au *automations) followEvents(f effect.Follow) {
 	if au.shop.follow != nil {
 		au.shop.follow()
@@ -286,7 +288,7 @@ func (au *automations) followEvents(f effect.Follow) {
 	})
 }
 
-// Store opens the store of a scope: "" = the city's, otherwise a rig's.
+// Store opens the store of a rig, or of the city if rig is "".
 func (s *Stores) Store(rig string) (*guard.Store, error) {
 	if s.open == nil {
 		return nil, errors.New("this city has no store")
@@ -305,7 +307,7 @@ func (s *Stores) Store(rig string) (*guard.Store, error) {
 func (s *Stores) probe(ctx context.Context) effect.Input {
 	s.guards.Keep(s.scopes())
 	reads, writes := s.guards.Due(time.Now())
-	var all recovery.Group // a slow store does not delay others
+	var all recovery.Group // concurrently, so that a slow store does not delay others
 	for _, g := range reads {
 		all.Go(func() { g.TryRead(ctx) })
 	}
@@ -316,7 +318,7 @@ func (s *Stores) probe(ctx context.Context) effect.Input {
 	return effect.StoresProbed{}
 }
 
-// openRun creates the record of a run before it starts.
+// openRun creates the record of a run. The run starts only after that.
 func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
 	d := f.Run.Definition
 	in := effect.RunOpened{Run: f.Run}
@@ -345,7 +347,7 @@ func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Inp
 	return in
 }
 
-// fit returns text that fits into a record, each line cut separately.
+// fit shortens each line of a text so that the text fits into a record.
 func fit(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -382,10 +384,10 @@ func closing(run city.Run, made bool) beads.Patch {
 	return p
 }
 
-// shutRun closes a run's record with as many details as the store accepts. It fails with ErrNotFound if the record
-// does not exist; a new store may have given its ID to other work.
+// shutRun closes a run's record with as many details as the store accepts. It returns ErrNotFound if the store has
+// no such record. A store that was replaced may have given the ID to other work.
 func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
-	au.Live.Finish(f.Run.ID) // ends the output of a run that never started
+	au.Live.Finish(f.Run.ID) // a run that never started has an output to end, too
 	store, err := au.Stores.Store("")
 	if err != nil {
 		return err

@@ -8,12 +8,12 @@ import (
 	"gcity/session"
 )
 
-// answered reports that a question was answered, before anything that follows from it.
+// answered reports to the machine that a question was answered, before any result of the answer.
 func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
 	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
 
-// asks reports that a question waits for a user, and its session.
+// asks reports to the machine that a start waits for a user to answer a question.
 func (sr *sessions) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
@@ -37,7 +37,8 @@ func (sr *sessions) vet(ctx context.Context, f effect.Vet) effect.Input {
 	return in
 }
 
-// measure samples all sessions. The time is taken at the start, because a sample of many processes takes a while.
+// measure samples the resource usage of all sessions. The time of the sample is when it starts, because a sample of
+// many processes takes a while.
 func (sr *sessions) measure(ctx context.Context) effect.Input {
 	p, ok := sr.w.Provider.(session.Meter)
 	if !ok {

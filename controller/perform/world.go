@@ -15,8 +15,7 @@ import (
 	"gcity/session"
 )
 
-// World has the parts of a city that a Runner works with, and the callbacks to the controller. Fields shared with
-// Options are documented there.
+// World is what a Runner needs from a city and its controller. Fields that Options has too are documented there.
 type World struct {
 	Dir      string
 	At       string
@@ -35,12 +34,12 @@ type World struct {
 	Door    func(config.API)
 	Allow   func(ctx context.Context, agents int) error
 	Home    func() error
-	// Held returns in lost that another controller owns the city, and in err other problems. It may be nil.
+	// Held returns in lost that another controller owns the city, and in err any other problem. It may be nil.
 	Held func() (lost, err error)
 
 	Inbox     chan<- effect.Input
 	Answer    func(effect.Answer)
-	Broke     func(error) // handles a panic of an effect
+	Broke     func(error) // called with a panic of an effect
 	Snapshot  func() *city.Snapshot
 	InForce   func() *effect.Configuration
 	Translate func(*config.City) *effect.Configuration

@@ -1,4 +1,4 @@
-// Package pulse decides how often the loop of a controller has to turn, and records when it last did.
+// Package pulse decides how often the loop of a controller must run, and records when it last ran.
 package pulse
 
 import (
@@ -11,37 +11,38 @@ import (
 )
 
 const (
-	// idle is the pulse while no client watches snapshots. systemd expects a sign of life every 30 s.
+	// idle is the maximum interval while no client watches snapshots. systemd expects a notification every 30 s.
 	idle = 10 * time.Second
-	// freshLimit bounds the time for which Refresh waits for the loop.
+	// freshLimit is the maximum time that Refresh waits for the loop.
 	freshLimit = 500 * time.Millisecond
 )
 
 // Pulse is shared by a loop and its clients.
 type Pulse struct {
 	watched  time.Duration
-	newest   atomic.Int64 // end of the newest turn, Unix nanoseconds
+	newest   atomic.Int64 // end of the latest turn, in nanoseconds since 1970
 	watchers atomic.Int64
 	pings    chan Ping
 }
 
-// Ping asks the loop for a sign of life.
+// Ping is a request of a client that the loop confirms that it runs.
 type Ping chan struct{}
 
-// New returns the pulse of a loop that turns at least this often while a client watches; 0 means each second.
+// New returns the pulse of a loop. watched is the maximum interval between turns while a client watches; 0 means 1
+// s.
 func New(watched time.Duration) *Pulse {
 	p := &Pulse{watched: cmp.Or(watched, time.Second), pings: make(chan Ping, 16)}
 	p.Stamp()
 	return p
 }
 
-// Stamp records that the loop has just turned.
+// Stamp records that the loop has just completed a turn.
 func (p *Pulse) Stamp() { p.newest.Store(time.Now().UnixNano()) }
 
-// Last returns when the loop last turned.
+// Last returns when the loop last completed a turn.
 func (p *Pulse) Last() time.Time { return time.Unix(0, p.newest.Load()) }
 
-// Every returns the longest time that the loop may rest.
+// Every returns the maximum interval between two turns.
 func (p *Pulse) Every(patrol time.Duration) time.Duration {
 	if p.Watched() {
 		return min(p.watched, patrol)
@@ -52,26 +53,26 @@ func (p *Pulse) Every(patrol time.Duration) time.Duration {
 // Watched reports whether a client watches.
 func (p *Pulse) Watched() bool { return p.watchers.Load() > 0 }
 
-// Watch counts a client that watches, until the returned function is called.
+// Watch counts a client that watches. The client must call the returned function when it stops watching.
 func (p *Pulse) Watch() (leave func()) {
 	p.watchers.Add(1)
 	select {
 	case p.pings <- make(Ping):
-	default: // the loop has others to answer, so it will turn
+	default: // the loop has other pings to answer, so it will turn soon
 	}
 	return func() { p.watchers.Add(-1) }
 }
 
-// Pings brings the pings that the loop has to answer.
+// Pings returns the channel of the pings that the loop must answer.
 func (p *Pulse) Pings() <-chan Ping { return p.pings }
 
-// Answer confirms to the client that the loop runs.
+// Answer answers a ping.
 func (p *Pulse) Answer(ping Ping) {
 	p.Stamp()
 	close(ping)
 }
 
-// Input returns the input for the machine: Watched if a client watches, else nil.
+// Input returns the input for the machine: Watched if a client watches, or else nil.
 func (p *Pulse) Input() effect.Input {
 	if !p.Watched() {
 		return nil
@@ -79,7 +80,8 @@ func (p *Pulse) Input() effect.Input {
 	return effect.Watched{}
 }
 
-// Due returns when the next turn is due at the latest: after a pulse, or earlier if the machine waits for a time.
+// Due returns the latest time of the next turn: one interval from now, or earlier if the machine must be woken
+// earlier.
 func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	due := now.Add(every)
 	switch {
@@ -91,8 +93,9 @@ func Due(now time.Time, every time.Duration, wake time.Time) time.Time {
 	return wake
 }
 
-// Refresh asks the loop for a sign of life if the newest is older than the pulse of a watched loop. So Last is old only
-// if the loop hangs, and not if it had nothing to do. It waits for half a second at most, or until done is closed.
+// Refresh pings the loop if its last turn is too long ago for a watched loop. So after Refresh, Last is old only if
+// the loop hangs, and not if it had nothing to do. Refresh waits for at most half a second, or until done is
+// closed.
 func (p *Pulse) Refresh(ctx context.Context, done <-chan struct{}) {
 	if time.Since(p.Last()) <= p.watched {
 		return

@@ -11,26 +11,26 @@ import (
 	"gcity/controller/step"
 )
 
-// City is what a restart of members needs of the city.
+// City is the view of the city that a restart of members uses.
 type City interface {
 	Running() bool // the city is not being stopped
-	// Member returns a member, false if its pool does not want it any more.
+	// Member returns a member. It returns false if the pool no longer wants the member.
 	Member(name string) (Member, bool)
-	// Restart restarts or starts a member and returns why that is not possible.
+	// Restart restarts or starts a member. It returns why that is impossible, or "".
 	Restart(now time.Time, name string) (why string)
 }
 
-// Member is what a restart sees of a member.
+// Member is the state of a member.
 type Member struct {
 	State  city.State
 	Reason string
-	Life   string // the ID of the life that runs, "" if none does
+	Life   string // ID of the current session; "" = not running
 	Busy   bool   // a start or a stop is in flight
 	Starts bool   // a start is in flight
-	Due    bool   // its restart has not started yet
+	Due    bool   // its restart was requested but has not started yet
 }
 
-// Rollouts are the restarts of pools that are in progress.
+// Rollouts holds the restarts of pools that are in progress.
 type Rollouts struct {
 	city City
 	out  *step.Output
@@ -40,9 +40,9 @@ type Rollouts struct {
 // rollout is the restart of one pool.
 type rollout struct {
 	pool    string
-	id      uint64        // of the command
+	id      uint64        // ID of the command that requested it
 	left    []string      // members still to restart
-	pending []replacement // members that are restarting
+	pending []replacement // members that are being restarted
 	done    int
 	all     int
 }
@@ -50,13 +50,13 @@ type rollout struct {
 // replacement is the restart of one member.
 type replacement struct {
 	agent string
-	life  string // the life that is replaced
+	life  string // ID of the session that is replaced
 }
 
-// New returns the state of a city in which no pool is being restarted. Effects go to out.
+// New returns an empty Rollouts. Effects are added to out.
 func New(c City, out *step.Output) Rollouts { return Rollouts{city: c, out: out} }
 
-// Progress says how far the restart of a pool is, "" if the pool is not being restarted.
+// Progress describes the progress of a pool's restart. It returns "" if the pool is not being restarted.
 func (rs *Rollouts) Progress(pool string) string {
 	for _, r := range rs.all {
 		if r.pool == pool {
@@ -66,7 +66,7 @@ func (rs *Rollouts) Progress(pool string) string {
 	return ""
 }
 
-// Suffix returns the progress of the restart of a pool to append to the pool's reason.
+// Suffix returns the progress of a pool's restart, to be appended to the reason of the pool's size.
 func (rs *Rollouts) Suffix(pool string) string {
 	if far := rs.Progress(pool); far != "" {
 		return "; " + far
@@ -74,7 +74,8 @@ func (rs *Rollouts) Suffix(pool string) string {
 	return ""
 }
 
-// Begin restarts members of a pool and answers the command id when all run, or at the first that does not come up.
+// Begin restarts members of a pool. It answers the command id when all are running, or when the first one fails to
+// start.
 func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []string, rolling bool) {
 	r := &rollout{pool: pool, id: id, left: members, all: len(members)}
 	rs.all = append(rs.all, r)
@@ -91,7 +92,7 @@ func (rs *Rollouts) Begin(now time.Time, id uint64, pool string, members []strin
 	}
 }
 
-// next begins the restart of the next member and returns why that is not possible.
+// next restarts the next member. It returns why that is impossible, or "".
 func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	name := r.left[0]
 	r.left = r.left[1:]
@@ -110,7 +111,7 @@ func (rs *Rollouts) next(now time.Time, r *rollout) (why string) {
 	return ""
 }
 
-// Turn takes the restarts further: a member that runs again makes way for the next.
+// Turn advances the restarts: when a member runs again, the next one is restarted.
 func (rs *Rollouts) Turn(now time.Time) {
 	for _, r := range slices.Clone(rs.all) {
 		var failed string
@@ -134,7 +135,7 @@ func (rs *Rollouts) Turn(now time.Time) {
 	}
 }
 
-// replaced reports whether the restart of a member is over, and why it failed.
+// replaced reports whether the restart of a member is over. why is the reason if it failed.
 func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	m, wanted := rs.city.Member(rep.agent)
 	if !wanted {
@@ -157,7 +158,7 @@ func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 	return false, ""
 }
 
-// Drop ends the restart of a pool that is no longer declared.
+// Drop ends the restart of a pool that was removed from the configuration.
 func (rs *Rollouts) Drop(pool string) {
 	for _, r := range slices.Clone(rs.all) {
 		if r.pool == pool {
@@ -166,7 +167,7 @@ func (rs *Rollouts) Drop(pool string) {
 	}
 }
 
-// end ends a restart and replies to its command.
+// end ends a restart and answers its command.
 func (rs *Rollouts) end(r *rollout, failed string) {
 	rs.all = slices.DeleteFunc(rs.all, func(other *rollout) bool { return other == r })
 	rs.out.Changed = true

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/suggest"
 )
 
-// Cancel stops the current run of an automation. The command is answered when the run has ended.
+// Cancel cancels the active run of an automation. The command is answered when the run has ended.
 func (rs *Runs) Cancel(now time.Time, id uint64, c city.EndRun) {
 	name := c.Automation
 	if err := city.CheckBy(c.By); err != nil {
@@ -59,7 +59,7 @@ func (rs *Runs) answerCancel(run *city.Run) {
 	delete(rs.cancelWaiters, run.ID)
 }
 
-// exists reports whether an automation of this name exists or is remembered.
+// exists reports whether an automation with this name exists or has saved state.
 func (rs *Runs) exists(name string) bool {
 	return rs.Schedule.Remembers(name) || slices.Contains(rs.names(), name)
 }

@@ -14,15 +14,15 @@ func (rs *Runs) closeRecord(f effect.CloseRun) {
 	rs.out.Do(f)
 }
 
-// Closed takes the result of closing a record.
+// Closed handles the result of closing a run's record.
 func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 	f, ok := rs.OpenRecords[in.Bead]
 	if !ok {
 		return
 	}
-	// a retry cannot help
+	// a retry would fail too
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || effect.Unclosable(in.Err)
-	if f.Kind != "" { // the end is recorded after the first attempt to close the record
+	if f.Kind != "" { // the end is recorded after the first attempt, even if it failed
 		if forgone {
 			f.Msg += fmt.Sprintf("; its record %s can never be closed: %v", f.Run.ID,
 				in.Err)
@@ -35,7 +35,7 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 			rs.Last[f.Run.Automation] = &ended
 		}
 	}
-	defer rs.Turn(now) // the next run may have waited for this
+	defer rs.Turn(now) // the next run may have waited for this record
 	if in.Err == nil || forgone {
 		delete(rs.OpenRecords, in.Bead)
 		if rs.retryClose(); len(rs.OpenRecords) == 0 {
@@ -49,8 +49,8 @@ func (rs *Runs) Closed(now time.Time, in effect.RunClosed) {
 }
 
 // IsClosing reports whether the first attempt to close the record of an automation's last run is in flight. The
-// next run waits for it. Otherwise two records could be open when the controller dies, and it would be unknown
-// whether the first run succeeded.
+// next run waits for it. Otherwise a controller that dies could leave two open records, and its successor could not
+// find out whether the first run succeeded.
 func (rs *Runs) IsClosing(scoped string) bool {
 	for _, f := range rs.OpenRecords {
 		if f.Kind != "" && f.Run.Automation == scoped {
@@ -60,8 +60,8 @@ func (rs *Runs) IsClosing(scoped string) bool {
 	return false
 }
 
-// retryClose retries one of the records that could not be closed. A patrol retries one; if that succeeds, the next
-// follows.
+// retryClose tries again to close one of the open records of ended runs. Each patrol tries one. If that succeeds,
+// the next follows at once.
 func (rs *Runs) retryClose() {
 	first := ""
 	for id, f := range rs.OpenRecords {
@@ -75,7 +75,7 @@ func (rs *Runs) retryClose() {
 	}
 }
 
-// retryOf returns when the run that has just ended is retried, nil if it is not.
+// retryOf returns when the run that has just ended is retried, or nil if it is not.
 func (rs *Runs) retryOf(scoped string) *effect.Retry {
 	try, of, at, ok := rs.Schedule.Again(scoped)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// subscribe requests the events that automations wait for.
+// subscribe requests a subscription to the events that automations wait for.
 func (rs *Runs) subscribe() {
 	from, ok := rs.Schedule.From()
 	if !ok {
@@ -29,7 +29,7 @@ func (rs *Runs) subscribe() {
 	rs.out.Do(effect.Follow{ID: rs.FeedID, After: from, Types: on})
 }
 
-// FeedEnded takes the end of the event feed. The next patrol subscribes again, after the newest event that was
+// FeedEnded handles the end of the subscription. The next patrol subscribes again, from the last event that was
 // handled.
 func (rs *Runs) FeedEnded(in effect.FollowEnded) {
 	if in.Follow != rs.FeedID {
@@ -39,8 +39,8 @@ func (rs *Runs) FeedEnded(in effect.FollowEnded) {
 	rs.out.Note(&rs.Unfed, "events for automations cannot be read: "+in.Err.Error())
 }
 
-// resubscribe starts a new feed after the previous one ended. The problem is cleared when a feed has lasted from
-// one patrol to the next.
+// resubscribe subscribes again after a subscription has ended. It clears the problem when a subscription has lasted
+// from one patrol to the next.
 func (rs *Runs) resubscribe() {
 	if !rs.feedLost {
 		rs.out.Note(&rs.Unfed, "")
@@ -50,9 +50,9 @@ func (rs *Runs) resubscribe() {
 	rs.subscribe()
 }
 
-// Happened takes events that automations wait for.
+// Happened handles events that automations wait for.
 func (rs *Runs) Happened(now time.Time, in effect.Happened) {
-	// events of an older feed would come out of order
+	// events of an earlier subscription would be out of order
 	if in.Follow != rs.FeedID {
 		return
 	}

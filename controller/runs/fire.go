@@ -16,13 +16,13 @@ import (
 	"gcity/internal/suggest"
 )
 
-// earlyFire is a command to fire that arrived before the automations were known.
+// earlyFire is a request to fire an automation that came before the automations were read.
 type earlyFire struct {
 	id   uint64
 	fire city.Fire
 }
 
-// fireEarly carries out the commands that arrived too early.
+// fireEarly carries out the requests that came before the automations were read.
 func (rs *Runs) fireEarly(now time.Time) {
 	all := rs.earlyFires
 	rs.earlyFires = nil
@@ -31,7 +31,7 @@ func (rs *Runs) fireEarly(now time.Time) {
 	}
 }
 
-// Fire runs an automation by hand.
+// Fire runs an automation on request of a user.
 func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	if err := city.CheckBy(c.By); err != nil {
 		rs.out.Refuse(id, err.Code, err.Message)
@@ -52,8 +52,8 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 		return
 	}
 	if !rs.known && (rs.city.Configuration() == nil || !rs.city.Configuration().NoWork) {
-		rs.out.Refuse(id, city.Unavailable, "automations cannot be run yet: their folders "+
-			"are being read")
+		rs.out.Refuse(id, city.Unavailable, "automations cannot be run yet, because their "+
+			"folders are still being read")
 		return
 	}
 	if code, why := rs.whyNotFired(c.Automation); why != "" {
@@ -62,7 +62,8 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	}
 	running, queued := rs.Current[c.Automation] != nil, rs.Schedule.Queued(c.Automation)
 	if err := rs.Schedule.Fire(c.Automation, cmp.Or(c.By, effect.ActorOperator), now); err != nil {
-		rs.out.Refuse(id, city.Conflict, "automation "+c.Automation+" is not run: "+err.Error())
+		rs.out.Refuse(id, city.Conflict, "automation "+c.Automation+" was not started: "+
+			err.Error())
 		return
 	}
 	rs.save()
@@ -70,7 +71,7 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 	case queued:
 		rs.out.Reply(id, "automation "+c.Automation+" is running, and another run is "+
 			"queued already: "+
-			"this request adds none")
+			"this request starts no further run")
 		return
 	case running:
 		rs.out.Reply(id, "automation "+c.Automation+" is running; another run is queued "+
@@ -79,11 +80,11 @@ func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
 		return
 	}
 	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
-	rs.out.Changed = true // it is shown as due while it waits
+	rs.out.Changed = true // the run is shown as due while it waits
 	rs.Turn(now)
 }
 
-// whyNotFired returns why an automation cannot run now, "" if it can.
+// whyNotFired returns why an automation cannot be run now, or "" if it can.
 func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 	names := make([]string, 0, len(rs.catalog.Automations))
 	for _, d := range rs.catalog.Automations {
@@ -93,21 +94,21 @@ func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
 		return city.NotFound, suggest.NotFound("automation", name, names)
 	}
 	if !rs.city.Running() {
-		return city.Unavailable, "automation " + name + " is not run: the city is being stopped"
+		return city.Unavailable, "automation " + name + " cannot be run: the city is being stopped"
 	}
 	if !rs.RecordsRead {
 		return city.Unavailable, "automations cannot be run yet: " +
 			cmp.Or(rs.city.StoreProblem(), rs.whyUnknown())
 	}
 	if closed := rs.city.StoreProblem(); closed != "" {
-		return city.Unavailable, "automation " + name + " is not run, because no " +
-			"record of it can be created: " + closed
+		return city.Unavailable, "automation " + name + " cannot be run, because no " +
+			"record of the run can be created: " + closed
 	}
 	return "", ""
 }
 
-// Abandon withdraws a request to fire after its client has left, unless the run is starting or another client waits
-// for it too.
+// Abandon cancels a request to fire when its client no longer waits. The request remains if the run is starting, or
+// if another client waits for it too.
 func (rs *Runs) Abandon(now time.Time, id uint64) {
 	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
@@ -125,7 +126,7 @@ func (rs *Runs) Abandon(now time.Time, id uint64) {
 	}
 }
 
-// refuseUnfired answers the commands that wait for automations that were disabled or removed.
+// refuseUnfired refuses the commands that wait for automations that were disabled or removed.
 func (rs *Runs) refuseUnfired() {
 	if len(rs.FireWaiters) == 0 {
 		return
@@ -135,24 +136,25 @@ func (rs *Runs) refuseUnfired() {
 			continue
 		}
 		for _, id := range rs.FireWaiters[name] {
-			rs.out.Refuse(id, city.Conflict, "automation "+name+" is not run: it was disabled or "+
-				"removed before its run could start")
+			rs.out.Refuse(id, city.Conflict, "automation "+name+
+				" was not started: it was disabled or "+
+				"removed in the meantime")
 		}
 		delete(rs.FireWaiters, name)
 	}
 }
 
-// Stop ends all runs with the city and drops those that wait.
+// Stop cancels all active runs, and drops those that are due.
 func (rs *Runs) Stop() {
 	rs.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
 		for _, id := range rs.FireWaiters[name] {
 			rs.out.Refuse(id, city.Unavailable, "automation "+name+
-				" is not run: the city is being stopped")
+				" was not started: the city is being stopped")
 		}
 	}
 	clear(rs.FireWaiters)
-	for _, f := range rs.Queued { // recorded, but not started
+	for _, f := range rs.Queued { // these runs have a record but have not started
 		rs.neverBegun(f.Run.Definition.Scoped())
 	}
 	rs.Queued = nil
@@ -161,18 +163,18 @@ func (rs *Runs) Stop() {
 	}
 }
 
-// neverBegun ends a run that was recorded but did not start before the city stopped.
+// neverBegun ends a run that has a record but had not started when the city was stopped.
 func (rs *Runs) neverBegun(name string) {
 	if run := rs.Current[name]; run != nil {
 		done := *run
 		done.Outcome, done.Error = string(automation.Interrupted),
-			"the city was stopped before it started"
+			"the city was stopped before the run started"
 		rs.closeRecord(effect.CloseRun{Run: done, Kind: events.AutomationFailed, Msg: done.Error})
 		delete(rs.Current, name)
 	}
 }
 
-// depthOf returns the payload of an event that runs caused; nil for depth 1.
+// depthOf returns the payload of an event with this depth, or nil for depth 1.
 func depthOf(depth int) json.RawMessage {
 	if depth <= 1 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"gcity/events"
 )
 
-// recordInherited records events that the previous controller did not, from the records of runs. closed are the
-// runs that had an open record.
+// recordInherited records the events of runs that the previous controller could not record. They are derived from
+// the records of runs. closed are the runs that had an open record.
 func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {
@@ -43,18 +43,18 @@ func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	}
 }
 
-// endMissing reports whether the end of a run is not in the log. closed says that its record was open.
+// endMissing reports whether the log lacks the end of a run. closed reports that the run's record was open.
 func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
 	switch {
 	case run.Ended == nil:
 		return false
-	case t == nil: // the log cannot be read
+	case t == nil: // without the log, only runs with an open record get an event
 		return closed
 	}
 	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
 }
 
-// endOf returns the event of a run's end, from its record.
+// endOf returns the event of a run's end, derived from the run's record.
 func endOf(run *city.Run, took time.Duration) (kind, msg string) {
 	took = took.Round(time.Millisecond)
 	switch {

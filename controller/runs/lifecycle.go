@@ -30,8 +30,8 @@ func (rs *Runs) Scan() {
 		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
 }
 
-// Scanned takes the automations that were found. Records left open by the previous controller are closed before any
-// run starts.
+// Scanned handles the result of a scan. If a previous controller left records open, they are closed before any run
+// starts.
 func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.Scanning = false
 	if rs.rescan {
@@ -49,7 +49,7 @@ func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
 	rs.load(now)
 }
 
-// load puts the automations into force, once the records of earlier runs are known.
+// load brings the automations that were found into force, after the records of earlier runs were read.
 func (rs *Runs) load(now time.Time) {
 	if !rs.RecordsRead || !rs.known {
 		return
@@ -76,27 +76,27 @@ func (rs *Runs) Sweep() {
 	}
 }
 
-// RunsSwept takes the records of runs. Runs that were still open have ended; the newest of each automation is
-// shown.
+// RunsSwept handles the records of earlier runs. Runs with an open record have ended. The newest run of each
+// automation is shown.
 func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.sweeping = false
 	rs.recordInherited(&in)
-	if in.Err != nil { // the next patrol retries
+	if in.Err != nil { // the next patrol tries again
 		rs.out.Lose(&rs.Unswept, "work cannot be read", in.Err)
 		rs.fireEarly(now)
 		return
 	}
 	rs.out.Note(&rs.Unswept, "")
 	if in.Odd != "" {
-		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed; see gcity "+
-			"bead show: "+in.Odd)
+		rs.out.Note(&rs.Unclosable, "some records of ended runs cannot be closed; see `gcity "+
+			"bead show`: "+in.Odd)
 	}
 	rs.RecordsRead, rs.out.Changed = true, true
 	for _, r := range slices.Backward(in.Runs) {
 		if r.Outcome == city.RunVoid {
 			continue
 		}
-		if rs.known && r.Seq > rs.logSeq { // from a log that was replaced
+		if rs.known && r.Seq > rs.logSeq { // the record refers to a log that was replaced
 			r.Seq = 0
 		}
 		rs.Inherited[r.Automation] = rs.Inherited[r.Automation].Note(r.Opened,
@@ -115,7 +115,7 @@ func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
 	rs.load(now)
 }
 
-// Turn judges all automations and starts what is due.
+// Turn evaluates all automations and starts the runs that are due.
 func (rs *Runs) Turn(now time.Time) {
 	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.Settling() || rs.city.Away() {
 		return
@@ -142,7 +142,7 @@ func (rs *Runs) Turn(now time.Time) {
 	rs.save()
 }
 
-// Suspended returns why automations of a rig do not fire, "" if they do.
+// Suspended returns why automations of a rig do not fire, or "" if they do.
 func (rs *Runs) Suspended(rig string) string {
 	for i := range rs.city.Configuration().Rigs {
 		if r := &rs.city.Configuration().Rigs[i]; r.Name == rig && r.Suspended {
@@ -155,7 +155,8 @@ func (rs *Runs) Suspended(rig string) string {
 	return ""
 }
 
-// Opened takes the record of a run. The run starts when the state that the next controller needs is saved (L4).
+// Opened handles the result of creating a run's record. The run starts after the state that a next controller needs
+// is saved (L4).
 func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	name := in.Run.Definition.Scoped()
 	rs.out.Changed = true
@@ -196,7 +197,7 @@ func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
 	rs.Turn(now)
 }
 
-// Ended takes the end of a run. An effect closes its record and is retried until it succeeds.
+// Ended handles the end of a run. It requests that the run's record is closed, and retries until that succeeds.
 func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	run := rs.Current[in.Scoped]
 	if run == nil || run.ID != in.Bead {
@@ -234,7 +235,7 @@ func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
 	rs.Turn(now)
 }
 
-// record records an event about a run: its start or its end.
+// record records the start or the end of a run.
 func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 	r, msg := f.Run, f.Msg
 	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}
@@ -260,15 +261,15 @@ func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
 		Payload: step.Payload(about)}, Answers: answers})
 }
 
-// forgotShown is how long a lost state is reported at least.
+// forgotShown is the minimum time for which a lost state is reported.
 const forgotShown = time.Hour
 
-// Patrol is the part of automations in the first half of a patrol.
+// Patrol does the first part of a patrol that concerns automations.
 func (rs *Runs) Patrol(now time.Time) {
 	if rs.firstPatrol.IsZero() {
 		rs.firstPatrol = now
 	}
-	// the state was saved since, and users had time to see this
+	// the state was saved again, and users had time to see the problem
 	if rs.SavedRev > 0 && now.Sub(rs.firstPatrol) > forgotShown {
 		rs.out.Note(&rs.Forgotten, "")
 		rs.out.Note(&rs.Unclosable, "")
@@ -276,7 +277,7 @@ func (rs *Runs) Patrol(now time.Time) {
 	rs.Scan()
 }
 
-// Retry retries what failed before.
+// Retry tries again what has failed before.
 func (rs *Runs) Retry(now time.Time) {
 	if rs.known {
 		rs.Sweep()

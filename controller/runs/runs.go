@@ -13,70 +13,70 @@ import (
 	"gcity/internal/toml"
 )
 
-// Runs is the state of the automations of a city. automation.Runs decides when an automation runs; Runs turns these
-// decisions into effects and reports their results back.
+// Runs is the state of a city's automations. automation.Runs decides when an automation runs. Runs turns its
+// decisions into effects, and passes the results back.
 type Runs struct {
 	city City
 	out  *step.Output
 
 	Schedule *automation.Runs
 	catalog  automation.Catalog
-	known    bool // the catalog was read at least once
-	// what the previous controller saved; nil after it was passed to schedule
+	known    bool // the automations were read at least once
+	// state that the previous controller saved; nil after it was passed on to Schedule
 	Inherited map[string]automation.Memory
-	// depth of runs that have not ended yet, by bead; see automation.Depth
+	// depth of active runs, by ID of their record; see automation.Depth
 	Depths           map[string]int
-	logSeq           uint64 // of the newest event when the catalog was read
-	RecordsRead      bool   // records that a previous controller left open are closed
-	sweeping         bool   // a sweep is in flight
+	logSeq           uint64 // sequence number of the newest event when the automations were read
+	RecordsRead      bool   // the records that a previous controller left open are closed
+	sweeping         bool   // a SweepRuns is in flight
 	Scanning, rescan bool
 
-	FeedID   uint64   // ID of the newest Follow effect
-	fedTo    uint64   // sequence number of the newest event that the automations have seen
-	fedTypes []string // event types that the feed delivers
-	feedLost bool     // the feed ended; the next patrol starts another
+	FeedID   uint64   // ID of the latest Follow effect
+	fedTo    uint64   // sequence number of the latest event that was handled
+	fedTypes []string // types of events in the subscription
+	feedLost bool     // the subscription has ended, and the next patrol subscribes again
 
-	Current map[string]*city.Run // by scoped name; ID "" = its record is being created
+	Current map[string]*city.Run // active runs by scoped name; ID "" = the record is being created
 	Last    map[string]*city.Run // the newest run of each automation
-	failed  map[string]*city.Run // the newest run of each automation if it failed
+	failed  map[string]*city.Run // newest run of each automation, if it failed
 
 	earlyFires    []earlyFire
-	FireWaiters   map[string][]uint64 // by scoped name: commands that wait for a run to start
-	cancelWaiters map[string][]uint64 // by bead: commands that wait for a run to end
+	FireWaiters   map[string][]uint64 // commands that wait for a run to start, by scoped name
+	cancelWaiters map[string][]uint64 // commands that wait for a run to end, by ID of the record
 
-	Queued      []effect.Run               // runs that start after the state was saved
-	OpenRecords map[string]effect.CloseRun // by bead: records that are not closed yet
-	SavedRev    uint64                     // revision of the state that is on disk
+	Queued      []effect.Run               // runs that start when the state is saved
+	OpenRecords map[string]effect.CloseRun // records that are not closed yet, by ID
+	SavedRev    uint64                     // revision of the saved state
 	saving      bool
 	Problems
 	firstPatrol time.Time
-	// when to look for records of runs that were given up; zero = not needed
+	// when records of runs that were given up are searched for; zero = not necessary
 	strayCheck time.Time
 }
 
-// Problems are reasons why automations are degraded; "" means no problem.
+// Problems are the problems of a city's automations. Empty fields mean no problem.
 type Problems struct {
-	Forgotten  string // why their saved state could not be read
-	Unread     string // why their folders cannot be read
+	Forgotten  string // why the saved state could not be read
+	Unread     string // why folders of automations cannot be read
 	Unswept    string // why the records of earlier runs cannot be read
-	Unclosable string // which records of runs can never be closed, and why
-	Unfed      string // why they receive no events
+	Unclosable string // records that can never be closed, and why
+	Unfed      string // why automations receive no events
 	Unopened   string // why no records of runs can be created
 	Unclosed   string // why records of runs cannot be closed
-	Unsaved    string // why their state cannot be saved
+	Unsaved    string // why the state cannot be saved
 }
 
-// City is what runs need to know of the city.
+// City is the view of the city that Runs uses.
 type City interface {
-	Configuration() *effect.Configuration // nil until one was read
+	Configuration() *effect.Configuration // nil before the first configuration
 	Running() bool                        // the city is not being stopped
-	Settling() bool                       // the controller lists sessions once and starts nothing
-	Away() bool                           // the folder of the city was moved
+	Settling() bool                       // one-shot mode: nothing may start
+	Away() bool                           // the city's folder is not at its path
 	StoreProblem() string                 // why the city's store cannot be used; "" = it can
 	CountWork()
 }
 
-// New returns the state of a city without automations. Effects go to out.
+// New returns a Runs without automations. Effects are added to out.
 func New(c City, out *step.Output) Runs {
 	return Runs{
 		city:          c,
@@ -93,7 +93,7 @@ func New(c City, out *step.Output) Runs {
 	}
 }
 
-// Inherit takes the state that the previous controller saved, or why it cannot be read.
+// Inherit sets the state that the previous controller saved, or why it cannot be read.
 func (rs *Runs) Inherit(state map[string]automation.Memory, problem string) {
 	rs.Forgotten = problem
 	if state != nil {
@@ -101,13 +101,13 @@ func (rs *Runs) Inherit(state map[string]automation.Memory, problem string) {
 	}
 }
 
-// Checked takes the result of the check of an automation with a condition.
+// Checked handles the result of a condition's check.
 func (rs *Runs) Checked(now time.Time, in effect.ConditionChecked) {
 	rs.Schedule.Checked(in.Scoped, in.Check, in.Code, in.Err)
 	rs.Turn(now)
 }
 
-// Next returns when an automation may be due; zero if none is.
+// Next returns the earliest time at which an automation may be due, or zero.
 func (rs *Runs) Next(now time.Time) time.Time {
 	if !rs.RecordsRead {
 		return time.Time{}
@@ -115,10 +115,10 @@ func (rs *Runs) Next(now time.Time) time.Time {
 	return rs.Schedule.Next(now)
 }
 
-// Going returns the names of automations that run, sorted.
+// Going returns the names of automations with an active run, sorted.
 func (rs *Runs) Going() []string { return slices.Sorted(maps.Keys(rs.Current)) }
 
-// Closing returns how many records of runs are being closed.
+// Closing returns the number of records that are being closed.
 func (rs *Runs) Closing() (n int) {
 	for _, f := range rs.OpenRecords {
 		if !f.Failed {
@@ -134,5 +134,5 @@ func (rs *Runs) Quiet() bool { return len(rs.Current) == 0 && rs.Closing() == 0 
 // Remembered returns the names of automations with saved state, sorted.
 func (rs *Runs) Remembered() []string { return slices.Sorted(maps.Keys(rs.Schedule.Memory())) }
 
-// Warnings returns the problems found in the folders of automations.
+// Warnings returns the problems that the last scan found in folders of automations.
 func (rs *Runs) Warnings() toml.Problems { return rs.catalog.Warnings }

@@ -8,7 +8,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// save requests that the state of automations is saved, and starts the runs that waited for it.
+// save requests that the automations' state is saved. If it is saved already, save starts the runs that waited for
+// that.
 func (rs *Runs) save() {
 	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
 		data, err := json.Marshal(rs.Schedule.Memory())
@@ -28,7 +29,7 @@ func (rs *Runs) save() {
 	})
 }
 
-// Saved takes the result of saving. If it failed, runs start anyway: degraded beats dead.
+// Saved handles the result of saving. After a failure the runs start anyway, and the problem is shown.
 func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
 	rs.saving = false
 	if in.Err != nil {

@@ -30,7 +30,7 @@ func (rs *Runs) Snapshot() []city.Automation {
 		}
 		out = append(out, v)
 	}
-	if !rs.RecordsRead { // not in force yet
+	if !rs.RecordsRead { // the automations are not in force yet
 		for _, d := range rs.catalog.Automations {
 			v := describe.Automation(rs.city.Configuration().Dir, d)
 			if v.Reason = cmp.Or(rs.city.StoreProblem(), rs.whyUnknown()); d.Off != "" {
@@ -49,7 +49,7 @@ func (rs *Runs) Snapshot() []city.Automation {
 	return out
 }
 
-// whyUnknown returns why the earlier runs are not known yet.
+// whyUnknown returns why the records of earlier runs are not known yet.
 func (rs *Runs) whyUnknown() string {
 	if rs.Unswept != "" {
 		return "the records of earlier runs are not known: " + rs.Unswept

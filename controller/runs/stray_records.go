@@ -11,7 +11,7 @@ import (
 // would stay open until the next controller, so open records are checked again after a while.
 const (
 	StrayWait = 2 * time.Minute
-	strayAge  = time.Minute // a younger record may belong to a run that is starting
+	strayAge  = time.Minute // a younger record may belong to a run that is just being opened
 )
 
 // CheckStrays requests this check when it is due.
@@ -24,7 +24,7 @@ func (rs *Runs) CheckStrays(now time.Time) {
 	known := make([]string, 0, len(rs.Current)+len(rs.OpenRecords))
 	for _, run := range rs.Current {
 		if run.ID == "" {
-			return // the record of this run is not known yet
+			return // the ID of this run's record is not known yet
 		}
 		known = append(known, run.ID)
 	}
@@ -36,7 +36,7 @@ func (rs *Runs) CheckStrays(now time.Time) {
 	rs.out.Do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-strayAge)})
 }
 
-// StraysClosed takes the result of the check.
+// StraysClosed handles the result of this check.
 func (rs *Runs) StraysClosed(now time.Time, in effect.UnclosedRunsClosed) {
 	if in.Err == nil {
 		rs.out.Note(&rs.Unopened, "")

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Changes lists the differences between two configurations, by agent.
+// Changes lists the names of agents by how they differ between two configurations.
 type Changes struct{ Added, Changed, Removed, Suspended, Resumed []string }
 
 func (ch *Changes) each(do func(verb string, names []string)) {
@@ -27,7 +27,7 @@ func (ch *Changes) Payload() json.RawMessage {
 	return Payload(about)
 }
 
-// Lines returns one line for each kind of change, with a few names.
+// Lines returns one line for each kind of change. Long lists of names are shortened.
 func (ch *Changes) Lines() []string {
 	var lines []string
 	ch.each(func(verb string, names []string) {
@@ -45,7 +45,7 @@ func (ch *Changes) Summary(revision string) string {
 	return "revision " + Short(revision) + " is in force: " + strings.Join(ch.Lines(), "; ")
 }
 
-// Few joins the first five names.
+// Few joins at most five names, and adds the number of the others.
 func Few(names []string) string {
 	text := strings.Join(names[:min(len(names), 5)], ", ")
 	if more := len(names) - 5; more > 0 {

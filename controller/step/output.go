@@ -1,4 +1,4 @@
-// Package step collects what one step of the machine returns: effects, and whether a snapshot shows anything new.
+// Package step collects the results of one step of the machine: effects, and whether a new snapshot is needed.
 package step
 
 import (
@@ -10,19 +10,19 @@ import (
 	"gcity/controller/effect"
 )
 
-// Output is what a step of the machine returns: effects in their order, and whether a snapshot shows anything new.
+// Output holds the results of a step of the machine: the effects in order, and whether a new snapshot is needed.
 type Output struct {
 	Effects []effect.Effect
-	// after all others of this step: a new session starts before the old one is captured
+	// appended to the others, so that a new session starts before the output of the old one is saved
 	late    []effect.Effect
-	Changed bool // a snapshot shows something that the previous one did not
+	Changed bool // a new snapshot would differ from the previous one
 	peers   peers
 }
 
-// Begin empties the output for the next step.
+// Begin clears the output for the next step.
 func (o *Output) Begin() { o.Effects = o.Effects[:0] }
 
-// DoLate adds an effect after all others of this step.
+// DoLate adds an effect that follows all others of this step.
 func (o *Output) DoLate(f effect.Effect) { o.late = append(o.late, f) }
 
 // AppendLate appends the late effects to the others.
@@ -31,7 +31,7 @@ func (o *Output) AppendLate() {
 	o.late = o.late[:0]
 }
 
-// TakeFrom starts to handle a command that came over TCP from the address from.
+// TakeFrom begins a command that came over TCP from this address.
 func (o *Output) TakeFrom(id uint64, from string) {
 	if o.peers.waiting == nil {
 		o.peers.waiting = map[uint64]string{}
@@ -42,14 +42,14 @@ func (o *Output) TakeFrom(id uint64, from string) {
 // Taken ends the handling of a command.
 func (o *Output) Taken() { o.peers.now = "" }
 
-// peers are the peers of commands that came over TCP, so that the events that a command causes say where it came
+// peers holds the addresses of commands that came over TCP, so that events can contain where their command came
 // from.
 type peers struct {
-	now     string            // of the current command
-	waiting map[uint64]string // by ID of an unanswered command
+	now     string            // address of the current command
+	waiting map[uint64]string // addresses of commands that are not answered yet, by ID
 }
 
-// stamp adds to an event the peer of the command that caused it.
+// stamp adds the address of the command that caused an event to the event.
 func (p *peers) stamp(f effect.Effect) effect.Effect {
 	switch f := f.(type) {
 	case effect.Record:
@@ -81,8 +81,8 @@ func (o *Output) Refuse(id uint64, code city.Code, msg string) {
 	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Err: &city.Error{Code: code, Message: msg}}})
 }
 
-// RefuseFlag refuses a suspend or resume whose flag is not written or not in force. If a configuration is invalid,
-// the error says so in its details.
+// RefuseFlag refuses to suspend or resume, because the flag is not written or not in force. If the configuration is
+// invalid, the error's details contain that.
 func (o *Output) RefuseFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {
@@ -94,7 +94,7 @@ func (o *Output) RefuseFlag(id uint64, msg string, err error) {
 // Do adds an effect.
 func (o *Output) Do(f effect.Effect) { o.Effects = append(o.Effects, o.peers.stamp(f)) }
 
-// Note sets a fact that a snapshot shows and marks the change.
+// Note sets a fact that snapshots show. It notes whether the fact has changed.
 func (o *Output) Note(fact *string, value string) {
 	if *fact != value {
 		*fact = value
@@ -102,8 +102,8 @@ func (o *Output) Note(fact *string, value string) {
 	}
 }
 
-// Lose notes why work cannot be used, or clears the note. The error of a closed circuit breaker is shown once for
-// the whole store instead.
+// Lose sets why some work cannot be used, or clears it. The error of an open circuit breaker is left out, because
+// it is shown once for the whole store.
 func (o *Output) Lose(fact *string, what string, err error) {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
 		o.Note(fact, "")

@@ -14,15 +14,15 @@ import (
 	"gcity/watchdog"
 )
 
-// thresholds is the name under which a beat is recorded that no triage judged.
+// thresholds is the name in records of beats that were decided by the thresholds, and not by a triage agent.
 const thresholds = "thresholds"
 
-// judge says how a beat was judged.
+// judge describes how a beat was decided.
 type judge struct {
 	by   string
-	why  string        // why the thresholds judged although there is a triage
-	took time.Duration // by a triage
-	beat *beat         // the beat that a triage judged
+	why  string        // why the thresholds decided although the watchdog has a triage agent
+	took time.Duration // how long the triage agent took
+	beat *beat         // the beat that a triage agent decided; nil: the thresholds decided
 }
 
 // judged carries out the decision about a beat.
@@ -54,7 +54,7 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 	}
 }
 
-// recordAct records an action, once its result is known.
+// recordAct records an action when its result is known.
 func (wd *Watchdogs) recordAct(t *tier, j *city.Judgement) {
 	wd.record(t, events.Event{Type: events.WatchdogActed, Actor: effect.ActorController,
 		Message: fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason)},
@@ -71,7 +71,7 @@ func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	wd.city.Record(e, answers...)
 }
 
-// remedy carries out a decision, or the closest action that is still possible, and returns the result. If waits is
+// remedy carries out a decision, or the nearest action that is still possible. It returns the result. If waits is
 // true, the result is reported later.
 func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string,
 	waits bool) {
@@ -102,25 +102,26 @@ func (wd *Watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge
 	return wd.typeFor(now, t, a, text)
 }
 
-// ensure starts an agent. It ends a wait, but not a quarantine (L2), a suspension or a drain. If the agent runs, it
-// is restarted, unless it was started after the triage saw it dead or its heartbeat is fresh.
+// ensure starts an agent. It ends a wait of the agent, but not a quarantine (L2), a suspension or a drain. A
+// running agent is restarted, with two exceptions: it was started after the triage agent saw it dead, or its
+// heartbeat is fresh.
 func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *beat) string {
 	switch {
 	case a.TriageOf != "":
 		o := wd.tier(a.TriageOf)
 		if o == nil || o.paused != "" || o.beat != nil || wd.reading[o.want.Name] {
-			return "its watchdog is judging it already, or does not run"
+			return "its watchdog is already deciding about it, or is paused"
 		}
 		wd.beginBeat(o)
 		return "the watchdog " + o.want.Name + " beats now"
 	case a.Starting || a.Alive && !a.Ready:
 		return LeftAlone + "it is already starting"
 	case a.Stopping:
-		return LeftAlone + "it is stopping; it restarts if it is wanted"
+		return LeftAlone + "it is being stopped and restarts if it is wanted"
 	case a.Alive && (b != nil && b.session != a.Life.ID || b == nil):
 		return LeftAlone + "it was started in the meantime"
 	case a.Alive && fresh:
-		return LeftAlone + "it runs, and its heartbeat is fresh"
+		return LeftAlone + "it is running, and its heartbeat is fresh"
 	case a.Alive:
 		return wd.city.Replace(now, a.Name, why)
 	case a.Problem != "":
@@ -131,7 +132,7 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	return wd.city.Start(now, a.Name, why)
 }
 
-// typeFor queues a text for an agent, unless the previous one is still waiting.
+// typeFor queues a text for an agent, unless an earlier text of the watchdog is still queued.
 func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (result string,
 	waits bool) {
 	if t.typing != 0 {
@@ -139,11 +140,11 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 			wd.city.TextReason(a.Name, t.typing), false
 	}
 	if a.Life.Frozen {
-		return "failed: a stopped process reads no input" +
+		return "failed: a stopped process does not read input" +
 			step.Numbered(a.Life.PID, ": kill -CONT %d resumes it"), false
 	}
-	if len(text) > city.MaxSend { // the configuration does not allow it
-		return fmt.Sprintf("failed: the text has %d bytes, the maximum is %d",
+	if len(text) > city.MaxSend { // the configuration cannot contain such a text
+		return fmt.Sprintf("failed: the text has %d bytes, but the maximum is %d",
 			len(text), city.MaxSend), false
 	}
 	id, problem := wd.city.Type(now, a.Name, t.want.Name, text)
@@ -154,14 +155,14 @@ func (wd *Watchdogs) typeFor(now time.Time, t *tier, a *Agent, text string) (res
 	return "queued", true
 }
 
-// retract withdraws the text of a watchdog that is still queued.
+// retract takes back a text of the watchdog that is still queued.
 func (wd *Watchdogs) retract(now time.Time, t *tier, why string) {
 	if t.typing != 0 {
 		wd.city.TakeBack(now, t.want.Watches, t.typing, why)
 	}
 }
 
-// Typed takes the result of a watchdog's text.
+// Typed handles the result of a watchdog's text.
 func (wd *Watchdogs) Typed(watchdog string, text Text) {
 	t := wd.tier(watchdog)
 	if t == nil || t.typing != text.ID {
@@ -198,7 +199,7 @@ func (wd *Watchdogs) recovered(t *tier) {
 		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
 }
 
-// escalate notifies a person after several failed actions, once until the agent recovers.
+// escalate notifies a user after several failed actions. It does so once until the agent has recovered.
 func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
 	if t.esc == nil && t.chain.Failed >= w.EscalateAfter {
@@ -219,9 +220,9 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 	}
 }
 
-// post sends the mail of an escalation and runs its command once.
+// post requests that the mail of an escalation is sent and its command is run.
 func (wd *Watchdogs) post(t *tier) {
-	if wd.posting[t.want.Name] { // the next beat retries
+	if wd.posting[t.want.Name] { // the next beat tries again
 		return
 	}
 	wd.posting[t.want.Name] = true
@@ -238,7 +239,7 @@ func (wd *Watchdogs) post(t *tier) {
 	})
 }
 
-// letter returns the text of an escalation: the problem, what was tried, and what to do.
+// letter returns the text of an escalation: the problem, what was tried, and what the user can do.
 func (wd *Watchdogs) letter(t *tier) string {
 	text := t.esc.Message + "\n\nWhat was tried:\n"
 	for i := max(0, len(t.recent)-t.chain.Failed); i < len(t.recent); i++ {
@@ -246,12 +247,12 @@ func (wd *Watchdogs) letter(t *tier) string {
 		text += fmt.Sprintf("- %s %s, by %s: %s (%s)\n", j.At.UTC().Format(time.RFC3339),
 			j.Decision, j.By, j.Reason, j.Result)
 	}
-	return text + fmt.Sprintf("\nLook at it: gcity why %s; gcity agent peek %s\nConfirm that you "+
-		"have seen this: gcity watchdog acknowledge %s\n", t.want.Watches, t.want.Watches,
+	return text + fmt.Sprintf("\nTo look at it: gcity why %s; gcity agent peek %s\nTo confirm "+
+		"that you have seen this: gcity watchdog acknowledge %s\n", t.want.Watches, t.want.Watches,
 		t.want.Name)
 }
 
-// Escalated takes the result of an escalation.
+// Escalated handles the result of an escalation.
 func (wd *Watchdogs) Escalated(in effect.Escalated) {
 	for _, e := range in.Events {
 		wd.out.Do(effect.Record{Event: e})
@@ -272,7 +273,7 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		wd.record(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"output": in.Output})
 	}
-	if t.esc == nil || !t.esc.At.Equal(in.Call) { // this escalation is over
+	if t.esc == nil || !t.esc.At.Equal(in.Call) { // this escalation is already over
 		return
 	}
 	t.unsent = in.Err != ""

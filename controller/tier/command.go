@@ -23,8 +23,8 @@ func (wd *Watchdogs) findTier(id uint64, name string) *tier {
 	return nil
 }
 
-// BeatNow starts a beat before the interval is over. The command is answered when the result is known, or when a
-// triage starts to judge.
+// BeatNow starts a beat early. The command is answered when the result is known, or when a triage agent is started
+// for the beat.
 func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	t := wd.findTier(id, c.Watchdog)
 	switch {
@@ -34,10 +34,11 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 			t.want.Name,
 			t.paused))
 	case t.beat != nil:
-		wd.out.Reply(id, fmt.Sprintf("triage %s is already judging beat %s of watchdog %s",
+		wd.out.Reply(id, fmt.Sprintf("triage %s is already deciding beat %s of watchdog %s",
 			t.want.Triage, t.beat.id, t.want.Name))
 	case !wd.city.Listed():
-		wd.out.Refuse(id, city.Unavailable, "the sessions are not known yet; try again in a moment")
+		wd.out.Refuse(id, city.Unavailable, "the sessions have not been listed yet; try again "+
+			"in a moment")
 	default:
 		t.asked = append(t.asked, id)
 		wd.beginBeat(t)
@@ -57,8 +58,8 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 	switch {
 	case t == nil:
 	case t.esc == nil:
-		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s has no open escalation: there "+
-			"is nothing to acknowledge", t.want.Name))
+		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s has no open escalation, so "+
+			"there is nothing to acknowledge", t.want.Name))
 	case t.esc.Seen:
 		wd.out.Reply(id, fmt.Sprintf("the escalation of watchdog %s was already acknowledged by %s",
 			t.want.Name, t.esc.By))

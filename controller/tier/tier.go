@@ -12,46 +12,46 @@ import (
 	"gcity/watchdog"
 )
 
-// tier is one watchdog. Its state survives reloads, by name (L6). Its judgement uses only current facts, at each
-// beat; nothing is stored on disk.
+// tier is the state of one watchdog. Watchdogs keep their state by name when the configuration changes (L6). A
+// decision depends on the current facts only. The state is not saved.
 type tier struct {
 	want   config.Watchdog
-	since  time.Time // when it was first seen, or last resumed
-	next   time.Time // the next beat; zero = it is paused
+	since  time.Time // when the watchdog was added or last resumed
+	next   time.Time // time of the next beat; zero = paused
 	paused string
 
-	instead         string    // why the thresholds judge this beat instead of the triage
-	asked           []uint64  // commands that wait for the result
-	beat            *beat     // that a triage is judging; nil = it judges no beat
-	looked          time.Time // when the newest heartbeat was read
-	read            time.Time // the same, but only if the file could be read; zero = never
-	decidedAt       time.Time // when the triage decided last; zero = never
-	problem         string    // with the heartbeat file
+	instead         string    // why the thresholds decide this beat instead of the triage agent
+	asked           []uint64  // commands that wait for the result of the beat
+	beat            *beat     // beat that a triage agent is deciding; nil = none
+	looked          time.Time // when the heartbeat file was last checked
+	read            time.Time // when the heartbeat file was last read successfully; zero = never
+	decidedAt       time.Time // when the triage agent last decided; zero = never
+	problem         string    // problem with the heartbeat file; "" = none
 	heartbeat, life watchdog.Sight
 	agents          watchdog.Agents // as reported in the newest heartbeat
 	lifeID          string
 
 	chain    watchdog.Chain
 	degraded string
-	typing   uint64    // ID of the newest text; 0 = it was typed or given up
-	typed    time.Time // time of the judgement that sent the text
+	typing   uint64    // ID of the queued text; 0 = none is queued
+	typed    time.Time // time of the decision that sent this text
 	last     *city.Judgement
 	recent   []city.Judgement
 	esc      *city.Escalation
-	unposted string // why the escalation was not sent; "" = it was
-	unsent   bool   // the escalation still has to be sent
-	command  string // escalate_command that still has to run; "" = it has run
+	unposted string // why the escalation could not be sent; "" = it could
+	unsent   bool   // the escalation is not sent yet
+	command  string // escalate_command that has not run yet; "" = it has run
 }
 
-// beat is a beat that a triage judges.
+// beat is a beat that a triage agent decides.
 type beat struct {
 	id      string
 	at      time.Time
-	until   time.Time // then the thresholds judge
-	session string    // of the watched agent when the beat began; "" = it had no session
+	until   time.Time // after this time the thresholds decide
+	session string    // ID of the watched agent's session when the beat began; "" = none
 }
 
-// Adopt takes the watchdogs of a new configuration.
+// Adopt adopts the watchdogs of a new configuration.
 func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 	var order []*tier
 	for i := range c.Tiers {
@@ -101,7 +101,7 @@ func (wd *Watchdogs) tier(name string) *tier {
 	return nil
 }
 
-// Watch advances all watchdogs. It is level-triggered, like Machine.decide.
+// Watch advances all watchdogs. It is level-triggered: a second call changes nothing.
 func (wd *Watchdogs) Watch(now time.Time) {
 	if wd.city.Settling() || !wd.city.Listed() {
 		return
@@ -150,7 +150,7 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	}
 }
 
-// whyPaused returns why a watchdog is paused, "" if it is not.
+// whyPaused returns why a watchdog is paused, or "" if it is not.
 func (wd *Watchdogs) whyPaused(a *Agent) string {
 	switch {
 	case !wd.city.Running():
@@ -162,7 +162,8 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	case a.KeptEnded:
 		return fmt.Sprintf("agent %s was drained by operator and stays stopped", a.Name)
 	}
-	if o := wd.tier(a.TriageOf); o != nil { // two triages that watch each other must not recurse
+	// watchdogs that watch each other's triage agents must not recurse
+	if o := wd.tier(a.TriageOf); o != nil {
 		if why := wd.whyPaused(wd.city.Agent(o.want.Watches)); why != "" {
 			return fmt.Sprintf("watchdog %s is paused, and its triage is watched: %s",
 				o.want.Name, why)
@@ -171,16 +172,16 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	return ""
 }
 
-// beginBeat reads the heartbeat first, at most once at a time.
+// beginBeat starts a beat: it requests a read of the heartbeat, unless one is in flight.
 func (wd *Watchdogs) beginBeat(t *tier) {
-	if wd.reading[t.want.Name] { // the read in flight starts the beat
+	if wd.reading[t.want.Name] { // the read in flight starts the beat when it returns
 		return
 	}
 	wd.reading[t.want.Name] = true
 	wd.out.Do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
 }
 
-// HeartbeatRead takes the content of the heartbeat file and continues the beat.
+// HeartbeatRead handles the content of a heartbeat file and continues the beat.
 func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	delete(wd.reading, in.Tier)
 	t := wd.tier(in.Tier)
@@ -192,12 +193,12 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	if t.paused != "" {
 		return
 	}
-	if in.Path != t.want.Heartbeat { // of the previous configuration
+	if in.Path != t.want.Heartbeat { // the result belongs to an earlier configuration
 		t.instead = instead
 		wd.beginBeat(t)
 		return
 	}
-	if t.beat != nil { // a triage is already judging
+	if t.beat != nil { // the triage agent is already deciding
 		return
 	}
 	if in.Problem == "" {
@@ -223,7 +224,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 		t.esc != nil && t.chain.Failed == 0 {
 		wd.recovered(t)
 	}
-	f = wd.facts(now, t, a) // now with the failure of the previous beat
+	f = wd.facts(now, t, a) // again, now with the failure of the previous beat
 	v = watchdog.Judge(t.spec(), f)
 	wd.escalate(now, t, v.Reason)
 	if wd.triage(now, t, a, f, v) {
@@ -236,8 +237,8 @@ func (t *tier) spec() watchdog.Spec {
 	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
 }
 
-// facts returns what is known of the watched agent. A heartbeat from before its session is ignored, and a stall of
-// the whole program does not count.
+// facts returns the facts about the watched agent. A heartbeat from before its session is ignored. The duration of
+// a stall of the whole program does not count.
 func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	f := watchdog.Facts{
 		Alive: a.Alive, Starts: a.Starting && a.TriageOf == "", Stops: a.Ending,
@@ -273,7 +274,8 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// heard returns the newest sign of life: the heartbeat or, for the triage of another watchdog, its newest decision.
+// heard returns the time of the newest sign of life. It is the heartbeat or, for the triage agent of another
+// watchdog, its last decision.
 func (wd *Watchdogs) heard(now time.Time, t *tier, a *Agent) watchdog.Sight {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {
@@ -285,8 +287,8 @@ func (wd *Watchdogs) heard(now time.Time, t *tier, a *Agent) watchdog.Sight {
 	return watchdog.Sight{}.See(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
-// Waken restarts all intervals and triage deadlines after a stall of the whole program, because the agents may have
-// stalled too.
+// Waken restarts all intervals and the deadlines of triage agents after a stall of the whole program, because the
+// agents may have been stalled too.
 func (wd *Watchdogs) Waken(now time.Time) {
 	for _, t := range wd.tiers {
 		t.next = time.Time{}
@@ -296,7 +298,7 @@ func (wd *Watchdogs) Waken(now time.Time) {
 	}
 }
 
-// Next returns when a watchdog is due next.
+// Next returns the earlier of by and the time when a watchdog is due.
 func (wd *Watchdogs) Next(now, by time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (by.IsZero() || at.Before(by)) {
@@ -365,7 +367,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	// newer signs of life are not known
+	// activity of the session since then is not known
 	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) {
 		at = t.looked
 	}

@@ -16,10 +16,10 @@ import (
 	"gcity/watchdog"
 )
 
-// triageGrace is how long a triage agent may take to exit after it has decided.
+// triageGrace is how long a triage agent may take to exit after its decision.
 const triageGrace = 10 * time.Second
 
-// noTriage returns why the triage cannot judge, "" if it can.
+// noTriage returns why the triage agent cannot decide, or "" if it can.
 func (wd *Watchdogs) noTriage(t *tier) string {
 	a := wd.city.Agent(t.want.Triage)
 	switch {
@@ -33,7 +33,7 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 	return ""
 }
 
-// overdueTriage returns why the deadline of a beat passed without a decision.
+// overdueTriage returns why the triage agent did not decide before the deadline of the beat.
 func (wd *Watchdogs) overdueTriage(t *tier) string {
 	if a := wd.city.Agent(t.want.Triage); a.Served != t.beat.id {
 		return fmt.Sprintf("triage %s was not started within %s: %s", a.Name, t.want.TriageTTL,
@@ -42,7 +42,7 @@ func (wd *Watchdogs) overdueTriage(t *tier) string {
 	return fmt.Sprintf("triage %s did not decide within %s", t.want.Triage, t.want.TriageTTL)
 }
 
-// triage hands a beat to the triage agent, if possible.
+// triage starts the triage agent for a beat, if possible.
 func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	v watchdog.Verdict) bool {
 	if t.want.Triage == "" {
@@ -60,13 +60,13 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	t.beat, wd.out.Changed = b, true
 	scout := wd.city.Agent(t.want.Triage)
 	wd.city.Summon(scout.Name, wd.summons(t, a, f, v))
-	wd.answerBeat(t, fmt.Sprintf("triage %s is judging beat %s of watchdog %s", scout.Name, b.id,
+	wd.answerBeat(t, fmt.Sprintf("triage %s is deciding beat %s of watchdog %s", scout.Name, b.id,
 		t.want.Name))
 	wd.city.Decide(now, scout.Name)
 	return true
 }
 
-// report is the content of the file that a triage agent reads. Ages are in seconds.
+// report is the content of the file for a triage agent. Ages are in seconds.
 type report struct {
 	Watchdog  string     `json:"watchdog"`
 	Beat      string     `json:"beat"`
@@ -82,7 +82,7 @@ type report struct {
 	Frozen    bool       `json:"frozen"`
 	Stuck     bool       `json:"stuck"`
 	Task      string     `json:"task,omitempty"`
-	Gate      string     `json:"gate,omitempty"` // that the task waits for
+	Gate      string     `json:"gate,omitempty"` // gate that the task waits for
 	Healthy   *int       `json:"healthy_agents,omitempty"`
 	Unhealthy *int       `json:"unhealthy_agents,omitempty"`
 	Problem   string     `json:"problem,omitempty"`
@@ -93,7 +93,7 @@ type report struct {
 	Until     time.Time  `json:"until"`
 }
 
-// summons writes the facts of a beat to a file and to environment variables for a triage agent.
+// summons returns the facts of a beat for a triage agent, as a file and as environment variables.
 func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Verdict) *Summons {
 	r := report{
 		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.Name, Session: "dead", State: a.State,
@@ -115,7 +115,7 @@ func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 		r.Silent, silent = &s, strconv.Itoa(int(s))
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil { // cannot happen with numbers and strings
+	if err != nil { // cannot happen, because it contains only numbers and strings
 		data = []byte("{}")
 	}
 	s := &Summons{Tier: t.want.Name, Beat: t.beat.id, Until: t.beat.until}
@@ -134,7 +134,7 @@ func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 	return s
 }
 
-// numeral formats a number that may be unknown, as "".
+// numeral formats a number, or returns "" if it is unknown.
 func numeral(n *int) string {
 	if n == nil {
 		return ""
@@ -142,7 +142,7 @@ func numeral(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// instead lets the thresholds judge a beat of a triage, by the current facts.
+// instead lets the thresholds decide a beat in place of the triage agent, by the current facts.
 func (wd *Watchdogs) instead(now time.Time, t *tier, why string) {
 	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
@@ -154,7 +154,7 @@ func (wd *Watchdogs) instead(now time.Time, t *tier, why string) {
 	wd.beginBeat(t)
 }
 
-// abandon drops a beat that no longer has to be judged.
+// abandon drops a beat that needs no decision any more.
 func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	if t.beat == nil {
 		return
@@ -163,22 +163,22 @@ func (wd *Watchdogs) abandon(now time.Time, t *tier) {
 	wd.dismiss(now, t)
 }
 
-// dismiss ends the session of a triage agent that no longer has to judge.
+// dismiss stops the session of a triage agent that need not decide any more.
 func (wd *Watchdogs) dismiss(now time.Time, t *tier) {
 	wd.city.Dismiss(now, t.want.Triage, t.want.Name)
 }
 
-// degrade records once that the thresholds judge although there is a triage.
+// degrade records that the thresholds decide in place of the triage agent. It records the same reason once.
 func (wd *Watchdogs) degrade(t *tier, why string) {
 	if t.degraded == why {
 		return
 	}
 	t.degraded, wd.out.Changed = why, true
 	wd.record(t, events.Event{Type: events.WatchdogDegraded, Actor: effect.ActorController,
-		Message: why + "; the thresholds judge"}, nil)
+		Message: why + "; the thresholds decide"}, nil)
 }
 
-// Decide takes the decision of a triage agent, or of a user in its place.
+// Decide handles the decision of a triage agent, or of a user in its place.
 func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	t := wd.findTier(id, c.Watchdog)
 	if t == nil {
@@ -224,7 +224,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	wd.city.Decide(now, t.want.Triage)
 }
 
-// refuses returns why a decision about a beat is not accepted, "" if it is.
+// refuses returns why a decision about a beat is refused, or "" if it is accepted.
 func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	b, name := t.beat, t.want.Name
 	switch {
@@ -234,17 +234,17 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over%s", beat, name,
 			t.outcome())
 	case b == nil:
-		return city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; `gcity "+
-			"watchdog triage %s` starts one", name, t.outcome(), name)
+		return city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; run "+
+			"`gcity watchdog triage %s` to start one", name, t.outcome(), name)
 	case beat != "" && beat != b.id:
-		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over; %s is being judged now",
+		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over; the current beat is %s",
 			beat, name, b.id)
 	}
 	return "", ""
 }
 
-// spares counts decisions that do less than the thresholds would. It reports whether the thresholds overrule this
-// one.
+// spares counts decisions that are milder than those of the thresholds. It reports whether the thresholds overrule
+// this one.
 func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bool {
 	a := wd.city.Agent(t.want.Watches)
 	if by != t.want.Triage || a == nil {
@@ -257,19 +257,20 @@ func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bo
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
 }
 
-// overrule starts another read of the heartbeat, after which the thresholds judge. It returns the answer to the
-// triage agent.
+// overrule requests another read of the heartbeat. After that, the thresholds decide. overrule returns the answer
+// to the triage agent.
 func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
 	t.instead = fmt.Sprintf("triage %s neither started nor woke %s for overrule_after = %d beats "+
 		"without a heartbeat",
 		t.want.Triage, t.want.Watches, t.want.OverruleAfter)
 	wd.degrade(t, t.instead)
 	wd.beginBeat(t)
-	return fmt.Sprintf("watchdog %s: %s is overruled: %s; the thresholds judge", t.want.Name, d,
+	return fmt.Sprintf("watchdog %s: the decision of %s is overruled: %s; the thresholds decide",
+		t.want.Name, d,
 		t.instead)
 }
 
-// outcome describes the result of the newest beat.
+// outcome describes the result of the latest beat.
 func (t *tier) outcome() string {
 	if t.last == nil {
 		return ""
