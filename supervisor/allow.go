@@ -9,7 +9,7 @@ import (
 )
 
 // Allow returns an error if the number of agents that a city declares would exceed max_agents of the city's tenant.
-// It is called before a configuration that was edited while the city runs becomes effective.
+// The controller calls it before an edited configuration takes effect.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	t, others := s.neighbours(path)
 	if t.MaxAgents == 0 {
@@ -20,8 +20,9 @@ func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 		sum += s.declared(ctx, path, control)
 	}
 	if sum > t.MaxAgents {
-		return fmt.Errorf("it declares %d agents, with which the tenant %s would have %d; "+
-			"max_agents of [tenants.%s] in supervisor.toml is %d", agents, t.Name, sum, t.Name,
+		return fmt.Errorf("the city declares %d agents, which gives tenant %s %d agents in "+
+			"total; max_agents of [tenants.%s] in supervisor.toml is %d", agents, t.Name, sum,
+			t.Name,
 			t.MaxAgents)
 	}
 	return nil
@@ -43,8 +44,8 @@ func (s *Supervisor) TenantOf(path string) string {
 	return ""
 }
 
-// neighbours returns the tenant of a city, or the zero value, and the tenant's other cities by their folders. A
-// city that does not run has no control.
+// neighbours returns the tenant of a city, or the zero value, and the tenant's other cities by folder. The control
+// of a city that is not running is nil.
 func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,8 +72,8 @@ func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.C
 	return t, others
 }
 
-// declared returns how many agents a city declares: in its effective configuration while it runs, else in its
-// files. Unreadable files declare none.
+// declared returns the number of agents that a city declares: in its active configuration while it runs, otherwise
+// in its files. If the files are unreadable, it is 0.
 func (s *Supervisor) declared(ctx context.Context, path string, control city.Control) int {
 	if control != nil {
 		if snap, err := control.Snapshot(ctx); err == nil {

@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// post is the control of a registered city, running or not.
+// post is the city.Control of a registered city, whether the city is running or not.
 type post struct {
 	s    *Supervisor
 	path string
@@ -25,7 +25,7 @@ var (
 	_ city.RigEditor  = (*post)(nil)
 )
 
-// now returns the control of the running city.
+// now returns the control of the running city, or an error if the city is not running.
 func (p *post) now() (city.Control, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
@@ -37,12 +37,12 @@ func (p *post) now() (city.Control, error) {
 	if w.running != nil && (w.state == city.CityRunning || w.state == city.CityStopping) {
 		return w.running.Control(), nil
 	}
-	text := fmt.Sprintf("the city %s does not run: it is %s", w.name, w.state)
+	text := fmt.Sprintf("the city %s is not running: it is %s", w.name, w.state)
 	if w.why != "" {
 		text += ": " + w.why
 	}
 	if !w.until.IsZero() {
-		text += "; it is retried at " + w.until.Local().Format("15:04:05")
+		text += "; next try at " + w.until.Local().Format("15:04:05")
 	}
 	return nil, &city.Error{Code: city.Unavailable, Message: text}
 }

@@ -11,8 +11,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// untold is a panic that was not logged yet. A panic that the code of a city returns as an error was logged
-// already.
+// untold is a panic that has not been logged yet. If the code of a city returns a panic as an error, it has logged
+// it already.
 type untold struct{ *recovery.Panic }
 
 // guarded calls recovery.Try for code of a city.
@@ -45,7 +45,7 @@ func (w *worker) live() {
 // recordLimit is the time limit for writing a crash into the city's log.
 const recordLimit = 5 * time.Second
 
-// refused records why the city cannot be opened.
+// refused records that the city cannot be opened, and why.
 func (w *worker) refused(err error, until time.Time) {
 	text := err.Error()
 	w.s.mu.Lock()
@@ -69,7 +69,7 @@ func (w *worker) refused(err error, until time.Time) {
 	}
 }
 
-// broke records that the loop of a city has ended by itself or by a panic. The city's agents continue.
+// broke records that a city ended by itself or by a panic. Its agents continue.
 func (w *worker) broke(err error, until time.Time) {
 	var n int
 	w.set(func() {
@@ -90,7 +90,7 @@ func (w *worker) broke(err error, until time.Time) {
 	}
 }
 
-// why formats an error as a line, with what happens to the agents.
+// why formats an error as one line that also says what happens to the agents.
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {
@@ -99,7 +99,7 @@ func why(err error) string {
 	return line
 }
 
-// record writes the crash into the city's own log if the log answers.
+// record writes the crash into the city's own log, unless that log does not respond.
 func (w *worker) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return

@@ -16,8 +16,7 @@ import (
 const (
 	// nameAnswers is the time limit for reading a city's name from its folder.
 	nameAnswers = 2 * time.Second
-	// glance is the interval at which changes are polled that cause no notification: those in the cities' own
-	// snapshots.
+	// glance is the polling interval for changes in the cities' own snapshots, which cause no notification.
 	glance = time.Second
 	// settleLimit is how long Register waits until a city runs or has failed.
 	settleLimit = 20 * time.Second
@@ -41,7 +40,7 @@ func (s *Supervisor) Troubles() []string {
 	})
 }
 
-// Limited records why the limits of tenants have no effect, "" if they have.
+// Limited records why the limits of tenants have no effect; "" means that they have.
 func (s *Supervisor) Limited(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,11 +93,11 @@ func (w *worker) info() city.Info {
 	case snap.Away != "":
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
-		i.Error = fmt.Sprintf("its loop has been stuck for %s; see `gcity supervisor logs`",
+		i.Error = fmt.Sprintf("its loop has not responded for %s; see `gcity supervisor logs`",
 			age.Round(time.Second))
 	case snap.Config.Rejected != "":
-		i.Error = "its configuration is invalid, and the previous one stays " +
-			"effective: " + firstLine(snap.Config.Rejected)
+		i.Error = "its configuration is invalid, and the previous one " +
+			"stays active: " + firstLine(snap.Config.Rejected)
 	}
 	return i
 }
@@ -136,7 +135,7 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	return nil, s.unknown(name)
 }
 
-// Register implements city.Registrar. It returns when the city runs, or when the reason is known why it does not.
+// Register implements city.Registrar. It returns when the city runs, or when it is known why it does not run.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
 	e, err := s.identify(ctx, path)
 	if err != nil {
@@ -160,12 +159,12 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken returns an error if an entry without a name in the registry has the same name as e. Add compares the
+// nameTaken returns an error if a city without a name in the registry uses the name of e. Add compares only the
 // names in the file.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
-		return nil // Add reports it
+		return nil // Add reports this conflict
 	}
 	names := s.namesOf(all)
 	return Clash(Named(all, func(path string) string { return names[path] }), e)
@@ -248,8 +247,8 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == e.Path })
 		if i < 0 {
 			return city.Info{}, &city.Error{Code: city.Unavailable,
-				Message: e.Name + " is registered, but this supervisor does not run it: " +
-					"it is stopping, or `gcity supervisor status` shows what is wrong with " +
+				Message: e.Name + " is registered, but is not running: " +
+					"it is stopping, or `gcity supervisor status` shows a problem with " +
 					"the registry"}
 		}
 		if all[i].Status != city.CityStarting && all[i].Status != city.CityStopping {
@@ -259,7 +258,7 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		case <-changed:
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return all[i], nil // it is starting and has a reason
+				return all[i], nil // starting, and a reason is known
 			}
 			return all[i], ctx.Err()
 		}

@@ -15,7 +15,7 @@ import (
 // Running describes a running supervisor for other processes.
 type Running struct {
 	PID int `json:"pid"`
-	// start time of that process, as in proc.Stat: it distinguishes the process from a later one with the same pid
+	// start time of that process, as in proc.Stat, to distinguish it from a later process with the same pid
 	Start   uint64    `json:"start"`
 	Home    string    `json:"home"` // the home of its cities
 	Socket  string    `json:"socket"`
@@ -34,8 +34,8 @@ func (e *RunningError) Error() string {
 		e.Home)
 }
 
-// Hold is the right to run the cities of a home. It consists of two locks, so that no two supervisors run the same
-// cities or use the same socket.
+// Hold is the exclusive right to run the cities of a home. It consists of two locks, so that no two supervisors run
+// the same cities or use the same socket.
 type Hold struct {
 	home  Home
 	locks []*disk.Lock
@@ -90,8 +90,8 @@ func Acquire(h Home, version string) (*Hold, error) {
 	return hold, nil
 }
 
-// tryLock retries for a moment, because a child that a killed process was just starting holds a copy of the lock
-// until its exec.
+// tryLock retries for a short time. If a process was killed while it started a child, that child holds a copy of
+// the lock until its exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lastBreath); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -119,8 +119,8 @@ func (h Home) holder(lock string) Running {
 	return r
 }
 
-// Find returns the supervisor that runs the cities of a home, no matter in which environment it was started. ok is
-// false if there is none.
+// Find returns the supervisor that runs the cities of a home. The supervisor may have been started in another
+// environment. ok is false if there is none.
 func Find(h Home) (_ Running, ok bool, err error) {
 	r, err := readRecord(h.record())
 	if errors.Is(err, os.ErrNotExist) {
@@ -130,7 +130,7 @@ func Find(h Home) (_ Running, ok bool, err error) {
 		return Running{}, false, err
 	}
 	lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
-	// perhaps by another process that is looking for a supervisor
+	// the lock may be held by another process that is calling Find
 	if errors.Is(err, disk.ErrLocked) {
 		return r, proc.Lives(r.PID, r.Start), nil
 	}
@@ -155,13 +155,13 @@ func readRecord(path string) (Running, error) {
 // Release releases the home. It removes the record first, so that the record never names a process without the
 // locks.
 func (h *Hold) Release() {
-	_ = os.Remove(h.home.record()) // the record is not used without the lock
+	_ = os.Remove(h.home.record()) // the record is ignored without the lock
 	_ = os.Remove(h.home.beside())
 	h.release()
 }
 
 func (h *Hold) release() {
 	for _, l := range h.locks {
-		_ = l.Release() // the kernel releases it in any case
+		_ = l.Release() // the kernel releases the lock in any case
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Time limits for sessions that an earlier run of a city has left and that no controller monitors, because the city
-// cannot be opened.
+// Time limits for the sessions of a city that cannot be opened: an earlier run has left them, and no controller
+// monitors them.
 
 const (
-	leftLimit = 10 * time.Second // to count them
-	endLimit  = 90 * time.Second // to stop them
+	leftLimit = 10 * time.Second // for counting them
+	endLimit  = 90 * time.Second // for stopping them
 )
 
-// countLeft counts these sessions in the background.
+// countLeft counts the sessions of an earlier run in the background.
 func (w *worker) countLeft() {
 	if w.s.o.Left == nil {
 		return
@@ -34,14 +34,15 @@ func (w *worker) countLeft() {
 	})
 }
 
-// unopened ends a worker with a city that is not opened any more. Its sessions are stopped without the city, unless
-// they are to continue.
+// unopened ends the worker of a city that is not open. It stops the sessions of an earlier run, unless they are to
+// continue.
 func (w *worker) unopened(err error, broken bool) {
 	if w.leaves() {
 		w.letGo()
 		return
 	}
-	if err == nil && !broken { // the city was stopped: sessions since then are not the supervisor's
+	// the city was stopped: newer sessions do not belong to the supervisor
+	if err == nil && !broken {
 		w.be(city.CityStopped, "", time.Time{})
 		return
 	}

@@ -16,7 +16,7 @@ const (
 	lookLimit = 5 * time.Second // after this time the disk counts as hung
 )
 
-// sight is the result of reading the files of a home.
+// sight is the result of reading the supervisor's files.
 type sight struct {
 	settings Settings
 	setErr   error
@@ -24,11 +24,11 @@ type sight struct {
 	// names from the configurations of cities without a name in the registry
 	names  map[string]string
 	regErr error
-	fault  error // a panic; there is no result
+	fault  error // a panic; the other fields are not valid
 }
 
-// readFiles reads the files, and the configurations of cities that are registered without a name. It may never
-// return.
+// readFiles reads the registry and the settings, and the configurations of cities that are registered without a
+// name. It may never return.
 func (s *Supervisor) readFiles() (saw sight) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
@@ -38,18 +38,19 @@ func (s *Supervisor) readFiles() (saw sight) {
 
 // eye decides when the files are read and when a result is applied. The loop owns it.
 type eye struct {
-	s     *Supervisor
-	seen  chan sight  // result of the look in progress, nil = none
-	late  bool        // it has exceeded its time limit, so its result will be outdated
-	more  bool        // the files may have changed since it started
-	timer *time.Timer // until the look is late, or until the next look if a result is in doubt
+	s    *Supervisor
+	seen chan sight // receives the result of the read in progress; nil = no read
+	// the read in progress has exceeded its time limit, so its result will be outdated
+	late  bool
+	more  bool        // the files may have changed since the read started
+	timer *time.Timer // fires when the read is late, or when a doubtful result is to be checked
 
-	// how often a result was seen that would stop cities and is not applied yet
+	// number of reads in a row that would stop cities and were not applied yet
 	doubts int
-	last   []Entry // that result
+	last   []Entry // the entries of the last such read
 
-	waiting []chan<- struct{} // waiting for a look that starts later
-	// waiting for the look in progress, or for the one that resolves the doubts
+	waiting []chan<- struct{} // callers that wait for a read that starts later
+	// callers that wait for the read in progress, or for the one that resolves the doubts
 	served []chan<- struct{}
 }
 
@@ -61,17 +62,17 @@ func newEye(s *Supervisor) *eye {
 
 func (e *eye) close() { e.timer.Stop() }
 
-// poke makes the files be read, now or after the look in progress.
+// poke starts a read, or requests another one after the read in progress.
 func (e *eye) poke() {
 	switch {
 	case e.seen != nil:
 		e.more = true
-	case e.doubts == 0: // otherwise a look is scheduled
+	case e.doubts == 0: // otherwise the timer starts the next read
 		e.look()
 	}
 }
 
-// ask registers a channel that is closed after a look that starts later.
+// ask registers a channel, which is closed after a read that starts later.
 func (e *eye) ask(done chan<- struct{}) {
 	if e.late {
 		close(done)
@@ -81,7 +82,7 @@ func (e *eye) ask(done chan<- struct{}) {
 	e.poke()
 }
 
-// look starts a look in the background.
+// look starts a read in the background.
 func (e *eye) look() {
 	e.served, e.waiting = append(e.served, e.waiting...), nil
 	e.late, e.more = false, false
@@ -100,7 +101,7 @@ func (e *eye) look() {
 	}(e.seen, e.s.look)
 }
 
-// due is called when the timer fires.
+// due handles the timer.
 func (e *eye) due() {
 	if e.seen == nil {
 		e.look()
@@ -110,12 +111,13 @@ func (e *eye) due() {
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
 	e.s.complain(fmt.Errorf("%s does not answer: running cities are not affected, but changes of "+
-		"the registry are not noticed; check what is mounted there", e.s.o.Home.Dir))
+		"the registry are not noticed; check the file system that is mounted there",
+		e.s.o.Home.Dir))
 	e.answer()
 }
 
-// take processes the result of a look, and reports whether the look is finished. A result that would stop a city is
-// applied only if it is seen again.
+// take processes the result of a read, and reports whether the read is finished. A result that would stop a city is
+// applied only if a second read confirms it.
 func (e *eye) take(saw sight) bool {
 	e.timer.Stop()
 	late := e.late
@@ -157,7 +159,7 @@ func (e *eye) answer() {
 	e.served = nil
 }
 
-// readNow makes the files be read, and waits until their content is effective or refused.
+// readNow requests a read, and waits until the content of the files is applied or refused.
 func (s *Supervisor) readNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {

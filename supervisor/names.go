@@ -7,10 +7,10 @@ import (
 	"gcity/city"
 )
 
-// The name of a city is its address, so no two workers have the same name at any time, even if the registry has just
-// renamed or removed one of them.
+// The name of a city is its address. Therefore no two workers have the same name at any time, even if the registry
+// has just renamed or removed one of them.
 
-// takenError means that a city cannot start because another one still has its name.
+// takenError means that a city cannot start because another city still uses its name.
 type takenError struct {
 	name, path string // of the other city
 	next       string // its next name, "" if it is stopping
@@ -18,15 +18,15 @@ type takenError struct {
 
 func (e *takenError) Error() string {
 	if e.next == "" {
-		return fmt.Sprintf("the name %q still belongs to %s, which is being stopped", e.name,
+		return fmt.Sprintf("the name %q is still used by %s, which is being stopped", e.name,
 			e.path)
 	}
-	return fmt.Sprintf("the name %q still belongs to %s, which gets the name %q at its next start",
+	return fmt.Sprintf("the name %q is still used by %s, which gets the name %q at its next start",
 		e.name, e.path, e.next)
 }
 
-// take gives a city that does not run its next name. While another city that runs or stops has that name, the city
-// keeps its present name, and the result is an error. The caller holds mu.
+// take gives a city that is not running its next name. While another city that runs or stops uses that name, the
+// city keeps its current name, and take returns an error. The caller holds mu.
 func (w *worker) take() error {
 	taken := map[string]bool{}
 	var by, idle *worker
@@ -99,7 +99,7 @@ func (s *Supervisor) unknown(name string) error {
 }
 
 // namesOf returns the names of the cities without a name in the registry: for known cities their next names, for
-// others the names in their configurations if their folders answer.
+// others the names in their configurations, if their folders respond.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()

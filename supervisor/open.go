@@ -6,7 +6,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// open opens the city in a different goroutine, because that may never return.
+// open opens the city in a separate goroutine, because opening may never return.
 func (w *worker) open() (City, error) {
 	if w.opening == nil {
 		if !w.slot() {
@@ -33,7 +33,7 @@ func (w *worker) open() (City, error) {
 	}
 }
 
-// slot waits until the city may be opened. A city that is to stop waits only for a short time.
+// slot waits until the city may be opened. It waits only briefly for a city that is to stop.
 func (w *worker) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:

@@ -38,7 +38,7 @@ func FindHome(getenv func(string) string) (Home, error) {
 	return h, nil
 }
 
-// Make creates the folders, or makes them private again.
+// Make creates the folders, or restricts their permissions to the user.
 func (h Home) Make() error {
 	for _, dir := range []string{h.Dir, h.Run} {
 		if err := makePrivate(dir); err != nil {
@@ -57,15 +57,14 @@ func makePrivate(dir string) error {
 		err = disk.Own(real)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot use the supervisor's folder: %w; set GC_HOME to a folder "+
-			"of your own",
+		return fmt.Errorf("cannot use the supervisor's folder: %w; set GC_HOME to your own folder",
 			err)
 	}
 	if info, err := os.Lstat(real); err != nil {
 		return err
 	} else if info.Mode().Perm() != 0o700 {
 		if err := os.Chmod(real, 0o700); err != nil {
-			return fmt.Errorf("%s can be entered by other users (%v), and that cannot be "+
+			return fmt.Errorf("%s is accessible to other users (%v), and its mode cannot be "+
 				"changed: %w",
 				dir, info.Mode().Perm(), err)
 		}
@@ -79,7 +78,7 @@ func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 // Settings returns the path of the supervisor's configuration.
 func (h Home) Settings() string { return filepath.Join(h.Dir, settingsName) }
 
-// Token returns the path of the API's token unless the settings name another file.
+// Token returns the path of the API's token. The settings may name another file.
 func (h Home) Token() string { return filepath.Join(h.Dir, "api.token") }
 
 // Log returns the path of the supervisor's log.
@@ -88,7 +87,7 @@ func (h Home) Log() string { return filepath.Join(h.Dir, "supervisor.log") }
 // Socket returns the path of the supervisor's socket.
 func (h Home) Socket() string { return filepath.Join(h.Run, "supervisor.sock") }
 
-// tenantSocket returns the path of a tenant's socket unless its settings name another one.
+// tenantSocket returns the default path of a tenant's socket.
 func (h Home) tenantSocket(name string) string {
 	return filepath.Join(h.Run, "tenant-"+name+".sock")
 }

@@ -24,7 +24,7 @@ import (
 // Entry is a registered city.
 type Entry struct {
 	Path string // absolute, without symbolic links: the key
-	Name string // "" = none in the registry: the configuration has it
+	Name string // "" = the name is in the city's configuration
 }
 
 const maxRegistry = 1 << 20
@@ -33,11 +33,11 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 })
 
-// CheckName returns what is wrong with the name of a city, or "".
+// CheckName returns why a name is not valid for a city, or "".
 func CheckName(name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
-		return fmt.Sprintf("invalid name %q of a city: use letters, digits, and . _ - after the "+
-			"first of them", name)
+		return fmt.Sprintf("invalid name %q of a city: use letters, digits, and . _ -, starting "+
+			"with a letter or digit", name)
 	}
 	return ""
 }
@@ -80,7 +80,7 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 		e := Entry{Path: t.Text("path"), Name: t.Text("name")}
 		switch {
 		case !t.Has("path"):
-			t.Wrong("", "path is missing: the folder of the city")
+			t.Wrong("", "path is missing: set it to the folder of the city")
 		case !filepath.IsAbs(e.Path):
 			t.Wrong("path", "is %q; it must be absolute", e.Path)
 		}
@@ -94,7 +94,7 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 			} else if i := slices.IndexFunc(all, func(o Entry) bool {
 				return o.Name == e.Name
 			}); i >= 0 {
-				t.Wrong("name", "%q is the name of %s already; set another [workspace] name in "+
+				t.Wrong("name", "%q is already the name of %s; set another [workspace] name in "+
 					"the city.toml of %s and here, or remove this entry",
 					e.Name, all[i].Path, e.Path)
 			}
@@ -107,8 +107,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 	return all, nil
 }
 
-// Add adds a city to the registry of a home unless it is registered already. If another folder has the name, the
-// error is a *city.Error Conflict that names the folder.
+// Add adds a city to the registry of a home unless it is registered already. If a city in another folder has the
+// same name, the error is a *city.Error Conflict that names that folder.
 func Add(ctx context.Context, h Home, e Entry) error {
 	if wrong := CheckName(e.Name); wrong != "" {
 		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in " +
@@ -138,8 +138,9 @@ func Clash(all []Entry, e Entry) error {
 		help := fmt.Sprintf(": set another [workspace] name in the city.toml of %s, or `gcity "+
 			"unregister %s`", e.Path, o.Path)
 		if gone(o.Path) {
-			help = fmt.Sprintf(", which does not exist any more: if the city is now in %s, "+
-				"`gcity unregister %s` frees the name and stops the old city if it still runs",
+			help = fmt.Sprintf(", which does not exist any more: if the city is now in %s, run "+
+				"`gcity unregister %s` to free the name and to stop the old city if it is "+
+				"still running",
 				e.Path, o.Path)
 		}
 		return &city.Error{Code: city.Conflict,
@@ -148,7 +149,7 @@ func Clash(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone reports whether a folder certainly does not exist.
+// gone reports whether a folder does not exist. It is false if that is unknown.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
@@ -170,7 +171,7 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 	return was, err
 }
 
-// editPatience is how long an edit waits for another one.
+// editPatience is the time limit for waiting until another process has finished its edit.
 const editPatience = 10 * time.Second
 
 // edit changes the registry under its lock. Text between the entries is kept.
@@ -192,7 +193,7 @@ func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]
 	all, err := parseRegistry(path, data)
 	if err != nil {
 		return &city.Error{Code: city.Invalid,
-			Message: fmt.Sprintf("the registry of cities is invalid, repair it first:\n%v", err),
+			Message: fmt.Sprintf("the registry of cities is invalid; correct it first:\n%v", err),
 			Details: city.ConfigRefused}
 	}
 	out, err := change(data, all)
@@ -220,8 +221,8 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another process is changing the registry of cities and does "+
-				"not finish: %w", err)
+			return nil, fmt.Errorf("another process has been changing the registry of cities for "+
+				"too long: %w", err)
 		case <-tick.C:
 		}
 	}
@@ -262,7 +263,7 @@ func appended(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// with adds an entry to a valid file. If it cannot be appended, the whole file is written again.
+// with adds an entry to a valid file. If the entry cannot be appended, it writes the whole file again.
 func with(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appended(data, e)
@@ -279,8 +280,7 @@ func written(all []Entry) (out []byte) {
 	return out
 }
 
-// cut removes an entry from a valid file. If that is not possible by removing lines, the whole file is written
-// again.
+// cut removes an entry from a valid file. If it cannot do so by removing lines, it writes the whole file again.
 func cut(data []byte, all []Entry, path string) []byte {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
 	if out, ok := cutLines(string(data), path); ok {
@@ -331,8 +331,8 @@ func isEntry(line string) bool {
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named returns the entries with their names: the one in the registry, else the one in the city's configuration,
-// else the folder's. An entry with a name that is taken already gets none.
+// Named returns the entries with their names: the name in the registry, else the one in the city's configuration,
+// else the folder's. If a name is already taken, the entry gets no name.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}

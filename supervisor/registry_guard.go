@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// ends reports whether these entries would stop a present city.
+// ends reports whether these entries would stop a current city.
 func (s *Supervisor) ends(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +43,7 @@ func (s *Supervisor) emptied() error {
 		s.o.Home.Registry(), n)
 }
 
-// restore writes the present cities into an empty registry before it is changed, because a change concerns only one
+// restore writes the current cities into an empty registry before a change, so that the change affects only one
 // city.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
@@ -65,8 +65,7 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// bring applies the files that a look has read. An invalid file, or a registry that is suddenly empty, changes
-// nothing.
+// bring applies the result of a read. An invalid file, or a registry that is suddenly empty, changes nothing.
 func (s *Supervisor) bring(saw sight) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptied()

@@ -23,7 +23,7 @@ type Settings struct {
 	Patrol    time.Duration
 	TokenFile string // absolute; "" = no token is needed
 	MakeToken bool   // TokenFile is the default: the supervisor creates the file
-	ReadFile  string // of a token that only allows reading; absolute; "" = none
+	ReadFile  string // file of the token that allows reading only; absolute; "" = none
 	Hosts     []string
 	Tenants   []Tenant // sorted by name
 	Warnings  []string // settings without effect
@@ -33,12 +33,12 @@ type Settings struct {
 type Tenant struct {
 	Name      string
 	Cities    []string // names
-	Token     string   // written in the settings; "" = in TokenFile
+	Token     string   // in the settings themselves; "" = in TokenFile
 	TokenFile string   // absolute
 	Socket    string   // absolute
 	MaxAgents int      // 0 = no limit
 	MaxCities int
-	MaxCPUs   float64 // processors for all processes of its agents together; 0 = no limit
+	MaxCPUs   float64 // number of processors for all processes of its agents in total; 0 = no limit
 	MaxMemory int64   // bytes of memory for the same processes; 0 = no limit
 }
 
@@ -97,8 +97,8 @@ func readSettings(h Home, root toml.Table) Settings {
 		h.tokens(t, &s)
 		s.Hosts = t.Texts("hosts")
 		if s.Port != 0 && s.TokenFile == "" && !local(s.Bind) {
-			t.Wrong("bind", "is %q, which other machines can reach, and every client can do "+
-				"everything: remove `token = false`", s.Bind)
+			t.Wrong("bind", "is %q, which other machines can reach, and without a token every "+
+				"client can do everything: remove `token = false`", s.Bind)
 		}
 	}
 	if all, ok := root.Table("tenants"); ok {
@@ -123,7 +123,7 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 		return
 	}
 	if !s.MakeToken || s.ReadFile != "" {
-		t.Wrong("token", "is false, but a file with a token is set: remove one of them")
+		t.Wrong("token", "is false, but a token file is set: remove one of them")
 	}
 	s.TokenFile, s.MakeToken, s.ReadFile = "", false, ""
 }
@@ -132,7 +132,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	t.Only("cities", "token", "token_file", "socket", "max_agents", "max_cities", "max_cpus",
 		"max_memory", "resource_limit")
 	if wrong := CheckName(name); wrong != "" {
-		t.Wrong("", "%s", strings.Replace(wrong, "of a city here", "of a tenant", 1))
+		t.Wrong("", "%s", strings.Replace(wrong, "of a city", "of a tenant", 1))
 	}
 	one := Tenant{Name: name, Cities: t.Texts("cities"), TokenFile: h.file(t.Text("token_file")),
 		Socket: h.file(t.Text("socket"))}
@@ -143,7 +143,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	if limits, ok := t.Table("resource_limit"); ok {
 		for _, key := range limits.Keys() {
 			if t.Has(key) {
-				limits.Wrong(key, "is set in the tenant's table, too: remove one of them")
+				limits.Wrong(key, "is also set in the tenant's table: remove one of them")
 			}
 		}
 		limits.Slips(limitKeys()...)
@@ -162,7 +162,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 func (one *Tenant) token(h Home, t toml.Table) {
 	if !t.Has("token") {
 		if one.TokenFile == "" {
-			t.Wrong("", "token_file is missing, and so is token: a tenant needs one of them")
+			t.Wrong("", "token_file and token are both missing: a tenant needs one of them")
 		}
 		return
 	}
@@ -172,7 +172,7 @@ func (one *Tenant) token(h Home, t toml.Table) {
 	case one.TokenFile != "":
 		t.Wrong("token", "and token_file are both set: remove one of them")
 	case len(one.Token) < 16 || len(one.Token) > 512 || strings.ContainsFunc(one.Token, notInToken):
-		t.Wrong("token", "must be 16 to 512 letters, digits or signs without spaces")
+		t.Wrong("token", "must be 16 to 512 letters, digits or symbols without spaces")
 	case err == nil && info.Mode().Perm()&0o077 != 0:
 		t.Wrong("token", "can be read by other users: run `chmod 600 %s`", h.Settings())
 	}
@@ -236,7 +236,7 @@ func onlyOnce(all toml.Table, tenants []Tenant) {
 		t, _ := all.Table(one.Name)
 		for i, c := range one.Cities {
 			if other, taken := owner[c]; taken {
-				t.WrongItem("cities", i, "the city %q belongs to %s already", c, other)
+				t.WrongItem("cities", i, "the city %q already belongs to %s", c, other)
 			}
 			owner[c] = one.Name
 		}

@@ -1,12 +1,12 @@
-// Package supervisor runs the cities of a machine in one process: those of the registry, a file that users may
-// edit. Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
+// Package supervisor runs the cities of a machine in one process. The registry, a file that users may edit, lists
+// them. Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
 //
 // # Concurrency
 //
-// Run has a goroutine that decides, and one for each city (worker.go), which opens it, runs it and waits for the next
-// try. The first waits only for its inputs: other goroutines read the files (look.go), and the results are inputs.
-// Reading a file or opening a city may never return; that costs a goroutine and blocks nothing else. When Run has
-// returned, all other goroutines have ended. Exported methods may be called concurrently.
+// Run has one goroutine that decides, and one for each city (worker.go), which opens it, runs it and waits before
+// the next try. The first one waits only for its inputs: other goroutines read the files (look.go), and the results
+// are inputs. Reading a file or opening a city may never return; that leaves a goroutine behind but blocks nothing
+// else. When Run has returned, all other goroutines have ended. Exported methods may be called concurrently.
 package supervisor
 
 import (
@@ -27,14 +27,15 @@ import (
 type City interface {
 	// Control returns the city's control.
 	Control() city.Control
-	// Run runs the city until it has stopped, and releases everything. When ctx ends, it stops the city and its
-	// agents within a time limit. It calls ready once, when the city answers. If the error is a *recovery.Panic,
-	// the city has logged it.
+	// Run runs the city until it has stopped, and releases all its resources. When ctx ends, Run stops the city and
+	// its agents within a time limit. It calls ready once, when the city responds. If the error is a
+	// *recovery.Panic, the city has logged it.
 	Run(ctx context.Context, ready func()) error
-	// Leave stops the city without its agents. Hurry ends the grace period of a stop in progress. Neither waits.
+	// Leave stops the city without its agents. Hurry ends the grace period of a stop in progress. Both return at
+	// once.
 	Leave()
 	Hurry()
-	// Close releases everything of a city that was never run.
+	// Close releases the resources of a city that was never run.
 	Close()
 }
 
@@ -46,24 +47,25 @@ type Options struct {
 
 	// Open opens a city. It may never return, and may panic.
 	Open func(ctx context.Context, e Entry) (City, error)
-	// Name returns the name of a city in its configuration, "" if it cannot be read. It may never return.
+	// Name returns the name of a city from its configuration, or "" if it cannot be read. It may never return.
 	Name func(path string) string
-	// Agents returns the greatest number of agents that a city's configuration allows, or why the configuration is
+	// Agents returns the maximum number of agents that a city's configuration allows, or why the configuration is
 	// invalid. It may never return.
 	Agents func(path string) (int, error)
-	// Left counts the running sessions of a city that has no controller. It may never return.
+	// Left counts the running sessions of a city without a controller. It may never return.
 	Left func(ctx context.Context, path string) (int, error)
-	// End stops these sessions and returns their number. If Busy recognises the error, they belong to another
+	// End stops these sessions and returns their number. If Busy recognizes the error, they belong to another
 	// controller.
 	End func(ctx context.Context, path string) (int, error)
 	// Record writes an event into the log of a city that has no controller.
 	Record func(path string, e events.Event) error
-	// Watch pokes when the configuration of a city changes, until ctx ends. It may never return.
+	// Watch returns a channel that receives a value when the configuration of a city changes, until ctx ends. Watch
+	// may never return.
 	Watch func(ctx context.Context, path string) <-chan struct{}
-	// Busy reports whether an error of Open means that another controller has the city.
+	// Busy reports whether an error of Open means that another controller runs the city.
 	Busy func(error) bool
 
-	// the registry or the settings may have changed; nil: they are read at every patrol
+	// receives a value when the registry or the settings may have changed; nil: they are read at every patrol
 	Changes <-chan struct{}
 	// called after each change of the settings; must not block; may be nil
 	Apply func(Settings)
@@ -71,7 +73,7 @@ type Options struct {
 	// number of cities that are opened concurrently; 0 = by the number of processors
 	AtOnce int
 	Pulse  time.Duration // 0 = 1 s
-	// after this time a city that is being opened counts as hung; 0 = 15 s
+	// a city that takes longer to open counts as hung; 0 = 15 s
 	Patient time.Duration
 }
 
@@ -79,29 +81,30 @@ type Options struct {
 type Supervisor struct {
 	o       Options
 	began   time.Time
-	slots   chan struct{} // one for each city that is being opened
+	slots   chan struct{} // limits the number of cities that are being opened
 	reloads chan struct{}
-	asks    chan chan<- struct{}    // closed when the files have been read
+	// requests for a read of the files; the sent channel is closed after the read
+	asks    chan chan<- struct{}
 	deaf    chan struct{}           // closed when the files are not read any more
 	look    func() sight            // reads the files; may never return
-	names   *deadline.Calls[string] // names in configurations
-	folders *deadline.Calls[folder] // folders that are to be registered
-	counts  *deadline.Calls[count]  // numbers of agents in configurations
-	lefts   *deadline.Calls[int]    // sessions of earlier runs
+	names   *deadline.Calls[string] // reads of names from configurations
+	folders *deadline.Calls[folder] // reads of folders that are to be registered
+	counts  *deadline.Calls[count]  // counts of the agents in configurations
+	lefts   *deadline.Calls[int]    // counts of the sessions of earlier runs
 
 	mu      sync.Mutex
 	workers map[string]*worker // by path
-	// paths that were unregistered since a look started: its result is outdated for them
+	// paths that were unregistered since the current read started; its result is outdated for them
 	dropped  map[string]bool
 	settings Settings
-	problem  string // of the registry or the settings, "" = none
+	problem  string // problem of the registry or the settings, "" = none
 	door     city.Listener
 	limits   string // why the limits of tenants have no effect
-	told     bool   // Apply was called
+	told     bool   // Apply has been called
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
-	life     context.Context // of everything that Run starts
-	wg       sync.WaitGroup  // of workers
+	life     context.Context // context of everything that Run starts
+	wg       sync.WaitGroup  // counts the workers
 }
 
 type ending int
@@ -119,7 +122,7 @@ var (
 	_ city.Keeper    = (*Supervisor)(nil)
 )
 
-// New prepares a supervisor. The caller of Run must hold the home (see Acquire).
+// New prepares a supervisor. The caller of Run must own the home (see Acquire).
 func New(o Options) *Supervisor {
 	o.AtOnce = cmp.Or(o.AtOnce, max(4, 2*runtime.GOMAXPROCS(0)))
 	o.Pulse = cmp.Or(o.Pulse, time.Second)
@@ -142,8 +145,8 @@ func New(o Options) *Supervisor {
 	return s
 }
 
-// Run runs the cities until ctx ends, which stops them all, or until Leave. It returns when every city has stopped
-// or was given up; the error names the latter.
+// Run runs the cities until ctx ends, which stops them all, or until Leave is called. It returns when every city
+// has stopped or was abandoned. The error names the abandoned cities.
 func (s *Supervisor) Run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -171,7 +174,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Reload reads the registry and the settings now, and retries waiting cities at once.
+// Reload reads the registry and the settings, and retries waiting cities at once.
 func (s *Supervisor) Reload() {
 	s.mu.Lock()
 	for _, w := range s.workers {
@@ -207,7 +210,7 @@ func (s *Supervisor) Hurry() {
 	}
 }
 
-// Problem returns what is wrong with the registry or the settings, or "".
+// Problem returns the problem of the registry or the settings, or "".
 func (s *Supervisor) Problem() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -270,7 +270,7 @@ func TestACityThatBreaks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), "the city b does not run: it is crashed: ") {
+			if _, err := c.Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), "the city b is not running: it is crashed: ") {
 				t.Errorf("%v", err)
 			}
 			all, _ := l.s.Cities(t.Context())
@@ -506,7 +506,7 @@ func TestNamesAreOfOne(t *testing.T) {
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
 			t.Error("a is another city")
 		}
-		if _, err := must(l.s.City("a-2")).Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), `the name "a" still belongs to /c/a, which is being stopped`) {
+		if _, err := must(l.s.City("a-2")).Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), `the name "a" is still used by /c/a, which is being stopped`) {
 			t.Errorf("%v", err)
 		}
 		old.hurry <- struct{}{}
@@ -525,7 +525,7 @@ func TestNamesAreOfOne(t *testing.T) {
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/d/a" {
 			t.Error("a has changed")
 		}
-		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" still belongs to /d/a, which gets the name "b" at its next start`) {
+		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" is still used by /d/a, which gets the name "b" at its next start`) {
 			t.Errorf("%+v", all[1])
 		}
 		l.town("/d/a").fails <- errors.New("once")

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// turns is the loop that decides, until the supervisor stops. It waits only for its inputs.
+// turns is the main loop, which makes all decisions until the supervisor stops. It waits only for its inputs.
 func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
 	defer close(s.deaf)
 	patrol := time.NewTicker(s.patrol())

@@ -11,46 +11,47 @@ import (
 	"gcity/restart"
 )
 
-// waits determines when a city that crashed or cannot be opened is retried.
+// waits is the retry policy for a city that crashed or cannot be opened.
 var waits = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
-	// for a city that stops without its agents; they continue in any case
+	// for a city that stops without its agents; the agents continue in any case
 	leaveLimit = 30 * time.Second
-	closeLimit = 5 * time.Second // for a city that is not wanted any more while it is being opened
+	closeLimit = 5 * time.Second // for opening a city that is not wanted any more
 )
 
 var (
-	errGone = errors.New("it is not wanted any more")
-	errMute = errors.New("its folder does not answer; check what is mounted there")
+	errGone = errors.New("it is not registered any more")
+	errMute = errors.New("its folder does not answer; check the file system that is mounted there")
 )
 
-// worker runs one city for the supervisor. Its goroutine is live; the supervisor's mu guards what others see.
+// worker runs one city for the supervisor. live is its goroutine. The supervisor's mu guards the fields that other
+// goroutines read.
 type worker struct {
 	s    *Supervisor
 	path string
-	gone chan struct{} // closed when it is to stop
-	left chan struct{} // closed before gone if its agents are to continue
-	done chan struct{} // closed when it has stopped
-	wake chan struct{} // retry now
+	gone chan struct{} // closed to stop the worker
+	left chan struct{} // closed before gone if the agents are to continue
+	done chan struct{} // closed when the worker has stopped
+	wake chan struct{} // requests an immediate retry
 
-	// result of the goroutine that opens the city; only the worker's goroutine uses it
+	// result of opening the city; only the worker's goroutine uses it
 	opening chan opened
 	edits   chan struct{}
 	watched bool
 
 	name    string
-	next    string // its name from the next start on
+	next    string // name of the city from its next start
 	state   city.Condition
 	why     string
 	since   time.Time
 	until   time.Time
 	crashes int
-	lives   int  // sessions of an earlier run, if it could not be opened
-	ended   int  // those of them that were stopped at its end
-	running City // nil = it does not run
+	lives   int  // number of sessions of an earlier run, if the city could not be opened
+	ended   int  // number of those that were stopped at the end
+	running City // nil = the city is not running
 	how     ending
-	again   *Entry // it was registered again before it had stopped
+	again   *Entry // the city was registered again before it had stopped
 	err     error  // the result of its end
 }
 
@@ -65,8 +66,8 @@ func newWard(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until it is not wanted any more. Then its agents are stopped unless they are to continue,
-// including those of a city that is just being opened, or that crashed and waits for a retry.
+// run runs the city until it is not wanted any more. Then it stops the agents, unless they are to continue. That
+// includes the agents of a city that is being opened, or that crashed and waits for a retry.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
@@ -102,8 +103,8 @@ func (w *worker) run() {
 				w.broke(err, until)
 			} else {
 				tries = 0
-				w.be(city.CityStopped, "it was not stopped by the supervisor; `gcity start` in "+
-					"its folder runs it again", until)
+				w.be(city.CityStopped, "the supervisor did not stop it; run `gcity start` in its "+
+					"folder to start it again", until)
 			}
 		}
 		if !w.pause(until) && (!broken || w.leaves()) {
@@ -124,7 +125,7 @@ func (w *worker) keep(c City) error {
 	}()
 	w.set(func() { w.running = c })
 	ended := make(chan error, 1)
-	// keep waits for ended, with a time limit
+	// ended has a time limit below
 	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }()
 	select {
 	case err := <-ended:
@@ -148,13 +149,13 @@ func (w *worker) keep(c City) error {
 	return <-ended
 }
 
-// pause waits until the city is to be retried: at a time, unless it is zero, or after a request, or when its
-// configuration changes. It returns false if the city is not wanted any more.
+// pause waits until the city is to be retried: until a time (unless it is zero), a request, or a change of its
+// configuration. It returns false if the city is not wanted any more.
 func (w *worker) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()
 	var edits <-chan struct{}
-	if !until.IsZero() { // a city that was stopped stays so, even if its configuration changes
+	if !until.IsZero() { // a city that was stopped stays stopped, even if its configuration changes
 		edits = w.watch(ctx)
 	}
 	var due <-chan time.Time
@@ -170,23 +171,24 @@ func (w *worker) pause(until time.Time) bool {
 	case <-w.wake:
 	case <-edits:
 	case o := <-w.opening:
-		w.opening <- o // does not block: the channel is buffered; open receives it
+		w.opening <- o // does not block: the channel is buffered, and open receives the value
 	}
 	return true
 }
 
-// watch reports edits of the configuration until ctx ends. A watch that never returns is not started twice.
+// watch reports edits of the configuration until ctx ends. If an earlier watch has not returned, it does not start
+// another one.
 func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.claim() {
 		return w.edits
 	}
 	select {
-	case <-w.edits: // an earlier edit
+	case <-w.edits: // drop an earlier edit
 	default:
 	}
-	go func() { // until ctx ends, or as long as the file system hangs
+	go func() { // runs until ctx ends, or longer if the file system hangs
 		defer w.set(func() { w.watched = false })
-		_ = recovery.Catch(func() { // after a panic there the city is still retried in time
+		_ = recovery.Catch(func() { // after a panic here the city is still retried by time
 			for range w.s.o.Watch(ctx, w.path) {
 				select {
 				case w.edits <- struct{}{}:
@@ -208,14 +210,14 @@ func (w *worker) claim() bool {
 	return true
 }
 
-// begin records that the city is being opened. The last error stays visible in the meantime.
+// begin records that the city is being opened. The last error stays visible.
 func (w *worker) begin() (err error) {
 	w.set(func() {
 		if !w.dismissed() {
 			err = w.take()
 		}
 		select {
-		case <-w.wake: // this try satisfies the request
+		case <-w.wake: // this attempt also satisfies a pending request
 		default:
 		}
 		w.turn(city.CityStarting)
@@ -231,7 +233,7 @@ func (w *worker) be(state city.Condition, why string, until time.Time) {
 	})
 }
 
-// turn changes the state. A city that neither runs nor stops has no control any more. The caller holds mu.
+// turn changes the state. A city that is neither running nor stopping has no control. The caller holds mu.
 func (w *worker) turn(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {
 		w.running = nil
@@ -248,7 +250,7 @@ func (w *worker) ready() {
 	if w.state == city.CityStarting {
 		w.state, w.why, w.since, w.until = city.CityRunning, "", time.Now(), time.Time{}
 		w.s.change()
-		w.s.o.Logger.Info("the city runs", "city", w.name, "path", w.path)
+		w.s.o.Logger.Info("the city is running", "city", w.name, "path", w.path)
 	}
 }
 
@@ -274,7 +276,7 @@ func (w *worker) entry() Entry {
 	return Entry{Path: w.path, Name: w.name}
 }
 
-// verdict returns the result of the city's end.
+// verdict returns the result of stopping the city.
 func (w *worker) verdict() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -284,7 +286,8 @@ func (w *worker) verdict() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke retries the city now if it waits; with stopped even a city that a user has stopped. The caller holds mu.
+// poke retries a waiting city now. With stopped, it also restarts a city that a user has stopped. The caller holds
+// mu.
 func (w *worker) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:
@@ -311,7 +314,8 @@ func (w *worker) finish(how ending) {
 	w.dismiss()
 }
 
-// dismiss stops the worker, with the agents of its city unless the supervisor leaves. The caller holds mu.
+// dismiss stops the worker, and the agents of its city unless the supervisor leaves them running. The caller holds
+// mu.
 func (w *worker) dismiss() {
 	if !w.dismissed() {
 		if w.how == leaving {

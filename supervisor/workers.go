@@ -39,7 +39,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 		case w == nil:
 			s.admit(e)
 		case w.dismissed():
-			w.comeBack(e) // once it has stopped
+			w.comeBack(e) // starts again once it has stopped
 		default:
 			w.rename(e.Name)
 		}
@@ -56,13 +56,14 @@ func (s *Supervisor) lifetime() context.Context {
 func (s *Supervisor) admit(e Entry) *worker {
 	w := newWard(s, e)
 	s.workers[e.Path] = w
-	_ = w.take() // an error is reported at its start
+	_ = w.take() // an error is reported when the city starts
 	s.wg.Go(w.live)
 	s.change()
 	return w
 }
 
-// forget is called at the end of a worker's goroutine. A city that was registered again in the meantime starts again.
+// forget runs at the end of a worker's goroutine. If the city was registered again in the meantime, it starts
+// again.
 func (s *Supervisor) forget(w *worker) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,13 +78,13 @@ func (s *Supervisor) forget(w *worker) {
 	}
 }
 
-// change wakes all watchers. The caller holds mu.
+// change notifies all watchers. The caller holds mu.
 func (s *Supervisor) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// sorted returns the workers in the order of their names. The caller holds mu.
+// sorted returns the workers by name. The caller holds mu.
 func (s *Supervisor) sorted() []*worker {
 	all := make([]*worker, 0, len(s.workers))
 	for _, w := range s.workers {
