@@ -1,6 +1,6 @@
-// Package mail defines messages between agents and people. A message is a bead of type Type: it is in the same
-// store as work, is found by the same queries, but does not count as work. This package defines its form as a bead.
-// Package city decides which addresses are valid.
+// Package mail defines messages between agents and users. A message is a bead of type Type. It is stored and
+// queried like work, but does not count as work. This package defines how a message is stored in a bead. Package
+// city decides which addresses are valid.
 package mail
 
 import (
@@ -19,7 +19,7 @@ import (
 // address; it is open until it is archived.
 const Type = "message"
 
-// PoolPrefix is the beginning of a pool's address; the pool's qualified name follows.
+// PoolPrefix precedes the qualified name of a pool in its address.
 const PoolPrefix = "pool:"
 
 // Person is the address of the city's user, and the sender of messages without another sender.
@@ -31,7 +31,7 @@ const MaxText = 64 << 10
 // Labels and metadata of a message's bead.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // + a pool's address, until a member has taken the message
+	labelTo     = "to:" // followed by a pool's address, until a member has taken the message
 	labelThread = "thread:"
 
 	keyFrom  = "from"
@@ -39,11 +39,11 @@ const (
 	keyDepth = "depth"
 )
 
-// Message is one message. Its JSON form is that of the API.
+// Message is one message. Its JSON form is the form in the API.
 type Message struct {
 	ID      string    `json:"id"`
 	From    string    `json:"from"`
-	To      string    `json:"to"` // an agent's qualified name, "pool:NAME", or the name of a person
+	To      string    `json:"to"` // an agent's qualified name, "pool:NAME", or the name of a user
 	Subject string    `json:"subject"`
 	Text    string    `json:"body"`
 	Sent    time.Time `json:"created_at"`
@@ -51,15 +51,15 @@ type Message struct {
 	Read     bool `json:"read"`
 	Archived bool `json:"archived,omitempty"`
 
-	// the ID of the message that began it; "" = no thread, or the first of one
+	// the ID of the first message of the thread; "" = no thread, or the message is the first
 	Thread  string `json:"thread_id,omitempty"`
-	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that it answers
+	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that this one answers
 
-	// how many automation runs, each triggered by events of the one before, have led to it
+	// the length of the chain of automation runs, each triggered by events of the one before, that led to it
 	Depth int `json:"-"`
 }
 
-// Of reads a message from its bead; ok is false for a bead that is not a message.
+// Of returns the message in a bead. ok is false if the bead is not a message.
 func Of(b beads.Bead) (m Message, ok bool) {
 	if b.Type != Type {
 		return Message{}, false
@@ -87,8 +87,8 @@ func Of(b beads.Bead) (m Message, ok bool) {
 	return m, true
 }
 
-// New returns the bead of a message to send. It makes its texts safe to print (L12), and ignores ID, Sent, Read and
-// Archived. Check reports whether the message can be sent.
+// New returns the bead of a message to send. It makes the texts safe to print (L12), and ignores ID, Sent, Read and
+// Archived. Check reports whether a message can be sent.
 func New(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
@@ -118,17 +118,18 @@ func Check(m Message) error {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
 		return fmt.Errorf("the message is empty: it needs a subject or a text")
 	case len(m.Text) > MaxText:
-		return fmt.Errorf("the text has %d bytes, at most %d are allowed: write it to a file, "+
-			"and send the file's name", len(m.Text), MaxText)
+		return fmt.Errorf("the text has %d bytes, but at most %d are allowed: write it to a "+
+			"file, and send the file's name", len(m.Text), MaxText)
 	case m.To != strings.TrimSpace(m.To) || m.To == "" || line(m.To) != m.To:
-		return fmt.Errorf("invalid address %.60q: use the name of an agent, a pool or a person",
+		return fmt.Errorf("invalid address %.60q: use the name of an agent, a pool or a user",
 			m.To)
 	}
 	_, err := beads.Prepare(New(m), time.Unix(0, 0))
 	return err
 }
 
-// Reply returns the answer to a message. It goes to the sender, or to the receiver if the sender answers.
+// Reply returns the answer to a message. It goes to the sender of the message, or to its recipient if the sender
+// itself answers.
 func Reply(to Message, from, text string) Message {
 	whom := to.From
 	if whom == cmp.Or(line(from), Person) {
@@ -163,13 +164,14 @@ func ThreadQuery(id string) beads.Query {
 // ReadPatch marks a message as read.
 func ReadPatch() beads.Patch { return beads.Patch{AddLabels: []string{labelRead}} }
 
-// UnreadPatch removes that mark.
+// UnreadPatch marks a message as unread.
 func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{labelRead}} }
 
-// ArchivePatch archives a message. It is kept like closed work.
+// ArchivePatch archives a message. The bead is closed and kept.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch gives a message to a pool to one member, unless another member was first (ErrConflict).
+// TakePatch assigns a message to a pool to one of its members. It fails with ErrConflict if another member was
+// first.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {
@@ -180,7 +182,7 @@ func TakePatch(b beads.Bead, member string) beads.Patch {
 	return p
 }
 
-// subject returns a line for lists: the given subject, or the beginning of the text.
+// subject returns the subject for lists: the given one, or the beginning of the text.
 func subject(given, text string) string {
 	s := line(given)
 	if s == "" {
@@ -194,8 +196,8 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean returns a text that is safe to print and store, line by line. It cleans a long line in pieces, because the
-// function for lines would shorten it.
+// clean returns a text that is safe to print and store. It cleans each line separately, and a long line in pieces,
+// because screen.Line would shorten it.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -211,8 +213,8 @@ func clean(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n ")
 }
 
-// pieceMost bounds a piece in bytes: tabs and invisible characters make it longer, and it must stay below the limit
-// of a line.
+// pieceMost is the maximum length of a piece in bytes. Escaped tabs and invisible characters make it longer, and
+// the result must stay below the limit of a line.
 const pieceMost = 400
 
 // cut shortens a text to a number of bytes at a character boundary.
@@ -223,7 +225,8 @@ func cut(s string, most int) string {
 	return s[:boundary(s, most-len("…"))] + "…"
 }
 
-// boundary returns the end of the last complete character within a number of bytes, or that number without one.
+// boundary returns the end of the last complete character within a number of bytes. If the bytes contain no complete
+// character, it returns the number itself.
 func boundary(s string, most int) int {
 	for n := most; n > most-utf8.UTFMax; n-- {
 		if utf8.RuneStart(s[n]) {

@@ -8,12 +8,12 @@ import (
 
 // Limits of a Reminder.
 const (
-	remindMost = 5   // messages, the oldest ones
+	remindMost = 5   // number of messages, the oldest first
 	remindText = 500 // bytes of a text
 )
 
-// Reminder returns a text about unread mail for an agent, given newest first: senders, texts, and how to read the
-// rest. It is "" without mail. No message text can end the reminder early.
+// Reminder returns a text about unread mail for an agent: senders, texts, and how to read the rest. It takes the
+// messages newest first, and returns "" without mail. No message text can end the reminder early.
 func Reminder(unread []Message) string {
 	if len(unread) == 0 {
 		return ""
@@ -46,17 +46,17 @@ func Reminder(unread []Message) string {
 	return b.String()
 }
 
-// unmarked removes from texts what would end a reminder.
+// unmarked returns a function that removes from texts what would end a reminder.
 func unmarked() func(string) string {
 	mark := regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }
 }
 
-// leftText is how much of each message Left contains, in bytes.
+// leftText is the maximum length of each message in Left, in bytes.
 const leftText = 8 << 10
 
-// Left returns the text for an agent's start about messages that the previous session left, given newest first; ""
-// if there are none. No message text can end it early.
+// Left returns the text for an agent's start about the messages that its previous session left, or "" if it left
+// none. It takes the messages newest first. No message text can end the text early.
 func Left(own []Message) string {
 	if len(own) == 0 {
 		return ""
@@ -64,7 +64,7 @@ func Left(own []Message) string {
 	plain := unmarked()
 	var b strings.Builder
 	b.WriteString("<system-reminder>\nYou have been restarted. These are the messages that you " +
-		"left for yourself, the newest last.\n")
+		"left for yourself, newest last.\n")
 	for i := range min(len(own), remindMost) {
 		m := own[min(len(own), remindMost)-1-i]
 		fmt.Fprintf(&b, "\n%s of %s: %s\n", m.ID, m.Sent.UTC().Format("2006-01-02 15:04:05Z"),

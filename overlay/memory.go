@@ -10,7 +10,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// record lists what was copied into a folder.
+// record lists the files that were copied into a folder.
 type record struct {
 	Folder string          `json:"folder"`
 	Files  map[string]mark `json:"files"` // by path
@@ -20,11 +20,12 @@ type record struct {
 type mark struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// of the file in the folder; after Own it differs from the source's
+	// hash of the file in the folder; after Own it differs from that of the source
 	Hash string `json:"sha256"`
 }
 
-// recall reads the record of copied files. Without a readable record, all existing files count as foreign.
+// recall reads the record of copied files. If the record is missing or unreadable, all existing files count as
+// foreign.
 func recall(file, folder string) (*record, error) {
 	r := &record{}
 	data, err := disk.ReadFile(file)
@@ -51,8 +52,8 @@ func remember(file string, r *record) error {
 	return nil
 }
 
-// Own records the present content of files as copied content. The caller has added to these files, which were Ours,
-// and they must continue to follow the overlay. Files that were never copied stay foreign.
+// Own records the current content of files as copied. It is for a caller that has added to files in Ours, so that
+// they continue to follow the overlay. Files that were never copied stay foreign.
 func Own(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := recall(file, to)

@@ -43,11 +43,11 @@ type Tree struct {
 
 // Report is the result of copying an overlay. The lists contain paths below the target folder.
 type Report struct {
-	Copied  []string // did not exist
-	Updated []string // copied before, and unchanged since
-	Kept    []string // foreign or changed, and different from the overlay
+	Copied  []string // files that did not exist
+	Updated []string // files that were copied before, and had not changed since
+	Kept    []string // files that are foreign or changed, and differ from the overlay
 
-	// the copied and updated files, and those that were up to date
+	// the copied and updated files, and those that were already up to date
 	Ours []string
 }
 
@@ -98,11 +98,11 @@ type applying struct {
 	src, dst *os.Root
 	known    *record
 	report   Report
-	changed  bool // known
+	changed  bool // the record must be saved
 }
 
-// sweep removes temporary files of an Apply that was killed, in the folders that this one or an earlier one writes
-// to.
+// sweep removes temporary files of an Apply that was killed, in the folders that this Apply or an earlier one
+// writes to.
 func (a *applying) sweep(files []File) {
 	folders := map[string]bool{}
 	for _, f := range files {
@@ -128,7 +128,7 @@ func (a *applying) file(f File) error {
 	case err == nil:
 		return a.over(f, data, mine)
 	case isNoFolder(err) || a.barred(f.Path):
-		// a foreign file is in the place of a folder, or a link leads out of the folder
+		// the path has a foreign file in place of a folder, or a link that leads out of the folder
 		a.report.Kept = append(a.report.Kept, f.Path)
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -170,7 +170,7 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 	var there []byte
 	if info.Mode().IsRegular() {
 		if there, _, err = read(a.dst, f.Path, MaxSize); err != nil {
-			there = nil // too large or unreadable, so foreign
+			there = nil // too large or unreadable, and therefore foreign
 		}
 	}
 	switch {
@@ -180,7 +180,7 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 		}
 		a.report.Ours = append(a.report.Ours, f.Path)
 		return nil
-	case there != nil && bytes.Equal(there, data): // equal content, so the origin does not matter
+	case there != nil && bytes.Equal(there, data): // equal content, wherever it came from
 		return nil
 	case there == nil || mine.From != a.from || mine.Hash != sum(there):
 		a.report.Kept = append(a.report.Kept, f.Path)
@@ -198,7 +198,7 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 	return nil
 }
 
-// mark records a file that is as in the overlay.
+// mark records that a file is equal to the one in the overlay.
 func (a *applying) mark(at string, data []byte) {
 	a.known.Files[at], a.changed = mark{From: a.from, Source: sum(data), Hash: sum(data)}, true
 }
@@ -220,7 +220,7 @@ func (a *applying) write(f File, data []byte, replace bool) (put bool, err error
 		put, err = a.place(temp, f.Path)
 	}
 	if !put || !replace {
-		_ = a.dst.Remove(temp) // renamed already, or useless
+		_ = a.dst.Remove(temp) // the temporary file was renamed, or is not needed any more
 	}
 	return put, err
 }
@@ -234,7 +234,7 @@ func (a *applying) place(temp, name string) (bool, error) {
 		a.report.Kept = append(a.report.Kept, name)
 		return false, nil
 	}
-	// a file system without links
+	// the file system does not support links
 	if _, err := a.dst.Lstat(name); err == nil {
 		a.report.Kept = append(a.report.Kept, name)
 		return false, nil
@@ -243,7 +243,7 @@ func (a *applying) place(temp, name string) (bool, error) {
 	return err == nil, err
 }
 
-// String returns the report in one line, "" if nothing was copied and nothing kept.
+// String returns the report as one line, or "" if nothing was copied and nothing was kept.
 func (r Report) String() string {
 	var parts []string
 	for _, p := range []struct {

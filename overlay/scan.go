@@ -14,9 +14,9 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Scan reads an overlay. A link counts as the file that it points to. It returns an error for a link out of the
-// overlay or to a folder, for other special files, and for files that another user can change. It does not check
-// the folders above dir.
+// Scan reads an overlay. A link to a file counts as that file. Scan returns an error for a link out of the overlay
+// or to a folder, for other special files, and for files that another user can change. It does not check the
+// folders above dir.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {
@@ -108,7 +108,7 @@ func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), nil
 }
 
-// plainly returns an error without the name of the failed call.
+// plainly returns the error inside a *PathError, without the name of the system call.
 func plainly(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

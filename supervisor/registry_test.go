@@ -98,7 +98,7 @@ func TestRegistry(t *testing.T) {
 	if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict || !strings.Contains(p.Message, `"b" is taken by /b`) {
 		t.Errorf("a taken name: %v", err)
 	}
-	if err == nil || !strings.Contains(err.Error(), "which does not exist any more: if the city is now in /e, `gcity unregister /b` frees the name") {
+	if err == nil || !strings.Contains(err.Error(), "which does not exist any more: if the city is now in /e, run `gcity unregister /b` to free the name") {
 		t.Errorf("a name that is taken by what was moved: %v", err)
 	}
 	there := t.TempDir()
@@ -149,7 +149,7 @@ func TestBrokenRegistry(t *testing.T) {
 		"[[city]]\npath = \"/a\"\n":                                                          ":1:1: city: unknown key",
 		"[[cities]]\npath = \"/a\"\nname = \"-x\"\n":                                         ":3:8: cities.name: ",
 		"[[cities]]\npath = \"/a\"\n[[cities]]\npath = \"/a/\"\n":                            ":4:8: cities.path: /a is registered twice",
-		"[[cities]]\npath = \"/a\"\nname = \"x\"\n[[cities]]\npath = \"/b\"\nname = \"x\"\n": `:6:8: cities.name: "x" is the name of /a already`,
+		"[[cities]]\npath = \"/a\"\nname = \"x\"\n[[cities]]\npath = \"/b\"\nname = \"x\"\n": `:6:8: cities.name: "x" is already the name of /a`,
 		"[[cities]]\npath = /a\n":                                                            ":2:8: ",
 	} {
 		write(t, h.Registry(), text)
@@ -226,12 +226,12 @@ max_cities = 5
 		"[supervisor]\nport = 70000\n":                      ":2:8: supervisor.port: is 70000",
 		"[supervisor]\nbind = \"here\"\n":                   `:2:8: supervisor.bind: "here" is not an IP address`,
 		"[supervisor]\nbind = \"0.0.0.0\"\ntoken = false\n": `:2:8: supervisor.bind: is "0.0.0.0", which other machines can reach`,
-		"[supervisor]\ntoken = false\ntoken_file = \"t\"\n": ":2:9: supervisor.token: is false, but a file with a token is set",
+		"[supervisor]\ntoken = false\ntoken_file = \"t\"\n": ":2:9: supervisor.token: is false, but a token file is set",
 		"[supervisor]\npatrol_interval = \"10\"\n":          ":2:19: supervisor.patrol_interval: ",
 		"[supervisor]\npatrol_interval = \"10ms\"\n":        ":2:19: supervisor.patrol_interval: is 10ms; it must be at least 1s",
-		"[tenants.a]\ncities = [\"x\"]\n":                   ":1:1: tenants.a: token_file is missing",
+		"[tenants.a]\ncities = [\"x\"]\n":                   ":1:1: tenants.a: token_file and token are both missing",
 		"[tenants.a]\ntoken_file = \"t\"\nagents = 1\n":     ":3:1: tenants.a.agents: unknown key",
-		"[tenants.a]\ntoken_file = \"t\"\ncities = [\"x\"]\n[tenants.b]\ntoken_file = \"u\"\ncities = [\"x\"]\n": `:6:11: tenants.b.cities: the city "x" belongs to a already`,
+		"[tenants.a]\ntoken_file = \"t\"\ncities = [\"x\"]\n[tenants.b]\ntoken_file = \"u\"\ncities = [\"x\"]\n": `:6:11: tenants.b.cities: the city "x" already belongs to a`,
 	} {
 		write(t, h.Settings(), text)
 		if _, err := ReadSettings(h); err == nil || !strings.HasPrefix(err.Error(), h.Settings()+want) {

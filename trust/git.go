@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Heads returns the git checkouts that a city and the files of its programs are in, by folder. Only files are read: git
-// itself would run what a repository's configuration names.
+// Heads returns the git checkouts that contain a city and the files of its programs, by folder. It only reads
+// files: git itself would run programs that a repository's configuration names.
 func Heads(dir string, programs []Program) map[string]Head {
 	out, seen := map[string]Head{}, map[string]bool{}
 	add := func(from string) {
@@ -58,7 +58,7 @@ func headOf(gitDir string) Head {
 	}}
 }
 
-// commitOf returns the commit that is checked out, "" before the first.
+// commitOf returns the commit that is checked out, or "" if there is none yet.
 func commitOf(gitDir string) string {
 	head := firstLine(filepath.Join(gitDir, "HEAD"))
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
@@ -81,7 +81,7 @@ func commitOf(gitDir string) string {
 			return commit
 		}
 	}
-	// another format of refs: any change of them counts
+	// an unknown format of refs: any change of it counts as a new commit
 	for _, dir := range []string{gitDir, common} {
 		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
 			sum := sha256.Sum256([]byte(tables))
@@ -91,7 +91,8 @@ func commitOf(gitDir string) string {
 	return ""
 }
 
-// committedHere reports whether the log of a checkout leads from a commit to the present one by `git commit` alone.
+// committedHere reports whether, by the log of a checkout, only `git commit` has led from a commit to the current
+// one.
 func committedHere(gitDir, from string) bool {
 	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")
 	at := commitOf(gitDir)
@@ -112,7 +113,7 @@ func committedHere(gitDir, from string) bool {
 	return false
 }
 
-// Origin is the URL that a city's checkout was cloned from, "" if none is known.
+// Origin returns the URL from which a city's checkout was cloned, or "" if it is unknown.
 func Origin(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if gitDir, ok := gitDirOf(at); ok {
@@ -139,7 +140,7 @@ func originIn(config string) string {
 	return ""
 }
 
-// maxText bounds how much of one file of a repository is read.
+// maxText is the maximum number of bytes that are read from a file of a repository.
 const maxText = 16 << 20
 
 func text(path string) string {

@@ -17,18 +17,18 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Ledger stores the answers of a user, and holds the user's general settings.
+// Ledger stores the answers of a user, and has the user's general settings.
 type Ledger struct {
-	dir     string          // "" = nowhere
+	dir     string          // folder of the records; "" = there is none
 	all     bool            // GCITY_TRUST=all
-	folders func() []string // every city in or below these is trusted; may be nil
+	folders func() []string // returns folders in which every city is trusted; may be nil
 }
 
-// Everything is the value of GCITY_TRUST that trusts every city.
+// Everything is the value of GCITY_TRUST with which every city is trusted.
 const Everything = "all"
 
-// Open returns the ledger of an environment: below $XDG_STATE_HOME, otherwise ~/.local/state. folders returns the
-// folders that the user trusts with everything below them.
+// Open returns the ledger for an environment: below $XDG_STATE_HOME, otherwise ~/.local/state. folders returns the
+// folders that the user trusts with all cities in them.
 func Open(getenv func(string) string, folders func() []string) *Ledger {
 	l := &Ledger{all: getenv("GCITY_TRUST") == Everything, folders: folders}
 	base := getenv("XDG_STATE_HOME")
@@ -46,7 +46,7 @@ func (l *Ledger) file(dir string) string {
 	return filepath.Join(l.dir, hex.EncodeToString(sum[:12])+".json")
 }
 
-// Always reports whether a city needs no record, and by which setting.
+// Always reports whether a city is trusted without a record, and by which setting.
 func (l *Ledger) Always(dir string) (why string, always bool) {
 	if l.all {
 		return "GCITY_TRUST=" + Everything, true
@@ -87,8 +87,8 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	return nil
 }
 
-// Extend records that all programs of a started city, which may run, have been seen at the present commits.
-// programs must be complete. Otherwise a change that a pull brought into the others would look like a local edit.
+// Extend records all programs of a started city as seen, with the current commits. programs must be complete:
+// otherwise, a change by a pull to a missing program would later look like a local edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {

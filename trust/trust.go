@@ -3,7 +3,7 @@
 //
 // # Concurrency
 //
-// All functions may be called at the same time. Records are separate files that are replaced atomically.
+// All functions may be called concurrently. Records are separate files that are replaced atomically.
 package trust
 
 import (
@@ -28,10 +28,10 @@ type Program struct {
 	At    string   // where it is declared: "city.toml:12:1"
 	From  []string // the absolute paths of the files that declare it
 	Files []string // the scripts, absolute
-	Sums  []string // hashes of what Line depends on: scripts, environment
+	Sums  []string // hashes of what the program depends on: scripts, environment
 }
 
-// Sum returns a hash of everything in the program except its position.
+// Sum returns a hash of the program without its position.
 func (p Program) Sum() string {
 	h := sha256.New()
 	for _, part := range append([]string{p.What, p.Line}, p.Sums...) {
@@ -40,17 +40,17 @@ func (p Program) Sum() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Record is the answer of a user for one city.
+// Record is a user's answer for one city.
 type Record struct {
-	Path string `json:"path"` // of the city, absolute
+	Path string `json:"path"` // absolute path of the city
 	// the sums of all trusted programs, sorted
 	Programs []string `json:"programs"`
 	// the commit of each git checkout that declares programs, by its folder
 	Heads map[string]string `json:"heads"`
-	At    time.Time         `json:"at"` // of the answer
+	At    time.Time         `json:"at"` // time of the answer
 }
 
-// NewRecord returns the record of a user that trusts these programs.
+// NewRecord returns the record of a user who trusts these programs.
 func NewRecord(dir string, programs []Program, heads map[string]Head, now time.Time) Record {
 	return Record{Path: dir, At: now.UTC().Truncate(time.Second)}.with(programs, heads)
 }
@@ -76,13 +76,13 @@ func (r Record) equal(other Record) bool {
 
 // Head is the state of a git checkout.
 type Head struct {
-	Commit string // "" = none yet
-	Busy   bool   // git is writing to it: files of a commit may exist before the commit
+	Commit string // "" = no commit yet
+	Busy   bool   // git is changing the checkout: files of a commit may exist before the commit
 	// Since reports whether every commit after the given one was made in this checkout, by `git commit`.
 	Since func(commit string) bool
 }
 
-// Refusal is the error for a city whose programs may not run.
+// Refusal is the error for a city with programs that may not run.
 type Refusal struct {
 	Dir string
 	Why string
@@ -94,11 +94,11 @@ func (r *Refusal) Error() string {
 		"confirm them with `%s`", r.Dir, r.Why, r.Command())
 }
 
-// Command is the command line that asks the user.
+// Command returns the command that asks the user.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides whether the programs of a city may run, by its record, nil if there is none. renewed is the record
-// to store.
+// Judge decides whether the programs of a city may run. rec is the city's record, or nil. renewed is the record to
+// store.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {
@@ -162,7 +162,8 @@ func checkoutOf(file string, heads map[string]Head) string {
 	}
 }
 
-// Grant is the proof that the programs of a city may run. The zero value refuses. It is evaluated on its first use.
+// Grant decides whether the programs of a city may run. The zero value refuses. The decision is made at the first
+// use.
 type Grant struct {
 	refused func() error
 }
@@ -175,11 +176,11 @@ func (g Grant) Err() error {
 	return g.refused()
 }
 
-// Check returns the grant for a city. The programs are collected only when the ledger needs them.
+// Check returns the grant for a city. It calls programs only if the ledger needs them.
 func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
 	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
 }
 
-// Running returns the grant of a city that a controller of this user is running: the grant was checked when it
-// started.
+// Running returns the grant for a city that a controller of this user is running: it was checked when the
+// controller started.
 func Running() Grant { return Grant{func() error { return nil }} }

@@ -21,7 +21,7 @@ const idleSettle = 5 * time.Second
 // between is the pause between two kills, so that each replacement is measured alone.
 const between = 50 * time.Millisecond
 
-// bed is what all sessions of a run share.
+// bed is the state that all sessions of a run share.
 type bed struct {
 	options
 	dir    string
@@ -60,8 +60,8 @@ func bench(ctx context.Context, o options) (err error) {
 		b.size(ctx, t, found, n)
 		forks := b.idle(ctx, t, found, n)
 		fmt.Fprintf(o.out, "\n### %d agents\n\n%s\n", n, t.markdown())
-		const text = "All managers were idle at the same time. Meanwhile the machine created " +
-			"%s processes and threads a minute.\n"
+		const text = "All managers were idle at the same time. Meanwhile the machine created %s " +
+			"processes and threads per minute.\n"
 		fmt.Fprintf(o.out, text, cell(forks))
 	}
 	b.load(ctx, found)
@@ -101,10 +101,11 @@ func (b *bed) load(ctx context.Context, found []peer) {
 			b.note(p, b.noisy, b.peeks(ctx, t, p))
 		}
 	}
-	fmt.Fprintf(b.out, "\n### %d agents that print 200 lines a second\n\n%s", b.noisy, t.markdown())
+	fmt.Fprintf(b.out, "\n### %d agents that print 200 lines per second\n\n%s", b.noisy,
+		t.markdown())
 }
 
-// note keeps an error for the end of the report.
+// note stores an error for the end of the report.
 func (b *bed) note(p peer, n int, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		b.faults = append(b.faults, fmt.Sprintf("%s with %d agents: %v", p.name, n, err))
@@ -162,7 +163,7 @@ func (b *bed) replacements(ctx context.Context, s *session) ([]float64, error) {
 	return took, nil
 }
 
-// pause waits, or returns why the run ends.
+// pause waits, or returns why the run has ended.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -187,7 +188,7 @@ func machine(now time.Time) string {
 	cpus, _ := os.ReadFile("/proc/cpuinfo")
 	model, _, _ := strings.Cut(after(string(cpus), "model name"), "\n")
 	release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	return fmt.Sprintf("Taken on %s in one sitting: %d cores (%s), Linux %s.",
+	return fmt.Sprintf("Measured on %s: %d cores (%s), Linux %s.",
 		now.Format(time.DateOnly), strings.Count(string(cpus), "processor\t:"),
 		strings.Trim(model, ":\t "), strings.TrimSpace(string(release)))
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// floor is the least that a manager can do: it executes each command line of a file, waits, and restarts each
-// process that ends. It gives them no terminal and keeps none of their output.
+// floor is the minimum that a manager must do: it executes each command line of a file, waits, and restarts each
+// process that exits. It gives them no terminal and keeps none of their output.
 func floor(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -53,7 +53,7 @@ func floor(file string) error {
 // noiseText is in every line that noise prints.
 const noiseText = "of an agent that has a lot to say about its work"
 
-// noise fills the buffer that a manager keeps of its output and then prints 200 lines a second.
+// noise fills the manager's output buffer and then prints 200 lines per second.
 func noise(to io.Writer) error {
 	out := bufio.NewWriter(to)
 	for n := range 4000 {

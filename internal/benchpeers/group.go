@@ -73,7 +73,7 @@ func sweep(parent string) {
 	}
 }
 
-// remove ends every process of the run and removes its groups.
+// remove kills every process of the run and removes its groups.
 func (g *groups) remove() {
 	children, _ := filepath.Glob(filepath.Join(g.dir, "*", "cgroup.procs")) // the pattern is valid
 	for _, child := range children {
@@ -145,7 +145,7 @@ func (g *group) waitEmpty(ctx context.Context) error {
 	return nil
 }
 
-// remove kills every process of the group, waits for their end and removes the group.
+// remove kills every process of the group, waits for their exit and removes the group.
 func (g *group) remove() error {
 	if err := os.WriteFile(filepath.Join(g.dir, "cgroup.kill"), []byte("1"), 0); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (g *group) remove() error {
 	return os.Remove(g.dir)
 }
 
-// field reads one number of a file whose lines are a name, a space or a colon, and a number.
+// field returns one number from a file of lines, each a name, a space or colon, and a number.
 func field(path, name string) (int64, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

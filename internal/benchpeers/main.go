@@ -1,12 +1,12 @@
-// Command benchpeers measures gcity side by side with other managers of processes: runit, tmux, supervisord and
-// process-compose, as far as they are installed, and a floor that only forks, executes and waits.
+// Command benchpeers compares gcity with other process managers: runit, tmux, supervisord and process-compose, if
+// they are installed, and a floor that only forks, executes and waits.
 //
 //	make bench-peers                              # 100 and 500 agents, three runs
 //	make bench-peers N=100 RUNS=1 PEERS=gcity,floor,tmux
 //
-// Every manager runs in a control group of its own. The group gives exact processor time, and its end ends every
-// process in it. That needs a cgroup2 file system in which this program may create groups: root, or
-// `systemd-run --user --scope -p Delegate=yes make bench-peers`.
+// Every manager runs in its own control group. The group measures the exact processor time, and killing it kills
+// every process in it. That needs a cgroup2 file system in which this program may create groups: run it as root, or
+// with `systemd-run --user --scope -p Delegate=yes make bench-peers`.
 package main
 
 import (
@@ -24,14 +24,14 @@ import (
 	"time"
 )
 
-// options are what the command line says.
+// options are the command line options.
 type options struct {
 	gcity   string
 	sizes   []int
 	runs    int
 	peers   []string // empty means all
 	kills   int
-	killFor time.Duration // the longest time for all kills of one manager
+	killFor time.Duration // maximum time for all kills of one manager
 	idle    time.Duration
 	noisy   int
 	limit   time.Duration
@@ -68,18 +68,19 @@ func report(err error) int {
 	return 1
 }
 
-// parse reads the command line. Empty values mean the default, so that make can pass its variables as they are.
+// parse parses the command line. Empty values mean the default, so that make can pass its variables unchanged.
 func parse(args []string) (options, error) {
 	o := options{out: os.Stdout, log: os.Stderr}
 	f := flag.NewFlagSet("benchpeers", flag.ContinueOnError)
-	f.StringVar(&o.gcity, "gcity", "bin/gcity", "the gcity to measure")
+	f.StringVar(&o.gcity, "gcity", "bin/gcity", "path of the gcity to measure")
 	sizes := f.String("n", "", "numbers of agents, separated by commas (default 100,500)")
-	runs := f.String("runs", "", "how often each manager runs at each size (default 3)")
+	runs := f.String("runs", "", "number of runs of each manager at each size (default 3)")
 	peers := f.String("peers", "", "measure only these managers, separated by commas")
-	f.IntVar(&o.kills, "kills", 100, "how many agents are killed for the replacement times")
+	f.IntVar(&o.kills, "kills", 100, "number of agents to kill for the replacement times")
 	f.DurationVar(&o.killFor, "kill-for", 12*time.Second, "stop killing after this time")
 	f.DurationVar(&o.idle, "idle", 30*time.Second, "length of an idle window")
-	f.IntVar(&o.noisy, "noisy", 20, "agents that print while peeks are measured; 0 = none")
+	f.IntVar(&o.noisy, "noisy", 20, "number of agents that print while peeks are "+
+		"measured; 0 = none")
 	f.DurationVar(&o.limit, "limit", 25*time.Minute, "give up after this time")
 	if err := f.Parse(args); err != nil {
 		return o, err

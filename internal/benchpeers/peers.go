@@ -17,13 +17,15 @@ const (
 // peer is a manager of processes. Its functions only write files and build command lines.
 type peer struct {
 	name      string
-	program   string                    // a name on the PATH, or a path
-	configure func(s *site) error       // writes what the manager reads
-	run       func(s *site) []string    // runs the manager in the foreground
-	wake      func(s *site) []string    // has the manager begin; nil if it begins by itself
-	status    func(s *site) []string    // lists all agents; nil if there is no such command
-	stop      func(s *site) []string    // ends the manager and its agents; nil for kill -9
-	peek      func(*site, int) []string // prints the screen of an agent; nil if there is none
+	program   string                 // a name on the PATH, or a path
+	configure func(s *site) error    // writes the manager's configuration
+	run       func(s *site) []string // runs the manager in the foreground
+	// starts the agents; nil if the manager starts them by itself
+	wake   func(s *site) []string
+	status func(s *site) []string // lists all agents; nil if the manager has no such command
+	stop   func(s *site) []string // stops the manager and its agents; nil = kill -9
+	// prints the screen of an agent; nil if the manager has no such command
+	peek func(*site, int) []string
 }
 
 // peers lists all managers that can be measured.
@@ -81,7 +83,7 @@ func gcityPeer(program string) peer {
 	}
 }
 
-// runitPeer runs one runsv for each agent. SIGHUP has runsvdir stop them all.
+// runitPeer runs one runsv for each agent. SIGHUP makes runsvdir stop them all.
 func runitPeer() peer {
 	return peer{
 		name: "runit", program: "runsvdir",
@@ -90,7 +92,7 @@ func runitPeer() peer {
 				if err := os.MkdirAll(s.path("sv", name), 0o755); err != nil {
 					return err
 				}
-				// A service has no arguments: its script is the agent.
+				// a service cannot have arguments, so its script is the agent
 				if err := s.script(filepath.Join("sv", name, "run"), name); err != nil {
 					return err
 				}
@@ -109,8 +111,8 @@ func runitPeer() peer {
 	}
 }
 
-// tmuxPeer has tmux execute an agent again in its pane when it ends, which tmux does not do by itself. Version 3.3
-// sometimes notices the end of an agent only when the next one ends.
+// tmuxPeer makes tmux restart an agent in its pane when it exits, with a hook. Version 3.3 sometimes detects the
+// exit of an agent only when the next one exits.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)
@@ -121,8 +123,9 @@ func tmuxPeer() peer {
 			const head = "set -g remain-on-exit on\nset-hook -g pane-died 'respawn-pane -k'\n"
 			return s.write("tmux.conf", head+s.each("new-session -d -s %s %s\n"))
 		},
-		run:    func(s *site) []string { return client(s, "-D", "-f", s.path("tmux.conf")) },
-		wake:   func(s *site) []string { return client(s, "list-sessions") }, // its first client
+		run: func(s *site) []string { return client(s, "-D", "-f", s.path("tmux.conf")) },
+		// the manager's first client
+		wake:   func(s *site) []string { return client(s, "list-sessions") },
 		status: func(s *site) []string { return client(s, "list-panes", "-a") },
 		stop:   func(s *site) []string { return client(s, "kill-server") },
 		peek: func(s *site, i int) []string {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// The longest that one step may take.
+// Time limits of single steps.
 const (
 	startLimit   = 90 * time.Second
 	replaceLimit = 3 * time.Second
@@ -30,20 +30,20 @@ type birth struct {
 	at    time.Time
 }
 
-// session is a manager that runs.
+// session is a running manager.
 type session struct {
 	peer   peer
 	site   *site
 	group  *group
 	cmd    *exec.Cmd
-	ended  chan struct{} // closed when the manager has ended
+	ended  chan struct{} // closed when the manager has exited
 	fifo   *os.File
 	births chan birth
-	pids   map[string]int  // of the living agents
+	pids   map[string]int  // pids of the running agents
 	missed map[string]bool // agents that were not replaced in time
 	wg     sync.WaitGroup
 
-	wall, cpu time.Duration // of the start
+	wall, cpu time.Duration // duration and CPU time of the start
 }
 
 // open starts a manager with n agents and waits until all of them have reported. The caller closes the session.
@@ -126,7 +126,7 @@ func (s *session) listen() {
 		if n, err := strconv.Atoi(pid); err == nil {
 			select {
 			case s.births <- birth{name, n, now}:
-			default: // far more reports than agents: await fails
+			default: // far more reports than agents; await then fails
 			}
 		}
 	}
@@ -141,7 +141,7 @@ func (s *session) await(ctx context.Context, n int, limit time.Duration) (last b
 		case last = <-s.births:
 			s.pids[last.agent] = last.pid
 		case <-s.ended:
-			return last, errors.New("the manager has ended")
+			return last, errors.New("the manager has exited")
 		case <-ctx.Done():
 			return last, fmt.Errorf("%d of %d agents have started: %w", i, n, context.Cause(ctx))
 		}
@@ -152,7 +152,7 @@ func (s *session) await(ctx context.Context, n int, limit time.Duration) (last b
 // errMissed is the error of an agent that was not replaced in time.
 var errMissed = fmt.Errorf("not replaced within %s", replaceLimit)
 
-// replace kills an agent and returns the time until its successor has reported.
+// replace kills an agent and returns the time until its replacement has reported.
 func (s *session) replace(ctx context.Context, name string) (time.Duration, error) {
 	killed := time.Now()
 	if err := syscall.Kill(s.pids[name], syscall.SIGKILL); err != nil {
@@ -174,7 +174,7 @@ func (s *session) replace(ctx context.Context, name string) (time.Duration, erro
 	}
 }
 
-// command runs a command of the manager and returns its output and how long it took. The command is not in the group.
+// command runs a command of the manager and returns its output and its duration. The command is not in the group.
 func (s *session) command(ctx context.Context, args []string) (string, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
@@ -192,7 +192,7 @@ func (s *session) command(ctx context.Context, args []string) (string, time.Dura
 	return string(out), took, err
 }
 
-// stop has the manager end its agents and itself and returns how long it took until no process was left.
+// stop makes the manager stop its agents and itself, and returns the time until no process was left.
 func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
@@ -204,7 +204,7 @@ func (s *session) stop(ctx context.Context) (time.Duration, error) {
 	return time.Since(begun), err
 }
 
-// memory returns the PSS of the manager's main process, and of all its processes but the agents, in MiB.
+// memory returns the PSS of the manager's main process, and of all its processes except the agents, in MiB.
 func (s *session) memory() (manager, all float64) {
 	agents := map[int]bool{}
 	for _, pid := range s.pids {
@@ -212,7 +212,7 @@ func (s *session) memory() (manager, all float64) {
 	}
 	for _, pid := range s.group.pids() {
 		kib, err := field(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss")
-		if agents[pid] || err != nil { // or it has just ended
+		if agents[pid] || err != nil { // or it has just exited
 			continue
 		}
 		all += float64(kib) / 1024
@@ -223,7 +223,7 @@ func (s *session) memory() (manager, all float64) {
 	return manager, all
 }
 
-// lastOutput returns the end of what the manager has printed, for an error.
+// lastOutput returns the last part of the manager's output, for an error.
 func (s *session) lastOutput() string {
 	data, err := os.ReadFile(s.site.path("output"))
 	if err != nil || len(data) == 0 {
@@ -232,7 +232,7 @@ func (s *session) lastOutput() string {
 	return "\n" + string(data[max(0, len(data)-500):])
 }
 
-// close ends every process of the session and removes its files.
+// close kills every process of the session and removes its files.
 func (s *session) close() error {
 	err := s.group.remove()
 	if s.fifo != nil {

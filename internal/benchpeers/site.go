@@ -11,9 +11,9 @@ import (
 // site is the folder of one manager and its agents.
 type site struct {
 	dir   string
-	names []string // of the agents
-	work  string   // what an agent executes after it has reported its start
-	pid   int      // of the manager, once it runs
+	names []string // names of the agents
+	work  string   // the command that an agent executes after it has reported its start
+	pid   int      // pid of the manager, while it runs
 }
 
 // newSite creates the folder, the FIFO for the reports and the agents' script.
@@ -39,7 +39,7 @@ func (s *site) path(elem ...string) string {
 // command is the command line of an agent. It needs no shell.
 func (s *site) command(name string) string { return s.path("agent") + " " + name }
 
-// script writes an agent's program: it reports its name and pid, and goes to work.
+// script writes an agent's program: it reports its name and pid, and then executes its work.
 func (s *site) script(file, name string) error {
 	text := fmt.Sprintf("#!/bin/sh\necho %s $$ >%s\nexec %s\n", name, s.path("births"), s.work)
 	return os.WriteFile(s.path(file), []byte(text), 0o755)
@@ -58,7 +58,8 @@ func (s *site) each(format string) string {
 	return b.String()
 }
 
-// env is the environment of managers and of their commands: this program's own, without settings of gcity and tmux.
+// env returns the environment of managers and of their commands: this program's own, without settings of gcity and
+// tmux.
 func (s *site) env() []string {
 	var env []string
 	for _, kv := range os.Environ() {

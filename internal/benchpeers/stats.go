@@ -10,7 +10,7 @@ import (
 // metric is one row of the table. Smaller values are better in every row.
 type metric string
 
-// table collects the values of each metric and manager, one value a run.
+// table collects the values of each metric and manager, one value per run.
 type table struct {
 	rows     []metric
 	managers []string
@@ -30,7 +30,7 @@ func (t *table) add(row metric, manager string, value float64) {
 	t.values[row][manager] = append(t.values[row][manager], value)
 }
 
-// quantile returns the smallest value that at least the share q of all values does not exceed.
+// quantile returns the smallest value that is at least as large as the share q of all values.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

@@ -44,8 +44,8 @@ func (b *bed) stopAll(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// idle runs all managers at the same time and measures what they use while nothing happens. Their processor time is
-// counted apart. New processes are counted for the whole machine, so the row is the same for all.
+// idle runs all managers at the same time and measures their resource usage while nothing happens. Processor time
+// is measured per manager. New processes are counted for the whole machine, so that row is the same for all.
 func (b *bed) idle(ctx context.Context, t *table, found []peer, n int) (forks []float64) {
 	var all []*session
 	for _, p := range found {
@@ -84,20 +84,21 @@ func (b *bed) idle(ctx context.Context, t *table, found []peer, n int) (forks []
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
-		d, _ := s.group.cpu() // 0 only if the group is gone, which ends the run with another error
+		// 0 only if the group does not exist any more, and then the run ends with another error
+		d, _ := s.group.cpu()
 		used = append(used, d)
 	}
 	return used
 }
 
-// machineForks returns how many processes and threads the machine has created since it was booted.
+// machineForks returns the number of processes and threads that the machine has created since it was booted.
 func machineForks() int64 {
 	n, _ := field("/proc/stat", "processes") // Linux always has it
 	return n
 }
 
-// peeks measures the command that shows an agent's screen while all agents print 200 lines a second, and the processor
-// time of manager and agents meanwhile.
+// peeks measures the command that shows an agent's screen while all agents print 200 lines per second, and the
+// processor time of manager and agents meanwhile.
 func (b *bed) peeks(ctx context.Context, t *table, p peer) (err error) {
 	s, err := b.open(ctx, p, b.noisy, b.self+" noise")
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package cgroup limits the processors and the memory of groups of processes with control groups (cgroup v2), where
-// systemd has delegated them to this program.
+// Package cgroup limits the processors and the memory of groups of processes with control groups (cgroup v2). It
+// needs a control group that systemd has delegated to this program.
 //
 // # Concurrency
 //
-// A Tree may be used by one goroutine at a time. A Group does not change.
+// Only one goroutine may use a Tree at a time. A Group is immutable.
 package cgroup
 
 import (
@@ -18,24 +18,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits are what the processes of a group get together. Zero means unlimited.
+// Limits are the limits for all processes of a group together. Zero means unlimited.
 type Limits struct {
 	CPUs   float64 // processors
 	Memory int64   // bytes
 }
 
-// Tree is a control group in which groups with limits can be made.
+// Tree is a control group below which groups with limits can be created.
 type Tree struct {
 	dir string
 }
 
-// period is the time in microseconds for which a group gets its share of processor time.
+// period is the period of the processor limit, in microseconds.
 const period = 100_000
 
-// leaf is the group of this program within a scope that is delegated to it as a whole.
+// leaf is the group for this program if systemd has delegated a whole scope to it.
 const leaf = "supervisor"
 
-// Own returns the tree that is delegated to this program. The error says what is missing.
+// Own returns the tree that is delegated to this program. Otherwise the error says what is missing.
 func Own() (*Tree, error) {
 	own, err := Dir()
 	if err != nil {
@@ -67,7 +67,7 @@ func at(own string, delegated func(string) bool) (*Tree, error) {
 	if !delegated(t.dir) {
 		if !delegated(own) || !strings.HasSuffix(own, ".scope") {
 			return nil, fmt.Errorf("the control group %s is not delegated by systemd; "+
-				"docs/api.md says under Tenants how a service gets it", own)
+				"docs/api.md, section Tenants, shows how to delegate it to a service", own)
 		}
 		t.dir = own
 		if err := t.retreat(); err != nil {
@@ -77,13 +77,13 @@ func at(own string, delegated func(string) bool) (*Tree, error) {
 	return t, t.control()
 }
 
-// find returns the folder of the program's group, "" if it has no folder.
+// find returns the folder of the program's group, or "" if it is not visible.
 func find(mounts, groups string) string {
 	group := ""
 	for line := range strings.Lines(groups) {
 		if path, ok := strings.CutPrefix(line, "0::"); ok {
 			group = strings.TrimSpace(path)
-			if strings.HasPrefix(group, "/..") { // outside of what this program can see
+			if strings.HasPrefix(group, "/..") { // outside the cgroup namespace of this program
 				return ""
 			}
 		}
@@ -101,7 +101,7 @@ func find(mounts, groups string) string {
 	return ""
 }
 
-// delegated reports whether systemd has given a group to this program.
+// delegated reports whether systemd has delegated a group to this program.
 func delegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		value := make([]byte, 8)
@@ -112,11 +112,12 @@ func delegated(dir string) bool {
 	return false
 }
 
-// retreat moves all processes of a delegated scope to a group of their own: a group with controllers has no processes.
+// retreat moves all processes of a delegated scope to a group below it, because a group with enabled controllers
+// must not contain processes.
 func (t *Tree) retreat() error {
 	to := filepath.Join(t.dir, leaf)
 	if err := os.Mkdir(to, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("cannot make a control group: %w", err)
+		return fmt.Errorf("cannot create a control group: %w", err)
 	}
 	data, err := os.ReadFile(filepath.Join(t.dir, "cgroup.procs"))
 	if err != nil {
@@ -124,14 +125,14 @@ func (t *Tree) retreat() error {
 	}
 	for pid := range strings.FieldsSeq(string(data)) {
 		err := write(to, "cgroup.procs", pid)
-		if err != nil && !errors.Is(err, unix.ESRCH) { // it has ended
+		if err != nil && !errors.Is(err, unix.ESRCH) { // it has exited
 			return err
 		}
 	}
 	return nil
 }
 
-// control makes the controllers known to the groups in the tree.
+// control enables the controllers for the groups in the tree.
 func (t *Tree) control() error {
 	have, err := os.ReadFile(filepath.Join(t.dir, "cgroup.controllers"))
 	if err != nil {
@@ -145,11 +146,11 @@ func (t *Tree) control() error {
 	return write(t.dir, "cgroup.subtree_control", "+cpu +memory")
 }
 
-// Set makes a group, or changes its limits, and returns its folder.
+// Set creates a group or changes its limits, and returns its folder.
 func (t *Tree) Set(name string, l Limits) (string, error) {
 	dir := filepath.Join(t.dir, name)
 	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("cannot make a control group: %w", err)
+		return "", fmt.Errorf("cannot create a control group: %w", err)
 	}
 	cpu, memory := "max", "max"
 	if l.CPUs > 0 {

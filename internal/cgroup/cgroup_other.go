@@ -4,16 +4,16 @@ package cgroup
 
 import "errors"
 
-// Limits are what the processes of a group get together.
+// Limits are the limits for all processes of a group together.
 type Limits struct {
 	CPUs   float64
 	Memory int64
 }
 
-// Tree is a control group in which groups with limits can be made.
+// Tree is a control group below which groups with limits can be created.
 type Tree struct{}
 
-// Own fails: there are control groups on Linux only.
+// Own always fails: only Linux has control groups.
 func Own() (*Tree, error) { return nil, errors.New("limits need Linux") }
 
 // Set is never called.

@@ -1,4 +1,4 @@
-// Package detach knows the key that leaves an attached terminal: how a person writes it, and how terminals send it.
+// Package detach defines the key that leaves an attached terminal: how users write it, and how terminals send it.
 package detach
 
 import (
@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Key is a key that leaves. The zero value is Usual.
+// Key is a key that leaves an attached terminal. The zero value is Usual.
 type Key struct{ letter byte }
 
 // Usual is the default key.
 const Usual = "ctrl+q"
 
-// Parse reads a key such as "ctrl+q". Letters and \ ] ^ _ are possible, except those that a terminal cannot
-// distinguish from another key or that every program in it needs. The error says what to write instead. "" is
+// Parse parses a key such as "ctrl+q". Letters and \ ] ^ _ are valid, except for keys that a terminal cannot
+// distinguish from another key, and keys that every program needs. The error says what to write instead. "" is
 // Usual.
 func Parse(text string) (Key, error) {
 	if text == "" {
@@ -21,24 +21,24 @@ func Parse(text string) (Key, error) {
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(text), "ctrl+")
 	if !ok || len(rest) != 1 || !strings.Contains(`abcdefghijklmnopqrstuvwxyz\]^_`, rest) {
-		return Key{}, fmt.Errorf("%q cannot leave a terminal; write ctrl+ and a letter or one of "+
-			"\\ ] ^ _, like %q", text, Usual)
+		return Key{}, fmt.Errorf("%q cannot be the key that leaves a terminal; write ctrl+ and a "+
+			"letter or one of \\ ] ^ _, like %q", text, Usual)
 	}
 	k := Key{rest[0]}
 	taken := map[byte]string{'i': "tab", 'm': "enter", 'h': "backspace", 'j': "enter",
-		'c': "what interrupts a program",
+		'c': "the key that interrupts a program",
 		'd': "the end of input"}
 	if what := taken[k.letter]; what != "" {
-		return Key{}, fmt.Errorf("%q is %s in a terminal; take another key, like %q", text, what,
+		return Key{}, fmt.Errorf("%q is %s in a terminal; use another key, like %q", text, what,
 			Usual)
 	}
 	return k, nil
 }
 
-// String is the key as it is written: "ctrl+q".
+// String returns the key as users write it: "ctrl+q".
 func (k Key) String() string { return "ctrl+" + string(rune(k.code())) }
 
-// code is the character that is held with ctrl.
+// code returns the character that is pressed together with ctrl.
 func (k Key) code() byte {
 	if k.letter == 0 {
 		return 'q'
@@ -46,5 +46,5 @@ func (k Key) code() byte {
 	return k.letter
 }
 
-// plain is the byte that terminals send for it, unless they were asked for more.
+// plain returns the byte that terminals send for the key by default.
 func (k Key) plain() byte { return k.code() & 0x1f }

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Scanner looks for a Key in what a person types: as its byte, 0x11 for ctrl+q, and in the forms that terminals use
-// once an agent has asked for more exact keys (CSI 113;5u and CSI 27;5;113~). A paste may contain anything. What is
-// not that key comes out byte for byte; only the beginning of an escape sequence is held back until its end has
-// come or Flush is called. Not for concurrent use.
+// Scanner searches what a user types for a Key. It recognizes the key as a byte, 0x11 for ctrl+q, and in the forms
+// that terminals use if a program has requested more exact keys (CSI 113;5u and CSI 27;5;113~). A paste may contain
+// the key without effect. Scanner passes all other bytes unchanged. It holds back only the beginning of an escape
+// sequence, until its end has arrived or Flush is called. It must not be used concurrently.
 type Scanner struct {
 	Key Key
 
 	held    []byte // an incomplete escape sequence
 	pasting bool
-	marked  int // bytes of the mark that begins a paste, or ends this one, that have come
+	marked  int // number of bytes that match the beginning of the next paste mark (start or end)
 }
 
-// maxHeld is longer than any key. A longer sequence is not a key.
+// maxHeld is longer than the sequence of any key. A longer sequence is not a key.
 const maxHeld = 48
 
-// Feed takes typed bytes and returns what is to be passed on, and whether the key was pressed; what comes after it is
-// dropped.
+// Feed takes typed bytes. It returns the bytes to pass on, and whether the key was pressed; it drops the bytes
+// after the key.
 func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	for _, b := range p {
 		s.follow(b)
@@ -31,7 +31,7 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 			case b == 0x1b || len(s.held) == 2 && b != '[' || len(s.held) > maxHeld ||
 				len(s.held) > 2 && (b < 0x20 || b > 0x7e):
 				out = append(out, s.held[:len(s.held)-1]...)
-				s.held = s.held[:0] // and b is looked at by itself
+				s.held = s.held[:0] // b is then processed by itself
 			case len(s.held) > 2 && b >= 0x40: // the final byte
 				if s.isLeave() {
 					s.held = s.held[:0]
@@ -56,15 +56,15 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 	return out, false
 }
 
-// Flush returns the bytes that are held back: nothing followed them, so they were a key of their own.
+// Flush returns the bytes that are held back: nothing has followed them, so they are a key by themselves.
 func (s *Scanner) Flush() []byte {
 	out := s.held
 	s.held = nil
 	return out
 }
 
-// follow looks for the marks around a paste in all that is typed, whatever of it Flush gave out meanwhile: where a line
-// stutters, a mark may come in pieces.
+// follow searches everything that is typed for the marks around a paste, including bytes that Flush has returned.
+// On a slow line a mark may arrive in pieces.
 func (s *Scanner) follow(b byte) {
 	mark := "\x1b[200~"
 	if s.pasting {
@@ -83,7 +83,7 @@ func (s *Scanner) follow(b byte) {
 	}
 }
 
-// isLeave reports whether the sequence held is a press of the key.
+// isLeave reports whether the held sequence is a press of the key.
 func (s *Scanner) isLeave() bool {
 	if s.pasting {
 		return false
@@ -100,7 +100,8 @@ func (s *Scanner) isLeave() bool {
 	return false
 }
 
-// onlyCtrl reads "modifiers:event": ctrl and no other but the locks, and not the release of the key.
+// onlyCtrl parses "modifiers:event". It reports whether ctrl is the only modifier except for the lock keys, and the
+// event is not a key release.
 func onlyCtrl(param string) bool {
 	const ctrl, locks = 4, 64 | 128
 	mods, event, _ := strings.Cut(param, ":")

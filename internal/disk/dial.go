@@ -11,8 +11,8 @@ import (
 // dialAgain is the time after which a full socket is tried again.
 const dialAgain = 50 * time.Millisecond
 
-// DialSocket connects to the socket that belongs at path: see SocketPath. While the queue of its connections is
-// full, it tries again.
+// DialSocket connects to the socket for path, see SocketPath. While the queue of its connections is full, it
+// retries.
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	for {
@@ -30,7 +30,7 @@ func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	}
 }
 
-// Spare keeps a connection for its first use. Create it with NewSpare.
+// Spare stores one connection for later use. Create it with NewSpare.
 type Spare struct{ conn chan spare }
 
 type spare struct {
@@ -38,16 +38,17 @@ type spare struct {
 	at time.Time
 }
 
-// spareLimit bounds the age of a connection that is used. Servers close those that are idle for long.
+// spareLimit is the maximum age of a stored connection, because servers close idle connections.
 const spareLimit = time.Second
 
-// NewSpare returns a Spare without a connection.
+// NewSpare returns an empty Spare.
 func NewSpare() Spare { return Spare{make(chan spare, 1)} }
 
-// Put keeps a connection. It is called once.
+// Put stores a connection. It must be called only once.
 func (s Spare) Put(conn net.Conn) { s.conn <- spare{conn, time.Now()} }
 
-// Take returns the connection that is kept. It returns nil without one, and closes one that is too old.
+// Take returns the stored connection, or nil if there is none. It closes a connection that is too old, and then
+// also returns nil.
 func (s Spare) Take() net.Conn {
 	select {
 	case c := <-s.conn:
@@ -60,7 +61,7 @@ func (s Spare) Take() net.Conn {
 	return nil
 }
 
-// Close closes the connection that is kept.
+// Close closes the stored connection.
 func (s Spare) Close() {
 	if c := s.Take(); c != nil {
 		_ = c.Close() // nothing was written

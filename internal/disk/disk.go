@@ -1,5 +1,5 @@
-// Package disk writes files atomically, opens the files of .gc and .beads without following links or waiting
-// (state.go), takes locks that die with their process, and finds a place for sockets whose path would be too long.
+// Package disk writes files atomically, opens the files of .gc and .beads without following links or blocking
+// (state.go), takes locks that the kernel releases at the end of the process, and provides short paths for sockets.
 package disk
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions; perm is for a new
-// one. A symbolic link stays a link: the file that it points to is replaced.
+// WriteFile replaces a file's content atomically and durably. An existing file keeps its permissions; a new one
+// gets perm. If path is a symbolic link, WriteFile replaces the file that it points to.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	target, err := filepath.EvalSymlinks(path)
 	switch {
@@ -36,15 +36,15 @@ func MkdirIn(root, path string, perm fs.FileMode) error {
 	return os.MkdirAll(path, perm)
 }
 
-// OwnFolder makes a folder that only its user may enter and that no repository takes in, because it ignores itself.
-// One that is there already stays as it is; a link in its place is refused. Its parent must exist.
+// OwnFolder creates a folder that only its user can enter. A .gitignore in it keeps it out of repositories. An
+// existing folder is not changed; a link at the path is refused. The parent must exist.
 func OwnFolder(path string) error {
 	return in(path, func(d *parent) error {
 		err := d.root.Mkdir(d.name, 0o700)
 		if errors.Is(err, fs.ErrExist) {
 			var info fs.FileInfo
 			if info, err = d.root.Lstat(d.name); err == nil && !info.IsDir() {
-				err = d.unsafe(d.is(info) + " where a folder belongs")
+				err = d.unsafe(d.is(info) + ", but it must be a folder")
 			}
 			return err
 		}
@@ -53,15 +53,15 @@ func OwnFolder(path string) error {
 		}
 		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"),
 			0o600); err != nil {
-			// or the next call would take it for the user's
+			// otherwise the next call would treat it as the user's own folder
 			return errors.Join(err, d.root.Remove(d.name))
 		}
 		return nil
 	})
 }
 
-// MakePrivate makes a folder with its parents below .gc, or takes it back from other users: mode 0700. It refuses a
-// link, and a folder of another user.
+// MakePrivate creates a folder and its parents below .gc, or sets its mode to 0700. It refuses a link, and a folder
+// of another user.
 func MakePrivate(path string) error {
 	if err := MkdirAll(path, 0o700); err != nil {
 		return err
@@ -75,7 +75,8 @@ func MakePrivate(path string) error {
 			return err
 		}
 		if err := d.root.Chmod(d.name, 0o700); err != nil {
-			return fmt.Errorf("%s is open to other users (%v) and cannot be closed: %w",
+			return fmt.Errorf("%s is accessible to other users (%v), and its mode cannot be "+
+				"changed: %w",
 				Real(path), info.Mode().Perm(), err)
 		}
 		return nil
@@ -91,8 +92,8 @@ type Lock struct {
 	path string
 }
 
-// TryLock takes the lock without waiting. It creates the file (0600) if need be, and never removes it: a removed lock
-// file is two locks.
+// TryLock takes the lock without waiting. It creates the file (0600) if necessary and never removes it: two
+// processes could then lock two files of the same name.
 func TryLock(path string) (*Lock, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -109,7 +110,7 @@ func TryLock(path string) (*Lock, error) {
 }
 
 // Still reports whether the path still names the locked file. If not, the file was removed, and another process can
-// lock its successor.
+// lock a new file at the path.
 func (l *Lock) Still() bool {
 	held, err := l.f.Stat()
 	if err != nil {
@@ -119,8 +120,8 @@ func (l *Lock) Still() bool {
 	return err == nil && os.SameFile(held, there)
 }
 
-// Moved returns a *MovedError if the file that is locked exists at another path, and nil if it is at its path or was
-// removed.
+// Moved returns a *MovedError if the locked file is now at another path. It returns nil if the file is at its path
+// or was removed.
 func (l *Lock) Moved() error {
 	if l.Still() {
 		return nil
@@ -131,7 +132,7 @@ func (l *Lock) Moved() error {
 	return nil
 }
 
-// Release gives the lock back. Releasing twice is harmless.
+// Release releases the lock. Releasing it twice is harmless.
 func (l *Lock) Release() error {
 	if err := l.f.Close(); !errors.Is(err, os.ErrClosed) {
 		return err

@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// ownDescriptors is where the kernel shows the files that this process has open.
+// ownDescriptors is the folder in which the kernel lists the open files of this process.
 const ownDescriptors = "/proc/self/fd/"
 
-// Real returns a path below a held folder as it is named now, for messages. Other paths come back as they are.
+// Real returns the current name of a path below a held folder, for messages. It returns other paths unchanged.
 func Real(path string) string {
 	rest, ok := strings.CutPrefix(path, ownDescriptors)
 	if !ok {
@@ -31,14 +31,14 @@ func Real(path string) string {
 	return filepath.Join(to, below)
 }
 
-// Held is a folder that stays open: what is below it is reached wherever the folder is moved.
+// Held is an open folder. The paths below it stay valid if the folder is moved.
 type Held struct {
 	f    *os.File
 	path string
 	info fs.FileInfo
 }
 
-// MovedError reports that a path no longer leads to what was there.
+// MovedError reports that a folder or file is no longer at its path.
 type MovedError struct {
 	Path string
 	To   string // "" = it was removed
@@ -51,8 +51,8 @@ func (e *MovedError) Error() string {
 	return fmt.Sprintf("%s was moved to %s", e.Path, e.To)
 }
 
-// Hold opens a folder and locks it against another Hold, without waiting. A file system that cannot lock folders does
-// without the lock. The kernel releases both when the process ends.
+// Hold opens a folder and locks it against another Hold, without waiting. On a file system that cannot lock folders
+// it takes no lock. The kernel closes and unlocks the folder when the process ends.
 func Hold(path string) (*Held, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
@@ -68,7 +68,7 @@ func Hold(path string) (*Held, error) {
 	return &Held{f, path, info}, nil
 }
 
-// Via is a path that leads to the folder wherever it is, in this process only.
+// Via returns a path to the folder that stays valid if the folder is moved. It is valid in this process only.
 func (h *Held) Via() string { return ownDescriptors + strconv.Itoa(int(h.f.Fd())) }
 
 // Here returns a *MovedError if the folder is no longer at its path. It returns other errors if the path cannot be
@@ -81,10 +81,10 @@ func (h *Held) Here() error {
 	return err
 }
 
-// Close lets go of the folder.
+// Close closes and unlocks the folder.
 func (h *Held) Close() error { return h.f.Close() }
 
-// moved says where an open file or folder is that is not at its path.
+// moved returns the error for an open file or folder that is no longer at its path.
 func moved(f *os.File, path string) *MovedError {
 	e := &MovedError{Path: path}
 	info, err := f.Stat()

@@ -21,11 +21,11 @@ type parent struct {
 
 func (d *parent) Close() error { return d.root.Close() }
 
-// isState reports whether a name is that of a folder of gcity's own.
+// isState reports whether a name is that of a folder that belongs to gcity.
 func isState(name string) bool { return name == ".gc" || name == ".beads" }
 
-// split cuts a path into the folder that holds the last .gc or .beads in it, which the user chose, and the names below,
-// which gcity chose. A path with neither is a name in a folder that the user chose.
+// split divides a path at its last .gc or .beads: into the folder that contains it, which the user chose, and the
+// names from there on, which gcity chose. A path with neither is a single name in a folder that the user chose.
 func split(path string) (base string, below []string) {
 	path = filepath.Clean(path)
 	dir, name := filepath.Split(path)
@@ -46,7 +46,7 @@ func split(path string) (base string, below []string) {
 	}
 }
 
-// walk opens a folder below base, link by link refused.
+// walk opens a folder below base and refuses a link at every step.
 func walk(base string, below []string) (*os.Root, error) {
 	root, err := os.OpenRoot(base)
 	for i := 0; err == nil && i < len(below); i++ {
@@ -55,7 +55,7 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter opens the last of the names in root and closes root. It returns an error for anything but a folder.
+// enter opens the last of the names in root and closes root. It returns an error if that is not a folder.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]
@@ -65,7 +65,7 @@ func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 		return nil, d.withPath(err)
 	}
 	if !info.IsDir() {
-		return nil, d.unsafe(d.is(info) + " where a folder belongs")
+		return nil, d.unsafe(d.is(info) + ", but it must be a folder")
 	}
 	below, err := root.OpenRoot(name)
 	if err != nil {
@@ -91,7 +91,7 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in does something in the folder of a file.
+// in calls do with the open folder of a file.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {
@@ -103,10 +103,11 @@ func in(path string, do func(*parent) error) error {
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// openTries bounds how often a file is opened again because another process replaced it in between.
+// openTries is how often an open is retried because another process replaced the file.
 const openTries = 16
 
-// open opens what the name stands for, and checks that it did: os.Root may follow a link to a neighbour.
+// open opens the file with this name, and checks that it did: os.Root may follow a link to another file in the same
+// folder.
 func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
 		was, err := d.root.Lstat(d.name)
@@ -130,10 +131,10 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 			return nil, d.withPath(err)
 		}
 	}
-	return nil, fmt.Errorf("%s is replaced faster than it can be opened", Real(d.path))
+	return nil, fmt.Errorf("%s is replaced too often to be opened", Real(d.path))
 }
 
-// check examines an open file, and reports whether the name stands for another one by now.
+// check examines an open file. again is true if the name now belongs to another file.
 func (d *parent) check(f *os.File, flag int) (again bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -152,34 +153,35 @@ func (d *parent) check(f *os.File, flag int) (again bool, err error) {
 	return false, nil
 }
 
-// regular refuses everything but a regular file.
+// regular returns an error if the file is not a regular file.
 func (d *parent) regular(info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	return d.unsafe(d.is(info) + " where a regular file belongs")
+	return d.unsafe(d.is(info) + ", but it must be a regular file")
 }
 
-// fit refuses an open file that is not regular, and before a write one of another user or with several names.
+// fit returns an error if an open file is not regular. Before a write it also refuses a file of another user, or
+// with several hard links.
 func (d *parent) fit(info fs.FileInfo, write bool) error {
 	if err := d.regular(info); err != nil || !write {
 		return err
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return d.unsafe("has an owner that cannot be found out")
+		return d.unsafe("has an unknown owner")
 	}
 	if st.Uid != 0 && int(st.Uid) != os.Geteuid() {
 		return d.unsafe("belongs to " + userName(st.Uid))
 	}
 	if st.Nlink > 1 {
-		return d.unsafe(fmt.Sprintf("has %d names (hard links), so a write would change "+
-			"another file too", st.Nlink))
+		return d.unsafe(fmt.Sprintf("has %d names (hard links), so a write would also change "+
+			"another file", st.Nlink))
 	}
 	return nil
 }
 
-// is describes what is at the path, as a clause without its subject.
+// is returns what is at the path, as a clause without a subject.
 func (d *parent) is(info fs.FileInfo) string {
 	var what string
 	switch info.Mode().Type() {
@@ -211,7 +213,7 @@ func (d *parent) unsafe(reason string) error {
 		Fix: fmt.Sprintf("mv %s %s", quote(path), quote(path+".bad"))}
 }
 
-// withPath adds the file's whole path to an error, because os.Root knows only names.
+// withPath adds the file's full path to an error, because errors of os.Root contain only names.
 func (d *parent) withPath(err error) error {
 	if err == nil {
 		return nil
@@ -228,7 +230,7 @@ func (d *parent) withPath(err error) error {
 	return err
 }
 
-// cause is the error below a path's.
+// cause returns the error inside a *PathError.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -256,7 +258,7 @@ func userName(uid uint32) string {
 	return "user " + id
 }
 
-// quote makes a path one word of a shell.
+// quote quotes a path for a shell.
 func quote(path string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||

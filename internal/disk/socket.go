@@ -12,12 +12,12 @@ import (
 	"syscall"
 )
 
-// maxSocket is the longest path that a unix socket can be bound to: sun_path holds 108 bytes with its final NUL.
+// maxSocket is the maximum length of a path for a unix socket: sun_path has 108 bytes with the final NUL.
 const maxSocket = 107
 
-// SocketPath returns where to bind a socket that belongs at path: path itself if it is short enough, else a short
-// name in the user's runtime folder, which a pointer file at path then names. The folder is created with mode 0700,
-// and refused if another user owns it.
+// SocketPath returns the path at which to bind the socket for path. That is path itself if it is short enough.
+// Otherwise it is a short name in the user's runtime folder, and a pointer file at path contains it. The folder is
+// created with mode 0700, and refused if another user owns it.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
 		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -27,7 +27,7 @@ func SocketPath(path string) (string, error) {
 	}
 	dir := runtimeDir()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("cannot make a folder for the socket of %s: %w", path, err)
+		return "", fmt.Errorf("cannot create a folder for the socket of %s: %w", path, err)
 	}
 	if err := ownFolder(dir); err != nil {
 		return "", err
@@ -41,7 +41,8 @@ func SocketPath(path string) (string, error) {
 	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
 }
 
-// FindSocket says where the socket that belongs at path is bound. It reads the pointer file and checks nothing else.
+// FindSocket returns the path at which the socket for path is bound. It reads the pointer file and checks nothing
+// else.
 func FindSocket(path string) string {
 	if len(path) <= maxSocket {
 		return path
@@ -62,7 +63,7 @@ func runtimeDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gcity-%d", os.Getuid()))
 }
 
-// ownFolder refuses a folder that another user could have created or could write to.
+// ownFolder returns an error for a folder that another user could have created or could write to.
 func ownFolder(dir string) error {
 	if err := Own(dir); err != nil {
 		return fmt.Errorf("%w; remove it, or set XDG_RUNTIME_DIR", err)
@@ -74,7 +75,7 @@ func ownFolder(dir string) error {
 	return err
 }
 
-// Own refuses what is not a folder of this user: another's, or a link to wherever.
+// Own returns an error if a path is not a folder of this user: a link, or a folder of another user.
 func Own(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -83,7 +84,7 @@ func Own(dir string) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		return fmt.Errorf("%s is a symbolic link where a folder belongs", dir)
+		return fmt.Errorf("%s is a symbolic link, but it must be a folder", dir)
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a folder", dir)
 	case !ok || int(stat.Uid) != os.Getuid():

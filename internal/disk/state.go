@@ -12,23 +12,24 @@ import (
 	"syscall"
 )
 
-// This file opens the files that gcity keeps in a city's .gc and in a scope's .beads. Such a folder may have been
-// shipped in a repository, or an agent may have written to it. A path is followed as usual up to the folder that holds
-// .gc or .beads. From there on no symbolic link is followed, and only regular files are opened, without blocking.
+// This file opens the files that gcity stores in a city's .gc and in the .beads of a city or rig. Such a folder may
+// come from a repository, or an agent may have written to it. A path is followed as usual up to the folder that
+// contains .gc or .beads. From there on no symbolic link is followed, and only regular files are opened, without
+// blocking.
 
-// UnsafeError reports that a file or folder of gcity's own is not what gcity made there.
+// UnsafeError reports that a file or folder of gcity is not in the form in which gcity creates it.
 type UnsafeError struct {
 	Path   string
-	Reason string // what is there instead, a clause
-	Fix    string // the command that mends it
+	Reason string // what is there instead, a clause without a subject
+	Fix    string // the command that corrects it
 }
 
 func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("%s %s, so gcity does not use it; run `%s`", e.Path, e.Reason, e.Fix)
 }
 
-// OpenFile opens a regular file as os.OpenFile does. It follows no link and waits for no pipe. Before a write it
-// requires that the file has one name and belongs to the user or to root.
+// OpenFile opens a regular file like os.OpenFile. It follows no link and does not block on a pipe. For writing, the
+// file must have a single hard link and belong to the user or to root.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	d, err := openParent(path)
 	if err != nil {
@@ -51,13 +52,13 @@ func ReadFile(path string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// Save replaces the content of a file in one step, and the new content survives a power cut. What is there already
-// must be a regular file.
+// Save replaces the content of a file atomically and durably. An existing file must be a regular file.
 func Save(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, true)
 }
 
-// Replace is Save without durability: the content survives any process, not a power cut. It costs no flush.
+// Replace is Save without durability: the new content may be lost in a power failure, but not if a process dies. It
+// does not flush the disk.
 func Replace(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, false)
 }
@@ -90,7 +91,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 		err = d.root.Rename(temp, d.name)
 	}
 	if err != nil {
-		_ = d.root.Remove(temp) // only in the way
+		_ = d.root.Remove(temp) // clean up
 		return d.withPath(err)
 	}
 	if durable {
@@ -99,13 +100,13 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll makes a folder and its parents, but no parent named .gc or .beads and none above: what was moved or
-// removed is not made again at its old path. A folder that exists keeps its permissions; a link is refused. A path
-// with neither name in it is the user's: all of it is made, as os.MkdirAll does.
+// MkdirAll creates a folder and its parents, except a folder named .gc or .beads and its parents: a city that was
+// moved or removed is not created again at its old path. An existing folder keeps its permissions; a link is
+// refused. For a path with neither name in it, all parents are created, as os.MkdirAll does.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
-// MkdirState is MkdirAll that makes the .gc or .beads too, for a caller that does not know whether the city has one
-// yet. Its caller makes sure that the folder was not moved.
+// MkdirState is MkdirAll that also creates the .gc or .beads. The caller must ensure that the city's folder was not
+// moved.
 func MkdirState(path string, perm fs.FileMode) error { return mkdirAll(path, perm, true) }
 
 func mkdirAll(path string, perm fs.FileMode, state bool) error {
@@ -118,7 +119,8 @@ func mkdirAll(path string, perm fs.FileMode, state bool) error {
 		return err
 	}
 	for i, name := range below {
-		if !isState(name) || i == len(below)-1 || state { // else it is entered or missed
+		// otherwise an existing folder is entered, and a missing one is an error
+		if !isState(name) || i == len(below)-1 || state {
 			if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 				at := filepath.Join(append([]string{base}, below[:i+1]...)...)
 				return errors.Join(&fs.PathError{Op: "mkdir", Path: Real(at), Err: cause(err)},
@@ -137,17 +139,17 @@ func Remove(path string) error {
 	return in(path, func(d *parent) error { return d.root.Remove(d.name) })
 }
 
-// RemoveAll removes a file, a link, or a folder with all that is in it. It follows no link.
+// RemoveAll removes a file, a link, or a folder with its content. It follows no link.
 func RemoveAll(path string) error {
 	return in(path, func(d *parent) error { return d.root.RemoveAll(d.name) })
 }
 
-// Rename gives a file another name in the same folder.
+// Rename renames a file within its folder.
 func Rename(path, name string) error {
 	return in(path, func(d *parent) error { return d.root.Rename(d.name, name) })
 }
 
-// Lstat describes what is at a path, and follows no link.
+// Lstat describes the file at a path and does not follow a link.
 func Lstat(path string) (info fs.FileInfo, err error) {
 	err = in(path, func(d *parent) error {
 		info, err = d.root.Lstat(d.name)
@@ -156,7 +158,7 @@ func Lstat(path string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// StatFile describes a regular file, and refuses everything else.
+// StatFile describes a regular file, and returns an error for anything else.
 func StatFile(path string) (info fs.FileInfo, err error) {
 	err = in(path, func(d *parent) error {
 		if info, err = d.root.Lstat(d.name); err != nil {
@@ -170,8 +172,8 @@ func StatFile(path string) (info fs.FileInfo, err error) {
 	return info, nil
 }
 
-// CheckFile describes a regular file as StatFile does, and refuses one that OpenFile would not open for writing. It is
-// for files that a library opens by their path.
+// CheckFile describes a regular file, and returns an error if OpenFile would not open it for writing. It is for
+// files that a library opens by path.
 func CheckFile(path string) (info fs.FileInfo, err error) {
 	err = in(path, func(d *parent) error {
 		if info, err = d.root.Lstat(d.name); err != nil {
@@ -205,10 +207,10 @@ func ReadDir(path string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// SyncDir makes the names in a folder survive a power cut. File systems that cannot do that are ignored.
+// SyncDir makes the names in a folder durable. It ignores file systems that do not support that.
 func SyncDir(path string) error { return in(filepath.Join(path, "x"), (*parent).sync) }
 
-// SyncFile makes the content of a file survive a power cut.
+// SyncFile makes the content of a file durable.
 func SyncFile(path string) error {
 	f, err := Open(path)
 	if err != nil {
@@ -217,7 +219,7 @@ func SyncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Link makes path a symbolic link to target in one step. What is there is replaced.
+// Link replaces path by a symbolic link to target, atomically.
 func Link(target, path string) error {
 	return in(path, func(d *parent) error {
 		temp := Temp(d.name)
@@ -232,10 +234,10 @@ func Link(target, path string) error {
 	})
 }
 
-// maxAside bounds the names that SetAside tries.
+// maxAside is the number of names that SetAside tries.
 const maxAside = 100
 
-// SetAside moves what is at a path out of the way, to a name with .bad-1, .bad-2 and so on, and returns the new path.
+// SetAside renames what is at a path to a name with .bad-1, .bad-2 and so on, and returns the new path.
 func SetAside(path string) (to string, err error) {
 	err = in(path, func(d *parent) error {
 		for n := 1; n <= maxAside; n++ {

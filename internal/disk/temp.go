@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	tempAge  = time.Hour // a file that is still being written is younger
-	tempMost = 10_000    // names of a folder that are looked at
+	tempAge  = time.Hour // younger files may still be written
+	tempMost = 10_000    // maximum number of names that are read from a folder
 )
 
 var temp = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\.gcity-[A-Z2-7]{26}$`)
 })
 
-// Temp returns an unused name in the folder of the file that it will become.
+// Temp returns an unused name for a temporary file, in the folder of the file that it will replace.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
 
-// SweepTemps removes what a writer that was killed has left in a folder of the root under a name that Temp gave.
-// What is young, or no plain file, stays. What cannot be removed is only in the way.
+// SweepTemps removes temporary files with a name from Temp that a killed writer has left in a folder of the root.
+// It keeps files that are young or not regular. It ignores errors.
 func SweepTemps(root *os.Root, dir string) {
-	// a pipe is refused, and not waited for
+	// O_DIRECTORY refuses a named pipe without blocking
 	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(tempMost) // those that could be read
+	names, _ := f.Readdirnames(tempMost) // the names that could be read
 	for _, name := range names {
 		if !temp().MatchString(name) {
 			continue

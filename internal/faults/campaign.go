@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// options are what a campaign is asked for.
+// options are the command line options of a campaign.
 type options struct {
 	gcity     string // absolute
 	seed      uint64
 	duration  time.Duration
-	rounds    int // at most so many faults; 0 = no limit
+	rounds    int // maximum number of faults; 0 = no limit
 	agents    int
 	only      string
 	out       io.Writer
 	interrupt <-chan os.Signal
 }
 
-// state is a campaign under way. Everything but the writers runs in one goroutine.
+// state is a running campaign. One goroutine does everything except the writers' work.
 type state struct {
 	options
 	*target
@@ -32,14 +32,14 @@ type state struct {
 	breaches []string
 }
 
-// settleLimit is how long a city may take after a fault until every agent runs again: two patrols of a second, and
-// what a busy machine needs.
+// settleLimit is the time limit after a fault until every agent runs again: two patrols of one second, and a
+// reserve for a busy machine.
 const settleLimit = 60 * time.Second
 
-// mostBreaches ends a campaign: what follows a broken promise is often a consequence of it.
+// mostBreaches ends a campaign, because later breaches are often consequences of earlier ones.
 const mostBreaches = 5
 
-// campaign injects faults until its time is over and returns the promises that were broken.
+// campaign injects faults until its time is over and returns the broken guarantees.
 func campaign(o options) ([]string, error) {
 	dir, err := os.MkdirTemp("", "gcity-faults-")
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *state) inject() {
 	}
 }
 
-// choose returns the faults that were asked for.
+// choose returns the selected faults.
 func (c *state) choose() []fault {
 	var all []fault
 	for _, f := range faults() {
@@ -105,14 +105,14 @@ func (c *state) choose() []fault {
 	return all
 }
 
-// finish stops the city and checks what only a stopped city shows.
+// finish stops the city and checks what can be checked only when it is stopped.
 func (c *state) finish() {
 	if out, err := c.target.command("stop"); err != nil {
 		c.breach("gcity stop: %v: %s", err, out)
 	}
 	c.target.wait()
 	for _, p := range c.target.processes() {
-		c.breach("after the stop pid %d of %s is left", p.pid, p.agent)
+		c.breach("after the stop pid %d of %s is still running", p.pid, p.agent)
 	}
 	log, err := readLog(c.target.dir)
 	if err != nil {
@@ -138,9 +138,10 @@ func (c *state) report() {
 		}
 	}
 	events, beads := c.writers.counts()
-	fmt.Fprintf(c.out, "%6d faults, %d events and %d beads written meanwhile, %d broken promises\n",
+	fmt.Fprintf(c.out, "%6d faults, %d events and %d beads written meanwhile, %d broken "+
+		"guarantees\n",
 		total, events, beads, len(c.breaches))
 }
 
-// pause waits a random time: the moment of a fault, not a wait for something.
+// pause waits for a random time before the next fault. It does not wait for a condition.
 func (c *state) pause(most time.Duration) { time.Sleep(time.Duration(c.rnd.Int64N(int64(most)))) }

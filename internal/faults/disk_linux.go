@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// ownMounts marks a process that has a mount namespace of its own.
+// ownMounts marks a process that runs in its own mount namespace.
 const ownMounts = "GCITY_FAULTS_MOUNTS"
 
-// diskSize is the size of the city's file system, where it has one of its own.
+// diskSize is the size of the city's own file system.
 const diskSize = "size=64m"
 
-// withOwnMounts runs this program again in a mount namespace of its own, if that is allowed here, so that the city
-// can have a small file system that can be filled. ok: it has run, with this exit status.
+// withOwnMounts runs this program again in a new mount namespace, if that is permitted, so that the city can have a
+// small file system to fill. If it has run, ok is true and status is its exit status.
 func withOwnMounts() (status int, ok bool) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil || os.Geteuid() != 0 || os.Getenv(ownMounts) != "" {
@@ -41,7 +41,7 @@ func withOwnMounts() (status int, ok bool) {
 	return 0, err == nil
 }
 
-// mountSmall gives the city a file system of its own, where this process has its own mounts.
+// mountSmall mounts a small file system for the city, if this process has its own mount namespace.
 func (t *target) mountSmall() error {
 	if os.Getenv(ownMounts) == "" {
 		return nil
@@ -50,13 +50,13 @@ func (t *target) mountSmall() error {
 		return err
 	}
 	if err := syscall.Mount("tmpfs", t.dir, "tmpfs", 0, diskSize+",mode=0700"); err != nil {
-		return fmt.Errorf("no file system for the city: %w", err)
+		return fmt.Errorf("cannot mount a file system for the city: %w", err)
 	}
 	t.mounted = true
 	return nil
 }
 
-// fillDisk leaves no free byte for a while.
+// fillDisk fills the file system completely for some time.
 func (c *state) fillDisk() error {
 	if !c.target.mounted {
 		return nil
@@ -64,7 +64,7 @@ func (c *state) fillDisk() error {
 	path := filepath.Join(c.target.dir, "filler")
 	f, err := os.Create(path)
 	if err != nil {
-		return nil // it is full already
+		return nil // it is already full
 	}
 	defer os.Remove(path)
 	defer f.Close()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// fault is one way to disturb a city. inject returns when the disturbance is over; its error breaks a promise.
+// fault is one way to disturb a city. inject returns when the disturbance is over; its error is a broken guarantee.
 type fault struct {
 	name   string
 	inject func(*state) error
@@ -62,7 +62,7 @@ func (c *state) freezeController() error {
 	return syscall.Kill(pid, syscall.SIGCONT)
 }
 
-// someOf picks up to three of some pids.
+// someOf returns up to three random pids of a list.
 func (c *state) someOf(pids []int) []int {
 	c.rnd.Shuffle(len(pids), func(i, j int) { pids[i], pids[j] = pids[j], pids[i] })
 	return pids[:min(len(pids), 1+c.rnd.IntN(3))]
@@ -70,12 +70,12 @@ func (c *state) someOf(pids []int) []int {
 
 func (c *state) killHolders() error {
 	for _, pid := range c.someOf(c.target.holders()) {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have exited already
 	}
 	return nil
 }
 
-// freezeHolder stops a holder and restarts its agent, which must succeed nevertheless.
+// freezeHolder stops a holder with SIGSTOP and restarts its agent, which must succeed nevertheless.
 func (c *state) freezeHolder() error {
 	name := c.target.name(c.rnd.IntN(c.target.agents))
 	for _, pid := range c.target.holders() {
@@ -105,7 +105,7 @@ func (c *state) killAgents() error {
 	return nil
 }
 
-// save writes city.toml the way an editor does, by rename.
+// save writes city.toml as an editor does, by renaming a new file.
 func (c *state) save(text string) error {
 	tmp := c.target.file() + ".new"
 	if err := os.WriteFile(tmp, []byte(text), 0o600); err != nil {
@@ -124,7 +124,7 @@ func (c *state) editAgents() error {
 	return c.save(c.target.config())
 }
 
-// editBroken leaves a file behind that cannot be used, for a while: it must change nothing.
+// editBroken saves an invalid file for some time, which must change nothing.
 func (c *state) editBroken() error {
 	good := c.target.config()
 	bad := []string{"", "[[agents]]\nname = 7\n", good[:len(good)/2] + "\x00",
@@ -136,7 +136,7 @@ func (c *state) editBroken() error {
 	return c.save(good)
 }
 
-// editStorm saves often, as an editor does.
+// editStorm saves many times in a short time.
 func (c *state) editStorm() error {
 	for range 20 {
 		c.target.spoken[c.rnd.IntN(c.target.agents)] = fmt.Sprintf("s%d", c.rnd.Uint32())
@@ -148,7 +148,7 @@ func (c *state) editStorm() error {
 	return nil
 }
 
-// damage spoils one file that a controller keeps, while none runs.
+// damage corrupts one file of the controller while no controller runs.
 func (c *state) damage() error {
 	if err := c.target.kill(); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (c *state) damage() error {
 		func() error { return errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o600)) },
 	}
 	if err := ways[c.rnd.IntN(len(ways))](); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil // this way does not fit what is there: a socket is not written
+		return nil // this kind of damage does not fit the file: a socket cannot be written
 	}
 	return c.target.begin()
 }
@@ -180,7 +180,7 @@ func (c *state) removeSocket() error {
 	return err
 }
 
-// commandStorm runs reading commands at the same time.
+// commandStorm runs read-only commands at the same time.
 func (c *state) commandStorm() error {
 	lines := [][]string{{"status"}, {"agent", "list"}, {"why", "agent-0"},
 		{"agent", "peek", "agent-0"}, {"events", "--limit", "5"}}

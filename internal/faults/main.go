@@ -1,10 +1,11 @@
-// Command faults runs gcity through random faults and checks its promises after each: controllers, holders and
-// agents are killed, frozen and starved, files are damaged, edits come at bad moments, and several programs write
-// meanwhile.
+// Command faults exposes gcity to random faults and checks its guarantees after each: controllers, holders and
+// agents are killed, stopped and starved of processor time, files are damaged, edits come at bad moments, and
+// several programs write meanwhile.
 //
 //	go run ./internal/faults -gcity bin/gcity -minutes 60
 //
-// It prints its seed; -seed repeats a run as far as the machine's timing allows. Exit status 1 means a broken promise.
+// It prints its seed; -seed repeats a run as far as the machine's timing allows. Exit status 1 means that a
+// guarantee was broken.
 package main
 
 import (
@@ -21,9 +22,9 @@ func main() {
 	o := options{out: os.Stdout}
 	minutes := flag.Float64("minutes", 5, "how long to inject faults")
 	flag.StringVar(&o.gcity, "gcity", "bin/gcity", "the program under test")
-	flag.Uint64Var(&o.seed, "seed", 0, "of the random choices; 0 = by the clock")
-	flag.IntVar(&o.agents, "agents", 12, "how many agents the city declares")
-	flag.StringVar(&o.only, "only", "", "inject only faults whose name starts with this")
+	flag.Uint64Var(&o.seed, "seed", 0, "seed of the random choices; 0 = use the clock")
+	flag.IntVar(&o.agents, "agents", 12, "number of agents that the city declares")
+	flag.StringVar(&o.only, "only", "", "inject only faults with a name that starts with this")
 	flag.Parse()
 	if status, ok := withOwnMounts(); ok {
 		os.Exit(status)
@@ -32,7 +33,7 @@ func main() {
 	os.Exit(run(o))
 }
 
-// run runs a campaign in a folder of its own and returns the exit status.
+// run runs a campaign in a new folder and returns the exit status.
 func run(o options) int {
 	gcity, err := filepath.Abs(o.gcity)
 	if err != nil {
@@ -53,7 +54,7 @@ func run(o options) int {
 		return 2
 	}
 	if len(breaches) > 0 {
-		fmt.Fprintf(o.out, "%d broken promises, seed %d:\n", len(breaches), o.seed)
+		fmt.Fprintf(o.out, "%d broken guarantees, seed %d:\n", len(breaches), o.seed)
 		for _, b := range breaches {
 			fmt.Fprintln(o.out, "  "+b)
 		}

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// settled waits until every wanted agent runs, once, in processes of one session; then nothing else may run.
+// settled waits until every wanted agent runs exactly once, in the processes of one session, and no other agent
+// runs.
 func (c *state) settled(after string) {
 	deadline := time.Now().Add(settleLimit)
 	var wrong string
@@ -22,19 +23,19 @@ func (c *state) settled(after string) {
 		if wrong = c.amiss(); wrong == "" {
 			return
 		}
-		time.Sleep(50 * time.Millisecond) // the pace of polling
+		time.Sleep(50 * time.Millisecond) // polling interval
 	}
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
 
-// amiss says what is not as declared; "" = everything is.
+// amiss returns what differs from the declaration, or "".
 func (c *state) amiss() string {
 	select {
 	case <-c.target.done:
 		if err := c.target.begin(); err != nil {
 			return err.Error()
 		}
-		return "the controller ended by itself"
+		return "the controller exited by itself"
 	default:
 	}
 	list, err := c.target.list()
@@ -55,21 +56,21 @@ func (c *state) amiss() string {
 		living[p.agent] = true
 	}
 	if extra := len(living) - len(c.target.wanted()); extra != 0 {
-		return fmt.Sprintf("%d agents have processes, %d are declared", len(living),
+		return fmt.Sprintf("%d agents have processes, but %d are declared", len(living),
 			len(c.target.wanted()))
 	}
 	return ""
 }
 
 // single checks that no agent has processes of two sessions (L11). A session that is being replaced may end while
-// the list is made, so a pair counts only if it is seen again.
+// the processes are listed, so two sessions count only if they are seen twice.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
 		if len(pairs) == 0 {
 			return
 		}
-		time.Sleep(100 * time.Millisecond) // the pace of polling
+		time.Sleep(100 * time.Millisecond) // polling interval
 		again := c.pairs()
 		maps.DeleteFunc(pairs, func(agent, ids string) bool { return again[agent] != ids })
 	}
@@ -108,7 +109,7 @@ type record struct {
 
 type eventLog struct {
 	records []record
-	torn    int // lines that are not whole
+	torn    int // number of incomplete lines
 }
 
 // readLog reads all segments of a stopped city's log.
@@ -141,8 +142,8 @@ func readLog(dir string) (*eventLog, error) {
 	return l, nil
 }
 
-// check holds the log against its laws: seq without gap or twin (L9), one start and one end for each life, one
-// automation.fired and one end for each run (L4).
+// check compares the log with the laws: seq has no gap and no duplicate (L9), each session has one start and one
+// end, each run has one automation.fired and one end (L4).
 func (l *eventLog) check() (breaches []string) {
 	starts, ends := map[string]int{}, map[string]int{}
 	fired, over := map[string]int{}, map[string]int{}
@@ -171,7 +172,7 @@ func (l *eventLog) check() (breaches []string) {
 		}
 	}
 	count("session", "end", starts, ends)
-	// a controller killed before it wrote agent.started leaves a life without that event
+	// if the controller was killed before it wrote agent.started, a session may have no start event
 	for id, n := range starts {
 		if n > 1 {
 			breaches = append(breaches, fmt.Sprintf("session %s has %d start events", id, n))

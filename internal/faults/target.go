@@ -18,18 +18,18 @@ import (
 // target is the city under test and its controller.
 type target struct {
 	gcity  string
-	dir    string // of the city
+	dir    string // folder of the city
 	env    []string
 	agents int
-	extra  int      // agents that edits have added
-	spoken []string // what each agent's command says, changed by edits
+	extra  int      // number of agents that edits have added
+	spoken []string // the text that each agent prints, changed by edits
 	ctl    *exec.Cmd
-	done   chan struct{} // closed when ctl has ended
+	done   chan struct{} // closed when ctl has exited
 
-	mounted bool // the city has a file system of its own, see mountSmall
+	mounted bool // the city has its own file system, see mountSmall
 }
 
-// commandLimit bounds every call of gcity.
+// commandLimit is the timeout of every gcity command.
 const commandLimit = 60 * time.Second
 
 func newTarget(gcity, parent string, agents int) *target {
@@ -46,7 +46,7 @@ func newTarget(gcity, parent string, agents int) *target {
 	return t
 }
 
-// write makes the city: agents that print, ignore signals and fork, one automation, and a patrol a second.
+// write creates the city: agents that print, ignore signals and fork, one automation, and one patrol per second.
 func (t *target) write() error {
 	if err := t.mountSmall(); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (t *target) write() error {
 
 func (t *target) file() string { return filepath.Join(t.dir, "city.toml") }
 
-// config is the city as it should be now.
+// config returns the city.toml for the current state.
 func (t *target) config() string {
 	var b strings.Builder
 	b.WriteString("[workspace]\nname = \"faults\"\n[daemon]\npatrol_interval = \"1s\"\n" +
@@ -85,7 +85,7 @@ func (t *target) config() string {
 
 func (t *target) name(i int) string { return fmt.Sprintf("agent-%d", i) }
 
-// line is the command of an agent; they differ in what makes stopping hard.
+// line returns the command of an agent. The commands differ in why they are hard to stop.
 func (t *target) line(i int) string {
 	said := "said=" + t.spoken[i] + "; "
 	switch i % 4 {
@@ -99,7 +99,7 @@ func (t *target) line(i int) string {
 	return said + `exec sleep 100000`
 }
 
-// wanted lists the agents that have to run.
+// wanted returns the agents that must run.
 func (t *target) wanted() []string {
 	var names []string
 	for i := range t.agents {
@@ -131,7 +131,7 @@ func (t *target) begin() error {
 	return nil
 }
 
-// kill ends the controller at once.
+// kill kills the controller.
 func (t *target) kill() error {
 	err := t.ctl.Process.Kill()
 	t.wait()
@@ -152,7 +152,7 @@ func (t *target) command(args ...string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// view is what `gcity agent list` says of an agent.
+// view is an agent in the output of `gcity agent list`.
 type view struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
@@ -173,14 +173,14 @@ func (t *target) list() ([]view, error) {
 	return page.Items, json.Unmarshal(out, &page)
 }
 
-// process is one that carries the marks of a session of the city.
+// process is a process with the marks of a session of the city.
 type process struct {
 	pid     int
 	agent   string
 	session string
 }
 
-// processes finds them in /proc.
+// processes returns these processes, from /proc.
 func (t *target) processes() []process {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
@@ -211,7 +211,7 @@ func (t *target) processes() []process {
 	return all
 }
 
-// holders finds the processes that hold the city's sessions.
+// holders returns the pids of the city's holders.
 func (t *target) holders() []int {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
@@ -233,7 +233,7 @@ func (t *target) holders() []int {
 	return pids
 }
 
-// destroy ends what a failed campaign may have left.
+// destroy kills the processes that a failed campaign may have left.
 func (t *target) destroy() {
 	if t.mounted {
 		defer func() { _ = syscall.Unmount(t.dir, syscall.MNT_DETACH) }()

@@ -7,18 +7,19 @@ import (
 	"sync"
 )
 
-// writers emit events and make beads all the while, and remember what was acknowledged: an exit status of 0.
+// writers emit events and create beads during the whole campaign, and record which of them were acknowledged with
+// exit status 0.
 type writers struct {
 	over chan struct{}
 	wg   sync.WaitGroup
 
 	mu     sync.Mutex
-	events []string // subjects
-	beads  []string // titles
-	odd    []string // exit statuses that say nothing a script could act on
+	events []string // subjects of acknowledged events
+	beads  []string // titles of acknowledged beads
+	odd    []string // exit statuses on which a script could not act
 }
 
-// perKind is how many writers of each kind run at the same time.
+// perKind is the number of concurrent writers of each kind.
 const perKind = 2
 
 func startWriters(t *target) *writers {
@@ -74,7 +75,8 @@ func (w *writers) counts() (events, beads int) {
 	return len(w.events), len(w.beads)
 }
 
-// check finds what was acknowledged and is not there once. The writers have stopped.
+// check checks that everything that was acknowledged exists exactly once. It is called when the writers have
+// stopped.
 func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	breaches = w.odd
 	emitted := map[string]int{}
@@ -85,7 +87,7 @@ func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	}
 	for _, mark := range w.events {
 		if emitted[mark] != 1 {
-			breaches = append(breaches, fmt.Sprintf("the event %s was acknowledged and is in the "+
+			breaches = append(breaches, fmt.Sprintf("the event %s was acknowledged but is in the "+
 				"log %d times", mark, emitted[mark]))
 		}
 	}
@@ -104,7 +106,7 @@ func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	}
 	for _, mark := range w.beads {
 		if made[mark] != 1 {
-			breaches = append(breaches, fmt.Sprintf("the bead %s was acknowledged and "+
+			breaches = append(breaches, fmt.Sprintf("the bead %s was acknowledged but "+
 				"exists %d times", mark, made[mark]))
 		}
 	}

@@ -18,19 +18,19 @@ import (
 
 // Fault is the error of a file or folder that another user can change.
 type Fault struct {
-	Path  string // the file or folder that is at fault
+	Path  string // the file or folder that another user can change
 	Owner string // the name of its owner
 	Mode  fs.FileMode
-	Fix   string // the command that mends it
+	Fix   string // the command that corrects it
 }
 
 func (f *Fault) Error() string {
-	return fmt.Sprintf("%s belongs to %s and has mode %04o, so another user can change it; `%s` "+
-		"mends that, if you trust what is in it",
+	return fmt.Sprintf("%s belongs to %s and has mode %04o, so another user can change it; if "+
+		"you trust its content, run `%s`",
 		f.Path, f.Owner, perm(f.Mode), f.Fix)
 }
 
-// perm is a mode as chmod writes it.
+// perm returns a mode in the form of chmod.
 func perm(m fs.FileMode) uint32 {
 	out := uint32(m.Perm())
 	if m&fs.ModeSticky != 0 {
@@ -60,7 +60,7 @@ func Check(path string) error {
 // check the folders above.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
-// climb checks a path and the folders above it. Symbolic links are checked where they point to.
+// climb checks a path and the folders above it. For a symbolic link it checks the target.
 func climb(path string) error {
 	home := home()
 	for at := path; ; at = filepath.Dir(at) {
@@ -77,7 +77,8 @@ func climb(path string) error {
 	}
 }
 
-// judge checks one file or folder. above: it is a folder of which only one entry counts, which the sticky bit protects.
+// judge checks one file or folder. above: it is a folder of which only one entry matters, which the sticky bit
+// protects.
 func judge(path string, info fs.FileInfo, above bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -85,7 +86,7 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	}
 	f := &Fault{Path: path, Owner: nameOf(st.Uid), Mode: info.Mode()}
 	uid, mode := uint32(os.Geteuid()), info.Mode()
-	// root by sudo may use what belongs to the caller
+	// root started by sudo may use files of the user who called sudo
 	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID")
 	switch sticky := above && mode&fs.ModeSticky != 0; {
 	case st.Uid != uid && st.Uid != 0 && !caller:
@@ -103,8 +104,8 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	return f
 }
 
-// privateTo reports whether a group has no member but a user: the one of the user's name, as many distributions
-// make it.
+// privateTo reports whether a group has no member except one user: many distributions create such a group for each
+// user.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {
@@ -124,7 +125,7 @@ type group struct {
 	members []string
 }
 
-// members reads the machine's groups.
+// members reads the groups of the machine.
 func members() map[uint32]group {
 	data, err := os.ReadFile("/etc/group")
 	if err != nil {
@@ -155,7 +156,7 @@ func parseGroups(text string) map[uint32]group {
 	return out
 }
 
-// decimal is a uid as SUDO_UID has it.
+// decimal formats a uid in the form of SUDO_UID.
 func decimal(uid uint32) string { return strconv.FormatUint(uint64(uid), 10) }
 
 func nameOf(uid uint32) string {

@@ -6,24 +6,25 @@ import (
 	"strings"
 )
 
-// verdict is what is known of a string from the beginning of its body.
+// verdict is the class of a string, as far as the beginning of its body determines it.
 type verdict struct {
-	class Set // 0 = always passed through
+	class Set // 0 = always passes
 	known bool
 }
 
-// more is the verdict while the class depends on what follows.
+// more is the verdict if the class depends on bytes that have not arrived yet.
 var more = verdict{}
 
 func is(class Set) verdict { return verdict{class, true} }
 
-// controlClass returns the class of a CSI sequence, given what follows the introducer.
+// controlClass returns the class of a CSI sequence, given the part after the introducer.
 func controlClass(body []byte) Set {
 	if bytes.IndexByte([]byte("ityhl"), body[len(body)-1]) < 0 {
 		return 0
 	}
 	plain := make([]byte, 0, 32)
-	for _, b := range body { // terminals obey other control characters, and go on with the sequence
+	// terminals execute other control characters and then continue the sequence
+	for _, b := range body {
 		if b >= 0x20 && b != del {
 			plain = append(plain, b)
 		}
@@ -49,7 +50,7 @@ func controlClass(body []byte) Set {
 	return 0
 }
 
-// split returns the parameters of a sequence and what follows them.
+// split returns the parameters of a sequence and the part after them.
 func split(b []byte) (params, rest []byte) {
 	n := 0
 	for n < len(b) && b[n] >= 0x30 {
@@ -65,7 +66,8 @@ func firstOf(params []byte) []byte {
 	return params
 }
 
-// sets reports whether a list of parameters contains a mode, or a number that a terminal may take for any.
+// sets reports whether a list of parameters contains a mode, or a number so large that a terminal may misread it as
+// that mode.
 func sets(params []byte, mode int) bool {
 	for one := range bytes.SplitSeq(params, []byte(";")) {
 		if n := number(firstOf(one)); n == mode || n > 65535 {
@@ -75,7 +77,8 @@ func sets(params []byte, mode int) bool {
 	return false
 }
 
-// number returns the value of the digits at the beginning of b; what is too large is some number above 65535.
+// number returns the value of the digits at the beginning of b. If it is too large, the result is some number above
+// 65535.
 func number(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -105,13 +108,14 @@ func dcsClass(body []byte) verdict {
 	return is(DCS)
 }
 
-// drawing are the numbers of OSC strings that draw, describe what is drawn, or ask for a colour: colours, working
-// folder, link, pointer, notification, prompt marks, application id, context, and the stack of colours.
+// drawing lists the OSC numbers that draw, describe what is drawn, or query a colour: colours, working folder,
+// link, pointer, notification, prompt marks, application ID, context, and the stack of colours.
 var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104,
 	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
 
-// oscClass returns the class of an OSC string, given the beginning of its body, or all of it if the string has ended.
+// oscClass returns the class of an OSC string, given the beginning of its body, or the whole body if the string has
+// ended.
 func oscClass(body []byte, ended bool) verdict {
 	digits := 0
 	for digits < len(body) && body[digits] >= '0' && body[digits] <= '9' {
@@ -121,7 +125,7 @@ func oscClass(body []byte, ended bool) verdict {
 	case digits == len(body) && !ended && digits <= 10:
 		return more
 	case digits == 0 && len(body) > 0 && strings.IndexByte("PRlL", body[0]) >= 0:
-		// the Linux console's colours, titles of old
+		// the Linux console's colours, and old forms of titles
 		return is(0)
 	case digits == 0 || digits > 10 || digits < len(body) && body[digits] != ';':
 		return is(never)
@@ -153,7 +157,7 @@ func oscClass(body []byte, ended bool) verdict {
 	}
 }
 
-// beginning returns yes for a payload that begins with want, and no for any other.
+// beginning returns yes if the payload begins with want, no if it cannot, and more if that is not known yet.
 func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	switch {
 	case strings.HasPrefix(payload, want):
@@ -164,7 +168,8 @@ func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	return is(no)
 }
 
-// notification is the class of OSC 9: a text, a progress (4) or a folder (9). Other numbers are commands of ConEmu's.
+// notification returns the class of OSC 9: a text, a progress (4) or a folder (9). Other numbers are commands of
+// ConEmu.
 func notification(payload string, ended bool) verdict {
 	digits := len(payload) - len(strings.TrimLeft(payload, "0123456789"))
 	switch {
@@ -178,7 +183,7 @@ func notification(payload string, ended bool) verdict {
 	return is(OSC)
 }
 
-// clipboard is the class of OSC 52: "?" in place of the content asks for it.
+// clipboard returns the class of OSC 52: "?" instead of content requests the clipboard.
 func clipboard(payload string, ended bool) verdict {
 	_, content, given := strings.Cut(payload, ";")
 	switch {
@@ -190,12 +195,12 @@ func clipboard(payload string, ended bool) verdict {
 	return is(Clipboard)
 }
 
-// itermKeys are the commands of OSC 1337 that draw or describe.
+// itermKeys lists the commands of OSC 1337 that draw or describe.
 var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "CursorShape",
 	"FileEnd", "FilePart", "HighlightCursorLine",
 	"RemoteHost", "ReportCellSize", "SetMark", "ShellIntegrationVersion", "UnicodeVersion"}
 
-// iterm is the class of OSC 1337. A file passes if it is an image to be shown, and not a download.
+// iterm returns the class of OSC 1337. A file passes if it is an image to display, but not if it is a download.
 func iterm(payload string, ended bool) verdict {
 	at := strings.IndexAny(payload, "=:;")
 	if at < 0 && !ended {

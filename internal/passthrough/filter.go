@@ -5,33 +5,34 @@ import (
 	"unicode/utf8"
 )
 
-// Filter drops the sequences that its Set does not admit from a stream of terminal output. The result does not
-// depend on how the stream is cut into pieces. A sequence that is not complete, or that control characters
-// interrupt, is dropped too: no terminal obeys it, and what follows must not complete it. Not for concurrent use.
+// Filter removes from a stream of terminal output the sequences that its Set does not allow. The result does not
+// depend on how the stream is divided into pieces. It also drops sequences that are incomplete or interrupted by
+// control characters: a terminal would not execute them, but the bytes that follow could complete them. It must not
+// be used concurrently.
 type Filter struct {
 	Allow Set
 
 	state state
-	held  []byte // bytes of an undecided character or sequence
-	body  int    // where in held the sequence's body begins, after its introducer
-	long  bool   // the CSI sequence is longer than held
-	bell  bool   // a BEL ends the string that is being dropped
-	end   bool   // the ESC that is held last may begin the end of a string
+	held  []byte // bytes of a character or sequence that is not decided yet
+	body  int    // index in held at which the sequence's body begins, after its introducer
+	long  bool   // the CSI sequence is longer than the limit of held
+	bell  bool   // a BEL also ends the string that is being dropped
+	end   bool   // the last held byte is an ESC that may begin the end of a string
 }
 
-// state is what the next byte belongs to.
+// state says to what the next byte belongs.
 type state uint8
 
 const (
 	ground state = iota // text, or the payload of a string that passes
-	escape              // ESC and its intermediates
+	escape              // an ESC and its intermediate bytes
 	csi
-	osc  // an OSC that is not decided
-	dcs  // a DCS that is not decided
-	drop // the rest of a string that does not pass
+	osc  // an OSC string that is not decided yet
+	dcs  // a DCS string that is not decided yet
+	drop // the rest of a string that is dropped
 )
 
-// Limits on what is held back. A longer ESC, OSC or DCS header is dropped, and so is a longer CSI sequence.
+// Maximum lengths of what is held back. Longer ESC, OSC and DCS headers and longer CSI sequences are dropped.
 const (
 	maxEscape = 16
 	maxCSI    = 1 << 10
@@ -48,7 +49,7 @@ const (
 	st  = 0x9c
 )
 
-// Append appends to dst what of p passes, as far as it is decided.
+// Append appends to dst the part of the stream up to p that passes, as far as it is decided.
 func (f *Filter) Append(dst, p []byte) []byte {
 	for len(p) > 0 {
 		if f.state == ground && len(f.held) == 0 {
@@ -63,7 +64,7 @@ func (f *Filter) Append(dst, p []byte) []byte {
 	return dst
 }
 
-// Flush appends what is held back at the end of the stream and is text.
+// Flush appends the held bytes at the end of the stream if they are text.
 func (f *Filter) Flush(dst []byte) []byte {
 	if f.state == ground {
 		dst = append(dst, f.held...)
@@ -72,7 +73,7 @@ func (f *Filter) Flush(dst []byte) []byte {
 	return dst
 }
 
-// text returns how much of the beginning of p is text that passes in any case.
+// text returns the length of the beginning of p that is ordinary text and always passes.
 func (f *Filter) text(p []byte) int {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -96,7 +97,7 @@ func (f *Filter) reset(s state) {
 	f.state, f.held, f.long, f.end = s, f.held[:0], false, false
 }
 
-// pass appends what is held; what follows is text.
+// pass appends the held bytes and returns to text.
 func (f *Filter) pass(dst []byte) []byte {
 	dst = append(dst, f.held...)
 	f.reset(ground)
@@ -121,8 +122,8 @@ func (f *Filter) step(dst []byte, b byte) []byte {
 	return f.inText(dst, b)
 }
 
-// inText takes a byte of text. A character waits for its last byte: bytes from 0x80 to 0x9f are control characters
-// unless they belong to one.
+// inText processes a byte of text. A character is held until its last byte: a byte from 0x80 to 0x9f is a control
+// character unless it belongs to a longer character.
 func (f *Filter) inText(dst []byte, b byte) []byte {
 	if len(f.held) == 0 && b == esc {
 		f.start(escape, b)
@@ -139,7 +140,8 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 		}
 		return f.character(dst, r)
 	}
-	rest := [utf8.UTFMax]byte{} // the first byte begins no character, so each stands for itself
+	// the first byte does not begin a character, so each byte is a character by itself
+	rest := [utf8.UTFMax]byte{}
 	n = copy(rest[:], f.held[1:])
 	f.held = f.held[:1]
 	dst = f.character(dst, rune(f.held[0]))
@@ -149,7 +151,7 @@ func (f *Filter) inText(dst []byte, b byte) []byte {
 	return dst
 }
 
-// character takes the character that is held.
+// character processes a complete character.
 func (f *Filter) character(dst []byte, r rune) []byte {
 	f.body = len(f.held)
 	switch r {
@@ -194,7 +196,7 @@ func (f *Filter) inEscape(dst []byte, b byte) []byte {
 	case b == '\\' && len(f.held) == 1 && ended:
 		f.reset(ground)
 	case len(f.held) > 1 && f.held[1] == '%' && !(len(f.held) == 2 && b == 'G'):
-		// another coding than UTF-8
+		// selects an encoding other than UTF-8
 		f.reset(ground)
 	default:
 		f.held = append(f.held, b)
@@ -226,16 +228,16 @@ func (f *Filter) inCSI(dst []byte, b byte) []byte {
 	return f.pass(dst)
 }
 
-// admits reports whether sequences of a class pass; 0 is the class of those that always do.
+// admits reports whether sequences of a class pass. Class 0 always passes.
 func (f *Filter) admits(class Set) bool { return class&^f.Allow == 0 }
 
-// inString takes a byte of the header of an OSC or DCS. Once it is decided that the string passes, the rest of it is
-// text: it has no ESC but the one that ends it.
+// inString processes a byte of the header of an OSC or DCS string. Once the string is known to pass, the rest of it
+// is treated as text, because it contains no ESC except the one that ends it.
 func (f *Filter) inString(dst []byte, b byte) []byte {
 	if f.end {
 		return f.inEnd(dst, b)
 	}
-	if b == esc && f.state == osc { // whether the string ends here is known with the next byte
+	if b == esc && f.state == osc { // the next byte decides whether the string ends here
 		f.held, f.end = append(f.held, b), true
 		return dst
 	}
@@ -270,8 +272,9 @@ func (f *Filter) inString(dst []byte, b byte) []byte {
 	return f.step(dst, b)
 }
 
-// inEnd takes the byte after an ESC in the header of an OSC. Only the two together end the string. Another byte begins
-// another sequence, and the header is dropped: what follows that sequence must not complete it.
+// inEnd processes the byte after an ESC in the header of an OSC string. Only ESC \ ends the string. With any other
+// byte a new sequence begins, and the header is dropped, because the bytes after that sequence must not complete
+// it.
 func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	body := f.held[f.body : len(f.held)-1]
 	switch {
@@ -286,7 +289,7 @@ func (f *Filter) inEnd(dst []byte, b byte) []byte {
 	return f.pass(dst)
 }
 
-// inDropped takes a byte of a string that does not pass, its end included.
+// inDropped processes a byte of a string that is dropped, including its end.
 func (f *Filter) inDropped(b byte) {
 	switch {
 	case b == esc:
@@ -297,17 +300,17 @@ func (f *Filter) inDropped(b byte) {
 	}
 }
 
-// Reader filters what it reads.
+// Reader filters what it reads from another reader.
 type Reader struct {
 	r    io.Reader
 	f    Filter
 	buf  []byte
-	rest []byte // filtered, and not yet read
+	rest []byte // filtered bytes that have not been read yet
 	out  []byte
 	err  error
 }
 
-// NewReader returns a Reader of what passes of r.
+// NewReader returns a Reader that filters r.
 func NewReader(r io.Reader, allow Set) *Reader {
 	return &Reader{r: r, f: Filter{Allow: allow}, buf: make([]byte, 32<<10)}
 }

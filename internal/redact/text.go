@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// Text returns a command line, a message or a line of a log without the secrets in it:
+// Text returns a command line, a message or a line of a log without the secrets in it. It hides:
 //
-//   - values of options, variables, parameters and headers with the Name of a secret: --api-key X, --token=X,
+//   - the values of options, variables, parameters and headers with the Name of a secret: --api-key X, --token=X,
 //     API_KEY=X,
-//     "Authorization: Bearer X", {"password": "X"}; a value ends with its word, as a shell reads words
-//   - what follows "Bearer", and the password that follows -u or --user
+//     "Authorization: Bearer X", {"password": "X"}; a value ends with its word, by the rules of a shell
+//   - the word after "Bearer", and the password after -u or --user
 //   - the user and password of URLs, and access tokens of known forms
 //
-// Text in quotes is read in the same way. The rest does not change.
+// Text in quotes is treated in the same way. The rest does not change.
 func Text(s string) string {
 	s = withoutTokens(withoutUsers(s))
 	var r reader
@@ -48,14 +48,14 @@ func Args(args []string) []string {
 	return out
 }
 
-// following describes the next word.
+// following says what the next word is.
 type following uint8
 
 const (
 	nothing  following = iota
 	argument           // the value of an option, unless it is an option itself
 	value              // what follows "name:", "name =" or "Bearer"
-	login              // USER:PASSWORD
+	login              // the value of -u or --user: USER:PASSWORD
 )
 
 // reader reads one text, word by word.
@@ -84,7 +84,7 @@ func spaceLength(s string) int {
 		switch {
 		case strings.IndexByte(" \t\r\n", s[n]) >= 0:
 			n++
-		case strings.HasPrefix(s[n:], "\\\n"): // a continued line
+		case strings.HasPrefix(s[n:], "\\\n"): // a line continuation
 			n += 2
 		default:
 			return n
@@ -170,7 +170,7 @@ func (r *reader) word(w string) {
 	r.out.WriteString(w)
 }
 
-// isOption reports whether a word can only be an option, and not the value of the previous one.
+// isOption reports whether a word is certainly an option, and not the value of the previous one.
 func isOption(w string) bool {
 	return strings.HasPrefix(w, "--") && len(w) > 2 || len(w) == 2 && w[0] == '-' && w[1] != '-'
 }
@@ -186,7 +186,8 @@ func (r *reader) hide(w string) {
 
 func (r *reader) login(w string) {
 	user, password, has := strings.Cut(w, ":")
-	if !has || strings.Trim(user+password, "0123456789") == "" { // ids of a user and a group
+	// numeric IDs of a user and a group
+	if !has || strings.Trim(user+password, "0123456789") == "" {
 		r.within(w)
 		return
 	}
@@ -227,7 +228,8 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word with n quoted bytes at i: {"name":"value"} contains a value, and so does name="value".
+// quoted writes a word with n quoted bytes at i. The quotes may contain a value, as in {"name":"value"} and
+// name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
@@ -259,8 +261,8 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// gives reports whether the name of a secret precedes the "=" or ":" at i. With ":" the name must begin the word,
-// because paths in a list also contain colons.
+// gives reports whether the name of a secret precedes the "=" or ":" at i. Before ":" the name must be the
+// beginning of the word, because lists of paths also contain colons.
 func gives(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {

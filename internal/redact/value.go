@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Hidden stands for a secret.
+// Hidden replaces a secret.
 const Hidden = "…"
 
-// Name reports whether the name of a variable, parameter or option says that its value is a secret.
+// Name reports whether the name of a variable, parameter or option marks its value as a secret.
 func Name(name string) bool {
 	upper := strings.ToUpper(name)
 	if counts(upper) {
@@ -28,7 +28,7 @@ func Name(name string) bool {
 	case strings.HasSuffix(upper, "PASS"): // PGPASS, SMTPPASS
 		return true
 	case strings.HasSuffix(upper, "_SOCK"), upper == "PWD", upper == "OLDPWD":
-		// the location of something
+		// the name of a location, not of a secret
 		return false
 	}
 	return slices.ContainsFunc(words(name), func(word string) bool {
@@ -37,7 +37,8 @@ func Name(name string) bool {
 	})
 }
 
-// counts reports whether a name, in capitals, is a number of a model's tokens: MAX_TOKENS, max-output-tokens.
+// counts reports whether a name in capitals is a number of tokens of a language model: MAX_TOKENS,
+// max-output-tokens.
 func counts(upper string) bool {
 	rest, ok := strings.CutSuffix(upper, "TOKENS")
 	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") ||
@@ -61,11 +62,12 @@ func words(name string) []string {
 	})
 }
 
-// Value returns the value of a variable with an unsuspicious name, without secrets: the user of a URL (which may be
-// a token), access tokens, and the values of parameters with a secret's name, up to the end of the value or an "&".
+// Value returns the value of a variable without secrets, if the variable's name does not mark it as one. It hides
+// the user of a URL (which may be a token), access tokens, and the values of parameters with a secret's name, up to
+// the end of the value or an "&".
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
-// withoutUsers hides what comes before the host in URLs: "postgres://…@db/x".
+// withoutUsers hides the part before the host in URLs: "postgres://…@db/x".
 func withoutUsers(s string) string {
 	var out strings.Builder
 	for {
@@ -84,8 +86,8 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength returns how many bytes after the slashes of a URL precede the @, or 0 if the URL has no user. A
-// password with a slash is invalid in a URL, but users write it: text that cannot be a port counts as a password.
+// userLength returns how many bytes after the slashes of a URL precede the @, or 0 if the URL has no user. A slash
+// in a password is invalid in a URL, but users write it: text that cannot be a port counts as a password.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]
@@ -134,8 +136,8 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter reports whether the name at the end of a text is that of a secret. A name that is a folder for a
-// variable is a password here.
+// secretParameter reports whether a text ends in the name of a secret. "pwd" is a password here,
+// although the variable PWD is a folder.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

@@ -2,10 +2,10 @@ package shell
 
 import "strings"
 
-// ScriptEnv returns the environment of a program of the operator's that holds sessions, work or events: what the
-// controller has, without what belongs to a session, a run, a service or a terminal, and then own. Of two values of
-// one variable the later one counts. own may name the city, the rig and the caller, but no session and no run:
-// their variables mark processes that gcity kills.
+// ScriptEnv returns the environment for a user's program that manages sessions, work or events: the controller's
+// environment without the variables of a session, a run, a service or a terminal, followed by own. If a variable
+// occurs twice, the later value counts. own may contain variables for the city, the rig and the caller, but not for
+// a session or a run, because gcity kills all processes with those.
 func ScriptEnv(environ []string, own ...string) []string {
 	values, order := map[string]string{}, []string{}
 	add := func(all []string, without ...func(name string) bool) {
@@ -35,7 +35,7 @@ func ScriptEnv(environ []string, own ...string) []string {
 	return out
 }
 
-// marksProcess reports whether a variable marks the processes of one session, one start or one run.
+// marksProcess reports whether a variable identifies the processes of one session, start or run.
 func marksProcess(name string) bool {
 	switch name {
 	case "GC_SESSION_ID", "GC_SESSION_NAME", "GC_EXEC_START", "GC_RUN", "GC_DIR":
@@ -44,8 +44,8 @@ func marksProcess(name string) bool {
 	return strings.HasPrefix(name, "GCITY_SESSION_")
 }
 
-// ofCaller reports whether a variable says for which city, agent or run a program works. A controller that was
-// started by an agent has those of that agent.
+// ofCaller reports whether a variable names the city, agent or run for which a program works. A controller that an
+// agent has started inherits the agent's variables.
 func ofCaller(name string) bool {
 	switch name {
 	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT",

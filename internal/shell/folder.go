@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// enter brings a shell into its folder ($1) and has it become the line's ($2). os/exec would change the folder in a
-// child that borrows this process's memory until it has become another program: a folder that does not answer would
-// then stop every thread of this process. A shell waits for it alone.
+// enter is a shell script that changes to the folder $1 and then executes the line $2. os/exec would change the
+// folder in a child that shares this process's memory until its exec: a folder that does not answer would block
+// every thread of this process. In a shell, only the shell blocks.
 //
-// What came of it is said on descriptor 3, which the line does not get. cd sets PWD and OLDPWD: the line gets them
-// as they were ($3 and $4, "" = not set).
+// The script reports the result on descriptor 3, which the line does not get. cd changes PWD and OLDPWD, so the
+// script restores them to $3 and $4 ("" = not set).
 const enter = `if cd -P -- "$1" >/dev/null 2>&1; then echo ` + inside + `
 elif ! [ -e "$1" ]; then echo gone; exit 96
 elif ! [ -d "$1" ]; then echo file; exit 96
@@ -27,7 +27,7 @@ exec /bin/sh -c "$2" 3>&-`
 
 const inside = "inside"
 
-// command is the line's shell, in a process group of its own.
+// command returns the command that runs the line's shell in a new process group.
 func (l *Line) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", l.Text)
 	if l.Dir != "" {
@@ -35,7 +35,7 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		if filepath.IsAbs(dir) {
 			cmd.Dir = "/"
 		} else {
-			dir = "./" + dir // neither an option nor a thing of CDPATH
+			dir = "./" + dir // so that it is not an option and not searched in CDPATH
 		}
 		cmd.Args = []string{"/bin/sh", "-c", enter, "/bin/sh", dir, l.Text, last(l.Env, "PWD="),
 			last(l.Env, "OLDPWD=")}
@@ -49,13 +49,13 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// outside says why a shell did not come into its folder, by what it said on descriptor 3; nil if it did. late: it
-// was ended.
+// outside returns the error if the shell could not enter its folder, or nil. said is its report on descriptor 3.
+// late means that it was killed at the deadline.
 func (l *Line) outside(said string, late bool) error {
 	why := map[string]string{
-		"gone":   "it does not exist, or may not be looked at",
+		"gone":   "it does not exist, or a folder above it is not accessible",
 		"file":   "it is not a folder",
-		"closed": "it may not be entered by you",
+		"closed": "you do not have permission to enter it",
 	}[strings.TrimSpace(said)]
 	switch {
 	case l.Dir == "" || strings.TrimSpace(said) == inside:
@@ -63,7 +63,7 @@ func (l *Line) outside(said string, late bool) error {
 	case why == "" && late:
 		why = "it does not answer"
 	case why == "":
-		why = "its shell ended on the way"
+		why = "its shell exited before it was there"
 	}
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }

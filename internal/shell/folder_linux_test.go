@@ -51,8 +51,8 @@ func TestFoldersThatCannotBeEntered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, why := range map[string]string{
-		filepath.Join(base, "none"): "it does not exist, or may not be looked at", file: "it is not a folder", closed: "it may not be entered by you",
-		"-": "it does not exist, or may not be looked at",
+		filepath.Join(base, "none"): "it does not exist, or a folder above it is not accessible", file: "it is not a folder", closed: "you do not have permission to enter it",
+		"-": "it does not exist, or a folder above it is not accessible",
 	} {
 		if dir == closed && os.Getuid() == 0 {
 			continue // who may do anything enters it
@@ -92,7 +92,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 		eventually.True(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
 		cancel()
 		err := <-ended
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not answer") || strings.Contains(err.Error(), "cannot be ended") != deaf {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not answer") || strings.Contains(err.Error(), "does not exit") != deaf {
 			t.Errorf("deaf %v: %v", deaf, err)
 		}
 		if left := proc.Descendants(os.Getpid()); (len(left) > 0) != deaf {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// capture keeps the end of a line's output. exec.Cmd writes to it from a goroutine for each pipe.
+// capture keeps the last part of a line's output. exec.Cmd writes to it from one goroutine per pipe.
 type capture struct {
 	mu     sync.Mutex
 	all    tail
-	stdout tail // empty unless something is written to first
+	stdout tail // empty unless first is used
 	tee    io.Writer
 }
 
@@ -26,7 +26,7 @@ func (c *capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take keeps what was printed and hands it on; c.mu is held.
+// take stores output and passes it to the tee. The caller holds c.mu.
 func (c *capture) take(p []byte) {
 	c.all.write(p)
 	if c.tee != nil {
@@ -34,7 +34,7 @@ func (c *capture) take(p []byte) {
 	}
 }
 
-// first is a capture as stdout writes to it where stdout is kept apart.
+// first is a view of a capture for stdout, if stdout is also captured separately.
 type first capture
 
 func (f *first) Write(p []byte) (int, error) {
@@ -54,7 +54,7 @@ func (c *capture) result() Result {
 	}
 }
 
-// tail keeps the end of what is written.
+// tail keeps the last bytes that are written to it.
 type tail struct {
 	buf     []byte
 	max     int
@@ -63,7 +63,7 @@ type tail struct {
 
 func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // cut rarely, not at each write
+	if len(t.buf) > 2*t.max { // not at each write, to save copies
 		t.cut()
 	}
 }
@@ -80,17 +80,17 @@ func (t *tail) bytes() []byte {
 	return t.buf
 }
 
-// pipes are a line's output on its way: one for stdout and stderr, which keeps their order, or one for each;
+// pipes are the pipes from a line's processes: one for stdout and stderr, which keeps their order, or one for each,
 // and one for descriptor 3.
 type pipes struct {
 	readers, writers []*os.File
 	into             []io.Writer
 	copying          sync.WaitGroup
-	said             strings.Builder // on descriptor 3, see enter; complete after finish
+	said             strings.Builder // output on descriptor 3, see enter; complete after finish
 }
 
-// connect gives a command its pipes. The caller calls begun after the command has started or failed to start, and
-// then finish.
+// connect creates the pipes of a command. The caller must call begun after the command has started or failed to
+// start, and then finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {
@@ -128,7 +128,7 @@ func (p *pipes) open(into io.Writer) (*os.File, error) {
 	return w, nil
 }
 
-// begun closes the ends that now belong to the command, and reads the others.
+// begun closes the ends of the pipes that the command has inherited, and starts reading the other ends.
 func (p *pipes) begun() {
 	for i, w := range p.writers {
 		w.Close()
@@ -140,11 +140,11 @@ func (p *pipes) begun() {
 	}
 }
 
-// mostInPipe is what a pipe can hold.
+// mostInPipe is the maximum capacity of a pipe, in bytes.
 const mostInPipe = 1 << 20
 
-// drain reads what a pipe contains now. After an expired deadline even that would be lost, and a writer may
-// continue forever.
+// drain reads the current content of a pipe. An expired read deadline would discard even that, and a read without a
+// deadline might never end, because a process may continue to write.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
@@ -154,7 +154,7 @@ func drain(into io.Writer, r *os.File) {
 	for total := 0; total < mostInPipe; {
 		n := 0
 		err := raw.Read(func(fd uintptr) bool {
-			n, _ = syscall.Read(int(fd), buf) // an error is the end as well
+			n, _ = syscall.Read(int(fd), buf) // an error also ends the read
 			return true
 		})
 		if err != nil || n <= 0 {
@@ -165,7 +165,8 @@ func drain(into io.Writer, r *os.File) {
 	}
 }
 
-// finish waits until everything is read. After the grace period it gives up on processes that still hold a pipe.
+// finish waits until everything has been read. After the grace period it abandons pipes that a process still holds
+// open.
 func (p *pipes) finish(grace time.Duration) {
 	for _, r := range p.readers {
 		r.SetReadDeadline(time.Now().Add(grace))

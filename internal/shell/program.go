@@ -12,36 +12,38 @@ import (
 	"syscall"
 )
 
-// MaxAnswer is how much a program may print to stdout where nothing else is said, and maxComplaint what is kept of its
-// stderr, in bytes.
+// MaxAnswer is the default limit of a program's stdout, and maxComplaint the length of the kept end of its stderr,
+// in bytes.
 const (
 	MaxAnswer    = 64 << 20
 	maxComplaint = 4 << 10
 )
 
-// Program is a program that is called with arguments, without a shell that would read them.
+// Program is a program to call with arguments, without a shell.
 type Program struct {
-	Path  string // a name to be looked for in the PATH of this process, or a path
+	Path  string // a path, or a name to search for on the PATH of this process
 	Args  []string
-	Dir   string   // where it runs; "" = where this process does
+	Dir   string   // working folder; "" = that of this process
 	Env   []string // the whole environment; nil = none
 	Stdin []byte
-	Most  int // bytes of stdout; more is an error. 0 = MaxAnswer
+	// maximum length of stdout in bytes; 0 = MaxAnswer. A program that prints more is killed
+	Most int
 }
 
-// Answer is what a program that ran to its own end left.
+// Answer is the result of a program that has exited.
 type Answer struct {
-	Code   int // exit code, -1 = ended by a signal
+	Code   int // exit code, -1 = killed by a signal
 	Stdout []byte
-	Stderr string // the end of it, trimmed
+	Stderr string // its last part, trimmed
 }
 
-// ErrTooMuch means that a program printed more than it may. It has been ended.
-var ErrTooMuch = errors.New("it printed more than is taken from it")
+// ErrTooMuch means that a program was killed because it printed too much.
+var ErrTooMuch = errors.New("it printed more than is allowed")
 
-// Call runs a program and its whole process group to the end. A non-zero exit is an Answer, not an error; an error
-// means that it could not start (exec.ErrNotFound, fs.ErrNotExist and their like are wrapped), that it printed too
-// much, or that ctx ended first. It may take some seconds longer than ctx, as Run.
+// Call runs a program and waits until its whole process group has ended. A non-zero exit is an Answer, not an
+// error. An error means that the program could not start (exec.ErrNotFound, fs.ErrNotExist and similar errors are
+// wrapped), that it printed too much, or that ctx ended first. Like Run, Call may take some seconds longer than
+// ctx.
 func Call(ctx context.Context, p Program) (Answer, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {
@@ -67,15 +69,15 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	ended := context.Cause(own)
 	_ = killGroup(cmd.Process)
 	if !over {
-		return Answer{Code: -1}, fmt.Errorf("%s was ended: %w; and its process %d cannot be "+
-			"ended, it waits for a file system or a device", p.Path, ended, cmd.Process.Pid)
+		return Answer{Code: -1}, fmt.Errorf("%s was killed: %w; its process %d does not exit, "+
+			"because it waits for a file system or a device", p.Path, ended, cmd.Process.Pid)
 	}
 	got := Answer{Code: cmd.ProcessState.ExitCode(), Stdout: out.buf.Bytes(),
 		Stderr: strings.TrimSpace(string(errs.bytes()))}
 	var exit *exec.ExitError
 	switch {
 	case ended != nil:
-		return got, fmt.Errorf("%s was ended: %w", p.Path, ended)
+		return got, fmt.Errorf("%s was killed: %w", p.Path, ended)
 	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) &&
 		!errors.Is(err, syscall.EPIPE):
 		return got, fmt.Errorf("%s: %w", p.Path, err)
@@ -83,7 +85,8 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	return got, nil
 }
 
-// come brings a program into its folder ($1), for the reason that enter has. It reads nothing else of what it is given.
+// come is a shell script that changes to the folder $1 and then executes the program, for the reason given at
+// enter. It does not interpret the other arguments.
 const come = `cd -P -- "$1" || exit 96
 shift
 exec "$@"`
@@ -106,7 +109,7 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 	return cmd
 }
 
-// bounded keeps what is written up to a limit, and says once that it is full.
+// bounded stores what is written up to a limit, and calls full once when the limit is exceeded.
 type bounded struct {
 	buf  bytes.Buffer
 	most int
@@ -121,7 +124,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// complaint is the end of a program's stderr.
+// complaint is the tail of a program's stderr.
 type complaint tail
 
 func (c *complaint) Write(p []byte) (int, error) {

@@ -2,8 +2,7 @@ package shell
 
 import "strings"
 
-// Quote makes a text one word of a shell line. It may have any character but NUL, and comes back from the shell as
-// it was.
+// Quote quotes a text as one word for a shell. The text may contain any character except NUL.
 func Quote(text string) string {
 	if text != "" && strings.Trim(text, plainLetters) == "" {
 		return text
@@ -11,5 +10,5 @@ func Quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// plainLetters mean nothing to a shell, wherever in a word they stand.
+// plainLetters have no special meaning in a shell, at any position in a word.
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,"

@@ -1,5 +1,5 @@
-// Package shell runs "sh -c" lines that may hang, print too much or leave children behind. It returns by its
-// deadline, with bounded output, after ending every process that the line started.
+// Package shell runs "sh -c" lines that may hang, print too much or leave child processes behind. It returns by its
+// deadline, with bounded output, after killing every process that the line started.
 package shell
 
 import (
@@ -13,59 +13,61 @@ import (
 	"time"
 )
 
-// MaxOutput is how much of a line's output is kept: the last so many bytes of stdout and stderr together, and of stdout
-// alone where that is asked for.
+// MaxOutput is the length of the kept end of a line's output, in bytes: of stdout and stderr together, and with
+// Line.Split also of stdout alone.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long a process that inherited stdout and could not be ended may delay the result. A busy machine
-// needs no extra time: the line's own output is already in the pipe and is read to its end.
+// pipeGrace is how long a process that inherited stdout and could not be killed may delay the result. A busy
+// machine needs no extra time: the line's own output is already in the pipe and is read to its end.
 const pipeGrace = 2 * time.Second
 
-// killGrace is how long a shell that has been sent SIGKILL may take to end.
+// killGrace is how long a shell may take to exit after SIGKILL.
 const killGrace = 2 * time.Second
 
 // sweepTimeout limits the search for processes that left the line's process group.
 const sweepTimeout = 2 * time.Second
 
-// runPrefix begins the marker of a line.
+// runPrefix is the beginning of a line's marker variable.
 const runPrefix = "GC_RUN="
 
-// Line is a shell line with its surroundings.
+// Line is a shell line and the settings for running it.
 type Line struct {
 	Text string
-	Dir  string // where it runs; "" = where this process does
+	Dir  string // working folder; "" = that of this process
 
-	// Env is the whole environment; nil = none. If it names a GC_RUN, processes that left the line's process group are
-	// ended with it too: every one that carries the same value. So no two lines that run at the same time may share
-	// one, and nothing else that began after the line may carry it.
+	// Env is the whole environment; nil = none. If it contains GC_RUN, Run also kills the processes that left the
+	// line's process group: all processes with the same value. Therefore two lines that run at the same time must
+	// have different values, and no other process that starts after the line may have the same value.
 	Env []string
 
-	Split bool // fill Result.Stdout
+	Split bool // fills Result.Stdout
 
-	// Tee gets stdout and stderr as they arrive, one Write at a time, from the goroutines that read them and in the
-	// order of Result.Output. It gets nothing after Run has returned. It must not block, because it delays the
-	// line. Its errors are ignored. It may be nil.
+	// Tee receives stdout and stderr as they arrive, one Write at a time, in the order of Result.Output, from the
+	// goroutines that read the pipes. It receives nothing after Run has returned. It must not block, because it
+	// delays the line. Its errors are ignored. It may be nil.
 	Tee io.Writer
 }
 
-// Result is what a line that ran to its own end left.
+// Result is the result of a line that has exited.
 type Result struct {
-	Code int // exit code, -1 = ended by a signal
-	// stdout and stderr, the last MaxOutput bytes, as they came; with Line.Split about in that order
+	Code int // exit code, -1 = killed by a signal
+	// stdout and stderr, the last MaxOutput bytes, in the order in which they were printed; with Line.Split the
+	// order is approximate
 	Output  []byte
-	Dropped int64 // bytes before Output
+	Dropped int64 // number of bytes before Output
 
-	Stdout        []byte // with Line.Split: stdout alone, the last MaxOutput bytes
-	StdoutDropped int64  // bytes before Stdout
+	Stdout        []byte // with Line.Split: the last MaxOutput bytes of stdout
+	StdoutDropped int64  // number of bytes before Stdout
 }
 
 // Run runs a line. A non-zero exit is a Result, not an error. An error means that the line could not start or enter
-// its folder, that ctx ended first, or that one of its processes cannot be ended; the Result still has the output
-// so far. Run returns only after every process of the line's process group has been sent SIGKILL, and with a GC_RUN
-// (see Line) only after every process that carries it has ended. That may take some seconds longer than ctx.
+// its folder, that ctx ended first, or that one of its processes cannot be killed; the Result still has the output
+// so far. Run returns only after every process of the line's process group has been sent SIGKILL. With a GC_RUN
+// (see Line) it also waits until every process with that value has ended. That may take some seconds longer than
+// ctx.
 //
-// A process that waits for a file system or a device may survive SIGKILL. Two seconds after ctx, Run gives it up
-// with an error. A separate goroutine collects its exit status whenever the kernel releases it.
+// A process that waits for a file system or a device may survive SIGKILL. Two seconds after ctx, Run abandons it
+// with an error. A separate goroutine reaps it when the kernel releases it.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := l.command(ctx)
 	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}, tee: l.Tee}
@@ -84,14 +86,15 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !over {
-		// it ends the processes that it finds; those that stay are known
+		// kills the processes that it finds; the error already reports those that remain
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()
 		res.Code = -1
-		err := fmt.Errorf("its process %d cannot be ended, it waits for a file system or a device",
+		err := fmt.Errorf("its process %d does not exit, because it waits for a file system "+
+			"or a device",
 			cmd.Process.Pid)
-		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended,
+		return res, fmt.Errorf("%q was killed: %w; and %w", l.Text, ended,
 			errors.Join(l.outside(pipes.said.String(), true), err))
 	}
 	leftErr := sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), sweepTimeout)
@@ -102,10 +105,10 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	var exit *exec.ExitError
 	switch {
 	case ended != nil && (dirErr != nil || leftErr != nil):
-		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended,
+		return res, fmt.Errorf("%q was killed: %w; and %w", l.Text, ended,
 			errors.Join(dirErr, leftErr))
 	case ended != nil:
-		return res, fmt.Errorf("%q was ended: %w", l.Text, ended)
+		return res, fmt.Errorf("%q was killed: %w", l.Text, ended)
 	case dirErr != nil:
 		return Result{Code: -1}, fmt.Errorf("cannot run %q: %w", l.Text, dirErr)
 	case err != nil && !errors.As(err, &exit):
@@ -116,11 +119,11 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits for the end of a command, at most killGrace longer than ctx. If it is not over then, nothing of it
-// but its process may be looked at any more.
+// await waits until a command has exited, at most killGrace longer than ctx. If over is false, the caller may use
+// only the command's process.
 func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
 	result := make(chan error, 1)
-	// only this goroutine can collect the exit status, which may never come
+	// only this goroutine can reap the process, which may never exit
 	go func() { result <- cmd.Wait() }()
 	select {
 	case err := <-result:

@@ -8,18 +8,18 @@ import (
 	"gcity/internal/proc"
 )
 
-// pidsHold is how long the kernel's process numbers are assumed not to wrap around.
+// pidsHold is how long the kernel is assumed not to reuse pids.
 const pidsHold = 5 * time.Second
 
-// sweep ends what carries a marker and outlived its line's process group, and waits for that up to a limit. shell
-// was the line's pid.
+// sweep kills the processes with a marker that have outlived their line's process group, and waits for their exit
+// up to a limit. shell was the pid of the line's shell.
 func sweep(marker string, shell int, took, limit time.Duration) error {
 	if marker == "" {
 		return nil
 	}
 	ours := func(pid int) bool {
 		env := proc.Environ(pid)
-		// The bytes are looked for first, because nearly every process has none of it.
+		// check the raw bytes first: nearly no process contains them
 		return bytes.Contains(env, []byte(marker)) && proc.HasEnv(env, marker, false)
 	}
 	var left []int
@@ -30,10 +30,10 @@ func sweep(marker string, shell int, took, limit time.Duration) error {
 		_, left, err = proc.Sweep(ours, deadline)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot look for what it left behind: %w", err)
+		return fmt.Errorf("cannot find the processes that it left behind: %w", err)
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("it left processes behind that cannot be ended: pids %v", left)
+		return fmt.Errorf("it left processes behind that cannot be killed: pids %v", left)
 	}
 	return nil
 }

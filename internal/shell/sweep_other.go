@@ -4,5 +4,6 @@ package shell
 
 import "time"
 
-// sweep knows no process by its environment here: what leaves the line's process group lives on.
+// sweep does nothing on this system, where the environment of other processes cannot be read: processes that leave
+// the line's process group survive.
 func sweep(string, int, time.Duration, time.Duration) error { return nil }

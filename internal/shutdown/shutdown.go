@@ -1,5 +1,5 @@
-// Package shutdown limits the time that a program spends after it has decided to end: finishing requests, undoing
-// what is half done, notifying others. What is not done by then is abandoned and reported.
+// Package shutdown limits the time that a program spends on its shutdown: finishing requests, undoing incomplete
+// work, notifying others. Work that is not done by then is abandoned and reported.
 package shutdown
 
 import (
@@ -24,12 +24,11 @@ type Deadline struct {
 
 	mu        sync.Mutex
 	timers    []*time.Timer // nil until the shutdown begins
-	cleanupBy time.Time     // when cleanup ends
+	cleanupBy time.Time     // time at which cleanup must end
 	abandoned []string
 }
 
-// New returns a deadline of limit after Begin. Cleanup may use two thirds of it, so that time remains to notify
-// others.
+// New returns a deadline of limit after Begin. Cleanup may use two thirds of it; the rest is for notifying others.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
 	d.all, d.endAll = context.WithCancelCause(context.Background())
@@ -52,13 +51,13 @@ func (d *Deadline) Begin() {
 	close(d.begun)
 }
 
-// Limit returns the whole length of the shutdown.
+// Limit returns the total time of the shutdown.
 func (d *Deadline) Limit() time.Duration { return d.limit }
 
 // Begun is closed when the shutdown begins.
 func (d *Deadline) Begun() <-chan struct{} { return d.begun }
 
-// Left returns the time that remains for work in progress and cleanup: limit, or less during the shutdown.
+// Left returns the remaining time for work in progress and cleanup: limit, or less during the shutdown.
 func (d *Deadline) Left(limit time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,13 +90,13 @@ func (d *Deadline) End() string {
 
 type key struct{}
 
-// NewContext returns a copy of ctx that carries d.
+// NewContext returns a copy of ctx with d as a value.
 func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup that must happen although ctx has ended. It lasts for limit, or
-// until the cleanup time of the shutdown that ctx carries is over.
+// CleanupContext returns a context for cleanup that must happen even if ctx has ended. It lasts for limit, or until
+// the end of the cleanup time of the shutdown in ctx.
 func CleanupContext(
 	ctx context.Context, limit time.Duration,
 ) (context.Context, context.CancelFunc) {

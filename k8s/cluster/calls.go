@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// patience is how long a start may take: images are pulled, and nodes are made.
+// patience is the time limit of a start, which may have to pull images and wait for new nodes.
 const patience = 5 * time.Minute
 
 var (
@@ -54,7 +54,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return session.Status{}, fmt.Errorf(
-			"cannot start %q: its pod %s is there: %w",
+			"cannot start %q: its pod %s exists already: %w",
 			s.Name,
 			pod.Name,
 			session.ErrExists,
@@ -67,7 +67,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		)
 	}
 	p.mu.Lock()
-	// else the watch was first, and knows more
+	// otherwise the watch has reported the pod before, with newer data
 	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID {
 		p.saw(made)
 	}
@@ -81,7 +81,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// clear makes room for a session: the pod of an ended one is deleted, a living one refuses the start.
+// clear deletes the pod of an ended session before a start. It returns an error if the session is still alive.
 func (p *Provider) clear(ctx context.Context, name string) error {
 	if err := p.until(ctx, func() bool { return p.synced || p.down != nil }); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 	case e.exit == nil:
 		p.mu.Unlock()
 		return fmt.Errorf(
-			"cannot start %q: its pod %s is there: %w",
+			"cannot start %q: its pod %s exists already: %w",
 			name,
 			e.pod.Name,
 			session.ErrExists,
@@ -116,7 +116,7 @@ func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 	cancel()
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf(
-			"the pod %s cannot be deleted: %w",
+			"cannot delete the pod %s: %w",
 			pod.Name,
 			explain(err, "delete", pod.Namespace),
 		)
@@ -143,11 +143,12 @@ func (p *Provider) takeBack(pod *corev1.Pod) {
 	defer cancel()
 	p.mu.Lock()
 	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
-		p.end(e, session.Exit{}) // the caller of Start has the reason
+		p.end(e, session.Exit{}) // the caller of Start gets the reason
 	}
 	p.mu.Unlock()
 	if err := p.delete(ctx, pod); err != nil {
-		p.o.Logger.Warn("the pod of a failed start stays", "pod", pod.Name, "error", err)
+		p.o.Logger.Warn("the pod of a failed start could not be deleted", "pod", pod.Name, "error",
+			err)
 	}
 }
 
@@ -166,11 +167,11 @@ func (p *Provider) bringUp(
 		)
 	case why != "":
 		return session.Status{}, session.Missing(
-			fmt.Errorf("cannot start %q: its pod %s does not run: %s", s.Name, made.Name, why),
+			fmt.Errorf("cannot start %q: its pod %s is not running: %s", s.Name, made.Name, why),
 		)
 	default:
 		return session.Status{}, fmt.Errorf(
-			"cannot start %q: its pod %s does not run: %w",
+			"cannot start %q: its pod %s is not running: %w",
 			s.Name,
 			made.Name,
 			err,
@@ -195,14 +196,14 @@ func (p *Provider) bringUp(
 		return st, nil
 	}
 	p.heard(e, &st)
-	if e.starting = false; e.exit != nil { // so soon
+	if e.starting = false; e.exit != nil { // the agent has exited already
 		p.report(*e.exit)
 	}
 	return p.status(e), nil
 }
 
-// awaitPod waits for the stream to a new pod, and reports what it waits for. final means that the pod will not run, and
-// why says so.
+// awaitPod waits for the stream to a new pod, and reports what it waits for. final means that the pod will never
+// run, for the reason why.
 func (p *Provider) awaitPod(
 	ctx context.Context,
 	made *corev1.Pod,
@@ -261,7 +262,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return p.until(ctx, func() bool { return e.exit != nil })
 }
 
-// stopPod ends a pod that no stream leads to.
+// stopPod stops a pod without a stream.
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
 	seconds := int64(max(1, grace.Seconds()))
 	err := p.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
@@ -276,7 +277,7 @@ func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Dura
 	})
 }
 
-// Acknowledge implements session.Acknowledger: the pod of an ended session is deleted.
+// Acknowledge implements session.Acknowledger. It deletes the pod of an ended session.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	p.mu.Lock()
 	e := p.find(name)
@@ -391,7 +392,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	p.mu.Unlock()
 	if !current {
 		return nil, fmt.Errorf(
-			"the output of that life of %q is not kept: %w",
+			"the output of that session of %q is not available any more: %w",
 			name,
 			session.ErrNotFound,
 		)
@@ -403,7 +404,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return l.Capture(ctx, name, id)
 }
 
-// Usage implements session.Meter: each pod measures its own processes.
+// Usage implements session.Meter. Each pod measures its own processes.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	p.mu.Lock()
 	links := map[string]*link{}

@@ -19,7 +19,7 @@ import (
 // Options select the city.
 type Options struct {
 	City     string // absolute path of the city's folder on this machine, and in the pods
-	Observe  bool   // another process runs the city: nothing is changed
+	Observe  bool   // another process runs the city, so the provider must not change anything
 	Settings Settings
 	Logger   *slog.Logger
 }
@@ -34,33 +34,34 @@ type Provider struct {
 	life   context.Context
 	wg     sync.WaitGroup
 
-	mu     sync.Mutex
-	pods   map[string]*entry // by the pod's name
-	synced bool              // the pods have been listed since the cluster was last lost
-	down   error             // why the cluster cannot be asked; nil = it answers
-	retry  time.Time         // when it is asked again, while down
-	since  time.Time         // when that began
-	moved  chan struct{}     // closed and replaced when an entry changes
+	mu   sync.Mutex
+	pods map[string]*entry // by the pod's name
+	// the pods have been listed since the last time the cluster did not answer
+	synced bool
+	down   error         // why the cluster does not answer; nil = it answers
+	retry  time.Time     // time of the next request to the cluster, while it is down
+	since  time.Time     // time at which it stopped answering
+	moved  chan struct{} // closed and replaced when an entry changes
 	kept   map[string][]output
 }
 
-// entry is one pod, as the last news of it say.
+// entry is the last known state of one pod.
 type entry struct {
 	note note
 	pod  *corev1.Pod
-	gone bool // deleted, and its end not yet acknowledged
+	gone bool // the pod was deleted, but its end is not acknowledged yet
 
-	link   *link          // nil while no stream is open
-	last   session.Status // what the pod said of its session last; zero = nothing yet
-	silent time.Time      // since when no stream is open, though the pod runs
+	link   *link          // nil = no open stream
+	last   session.Status // last status of the session from the pod; zero = none yet
+	silent time.Time      // time since which the pod runs without an open stream
 	exit   *session.Exit
-	asked  bool // a stop was asked for
-	worker bool // a goroutine keeps the stream
+	asked  bool // a stop was requested
+	worker bool // a goroutine keeps the stream open
 
-	starting bool // Start has not returned: it reports an end to its caller
+	starting bool // Start has not returned yet, and reports an exit to its caller
 }
 
-// output is what one life printed.
+// output is the output of one session.
 type output struct {
 	id   string
 	data []byte
@@ -71,7 +72,7 @@ const (
 	callLimit = 10 * time.Second // for one request to the API server
 )
 
-// New makes the provider. It does not ask the cluster: what is wrong there is List's and Start's to say.
+// New creates the provider. It sends no request to the cluster: List and Start report problems there.
 func New(o Options) (*Provider, error) {
 	config, err := o.Settings.restConfig()
 	if err != nil {
@@ -79,7 +80,7 @@ func New(o Options) (*Provider, error) {
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, session.Missing(fmt.Errorf("the cluster cannot be used: %w", err))
+		return nil, session.Missing(fmt.Errorf("cannot use the cluster: %w", err))
 	}
 	p := &Provider{
 		o: o, config: config, client: client, exits: make(chan session.Exit, exitsKept),
@@ -90,19 +91,19 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// Close lets go of all pods. They go on.
+// Close closes the streams to all pods. The pods keep running.
 func (p *Provider) Close() {
 	p.stop()
 	p.wg.Wait()
 }
 
-// changed wakes goroutines that wait for a change of an entry. Under mu.
+// changed wakes the goroutines that wait for a change of an entry. The caller holds mu.
 func (p *Provider) changed() {
 	close(p.moved)
 	p.moved = make(chan struct{})
 }
 
-// until waits until so holds, which is called under mu.
+// until waits until so returns true. It calls so with mu held.
 func (p *Provider) until(ctx context.Context, so func() bool) error {
 	for {
 		p.mu.Lock()
@@ -122,7 +123,7 @@ func (p *Provider) until(ctx context.Context, so func() bool) error {
 // Exits implements session.Notifier.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// end notes the end of a session once, and reports it. Under mu.
+// end records the end of a session, only once, and reports it. The caller holds mu.
 func (p *Provider) end(e *entry, x session.Exit) {
 	if e.exit != nil {
 		return
@@ -135,7 +136,7 @@ func (p *Provider) end(e *entry, x session.Exit) {
 	p.changed()
 }
 
-// report hands an end to the reader of Exits. What does not fit is found by List.
+// report sends an end to the reader of Exits. If the channel is full, List still shows it.
 func (p *Provider) report(x session.Exit) {
 	select {
 	case p.exits <- x:
@@ -143,7 +144,7 @@ func (p *Provider) report(x session.Exit) {
 	}
 }
 
-// lost notes an end that the pod itself did not report. Under mu.
+// lost records an end that the pod itself did not report. The caller holds mu.
 func (p *Provider) lost(e *entry, reason string) {
 	code, signal, why := ended(e.pod)
 	if reason != "" {
@@ -157,10 +158,10 @@ func (p *Provider) lost(e *entry, reason string) {
 	})
 }
 
-// find returns the pod of a session. Under mu.
+// find returns the pod of a session. The caller holds mu.
 func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
 
-// livingLink returns the stream to a living session.
+// livingLink returns the stream to a session that is alive.
 func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
 	p.mu.Lock()
 	e := p.find(name)
@@ -201,8 +202,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	if !p.synced {
 		defer p.mu.Unlock()
-		return nil, fmt.Errorf("the cluster does not answer since %s, "+
-			"and is asked again at %s: %w",
+		return nil, fmt.Errorf("the cluster has not answered since %s; next try at %s: %w",
 			p.since.Format(time.TimeOnly), p.retry.Format(time.TimeOnly), p.down)
 	}
 	p.mu.Unlock()
@@ -225,7 +225,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	out := []session.Status{}
 	for _, e := range p.pods {
 		if e.starting && e.exit != nil {
-			continue // Start takes it back
+			continue // Start deletes it
 		}
 		out = append(out, p.status(e))
 	}
@@ -233,10 +233,10 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return out, nil
 }
 
-// adoptLimit is how long a look waits for the first stream to a pod that runs.
+// adoptLimit is how long List waits for the first stream to a running pod.
 const adoptLimit = 3 * time.Second
 
-// adopt waits until every pod that runs has a stream, or has had adoptLimit for one.
+// adopt waits until every running pod has a stream, or has been without one for adoptLimit.
 func (p *Provider) adopt(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
@@ -251,7 +251,7 @@ func (p *Provider) adopt(ctx context.Context) {
 	})
 }
 
-// refresh asks a pod how its session is, through its stream.
+// refresh requests the status of a session through the pod's stream.
 func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -264,11 +264,11 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	case len(all) > 0:
 		p.heard(e, &all[len(all)-1])
 	case !e.starting && !p.o.Observe:
-		p.lost(e, "its controller ended before the agent was started")
+		p.lost(e, "its controller exited before the agent was started")
 	}
 }
 
-// heard notes what a pod says of its session. Under mu.
+// heard records the status that a pod has reported. The caller holds mu.
 func (p *Provider) heard(e *entry, st *session.Status) {
 	if st.ID != e.note.ID {
 		return
@@ -279,12 +279,12 @@ func (p *Provider) heard(e *entry, st *session.Status) {
 	}
 }
 
-// status is what is known of a session. Under mu.
+// status returns the last known status of a session. The caller holds mu.
 func (p *Provider) status(e *entry) session.Status {
 	st := e.last
 	st.Name, st.Agent, st.City = e.note.Name, e.note.Agent, e.note.City
 	st.ID, st.Fingerprint = e.note.ID, e.note.Fingerprint
-	st.PID = 0 // it is a process of another machine
+	st.PID = 0 // a pid in the pod has no meaning on this machine
 	st.Alive, st.Exit = e.exit == nil, e.exit
 	st.Details = details(e.pod)
 	if st.Started.IsZero() {
@@ -319,7 +319,8 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	e := p.find(name)
 	if e == nil {
 		p.mu.Unlock()
-		return session.Status{}, fmt.Errorf("cannot look at %q: %w", name, session.ErrNotFound)
+		return session.Status{}, fmt.Errorf("cannot read the state of %q: %w", name,
+			session.ErrNotFound)
 	}
 	l, key := e.link, e.pod.Name
 	p.mu.Unlock()
@@ -331,7 +332,8 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	return p.status(e), nil
 }
 
-// Check implements session.Checker: the settings are valid, the namespace answers, and pods may be created there.
+// Check implements session.Checker. It checks that the settings are valid, that the namespace exists, and that pods
+// may be created there.
 func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -352,12 +354,12 @@ func (p *Provider) Check(ctx context.Context) error {
 	return nil
 }
 
-// noteOf reads what a pod says of its session.
+// noteOf reads the note of a session from its pod.
 func noteOf(pod *corev1.Pod) (note, error) {
 	var n note
 	err := json.Unmarshal([]byte(pod.Annotations[noteSpec]), &n)
 	if err == nil && (n.Name == "" || n.ID == "") {
-		err = fmt.Errorf("the annotation %s names no session", noteSpec)
+		err = fmt.Errorf("the annotation %s does not name a session", noteSpec)
 	}
 	return n, err
 }

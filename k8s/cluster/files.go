@@ -17,10 +17,10 @@ import (
 	"gcity/k8s/tunnel"
 )
 
-// maxFiles is how many bytes of a working folder go into a pod. More belongs into a volume.
+// maxFiles is the maximum size of a working folder that is copied into a pod, in bytes. Larger ones need a volume.
 const maxFiles = 64 << 20
 
-// leftOut are folders that stay on the controller's machine.
+// leftOut lists the folders that are not copied into the pod.
 var leftOut = []string{".gc", ".beads", ".git", "node_modules"}
 
 // sendFiles copies the agent's working folder into the pod.
@@ -44,7 +44,7 @@ func sendFiles(ctx context.Context, l *link, dir string) error {
 	}
 	resp, err := client.Do(r)
 	if err != nil {
-		return fmt.Errorf("the working folder cannot be copied into the pod: %w", err)
+		return fmt.Errorf("cannot copy the working folder into the pod: %w", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -54,7 +54,7 @@ func sendFiles(ctx context.Context, l *link, dir string) error {
 	return nil
 }
 
-// pack writes a folder as a tar, without what is left out.
+// pack writes a folder as a tar, without the folders in leftOut.
 func pack(to io.Writer, dir string) error {
 	out := tar.NewWriter(to)
 	total := int64(0)

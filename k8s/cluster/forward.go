@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// sessionHeader is api.SessionHeader: the controller takes the sender of a request to be the agent of that session.
+// sessionHeader is api.SessionHeader: the controller treats a request with it as sent by the agent of that session.
 const sessionHeader = "Gcity-Session"
 
-// serveAgent forwards the requests of a pod's agent to the city's controller, in the name of the agent's session, until
-// the stream ends.
+// serveAgent forwards the requests of a pod's agent to the city's controller, on behalf of the agent's session,
+// until the stream ends.
 func (p *Provider) serveAgent(l *link, id string) {
 	controller := &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -28,7 +28,7 @@ func (p *Provider) serveAgent(l *link, id string) {
 	defer controller.CloseIdleConnections()
 	proxy := &httputil.ReverseProxy{
 		Transport:     controller,
-		FlushInterval: -1, // streams are forwarded as they come
+		FlushInterval: -1, // forward streams without buffering
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", "city"
 			r.Out.Host = r.In.Host
@@ -53,8 +53,8 @@ func (p *Provider) serveAgent(l *link, id string) {
 	_ = server.Serve(l.mux) // the stream has ended
 }
 
-// forbidden returns why an agent in a pod may not send a request; "" = it may. An agent in a pod may do what an agent
-// on the controller's machine is meant to do, but not end the city or type into the terminals of others.
+// forbidden returns why an agent in a pod must not send a request, or "" if it may. An agent in a pod may do the
+// same as an agent on the controller's machine, except stop the city and use the terminals of other agents.
 func forbidden(r *http.Request) string {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	switch {
@@ -68,7 +68,7 @@ func forbidden(r *http.Request) string {
 	return ""
 }
 
-// refuse answers as the controller's API does.
+// refuse answers in the format of the controller's API.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	data, err := json.Marshal(map[string]any{"code": code, "message": message})
 	if err != nil {
@@ -76,5 +76,5 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // the agent's command has gone
+	_, _ = w.Write(data) // the agent's command has exited
 }

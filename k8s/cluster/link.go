@@ -88,7 +88,7 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// serveLink makes an open stream known, and serves it until it ends.
+// serveLink registers an open stream, and serves it until it ends.
 func (p *Provider) serveLink(ctx context.Context, e *entry, l *link) {
 	defer l.mux.Close()
 	defer l.Client.Close()
@@ -115,7 +115,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link) {
 	wg.Wait()
 }
 
-// ended notes an end that a pod reports. What the session printed is kept first, while the pod has it.
+// ended handles an exit that a pod reports. It first saves the output, while the pod still has it.
 func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit) {
 	if x.ID != e.note.ID {
 		return
@@ -129,14 +129,14 @@ func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit)
 		p.keepOutput(x.Name, output{x.ID, data})
 	}
 	if e.pod.DeletionTimestamp != nil &&
-		!e.asked { // the pod stopped its agent because the cluster ends the pod
+		!e.asked { // the pod stopped its agent because the cluster is terminating the pod
 		_, _, why := ended(e.pod)
 		x.Asked, x.Lost, x.Reason = false, true, why
 	}
 	p.end(e, x)
 }
 
-// keepOutput keeps what the last two lives of a session printed. Under mu.
+// keepOutput saves the output of the last two sessions of a name. The caller holds mu.
 func (p *Provider) keepOutput(name string, o output) {
 	all := p.kept[name]
 	for _, k := range all {
@@ -148,7 +148,8 @@ func (p *Provider) keepOutput(name string, o output) {
 	p.kept[name] = all[max(0, len(all)-2):]
 }
 
-// keptOf is what is kept of the last life and the one before: one less while a new one runs. Under mu.
+// keptOf returns the saved output of earlier sessions of a name: of two, or of one while a new session runs. The
+// caller holds mu.
 func (p *Provider) keptOf(name string, e *entry) []output {
 	all := p.kept[name]
 	if e != nil && len(all) > 0 && all[len(all)-1].id != e.note.ID {
@@ -173,7 +174,7 @@ func (s *stream) Close() error {
 	return s.WriteCloser.Close()
 }
 
-// err returns why the exec has ended; nil = it has not, or the reason is unknown.
+// err returns why the exec has ended. It is nil if the exec is open or the reason is unknown.
 func (s *stream) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +184,7 @@ func (s *stream) err() error {
 	return s.reason
 }
 
-// Write keeps what the program in the pod says on standard error.
+// note stores what the program in the pod writes to stderr.
 func (s *stream) note(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +198,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// exec opens the one stream to a pod: a program there that joins it with the process that holds the agent.
+// exec opens the only stream to a pod. It executes a program there that connects the stream to the process with the
+// agent's terminal.
 func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 	r := p.client.CoreV1().
 		RESTClient().

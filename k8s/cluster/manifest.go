@@ -17,16 +17,16 @@ import (
 	"gcity/session"
 )
 
-// Marks of gcity on a pod.
+// Labels and annotations of gcity's pods.
 const (
 	labelCity    = "gcity.dev/city"    // hash of the city's folder
 	labelSession = "gcity.dev/session" // hash of the session's name
-	noteSpec     = "gcity.dev/spec"    // JSON of a note: no command, no environment
+	noteSpec     = "gcity.dev/spec"    // a note as JSON, without the command and the environment
 	container    = "agent"
 	graceSeconds = 30
 )
 
-// note is what a pod says of its session.
+// note describes a pod's session.
 type note struct {
 	Name        string              `json:"name"`
 	Agent       string              `json:"agent"`
@@ -35,7 +35,8 @@ type note struct {
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 
-// manifest is the pod of a session. The command and the environment are not in it: they go through the stream.
+// manifest returns the pod of a session. It does not contain the command and the environment, which are sent
+// through the stream.
 func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 	data, err := json.Marshal(note{spec.Name, spec.Agent, spec.City, spec.ID, spec.Fingerprint})
 	if err != nil {
@@ -92,12 +93,12 @@ func (s *Settings) installer(mounts []corev1.VolumeMount) corev1.Container {
 		ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
 		Command:         []string{"/gcity-pod", "install"},
 		VolumeMounts:    mounts,
-		// the last output of a failed container is in the pod's status then
+		// so that the pod's status contains the last output of a failed container
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }
 
-// agent is the container that the agent runs in.
+// agent returns the container in which the agent runs.
 func (s *Settings) agent(
 	mounts []corev1.VolumeMount,
 	resources corev1.ResourceRequirements,
@@ -116,7 +117,7 @@ func empty(name string) corev1.Volume {
 	}
 }
 
-// within reports whether a folder is another one or below it.
+// within reports whether path is dir or below it.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
@@ -143,7 +144,7 @@ func (s *Settings) resources() (corev1.ResourceRequirements, error) {
 		amount, err := resource.ParseQuantity(q.value)
 		if err != nil {
 			return out, fmt.Errorf(
-				"%s = %q is not an amount of Kubernetes, such as \"500m\" or \"1Gi\"",
+				"%s = %q is not a Kubernetes quantity, such as \"500m\" or \"1Gi\"",
 				q.key,
 				q.value,
 			)
@@ -153,11 +154,11 @@ func (s *Settings) resources() (corev1.ResourceRequirements, error) {
 	return out, nil
 }
 
-// merge applies the pod file, which may not change what gcity needs.
+// merge applies the pod file, which must not change the fields that gcity sets.
 func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	text, err := os.ReadFile(s.Pod)
 	if err != nil {
-		return nil, fmt.Errorf("the pod file cannot be read: %w; correct GC_K8S_POD", err)
+		return nil, fmt.Errorf("cannot read the pod file: %w; correct GC_K8S_POD", err)
 	}
 	patch, err := yaml.YAMLToJSON(text)
 	if err != nil {
@@ -169,7 +170,7 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	}
 	data, err := strategicpatch.StrategicMergePatch(base, patch, corev1.Pod{})
 	if err != nil {
-		return nil, fmt.Errorf("the pod file %s cannot be merged: %w", s.Pod, err)
+		return nil, fmt.Errorf("cannot merge the pod file %s: %w", s.Pod, err)
 	}
 	out := &corev1.Pod{}
 	if err := json.Unmarshal(data, out); err != nil {
@@ -177,7 +178,7 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	}
 	if what := conflict(pod, out); what != "" {
 		return nil, fmt.Errorf(
-			"the pod file %s sets %s, which gcity sets itself: remove it there",
+			"the pod file %s sets %s, which gcity sets itself: remove it from the file",
 			s.Pod,
 			what,
 		)
@@ -185,7 +186,7 @@ func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	return out, nil
 }
 
-// conflict names what a merged pod has lost that gcity needs; "" = nothing.
+// conflict returns the field that gcity needs and that the merged pod has changed, or "".
 func conflict(want, got *corev1.Pod) string {
 	switch {
 	case got.Name != want.Name || got.Namespace != want.Namespace:

@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// waiting says why a pod does not run yet; final means that waiting does not help.
+// waiting returns why a pod is not running yet. final means that it will never run.
 func waiting(pod *corev1.Pod) (why string, final bool) {
 	st := &pod.Status
 	for _, all := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
@@ -57,18 +57,18 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
-// progress says what a start waits for where nothing is wrong.
+// progress returns what a normal start is waiting for.
 func progress(pod *corev1.Pod) string {
 	switch {
 	case pod.Spec.NodeName == "":
-		return "waits for a node"
+		return "its pod is waiting for a node"
 	case runs(pod):
-		return "opens the stream to it"
+		return "the stream to its pod is being opened"
 	}
-	return "its image is pulled and its containers are created on node " + pod.Spec.NodeName
+	return "its pod is being prepared (images, containers) on node " + pod.Spec.NodeName
 }
 
-// runs reports whether the agent's container runs.
+// runs reports whether the agent's container is running.
 func runs(pod *corev1.Pod) bool {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container {
@@ -78,12 +78,13 @@ func runs(pod *corev1.Pod) bool {
 	return false
 }
 
-// over reports whether nothing of a pod runs any more.
+// over reports whether all containers of a pod have ended.
 func over(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// ended says how a pod has ended that its agent did not report: by the kubelet, by an eviction, with its node.
+// ended returns how a pod ended if its agent did not report it: stopped by the kubelet, evicted, or lost with its
+// node.
 func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	code = -1
 	for i := range pod.Status.ContainerStatuses {
@@ -109,7 +110,7 @@ func ended(pod *corev1.Pod) (code int, signal, reason string) {
 	return code, signal, cmp.Or(reason, "the pod has ended")
 }
 
-// isAbout reports whether a refusal is about a kind of object.
+// isAbout reports whether an API error is about a kind of object.
 func isAbout(err error, kind string) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -119,7 +120,7 @@ func isAbout(err error, kind string) bool {
 	return details != nil && details.Kind == kind
 }
 
-// explain says what a refusal of the API server means for the user, and what would help.
+// explain turns an error of the API server into one for users, with what to do.
 func explain(err error, verb, namespace string) error {
 	var status apierrors.APIStatus
 	switch {
@@ -147,14 +148,14 @@ func explain(err error, verb, namespace string) error {
 	case apierrors.IsUnauthorized(err):
 		return session.Missing(
 			fmt.Errorf(
-				"the cluster refuses the credentials, which may have expired: log in again: %w",
+				"the cluster refuses the credentials, which may have expired; log in again: %w",
 				err,
 			),
 		)
 	case apierrors.IsNotFound(err) && isAbout(err, "namespaces"):
 		return session.Missing(
 			fmt.Errorf(
-				"there is no namespace %s: run kubectl create namespace %s",
+				"namespace %s does not exist; run kubectl create namespace %s",
 				namespace,
 				namespace,
 			),
@@ -169,7 +170,7 @@ func explain(err error, verb, namespace string) error {
 	return err
 }
 
-// unsent reports whether a request did not reach the API server, so that it changed nothing there.
+// unsent reports whether a request certainly did not reach the API server, so that nothing has changed there.
 func unsent(err error) bool {
 	var op *net.OpError
 	var name *net.DNSError
@@ -177,7 +178,7 @@ func unsent(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &name) || errors.As(err, &cert)
 }
 
-// since is when a pod began to be what it is.
+// since returns the time at which a pod got its current state.
 func since(pod *corev1.Pod) metav1.Time {
 	for i := range pod.Status.ContainerStatuses {
 		if c := &pod.Status.ContainerStatuses[i]; c.Name == container && c.State.Running != nil {

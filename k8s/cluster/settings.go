@@ -1,9 +1,10 @@
-// Package cluster is a session provider whose sessions are pods of a Kubernetes cluster. A pod holds its agent's
-// terminal itself (package pod); the provider keeps one stream to each pod, and one watch for all of them.
+// Package cluster is a session provider that runs sessions as pods of a Kubernetes cluster. In each pod a program
+// holds the agent's terminal (package pod). The provider keeps one stream to each pod, and one watch for all of
+// them.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It has one for the watch and one for each pod; Close stops them.
+// A Provider may be used concurrently. It has one goroutine for the watch and one for each pod; Close stops them.
 package cluster
 
 import (
@@ -22,12 +23,12 @@ import (
 
 // Settings are the [session.k8s] table of a city.
 type Settings struct {
-	Kubeconfig string `json:"kubeconfig"` // "" = as kubectl finds it
-	Context    string `json:"context"`    // "" = the current one
+	Kubeconfig string `json:"kubeconfig"` // "" = kubectl's default
+	Context    string `json:"context"`    // "" = the current context
 	Namespace  string `json:"namespace"`
 
-	Image      string `json:"image"`       // with the agent's programs in it
-	ToolsImage string `json:"tools_image"` // with gcity-pod in it
+	Image      string `json:"image"`       // must contain the agent's programs
+	ToolsImage string `json:"tools_image"` // must contain gcity-pod
 	PullPolicy string `json:"image_pull_policy"`
 
 	CPURequest string `json:"cpu_request"`
@@ -37,15 +38,15 @@ type Settings struct {
 
 	NodeSelector   map[string]string `json:"node_selector"`
 	ServiceAccount string            `json:"service_account"`
-	Pod            string            `json:"pod"` // a file that is merged into each pod
+	Pod            string            `json:"pod"` // path of a file that is merged into each pod
 }
 
-// ReadSettings reads the settings, and what they leave out from the environment that Gas City's provider reads.
+// ReadSettings parses the settings. Missing ones are read from the same environment variables as in Gas City.
 func ReadSettings(data []byte) (Settings, error) {
 	var s Settings
 	if len(data) > 0 {
 		if err := json.Unmarshal(data, &s); err != nil {
-			return s, fmt.Errorf("the settings of session.k8s cannot be read: %w", err)
+			return s, fmt.Errorf("cannot parse the settings of session.k8s: %w", err)
 		}
 	}
 	s.Image = cmp.Or(s.Image, os.Getenv("GC_K8S_IMAGE"))
@@ -70,7 +71,7 @@ func ReadSettings(data []byte) (Settings, error) {
 	return s, nil
 }
 
-// restConfig says how the API server is reached.
+// restConfig returns the connection settings for the API server.
 func (s *Settings) restConfig() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = s.Kubeconfig
@@ -79,7 +80,7 @@ func (s *Settings) restConfig() (*rest.Config, error) {
 		ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf(
-			"no cluster is known: %w; set KUBECONFIG, and GC_K8S_CONTEXT",
+			"no cluster is configured: %w; set KUBECONFIG and GC_K8S_CONTEXT",
 			err,
 		)
 	}
@@ -94,7 +95,8 @@ func cityLabel(city string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// podName is the pod of a session: the API server refuses a second one.
+// podName returns the name of a session's pod. It depends only on the session, so the API server refuses a second
+// pod for it.
 func podName(city, name string) string {
 	sum := sha256.Sum256([]byte(city + "\x00" + name))
 	clean := strings.Map(func(r rune) rune {

@@ -14,10 +14,11 @@ import (
 const (
 	retryFirst = 200 * time.Millisecond
 	retryLast  = 10 * time.Second
-	longWatch  = 30 * time.Minute // then the API server ends a watch, and the next one goes on
+	// after this time the API server ends a watch, and the next one continues
+	longWatch = 30 * time.Minute
 )
 
-// watch keeps the entries as the cluster's pods are, until ctx ends.
+// watch keeps the entries equal to the cluster's pods, until ctx ends.
 func (p *Provider) watch(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -41,10 +42,10 @@ func (p *Provider) watch(ctx context.Context) {
 	}
 }
 
-// errExpired ends a watch that has to begin with a new list.
+// errExpired means that the watch must start again with a new list.
 var errExpired = errors.New("the watch has expired")
 
-// setDown notes whether the cluster answers, and if not, how long the next try waits.
+// setDown records whether the cluster answers and, if not, the time of the next try.
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +65,7 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 
 func (p *Provider) selector() string { return labelCity + "=" + cityLabel(p.o.City) }
 
-// list replaces the entries by the pods that there are.
+// list replaces the entries by the cluster's current pods.
 func (p *Provider) list(ctx context.Context) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -89,7 +90,7 @@ func (p *Provider) list(ctx context.Context) (version string, err error) {
 	return all.ResourceVersion, nil
 }
 
-// follow applies the events of a watch. It returns the version to go on with.
+// follow applies the events of a watch. It returns the version at which to continue.
 func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	seconds := int64(longWatch.Seconds())
 	w, err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Watch(ctx, metav1.ListOptions{
@@ -128,11 +129,11 @@ func (p *Provider) follow(ctx context.Context, version string) (string, error) {
 	return version, ctx.Err()
 }
 
-// saw notes a pod. Under mu.
+// saw updates the entry of a pod. The caller holds mu.
 func (p *Provider) saw(pod *corev1.Pod) {
 	n, err := noteOf(pod)
 	if err != nil || n.City != p.o.City || podName(n.City, n.Name) != pod.Name {
-		return // a pod that another program labelled
+		return // another program has created a pod with these labels
 	}
 	e := p.pods[pod.Name]
 	if e == nil || e.pod.UID != pod.UID {
@@ -153,7 +154,7 @@ func (p *Provider) saw(pod *corev1.Pod) {
 	p.changed()
 }
 
-// removed notes that a pod is gone. Under mu.
+// removed records that a pod is gone. The caller holds mu.
 func (p *Provider) removed(e *entry) {
 	if e.gone {
 		return

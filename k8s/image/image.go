@@ -1,5 +1,5 @@
-// Package image writes container images without a container engine: one layer, in the archive format that
-// "docker load", "podman load" and "ctr images import" read.
+// Package image writes container images without a container engine: one layer, in the archive format of "docker
+// load", "podman load" and "ctr images import".
 package image
 
 import (
@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-// Image is what to write.
+// Image describes an image.
 type Image struct {
 	Name  string   // with its tag: "example.org/gcity-pod:1"
-	Arch  string   // of its programs; "" = the one of this program
-	Cmd   []string // what a container runs unless its pod names a command
+	Arch  string   // architecture of its programs; "" = that of this program
+	Cmd   []string // default command of a container
 	Files []File
 }
 
@@ -34,7 +34,7 @@ type File struct {
 	Data []byte
 }
 
-// FromDisk returns an executable with the content of a program of this machine.
+// FromDisk returns an executable file with the content of a program on this machine.
 func FromDisk(path, program string) (File, error) {
 	data, err := os.ReadFile(program)
 	if err != nil {
@@ -43,7 +43,7 @@ func FromDisk(path, program string) (File, error) {
 	return File{Path: path, Mode: 0o755, Data: data}, nil
 }
 
-// config is the part of an image's configuration that engines require.
+// config contains the fields of an image's configuration that engines require.
 type config struct {
 	Architecture string          `json:"architecture"`
 	OS           string          `json:"os"`
@@ -73,7 +73,7 @@ type manifest struct {
 	Layers   []string
 }
 
-// Write writes the archive. Equal images give equal bytes.
+// Write writes the archive. Equal images give identical bytes.
 func Write(to io.Writer, im *Image) error {
 	var layer bytes.Buffer
 	if err := writeLayer(&layer, im.Files); err != nil {

@@ -1,5 +1,5 @@
-// Package pod is what runs in a pod: it holds the agent's terminal as on any machine, and serves the session
-// protocol to the helper through a tunnel. It needs nothing else in the container.
+// Package pod runs in a pod. It holds the agent's terminal as on any machine, and serves the session protocol to
+// the helper through a tunnel. It needs nothing else in the container.
 package pod
 
 import (
@@ -28,11 +28,11 @@ import (
 	"gcity/session/pty"
 )
 
-// stopGrace is how long an agent has to finish when its pod is asked to end. Kubernetes kills it 30 seconds after
-// that.
+// stopGrace is the time that an agent has to exit when its pod is terminated. Kubernetes kills it 30 seconds after
+// the request.
 const stopGrace = 20 * time.Second
 
-// Serve is the main process of a container: it serves until it is asked to end. Then the agent is stopped first.
+// Serve is the main process of a container. It serves until the container is to stop, and then stops the agent.
 func Serve(log *slog.Logger) error {
 	_ = os.Remove(tunnel.Socket)
 	l, err := net.Listen("unix", tunnel.Socket)
@@ -61,7 +61,7 @@ func Serve(log *slog.Logger) error {
 	return l.Close()
 }
 
-// house is the one session of a pod.
+// house manages the only session of a pod.
 type house struct {
 	log    *slog.Logger
 	server *protocol.Server
@@ -72,7 +72,7 @@ type house struct {
 	helper *yamux.Session
 }
 
-// serve serves one helper until it leaves. A newer one takes the place of an older one.
+// serve serves one helper until it disconnects. A new helper replaces the previous one.
 func (h *house) serve(conn net.Conn, handler http.Handler) {
 	defer conn.Close()
 	s, err := tunnel.Server(conn)
@@ -89,15 +89,16 @@ func (h *house) serve(conn net.Conn, handler http.Handler) {
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	if err := server.Serve(s); err != nil && !errors.Is(err, io.EOF) {
-		h.log.Info("the helper has left", "error", err)
+		h.log.Info("the helper has disconnected", "error", err)
 	}
 }
 
-// open makes the provider of the pod's only session, in a city that has the same path as on the controller's machine.
+// open creates the provider of the pod's only session, in a city folder with the same path as on the controller's
+// machine.
 func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err := os.MkdirAll(filepath.Join(r.City, ".gc"), 0o700); err != nil {
 		return protocol.Opened{}, fmt.Errorf(
-			"the city's folder cannot be made in the container: %w",
+			"cannot create the city's folder in the container: %w",
 			err,
 		)
 	}
@@ -118,7 +119,7 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
 }
 
-// offerCity makes the city's socket in the container: a connection there goes on through the tunnel.
+// offerCity creates the city's socket in the container. Its connections are forwarded through the tunnel.
 func (h *house) offerCity(path string) error {
 	path, err := disk.SocketPath(path)
 	if err != nil {
@@ -144,7 +145,7 @@ func (h *house) offerCity(path string) error {
 	return nil
 }
 
-// carry connects an agent's command with the controller.
+// carry connects an agent's command to the controller.
 func (h *house) carry(conn net.Conn) {
 	defer conn.Close()
 	h.mu.Lock()
@@ -201,7 +202,7 @@ func (h *house) stopAgents() {
 	}
 }
 
-// files unpacks a tar into the folder that the query names.
+// files unpacks a tar into the folder in the query.
 func (h *house) files(w http.ResponseWriter, r *http.Request) {
 	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
@@ -210,7 +211,7 @@ func (h *house) files(w http.ResponseWriter, r *http.Request) {
 
 func unpack(dir string, from io.Reader) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("the working folder cannot be made in the container: %w", err)
+		return fmt.Errorf("cannot create the working folder in the container: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -227,7 +228,7 @@ func unpack(dir string, from io.Reader) error {
 		}
 		if err != nil {
 			return fmt.Errorf(
-				"the files of the working folder cannot be written in the container: %w",
+				"cannot write the files of the working folder in the container: %w",
 				err,
 			)
 		}
@@ -252,8 +253,7 @@ func unpackOne(root *os.Root, head *tar.Header, in io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// Connect joins standard input and output with the process that serves: it is what the helper executes in the
-// container.
+// Connect connects standard input and output to the serving process. The helper executes it in the container.
 func Connect() error {
 	conn, err := net.Dial("unix", tunnel.Socket)
 	if err != nil {
@@ -266,7 +266,7 @@ func Connect() error {
 	return nil
 }
 
-// Install copies the programs of the image into the volume, from where the agent's container runs them.
+// Install copies the programs of the image into the volume from which the agent's container runs them.
 func Install() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -275,10 +275,10 @@ func Install() error {
 	if err := os.MkdirAll(tunnel.Commands, 0o755); err != nil { //nolint:gosec // G301: for any user
 		return err
 	}
-	gcity := filepath.Join(filepath.Dir(self), "bin", "gcity") // a volume is mounted at /gcity
+	gcity := filepath.Join(filepath.Dir(self), "bin", "gcity") // the volume is mounted at /gcity
 	err = copyProgram(gcity, tunnel.Gcity)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // an image of this program alone
+	case errors.Is(err, fs.ErrNotExist): // the image contains only this program
 	case err != nil:
 		return err
 	default:
@@ -296,7 +296,7 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	// containers of any user run it
+	// containers of any user must be able to run it
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755) //nolint:gosec // G302
 	if err != nil {
 		return err

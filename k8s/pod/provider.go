@@ -15,14 +15,15 @@ import (
 // provider is the provider of the pod's only session.
 type provider struct{ *pty.Provider }
 
-// Start implements session.Provider. The environment is the container's, with what the configuration adds: PATH and
-// HOME of the controller's machine mean nothing here.
+// Start implements session.Provider. The environment is the container's, plus the configured variables. PATH and
+// HOME of the controller's machine have no meaning in the pod.
 func (p *provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	s.Env = environ(os.Environ(), s.Configured())
 	return p.Provider.Start(ctx, s)
 }
 
-// environ returns an agent's environment: its container's, then what is configured. The last value of a name counts.
+// environ returns an agent's environment: the container's, then the configured variables. The last value of a name
+// counts.
 func environ(container, configured []string) []string {
 	values := map[string]string{"TERM": "xterm-256color"}
 	for _, kv := range slices.Concat(container, []string{"TERM=xterm-256color"}, configured) {
@@ -42,10 +43,10 @@ func environ(container, configured []string) []string {
 	return out
 }
 
-// markCity makes a folder one that gcity's commands take for a city that has a controller. Its configuration stays on
-// the controller's machine.
+// markCity prepares a folder so that gcity's commands treat it as a city with a controller. The configuration stays
+// on the controller's machine.
 func markCity(city string) error {
-	// a volume that any user may write to is not trusted; it may belong to root
+	// gcity does not trust a folder that any user may write to; root may own the volume
 	_ = os.Chmod(city, 0o755)
 	f, err := os.OpenFile(filepath.Join(city, ".gc", "controller.lock"), os.O_CREATE|os.O_WRONLY,
 		0o600)

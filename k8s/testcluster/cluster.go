@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	upLimit   = 2 * time.Minute // for the whole start
+	upLimit   = 2 * time.Minute // time limit of the whole start
 	partLimit = 45 * time.Second
 	pause     = 100 * time.Millisecond
 )
 
-// ports are where the parts listen, on 127.0.0.1.
+// ports are the ports of the parts, on 127.0.0.1.
 type ports struct{ Etcd, EtcdPeer, API, Kubelet, Scheduler int }
 
 // cluster manages one cluster. All files of the cluster are in dir.
@@ -54,7 +54,7 @@ func newCluster(dir string) (*cluster, error) {
 	return c, nil
 }
 
-// open returns the cluster of a folder that has one.
+// open returns the existing cluster in a folder.
 func open(dir string) *cluster {
 	dir, err := filepath.Abs(dir)
 	c := &cluster{dir: dir}
@@ -118,14 +118,14 @@ func (c *cluster) start(ctx context.Context, part string) error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%s cannot be started: %w", part, err)
+		return fmt.Errorf("cannot start %s: %w", part, err)
 	}
 	pid := strconv.Itoa(cmd.Process.Pid)
 	if err := os.WriteFile(c.path(part+".pid"), []byte(pid), 0o600); err != nil {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // until the part ends, or this program
+	go func() { ended <- cmd.Wait() }() // returns when the part or this program exits
 	ctx, cancel := context.WithTimeout(ctx, partLimit)
 	defer cancel()
 	for {
@@ -135,7 +135,7 @@ func (c *cluster) start(ctx context.Context, part string) error {
 		}
 		select {
 		case err := <-ended:
-			return fmt.Errorf("%s ended at once: %w: %s", part, err, c.lastOf(part))
+			return fmt.Errorf("%s exited at once: %w: %s", part, err, c.lastOf(part))
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not answer: %w: %s", part, last, c.lastOf(part))
 		case <-time.After(pause):
@@ -143,7 +143,7 @@ func (c *cluster) start(ctx context.Context, part string) error {
 	}
 }
 
-// lastOf returns the end of a part's log.
+// lastOf returns the last part of a part's log.
 func (c *cluster) lastOf(part string) string {
 	data, err := os.ReadFile(c.path("logs", part+".log"))
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *cluster) lastOf(part string) string {
 	return tail(data)
 }
 
-// part returns the command line of a part, and what finds out whether it answers.
+// part returns the command line of a part, and a function that checks whether it answers.
 func (c *cluster) part(name string) (args []string, ready func(context.Context) error, err error) {
 	etcd := "http://127.0.0.1:" + strconv.Itoa(c.ports.Etcd)
 	peer := "http://127.0.0.1:" + strconv.Itoa(c.ports.EtcdPeer)
@@ -213,7 +213,7 @@ func (c *cluster) httpOK(url string) func(context.Context) error {
 	}
 }
 
-// get reads a URL as the administrator. The certificates are the parts' own.
+// get reads a URL as the administrator. The parts have their own certificates.
 func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
 	client := &http.Client{Transport: &http.Transport{
@@ -238,7 +238,7 @@ func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
 
 func (c *cluster) ctrOK(ctx context.Context) error { return c.ctr(ctx, nil, "version") }
 
-// ctr runs containerd's command.
+// ctr runs containerd's command-line client.
 func (c *cluster) ctr(ctx context.Context, stdin io.Reader, args ...string) error {
 	args = append([]string{"--address", c.path("containerd.sock"), "-n", "k8s.io"}, args...)
 	cmd := exec.CommandContext(ctx, "ctr", args...)
@@ -249,7 +249,7 @@ func (c *cluster) ctr(ctx context.Context, stdin io.Reader, args ...string) erro
 	return nil
 }
 
-// nodeReady reports whether the kubelet has registered its node, and the node can run pods.
+// nodeReady returns nil if the kubelet has registered its node and the node can run pods.
 func (c *cluster) nodeReady(ctx context.Context) error {
 	data, err := c.get(ctx, c.url(c.ports.API)+"/api/v1/nodes/"+node)
 	if err != nil {
@@ -271,7 +271,7 @@ func (c *cluster) nodeReady(ctx context.Context) error {
 	return fmt.Errorf("the node is not ready: %+v", n.Status.Conditions)
 }
 
-// pid returns the process of a part, 0 if it does not run.
+// pid returns the process of a part, or 0 if it is not running.
 func (c *cluster) pid(part string) int {
 	data, err := os.ReadFile(c.path(part + ".pid"))
 	if err != nil {
@@ -281,7 +281,7 @@ func (c *cluster) pid(part string) int {
 	if err != nil {
 		return 0
 	}
-	// the pid may belong to another process by now
+	// the pid may belong to another process meanwhile
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || cwd != c.dir {
 		return 0
@@ -289,16 +289,16 @@ func (c *cluster) pid(part string) int {
 	return pid
 }
 
-// kill kills a part with SIGKILL and waits for its end.
+// kill kills a part with SIGKILL and waits until it has exited.
 func (c *cluster) kill(part string) error {
 	pid := c.pid(part)
 	if pid == 0 {
-		return fmt.Errorf("%s does not run", part)
+		return fmt.Errorf("%s is not running", part)
 	}
 	return end(pid, syscall.SIGKILL)
 }
 
-// end sends a signal to a process and waits for its end, which it enforces after ten seconds.
+// end sends a signal to a process and waits until it has exited. After ten seconds it kills the process.
 func end(pid int, signal syscall.Signal) error {
 	if err := syscall.Kill(pid, signal); err != nil {
 		return err
@@ -321,12 +321,12 @@ func (c *cluster) down() error {
 			errs = append(errs, end(pid, syscall.SIGTERM))
 		}
 	}
-	// the kubelet has ended, so what the shims of this cluster hold comes back no more
+	// the kubelet has exited, so nothing restarts the containers of this cluster
 	for _, pid := range c.shims() {
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 		for child := range strings.FieldsSeq(string(children)) {
 			if n, err := strconv.Atoi(child); err == nil {
-				_ = syscall.Kill(n, syscall.SIGKILL) // it may have ended by itself
+				_ = syscall.Kill(n, syscall.SIGKILL) // it may have exited already
 			}
 		}
 		_ = end(pid, syscall.SIGKILL)
@@ -349,7 +349,7 @@ func (c *cluster) down() error {
 	return errors.Join(append(errs, os.RemoveAll(c.dir))...)
 }
 
-// shims returns the processes of containerd that hold containers of this cluster.
+// shims returns the containerd-shim processes of this cluster.
 func (c *cluster) shims() []int {
 	var out []int
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")

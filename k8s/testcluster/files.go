@@ -44,7 +44,7 @@ func (c *cluster) writeFiles() error {
 	files := map[string]any{
 		"ports.json": c.ports,
 		"sa.key":     pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
-		// gcity may do what a test grants it in a Role
+		// the user gcity has only the rights that a test grants in a Role
 		"tokens.csv":      "admin,admin,admin,system:masters\ngcity,gcity,gcity,\n",
 		"kubeconfig":      c.kubeconfig(),
 		"kubelet.json":    c.kubelet(),
@@ -73,7 +73,7 @@ func (c *cluster) writeFiles() error {
 	return nil
 }
 
-// kubeconfig has the users admin, gcity and expired, each in a context of its name.
+// kubeconfig returns a kubeconfig with the users admin, gcity and expired, each in a context of the same name.
 func (c *cluster) kubeconfig() object {
 	users := []object{}
 	contexts := []object{}
@@ -103,7 +103,7 @@ func (c *cluster) kubelet() object {
 		"healthzPort": 0, "podLogsDir": c.path("podlogs"), "maxPods": 200,
 		"cgroupDriver": "cgroupfs", "cgroupsPerQOS": false, "enforceNodeAllocatable": []string{},
 		"failSwapOn": false, "failCgroupV1": false,
-		// a full disk of this machine is not what the tests are about
+		// a full disk of this machine must not evict pods
 		"evictionHard":                object{"memory.available": "50Mi"},
 		"imageGCHighThresholdPercent": 100,
 		"nodeStatusUpdateFrequency":   "2s",
@@ -129,7 +129,7 @@ snapshotter = %[5]q
 		c.path("containerd.sock"), c.path("cni"), "overlayfs")
 }
 
-// audit logs requests about pods and leases, without their bodies.
+// audit returns the policy that logs requests about pods and leases, without their bodies.
 func (c *cluster) audit() object {
 	return object{
 		"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
@@ -145,7 +145,7 @@ func (c *cluster) audit() object {
 	}
 }
 
-// images gives containerd the images of the tests: pause, box (busybox) and gcity-pod.
+// images imports the images of the tests into containerd: pause, box (busybox) and gcity-pod.
 func (c *cluster) images(ctx context.Context) error {
 	box, err := busybox(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *cluster) images(ctx context.Context) error {
 	return nil
 }
 
-// busybox is a root folder with busybox and its commands.
+// busybox returns the files of a root folder with busybox and its commands.
 func busybox(ctx context.Context) ([]image.File, error) {
 	program, err := exec.LookPath("busybox")
 	if err != nil {
@@ -201,7 +201,7 @@ func busybox(ctx context.Context) ([]image.File, error) {
 func podFiles(ctx context.Context, dir string) ([]image.File, error) {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
-		return nil, fmt.Errorf("run this program in the folder k8s: %w", err)
+		return nil, fmt.Errorf("cannot build; run this program in the folder k8s: %w", err)
 	}
 	root := strings.TrimSpace(string(module))
 	out := []image.File{{Path: "bin", Dir: true, Mode: 0o755}}
@@ -217,7 +217,7 @@ func podFiles(ctx context.Context, dir string) ([]image.File, error) {
 		cmd.Dir = source
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%s cannot be built: %w: %s", name, err, tail(out))
+			return nil, fmt.Errorf("cannot build %s: %w: %s", name, err, tail(out))
 		}
 		f, err := image.FromDisk(name, program)
 		if err != nil {

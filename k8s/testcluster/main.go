@@ -28,7 +28,7 @@ import (
 // Variables that the tests read.
 const (
 	kubeconfigEnv = "GCITY_TEST_KUBECONFIG"
-	programEnv    = "GCITY_TEST_CLUSTER" // this program; a test kills parts with it
+	programEnv    = "GCITY_TEST_CLUSTER" // this program; tests use it to kill parts
 	dirEnv        = "GCITY_TEST_CLUSTER_DIR"
 	skipEnv       = "GCITY_TEST_NO_CLUSTER"
 )
@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string) (int, error) {
 	return 2, errUsage
 }
 
-// runTests starts a cluster and runs a command. Without a cluster the command gets the reason instead.
+// runTests starts a cluster and runs a command. If the cluster cannot start, the command gets the reason instead.
 func runTests(ctx context.Context, command []string) (int, error) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		return execute(ctx, command)
@@ -128,7 +128,7 @@ func execute(ctx context.Context, command []string, env ...string) (int, error) 
 	return 0, err
 }
 
-// cacheDir is where the programs of Kubernetes are kept.
+// cacheDir returns the folder of the built Kubernetes programs.
 func cacheDir() string {
 	if dir := os.Getenv("GCITY_TESTCLUSTER_CACHE"); dir != "" {
 		return dir

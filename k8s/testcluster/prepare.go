@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// kubernetes is the version of the cluster. Its modules of the same release are v0 instead of v1.
+// kubernetes is the version of the cluster. Its staging modules have the same version with v0 instead of v1.
 const kubernetes = "v1.34.4"
 
-// programs are the parts that are built from the Go module of Kubernetes.
+// programs returns the parts that are built from the Go module of Kubernetes.
 func programs() []string { return []string{"kube-apiserver", "kube-scheduler", "kubelet"} }
 
-// packages are the other programs, and the Debian packages that have them.
+// packages returns the other programs, and the Debian packages that contain them.
 func packages() map[string]string {
 	return map[string]string{
 		"etcd": "etcd-server", "containerd": "containerd", "ctr": "containerd", "runc": "runc",
@@ -26,7 +26,7 @@ func packages() map[string]string {
 	}
 }
 
-// prepare makes sure that a cluster can be started here: the machine and the programs.
+// prepare checks that a cluster can be started on this machine, and builds or installs the missing programs.
 func prepare(ctx context.Context) error {
 	if os.Getuid() != 0 {
 		return errors.New("a kubelet needs root")
@@ -45,13 +45,13 @@ func prepare(ctx context.Context) error {
 	}
 	if os.Getenv("GCITY_TESTCLUSTER_BUILD") == "no" && !built(cacheDir()) {
 		return fmt.Errorf("the programs of Kubernetes are not in %s, and "+
-			"GCITY_TESTCLUSTER_BUILD=no: "+
-			"run make testcluster once, which takes about ten minutes", cacheDir())
+			"GCITY_TESTCLUSTER_BUILD=no: run `make testcluster` once, which takes about "+
+			"ten minutes", cacheDir())
 	}
 	return build(ctx, cacheDir())
 }
 
-// install installs what is missing, where that is possible.
+// install installs the missing programs, if that is possible.
 func install(ctx context.Context) error {
 	var missing []string
 	for program, pkg := range packages() {
@@ -93,7 +93,7 @@ func built(cache string) bool {
 	return true
 }
 
-// build builds the programs that the cache lacks.
+// build builds the programs that are missing in the cache.
 func build(ctx context.Context, cache string) error {
 	if built(cache) {
 		return nil
@@ -108,7 +108,7 @@ func build(ctx context.Context, cache string) error {
 	}
 	defer os.RemoveAll(src)
 	if err := source(ctx, src); err != nil {
-		return fmt.Errorf("the source of Kubernetes %s cannot be prepared: %w", kubernetes, err)
+		return fmt.Errorf("cannot prepare the source of Kubernetes %s: %w", kubernetes, err)
 	}
 	for _, name := range programs() {
 		to := filepath.Join(cache, name)
@@ -118,7 +118,7 @@ func build(ctx context.Context, cache string) error {
 		cmd := goCommand(ctx, src, "build", "-mod=mod", "-trimpath", "-ldflags", "-s -w", "-o",
 			to+".new", "./cmd/"+name)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%s cannot be built: %w: %s", name, err, tail(out))
+			return fmt.Errorf("cannot build %s: %w: %s", name, err, tail(out))
 		}
 		if err := os.Rename(to+".new", to); err != nil {
 			return err
@@ -127,8 +127,8 @@ func build(ctx context.Context, cache string) error {
 	return nil
 }
 
-// source copies the module of Kubernetes into a folder, with its staging modules replaced by the published ones: the
-// archive of the module leaves them out.
+// source copies the module of Kubernetes into a folder and adds the published versions of its staging modules,
+// which the module's archive does not contain.
 func source(ctx context.Context, src string) error {
 	download := goCommand(ctx, src, "mod", "download", "-json", "k8s.io/kubernetes@"+kubernetes)
 	out, err := download.Output()
@@ -152,7 +152,7 @@ func source(ctx context.Context, src string) error {
 		}
 	}
 	for _, name := range []string{"api", "cmd", "pkg", "plugin", "third_party"} {
-		// a link would do for the compiler, but not for go:embed
+		// go:embed does not follow links, so the files are copied
 		if err := os.CopyFS(filepath.Join(src, name),
 			os.DirFS(filepath.Join(module.Dir, name))); err != nil {
 			return err
@@ -161,7 +161,7 @@ func source(ctx context.Context, src string) error {
 	return nil
 }
 
-// published points the replacements of a go.mod file at published modules.
+// published replaces the local replacements in a go.mod file by published modules.
 func published(mod []byte) []byte {
 	version := "v0" + strings.TrimPrefix(kubernetes, "v1")
 	samples := regexp.MustCompile(`(?m)^.*k8s\.io/sample-.*$`)

@@ -9,16 +9,16 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// Paths in the pod, the same in each container.
+// Paths in the pod, which are the same in each container.
 const (
-	Folder   = "/gcity"              // a volume: the programs, and the socket that connect dials
-	Binary   = Folder + "/gcity-pod" // the program of this side
+	Folder   = "/gcity"              // a volume with the programs and the socket that connect dials
+	Binary   = Folder + "/gcity-pod" // the program that runs in the pod
 	Socket   = Folder + "/pod.sock"  // the pod's end of the tunnel
 	Commands = Folder + "/bin"       // on the PATH of agents
-	Gcity    = Commands + "/gcity"   // what agents report to the controller with
+	Gcity    = Commands + "/gcity"   // the gcity with which agents report to the controller
 )
 
-// FilesPath takes a tar of an agent's working folder, see package pod.
+// FilesPath accepts a tar of an agent's working folder, see package pod.
 const FilesPath = "/v1/files"
 
 // Client returns the side of the helper.
@@ -27,7 +27,7 @@ func Client(rw io.ReadWriteCloser) (*yamux.Session, error) { return yamux.Client
 // Server returns the side of the pod.
 func Server(rw io.ReadWriteCloser) (*yamux.Session, error) { return yamux.Server(rw, config()) }
 
-// config keeps an idle stream open behind proxies, and notices a dead one within a minute.
+// config keeps an idle stream open behind proxies, and detects a dead one within a minute.
 func config() *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.KeepAliveInterval = 20 * time.Second

@@ -29,7 +29,7 @@ func main() {
 		err = pod.Install()
 	default:
 		err = errors.New(
-			"this program runs in the pods of gcity: its words are serve, connect and install",
+			"this program runs in the pods of gcity; its commands are serve, connect and install",
 		)
 	}
 	if err != nil {
