@@ -68,7 +68,7 @@ func ToldToFinish(by string) string { return "asked to finish by " + by }
 // ConvoyItself returns why a bead cannot be part of a convoy.
 func ConvoyItself(id string) string { return id + " is a convoy itself" }
 
-// WaitedFor is the message that a drain has no deadline.
+// WaitedFor describes a drain without a deadline.
 const WaitedFor = "no deadline"
 
 // Idle returns what an idle timeout does.

@@ -26,7 +26,7 @@ func Restart(p *city.RestartPolicy) string {
 	}
 	text := p.Mode
 	if p.Mode == "always" && p.MinUptime > 0 {
-		text += "; an end within " + Setting(p.MinUptime) + " is a crash"
+		text += "; an exit within " + Setting(p.MinUptime) + " is a crash"
 	}
 	if p.MaxRestarts > 0 {
 		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1,
@@ -49,7 +49,7 @@ func RestartLines(s *city.Spec) []string {
 		return lines
 	}
 	if p.Mode == "always" && p.MinUptime > 0 {
-		lines[0] += "; an end within " + Setting(p.MinUptime) + " of the start is a crash"
+		lines[0] += "; an exit within " + Setting(p.MinUptime) + " of the start is a crash"
 	}
 	if p.MaxRestarts > 0 {
 		lines = append(lines, fmt.Sprintf("crash %d within %s leads to quarantine", p.MaxRestarts+1,

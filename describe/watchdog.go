@@ -10,7 +10,7 @@ import (
 func Judges(w *city.Watchdog) string {
 	switch w.Mode {
 	case city.ByTriage:
-		text := w.Triage + ", started for each beat"
+		text := w.Triage + ", started for each check"
 		if w.TTL > 0 {
 			text += ", within " + Setting(w.TTL)
 		}
