@@ -16,14 +16,15 @@ type beadWord struct {
 	Assignee string       `json:"assignee,omitempty"`
 	ParentID string       `json:"parent_id,omitempty"`
 	Labels   []string     `json:"labels,omitempty"`
-	From     string       `json:"from,omitempty"` // of a message, like the next two
+	From     string       `json:"from,omitempty"` // only for messages, like the next two fields
 	To       string       `json:"to,omitempty"`
 	Thread   string       `json:"thread_id,omitempty"`
-	Depth    int          `json:"depth,omitempty"` // see automation.Depth
+	// number of automation runs that led to it, see automation.Depth
+	Depth int `json:"depth,omitempty"`
 }
 
-// BeadEvent returns the event of a change of a bead from was (nil = it is new) to b. by is the author of the change
-// if the bead does not name one, "" = an operator; depth is for automation.Depth. If nothing changed, the event has
+// BeadEvent returns the event of a change of a bead from was (nil = it is new) to b. by is the author if the bead
+// does not name one; "" = an operator. depth is the value for automation.Depth. If nothing changed, the event has
 // no type.
 func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
@@ -57,7 +58,7 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 	return e
 }
 
-// Deed describes in words what a change has done to a bead, if the type of the event does not say it, else "".
+// Deed describes a change of a bead in words if the type of its event does not. Otherwise it returns "".
 func Deed(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""
@@ -86,7 +87,7 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf returns which part of the reserve of a full disk an event of a client may use. An event about a bead
+// RoomOf returns the part of the disk reserve that a client's event may use on a full disk. An event about a bead
 // reports a change that has already happened, and a client that repeated the change would duplicate it.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {

@@ -83,7 +83,7 @@ func jsonWord(kind string) string {
 	return "a " + kind
 }
 
-// typeWord returns the kind of JSON value from which a Go type is read.
+// typeWord returns the kind of JSON value that decodes into a Go type.
 func typeWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -23,8 +23,8 @@ type Formula struct {
 	Description string       `json:"description,omitempty"`
 	Version     string       `json:"version,omitempty"`
 	Rig         string       `json:"rig,omitempty"` // the rig of its layer; "" = the city
-	Layer       string       `json:"layer"`         // for users: "city", "rig demo"
-	Source      string       `json:"source"`        // the file
+	Layer       string       `json:"layer"`         // description for users: "city", "rig demo"
+	Source      string       `json:"source"`        // path of the file
 	Vars        []FormulaVar `json:"vars"`          // never null
 	Steps       int          `json:"steps"`
 	Problem     string       `json:"problem,omitempty"` // why it cannot be used
@@ -41,9 +41,10 @@ type FormulaVar struct {
 
 // NewRig is a rig that a client adds.
 type NewRig struct {
-	Name      string `json:"name"`
-	Path      string `json:"path"`             // absolute, or below the city's folder
-	Prefix    string `json:"prefix,omitempty"` // of the IDs of its work; "" = derived from the name
+	Name string `json:"name"`
+	Path string `json:"path"` // absolute, or below the city's folder
+	// prefix of the IDs of its work; "" = derived from the name
+	Prefix    string `json:"prefix,omitempty"`
 	Suspended bool   `json:"suspended,omitempty"`
 }
 

@@ -54,8 +54,8 @@ type Frame struct {
 	Dropped uint64 `json:"dropped,omitempty"`
 }
 
-// Piece is a part of a run's output. All pieces together are complete characters in lines; one piece may end within
-// a line.
+// Piece is a part of a run's output. Together the pieces contain only complete characters. A piece may end within a
+// line.
 type Piece struct {
 	Text string `json:"text"` // printable text and line ends only (law L12)
 	// number of bytes before Text that are omitted; Text starts on a new line then

@@ -9,8 +9,8 @@ import (
 
 // Command is an operation on a city. The set is closed; Encode and verb.Decode are its only codec.
 type Command interface {
-	Verb() string   // as in a URL and on the command line
-	Target() string // the agent, pool, rig, automation or bead, "" = the city
+	Verb() string   // name of the command in URLs and on the command line
+	Target() string // agent, pool, rig, automation or bead; "" = the city
 }
 
 type (
@@ -78,7 +78,7 @@ type (
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
 	}
-	// CheckPool runs a pool's check now. It is done when the check has answered.
+	// CheckPool runs a pool's check now. It is done when the check has ended.
 	CheckPool struct {
 		Pool string `json:"-"`
 	}
@@ -95,12 +95,12 @@ type (
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
-		Now   bool   `json:"now,omitempty"` // even if its input line has a draft
+		Now   bool   `json:"now,omitempty"` // type the text even if the input line has a draft
 	}
 	// Unsend cancels queued texts.
 	Unsend struct {
 		Agent string `json:"-"`
-		ID    uint64 `json:"id,omitempty"` // of one text; 0 = all that are queued for this agent
+		ID    uint64 `json:"id,omitempty"` // ID of one text; 0 = all texts queued for the agent
 	}
 	// SendKeys presses named keys in an agent's terminal.
 	SendKeys struct {
@@ -112,7 +112,7 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// EndRun stops the current run of an automation with all its processes. The run has failed then and is not
+	// EndRun stops the current run of an automation with all its processes. The run counts as failed and is not
 	// retried.
 	EndRun struct {
 		Automation string `json:"-"` // scoped name

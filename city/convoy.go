@@ -30,9 +30,9 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes a convoy if a change of one of its beads has left no open bead in it, and returns it before
-// and after. The bead was closed, or was closed when it was added, or was the last open one and has left the
-// convoy. ok is false if there is nothing to close.
+// CloseConvoy closes a convoy if a change of one of its beads has left no open bead in it. Such a change closes the
+// bead, adds it when it is closed, or removes it as the last open one. CloseConvoy returns the convoy before and
+// after. ok is false if there is nothing to close.
 func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,
 	now beads.Bead, ok bool, err error) {
 	id, moved := changed.ParentID, child.ParentID != changed.ParentID

@@ -59,7 +59,7 @@ type Surveyor interface {
 type Declared struct {
 	Name   string
 	Path   string // absolute, without symbolic links
-	Agents int    // greatest number of agents at a time, including members of pools
+	Agents int    // maximum number of agents at a time, including members of pools
 }
 
 // Condition is the state of a registered city.
@@ -92,7 +92,7 @@ type Info struct {
 	Left int `json:"left,omitempty"`
 }
 
-// Same reports whether two values say the same about a city.
+// Same reports whether two values have the same content, apart from pointers.
 func (i Info) Same(j Info) bool {
 	if (i.Until == nil) != (j.Until == nil) || i.Until != nil && !i.Until.Equal(*j.Until) {
 		return false

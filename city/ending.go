@@ -8,7 +8,7 @@ import (
 // Ending is a stop of the city in progress. The snapshot's agents show which agents it waits for.
 type Ending struct {
 	Since   time.Time `json:"since"`
-	Hurried bool      `json:"hurried,omitempty"` // the grace period was ended
+	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
 	// when remaining agents are, or were, killed; zero = all had exited before
 	Hurry time.Time `json:"hurry,omitzero"`
 	Until time.Time `json:"until"`           // when it gives up
@@ -18,11 +18,11 @@ type Ending struct {
 // StopReport reports the progress of a stop, without repetition. The zero value is ready.
 type StopReport struct {
 	told    map[string]bool
-	counted map[string]bool // agents that were only counted
+	counted map[string]bool // agents that a report has counted but not named
 }
 
-// toldAtOnce is the greatest number of agents that one report names. Agents that were only counted are named when
-// no more than that are left.
+// toldAtOnce is the maximum number of agents that one report names. Agents that were only counted are named when no
+// more than that are left.
 const toldAtOnce = 8
 
 // Of returns a line for each thing that a stop waits for and that was not reported yet: deadlines, agents, others.

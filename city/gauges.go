@@ -20,13 +20,13 @@ type Gauged interface {
 
 // Gauges are the counters and timings of a city since the start of its controller.
 type Gauges struct {
-	Starts, StartsFailed, Crashes uint64 // of agents
-	// of automations, by result: "fired", "completed", "failed", "skipped"
+	Starts, StartsFailed, Crashes uint64 // numbers of starts and crashes of agents
+	// number of automation runs by result: "fired", "completed", "failed", "skipped"
 	Runs map[string]uint64
 
-	Patrol Timing            // checks of all agents
-	Turn   Timing            // passes of the loop
-	Reads  map[string]Timing // of stores of work, by rig, "" = the city's
+	Patrol Timing            // durations of checks of all agents
+	Turn   Timing            // durations of passes of the loop
+	Reads  map[string]Timing // durations of calls to stores of work, by rig; "" = the city's store
 	Writes map[string]Timing
 }
 

@@ -16,11 +16,11 @@ const (
 
 // Inspection holds details of an agent that are not in a snapshot. It contains no secrets.
 type Inspection struct {
-	Agent string    `json:"agent"` // qualified
+	Agent string    `json:"agent"` // qualified name
 	At    time.Time `json:"at"`
 	// nil = the effective configuration does not declare the agent
 	Spec   *Spec      `json:"spec,omitempty"`
-	Env    []Variable `json:"env"`              // of its next session, by name
+	Env    []Variable `json:"env"`              // environment of its next session, sorted by name
 	Prompt string     `json:"prompt,omitempty"` // the rendered prompt that it gets at its start
 	// PromptFile is the template; PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
 	PromptFile string `json:"prompt_file,omitempty"`
@@ -29,15 +29,15 @@ type Inspection struct {
 
 	// ID of the session that Drift describes, "" = no session
 	Life  string       `json:"life,omitempty"`
-	Drift []Difference `json:"drift"` // between that session and Spec, by field
-	// of the last CrashAge, from the event log, newest first, at most MaxCrashes
+	Drift []Difference `json:"drift"` // differences between that session and Spec, by field
+	// crashes within CrashAge, from the event log; newest first, at most MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
-	Problems []string `json:"problems,omitempty"` // why something is missing here
+	Problems []string `json:"problems,omitempty"` // reasons why details are missing here
 }
 
 // Spec is how the effective configuration starts an agent.
 type Spec struct {
-	Source  string `json:"source"` // "city.toml:12:1"
+	Source  string `json:"source"` // position of its declaration: "city.toml:12:1"
 	Command string `json:"command"`
 	// the name of its provider, "" = it has a start_command
 	Program string `json:"program,omitempty"`
@@ -45,9 +45,9 @@ type Spec struct {
 	Found    bool   `json:"program_found,omitempty"`
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
-	// of the provider: "cannot attach, press keys: it has no terminal"; "" = none
+	// limits of the provider: "cannot attach, press keys: it has no terminal"; "" = none
 	Limits string `json:"limits,omitempty"`
-	Cols   int    `json:"cols"` // of the terminal while no user is attached
+	Cols   int    `json:"cols"` // size of the terminal while no user is attached
 	Rows   int    `json:"rows"`
 
 	PreStart    []string `json:"pre_start,omitempty"`
@@ -66,7 +66,7 @@ type Spec struct {
 	// the start fails after this time; 0 = no limit
 	ReadyLimit time.Duration `json:"ready_limit_ns,omitempty"`
 
-	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = never
+	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	Strategy    string        `json:"strategy,omitempty"`
 	Restart     RestartPolicy `json:"restart"`
@@ -76,10 +76,10 @@ type Spec struct {
 type RestartPolicy struct {
 	Mode      string        `json:"mode"` // "always", "on-failure", "never"
 	MinUptime time.Duration `json:"min_uptime_ns"`
-	// within Window; one more crash leads to quarantine, 0 = no limit
+	// maximum number of crashes within Window; one more leads to quarantine; 0 = no limit
 	MaxRestarts int           `json:"max_restarts"`
 	Window      time.Duration `json:"window_ns"`
-	Backoff     time.Duration `json:"backoff_ns"` // doubles up to MaxBackoff
+	Backoff     time.Duration `json:"backoff_ns"` // first delay; doubles up to MaxBackoff
 	MaxBackoff  time.Duration `json:"max_backoff_ns"`
 }
 
@@ -121,10 +121,10 @@ type Difference struct {
 	Hidden      bool `json:"hidden,omitempty"` // both values are omitted, because they are secret
 }
 
-// Crash is an end that was not requested, or a failed start.
+// Crash is an exit that was not requested, or a failed start.
 type Crash struct {
 	Exit
-	Seq     uint64 `json:"seq"` // of its event
+	Seq     uint64 `json:"seq"` // seq of its event
 	Why     string `json:"why"`
 	Output  string `json:"output,omitempty"`   // the end of its output: plain lines
 	NoStart bool   `json:"no_start,omitempty"` // it was never running; Exit has only At

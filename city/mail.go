@@ -198,11 +198,11 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread returns why no agent reads the mail of an address at present, "" if there is no such reason.
+// unread returns why currently no agent reads the mail of an address, or "".
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
-			return fmt.Sprintf("; the pool is suspended %s and reads it once resumed",
+			return fmt.Sprintf("; the pool is suspended %s and reads it when it is resumed",
 				p.SuspendedReason)
 		}
 		return ""
@@ -210,14 +210,14 @@ func (s *Snapshot) unread(to string) string {
 	a, ok := s.Agent(to)
 	switch {
 	case ok && a.Suspended:
-		return fmt.Sprintf("; it is suspended (%s) and reads it once resumed", a.Reason)
+		return fmt.Sprintf("; it is suspended (%s) and reads it when it is resumed", a.Reason)
 	case ok || to == mail.Person:
 		return ""
 	case s.forPeople(to):
 		return fmt.Sprintf("; no agent or pool has the name %q, so it waits for a person "+
 			"of that name", to)
 	}
-	return "; this member of its pool does not run now and reads it once it does"
+	return "; this pool member is not running and reads it when it runs again"
 }
 
 // Mail returns the messages of an address, newest first: the unread ones, or with all those that are not archived.
@@ -273,7 +273,7 @@ func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	return m.To == reader || s.PoolOf(reader) != "" && m.To == mail.PoolPrefix+s.PoolOf(reader)
 }
 
-// PoolOf returns the pool of which an agent is a member, "" if there is none.
+// PoolOf returns the pool that an agent is a member of, or "".
 func (s *Snapshot) PoolOf(agent string) string {
 	if a, ok := s.Agent(agent); ok {
 		return a.Pool
@@ -311,8 +311,8 @@ func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
 	return m, nil
 }
 
-// TakeMail is ReadMail by an agent: a message to its pool belongs to this agent from then on. If another member was
-// faster, the error is Conflict.
+// TakeMail marks a message as read by an agent, like ReadMail. If the message was to the agent's pool, it belongs
+// to that agent from then on. If another member was faster, the error is Conflict.
 func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {

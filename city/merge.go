@@ -12,11 +12,11 @@ import (
 )
 
 // Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the
-// directory is gone. A city that joins later contributes its events since then, including its start; an event
-// events.Gap stands for earlier ones of the time in which the stream was open. A city that is removed leaves the
+// directory is gone. A city that joins later contributes its events since then, including its start. One event
+// events.Gap replaces events that it wrote earlier while the stream was open. A city that is removed leaves the
 // stream, and one that restarts continues at its position. Events from before the start of the stream are sorted by
 // time; later ones are in order only within a city. At most one event of each city waits for a slow reader. An
-// event events.Gap also stands for events that are missing in a log, for a cursor beyond a log, and for a read
+// event events.Gap also replaces events that are missing in a log, and reports a cursor beyond a log or a read
 // error. When the stream ends, it does not wait for cities that do not answer.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
@@ -34,7 +34,7 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 
 // Step is one step of a merged stream.
 type Step struct {
-	Event *Tagged // nil: cities have joined and are in At
+	Event *Tagged // nil = cities have joined, and At includes them
 	At    Cursor  // the cursor to resume from, with all cities; valid until the next step
 	// a panic that Event reports or that ended the stream: a *recovery.Panic
 	Fault error
@@ -82,12 +82,12 @@ type merge struct {
 	cities  []Info
 	at      Cursor
 	joined  bool                 // a city has joined and no step has reported it yet
-	came    map[string]time.Time // when cities that were not in the first list appeared
-	paths   map[string]string    // of the cities in at, if known
+	came    map[string]time.Time // time at which each city that was not in the first list appeared
+	paths   map[string]string    // folders of the cities in at, if known
 	feeds   map[string]*feed
 	rests   map[string]rest
 	offers  chan offer
-	lists   chan []Info // the newest
+	lists   chan []Info // the newest list of cities
 	gone    chan error  // why there are no more lists, nil = ctx has ended
 	running sync.WaitGroup
 }
@@ -101,7 +101,7 @@ type rest struct {
 // finish waits for all goroutines of the stream, with a time limit.
 func (m *merge) finish() {
 	ended := make(chan struct{})
-	go func() { m.running.Wait(); close(ended) }() // may take as long as a city takes to answer
+	go func() { m.running.Wait(); close(ended) }() // this may take until all cities have answered
 	late := time.NewTimer(leaveAfter)
 	defer late.Stop()
 	select {
@@ -229,7 +229,7 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	}
 	f.asked = time.Now()
 	f.more <- struct{}{}
-	m.joined = false // they are in At
+	m.joined = false // At includes them
 	return yield(Step{&Tagged{f.name, *e}, m.whole(), fault}, nil)
 }
 
@@ -247,7 +247,8 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 			if best == nil || f.before(best) {
 				best = f
 			}
-		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow: // its next event is news
+		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow:
+			// it has no older events to wait for
 		case now.Before(late):
 			sooner(late)
 		default:
@@ -304,7 +305,7 @@ func (m *merge) follow(all []Info) {
 			m.came[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// it is asked at once when it runs
+		// ask it as soon as it runs again
 		if r, resting := m.rests[name]; resting && !all[i].Running {
 			m.rests[name] = rest{took: r.took}
 		}

@@ -12,8 +12,9 @@ import (
 
 // feed reads the events of one city for a merged stream.
 type feed struct {
-	name  string
-	since time.Time     // of a city that joined later: its events from then on; zero = from its end
+	name string
+	// time from which a city that joined later is read; zero = read from the end of its log
+	since time.Time
 	began time.Time     // start of the stream; a gap stands for the events from then to since
 	more  chan struct{} // it may offer one more event
 	end   context.CancelFunc
@@ -21,14 +22,14 @@ type feed struct {
 
 	// the next fields are owned by the reader
 	open bool   // it has reported where it starts
-	last uint64 // the newest event at that time
+	last uint64 // seq of its newest event at that time
 
-	beyond bool // it is at a position before its start, which it is about to report
+	beyond bool // its position is beyond the end of its log, and it is about to report that
 
 	head  *events.Event // the event that waits to be yielded
-	key   time.Time     // of head, for sorting by time
+	key   time.Time     // time of head, for sorting
 	fault error         // the fault that head reports; head is not a position in the log then
-	asked time.Time     // when it was asked for an event; there is none yet
+	asked time.Time     // time of the request for an event, while none has arrived
 	slow  bool          // the stream does not wait for it any more
 }
 
@@ -39,7 +40,7 @@ type offer struct {
 	key         time.Time
 	after, last uint64 // without an event: the start, and the newest event
 	over        bool   // the feed has ended
-	fault       error  // that the event reports
+	fault       error  // fault that the event reports
 }
 
 func (f *feed) before(g *feed) bool {
@@ -151,8 +152,8 @@ func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64
 	found, err := c.History(ctx, events.Query{Since: f.began, Before: after + 1, Limit: 1})
 	if err == nil && len(found) > 0 {
 		past = hole(1, after, found[0].TS)
-		past.Message = fmt.Sprintf("%s has joined and continues from here: its log has the %d "+
-			"events before", f.name, after)
+		past.Message = fmt.Sprintf("%s has joined; its %d earlier events are only in its log",
+			f.name, after)
 	}
 	return after, past, err
 }
@@ -160,10 +161,10 @@ func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64
 // gapActor is the actor of the events events.Gap that are not in a log.
 const gapActor = "api"
 
-// MadeGap reports whether an event is not in a log and stands for events that a stream does not have.
+// MadeGap reports whether an event is not in a log but replaces events that a stream lacks.
 func MadeGap(e *events.Event) bool { return e.Type == events.Gap && e.Actor == gapActor }
 
-// Hole returns an event that stands for events that are missing in a log, for a stream of its events.
+// Hole returns an event that replaces events that are missing in a log, for a stream of its events.
 func Hole(from, to uint64, at time.Time) events.Event { return *hole(from, to, at) }
 
 func hole(from, to uint64, at time.Time) *events.Event {

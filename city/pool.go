@@ -2,19 +2,19 @@ package city
 
 import "time"
 
-// Pool is a group of equal agents with a size that a check decides, in the JSON form of the API.
+// Pool is a group of identical agents in the JSON form of the API. A check decides how many there are.
 type Pool struct {
-	Name        string `json:"name"` // qualified: "rig/name" or "name"
+	Name        string `json:"name"` // qualified name: "rig/name" or "name"
 	Description string `json:"description,omitempty"`
 	Rig         string `json:"rig,omitempty"`
 	Min         int    `json:"min"`
 	Max         int    `json:"max"`
 
-	Size    int `json:"size"`    // running members, without draining ones
+	Size    int `json:"size"`    // number of running members, without draining ones
 	Desired int `json:"desired"` // wanted size
 	// the source of Desired: "check said 3", "override by operator", …
 	Reason   string    `json:"reason"`
-	Since    time.Time `json:"since"` // of Desired
+	Since    time.Time `json:"since"` // since when Desired has this value
 	Override *int      `json:"override,omitempty"`
 	Draining []string  `json:"draining,omitempty"` // draining members, by name
 
@@ -26,7 +26,7 @@ type Pool struct {
 	Timeout time.Duration `json:"drain_timeout_ns"` // 0 = a drain has no time limit
 
 	Source    string     `json:"source,omitempty"`
-	Patched   []string   `json:"patched,omitempty"`   // like an Agent's
+	Patched   []string   `json:"patched,omitempty"`   // patches that change it; see Agent.Patched
 	Decisions []Decision `json:"decisions,omitempty"` // newest last, at most MaxDecisions
 	Next      *Next      `json:"next,omitempty"`
 }
@@ -40,7 +40,7 @@ type Check struct {
 	// result of the last successful run, before the bounds are applied
 	Value   int        `json:"value"`
 	Good    *time.Time `json:"good,omitempty"`    // end of the last successful run
-	Problem string     `json:"problem,omitempty"` // why the last run failed, "" = it did not
+	Problem string     `json:"problem,omitempty"` // why the last run failed; "" = it succeeded
 	// end of the output of the last run, without control sequences
 	Output string `json:"output,omitempty"`
 }
@@ -56,7 +56,7 @@ type Rig struct {
 	Problem   string `json:"problem,omitempty"` // why its folder cannot be used
 	Source    string `json:"source,omitempty"`
 
-	Work *RigWork `json:"work,omitempty"` // in its store; nil = not counted
+	Work *RigWork `json:"work,omitempty"` // work in its store; nil = not counted
 }
 
 // RigWork counts the work in the store of a rig.
@@ -65,7 +65,7 @@ type RigWork struct {
 	InProgress int `json:"in_progress"`
 }
 
-// DrainInfo means that an agent was asked to finish.
+// DrainInfo describes a request to an agent to finish.
 type DrainInfo struct {
 	Since    time.Time  `json:"since"`
 	Deadline *time.Time `json:"deadline,omitempty"` // nil = no time limit
@@ -76,14 +76,14 @@ type DrainInfo struct {
 
 // Usage is the resource usage of a session's process tree.
 type Usage struct {
-	CPU   float64 `json:"cpu"`   // of one processor, in percent, since the last sample
-	RSS   int64   `json:"rss"`   // bytes
-	Procs int     `json:"procs"` // processes
+	CPU   float64 `json:"cpu"`   // percent of one processor since the last sample
+	RSS   int64   `json:"rss"`   // memory in bytes
+	Procs int     `json:"procs"` // number of processes
 }
 
 // Next is what happens next if nothing changes.
 type Next struct {
-	At   *time.Time `json:"at,omitempty"` // nil = What says when
+	At   *time.Time `json:"at,omitempty"` // nil = What contains the condition
 	What string     `json:"what"`         // "restarted", "killed if it does not answer", …
 }
 

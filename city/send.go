@@ -41,8 +41,8 @@ const (
 	MaxSend      = 1 << 20 // bytes of one text, and of all texts queued for one agent
 )
 
-// Tidy returns a command with its text in the form in which it is typed. It refuses a text that a bead refuses: a
-// terminal would take its control characters for keys, and its reader would not see what it says.
+// Tidy returns a command with its text in the form in which it is typed. It refuses texts that a bead refuses: a
+// terminal would interpret their control characters as keys, and users would not see the whole text.
 func Tidy(c Command) (Command, error) {
 	n, ok := c.(Nudge)
 	if !ok || len(n.Text) > MaxSend { // refused with a different message

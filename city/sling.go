@@ -12,23 +12,23 @@ type SlingRequest struct {
 	// an agent, a pool or a rig, resolved like in Address; a rig stands for its default_sling_target; "" = the rig
 	// that has the bead
 	Target  string `json:"target,omitempty"`
-	Bead    string `json:"bead,omitempty"` // an ID
+	Bead    string `json:"bead,omitempty"` // ID of a bead
 	Formula string `json:"formula,omitempty"`
 	// do not use the target's default_sling_formula either
 	NoFormula bool `json:"no_formula,omitempty"`
-	// of what is created; "" = the formula's own
+	// title of what is created; "" = the title in the formula
 	Title       string            `json:"title,omitempty"`
 	Description string            `json:"description,omitempty"`
-	Vars        map[string]string `json:"vars,omitempty"` // of the formula
+	Vars        map[string]string `json:"vars,omitempty"` // variables of the formula
 	// notify the recipient by a text in its terminal
 	Nudge bool   `json:"nudge,omitempty"`
 	By    string `json:"by,omitempty"`    // the author, "" = a user
-	Force bool   `json:"force,omitempty"` // reassign it even if it is assigned already
-	// the number of automation runs that have led to it through the events that they caused
+	Force bool   `json:"force,omitempty"` // reassign the work if it has another assignee
+	// number of automation runs that led to it through events
 	Depth int `json:"depth,omitempty"`
 }
 
-// SlingWork is the command of a SlingRequest. Sling sends it and does the rest.
+// SlingWork is the command of a SlingRequest. Sling sends it and notifies the recipient.
 type SlingWork struct {
 	SlingRequest
 }

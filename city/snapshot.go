@@ -14,7 +14,7 @@ const (
 	Stopping    State = "stopping"    // interrupted, not exited yet
 	Backoff     State = "backoff"     // crashed; restarts at Until
 	Quarantined State = "quarantined" // too many crashes; restarts at Until
-	Suspended   State = "suspended"   // because of the agent, the rig or the city
+	Suspended   State = "suspended"   // the agent, its rig or the city is suspended
 	Exited      State = "exited"      // exited, and `restart` does not restart it
 	Failed      State = "failed"      // cannot be started; retried at Until
 	// its process was alive when last seen, but its provider does not answer
@@ -40,12 +40,12 @@ type Snapshot struct {
 	Name        string       `json:"name"`
 	Path        string       `json:"path"`
 	Host        string       `json:"host"`
-	Version     string       `json:"version"` // of the controller's program
-	Rev         uint64       `json:"rev"`     // grows with every published snapshot
-	Seq         uint64       `json:"seq"`     // of the newest event
+	Version     string       `json:"version"` // version of the controller
+	Rev         uint64       `json:"rev"`     // incremented with every published snapshot
+	Seq         uint64       `json:"seq"`     // seq of the newest event
 	At          time.Time    `json:"at"`      // when it was created
-	Started     time.Time    `json:"started"` // of the controller
-	PID         int          `json:"pid"`     // of the controller
+	Started     time.Time    `json:"started"` // start time of the controller
+	PID         int          `json:"pid"`     // process ID of the controller
 	Mode        string       `json:"mode"`    // "console", "headless", "supervised", "settle"
 	Suspended   bool         `json:"suspended"`
 	Config      ConfigInfo   `json:"config"`
@@ -56,9 +56,9 @@ type Snapshot struct {
 	Automations []Automation `json:"automations"`         // in the order of scoped names
 	Watchdogs   []Watchdog   `json:"watchdogs,omitempty"` // in name order
 	Work        Work         `json:"work"`
-	// work of agents that do not run, by name
+	// work assigned to agents that do not run, by agent name
 	Stranded []Stranded `json:"stranded,omitempty"`
-	// for users: addressed to no agent and no pool
+	// mail for users: addressed to neither an agent nor a pool
 	Mail    MailCount `json:"mail,omitzero"`
 	Store   WorkStore `json:"store,omitzero"`
 	Console Console   `json:"console"`
@@ -88,7 +88,7 @@ type ConfigInfo struct {
 // WorkStore is the provider of a city's work. The zero value is the embedded store.
 type WorkStore struct {
 	Provider string `json:"provider,omitempty"` // "bd" or "exec:SCRIPT"
-	// of the database server of bd, as configured
+	// host of bd's database server, as configured
 	Host string `json:"host,omitempty"`
 	Port int    `json:"port,omitempty"`
 }
@@ -96,8 +96,9 @@ type WorkStore struct {
 // Console holds a city's settings for the control room.
 type Console struct {
 	// name of the theme for users without a choice of their own; "" = none
-	Theme  string `json:"theme,omitempty"`
-	Colour string `json:"colour,omitempty"` // of the city: a number from 0 to 255, or "#rrggbb"
+	Theme string `json:"theme,omitempty"`
+	// colour of the city: a number from 0 to 255, or "#rrggbb"
+	Colour string `json:"colour,omitempty"`
 }
 
 // Patrol shows whether the loop is alive.
@@ -112,11 +113,11 @@ func (p Patrol) Age(now time.Time) time.Duration { return max(0, now.Sub(p.Last)
 
 // Agent is an agent in a snapshot, in the JSON form of the API.
 type Agent struct {
-	Name        string `json:"name"` // qualified: "dir/name" or "name"
+	Name        string `json:"name"` // qualified name: "dir/name" or "name"
 	Description string `json:"description,omitempty"`
 	Rig         string `json:"rig,omitempty"`
 	Pool        string `json:"pool,omitempty"`
-	Provider    string `json:"provider,omitempty"` // of its sessions
+	Provider    string `json:"provider,omitempty"` // provider of its sessions
 	// the provider that selects its program: "claude"; "" = it has a start_command
 	Program string `json:"program,omitempty"`
 
@@ -134,9 +135,9 @@ type Agent struct {
 	Session *Session `json:"session,omitempty"`
 	PID     int      `json:"pid,omitempty"`
 	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
-	// automatic restarts since the controller knows it
+	// number of automatic restarts since this controller knows the agent
 	Restarts int `json:"restarts"`
-	// within the restart window; in quarantine those that led to it
+	// number of crashes within the restart window; in quarantine, of those that led to it
 	Crashes int   `json:"crashes"`
 	Exit    *Exit `json:"exit,omitempty"` // its last exit
 	// fields in which its session differs from the configuration; the restart is delayed
@@ -144,10 +145,10 @@ type Agent struct {
 	Drain *DrainInfo `json:"drain,omitempty"` // it was asked to finish
 	Usage *Usage     `json:"usage,omitempty"` // nil = not measured (yet)
 
-	// queued texts, and for a minute the last finished one
+	// queued texts, and for a minute the last text that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
 
-	// unread messages to it, and to its pool if not taken by another member
+	// number of unread messages to it, and to its pool if not taken by another member
 	Mail int `json:"mail,omitempty"`
 	// its newest work in progress: "gc-214 fix the retry test"
 	Task string `json:"task,omitempty"`
@@ -161,8 +162,8 @@ type Agent struct {
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 
-	Source string `json:"source,omitempty"` // where it is declared: "city.toml:12:1"
-	// the patches that change it: "city.toml:40:1"
+	Source string `json:"source,omitempty"` // position of its declaration: "city.toml:12:1"
+	// positions of patches that change it: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
 	// 12 hex digits that differ if an edit makes it a different agent
 	Declared   string     `json:"declared,omitempty"`
@@ -172,7 +173,7 @@ type Agent struct {
 	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
 }
 
-// MaxDecisions is the greatest number of Agent.Decisions.
+// MaxDecisions is the maximum number of Agent.Decisions.
 const MaxDecisions = 12
 
 // Session is the present or last session of an agent.
@@ -232,7 +233,7 @@ func (s *Snapshot) Count() map[State]int {
 	return n
 }
 
-// Declares returns the greatest number of agents of a city, including members of pools.
+// Declares returns the maximum number of agents of a city, including members of pools.
 func (s *Snapshot) Declares() (n int) {
 	for i := range s.Agents {
 		if s.Agents[i].Pool == "" {

@@ -40,7 +40,7 @@ func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, 
 	for i := range all {
 		byID[all[i].ID] = &all[i]
 	}
-	goes := func(root *beads.Bead) bool { // with the bead that it describes
+	goes := func(root *beads.Bead) bool { // a molecule goes with the bead that it describes
 		of := byID[root.ParentID]
 		return of != nil && of.Metadata[MoleculeKey] == root.ID && routed(*of)
 	}
@@ -66,7 +66,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// by molecule, because one may be reached both directly and through its bead
+	// keyed by molecule, because a molecule may be reached both directly and through its bead
 	looked := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,

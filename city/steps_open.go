@@ -31,7 +31,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 	return open, nil
 }
 
-// namedSteps is the greatest number of open steps in a message.
+// namedSteps is the maximum number of open steps in a message.
 const namedSteps = 5
 
 // Closable refuses to close a molecule with open steps, except for those that are closed with it.

@@ -13,16 +13,16 @@ type Stranded struct {
 	Gone  bool      `json:"gone,omitempty"` // no agent that could run has this name
 	Since time.Time `json:"since"`          // when that was first seen
 	Beads []string  `json:"beads"`          // the first few IDs
-	Count int       `json:"count"`          // number of all
+	Count int       `json:"count"`          // total number of beads
 }
 
 // StrandedAfter is how long work may be stranded before users are notified.
 const StrandedAfter = 10 * time.Minute
 
-// StrandedIDs is the greatest number of IDs for each agent.
+// StrandedIDs is the maximum number of IDs for each agent.
 const StrandedIDs = 3
 
-// strandedLines is the greatest number of agents in the report.
+// strandedLines is the maximum number of agents in the report.
 const strandedLines = 4
 
 // StrandedLines describes stranded work and what to do, in one line for each agent. Texts of beads are unchanged.

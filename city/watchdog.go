@@ -28,7 +28,7 @@ const (
 	Dead      Freshness = "dead" // no session is running
 )
 
-// WatchMode says what decides.
+// WatchMode is what makes the decisions of a watchdog.
 type WatchMode string
 
 const (
@@ -42,7 +42,7 @@ const (
 // last decisions.
 type Watchdog struct {
 	Name    string `json:"name"`
-	Watches string `json:"watches"` // an agent
+	Watches string `json:"watches"` // name of the monitored agent
 	Triage  string `json:"triage,omitempty"`
 
 	Every     time.Duration `json:"every_ns"`
@@ -50,12 +50,12 @@ type Watchdog struct {
 	VeryStale time.Duration `json:"very_stale_ns"`
 	TTL       time.Duration `json:"triage_ttl_ns,omitempty"`
 
-	Mode WatchMode `json:"mode"` // of the next beat
+	Mode WatchMode `json:"mode"` // mode of the next beat
 	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
-	// the newest, by the controller's clock; without any, since when one is expected; for a triage agent, its last
-	// decision
+	// time of the newest heartbeat by the controller's clock; without one, the time since which it is expected; for
+	// a triage agent, the time of its last decision
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread messages of the monitored agent
@@ -100,7 +100,7 @@ type Judgement struct {
 // Escalation is a call for help to a user.
 type Escalation struct {
 	At      time.Time `json:"at"`
-	To      string    `json:"to"` // a mailbox
+	To      string    `json:"to"` // address of the user's mail
 	Message string    `json:"message"`
 	Seen    bool      `json:"seen,omitempty"` // acknowledged by a user
 	By      string    `json:"by,omitempty"`   // the user

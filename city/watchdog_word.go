@@ -22,7 +22,7 @@ func (w *Watchdog) Word() string {
 }
 
 // Ill reports whether a watchdog needs attention: it calls, its mode is not the configured one, or the monitored
-// agent has been silent for long. A suspended watchdog does not.
+// agent has been silent for long. A suspended watchdog does not need attention.
 func (w *Watchdog) Ill() bool {
 	if w.Suspended {
 		return w.Calls()

@@ -18,11 +18,11 @@ type Automation struct {
 	Gate string `json:"gate"`
 	// the condition of the gate: "5m0s", "0 3 * * *", a shell line, "bead.closed"
 	When    string `json:"when,omitempty"`
-	Exec    string `json:"exec,omitempty"`    // the shell line that it runs, or …
-	Formula string `json:"formula,omitempty"` // … the formula that it cooks
+	Exec    string `json:"exec,omitempty"`    // shell line that it runs; "" = it cooks Formula
+	Formula string `json:"formula,omitempty"` // formula that it cooks; "" = it runs Exec
 	Pool    string `json:"pool,omitempty"`    // the pool for the formula's work; qualified
 
-	// a longer run is stopped; 0 = broken
+	// time limit of a run; 0 = the automation is broken
 	Timeout time.Duration `json:"timeout_ns,omitempty"`
 	Retry   int           `json:"retry,omitempty"` // number of retries of a failed run
 	// "skip", "queue": what happens if it is due during a run
@@ -33,12 +33,13 @@ type Automation struct {
 
 	State AutomationState `json:"state"`
 	// the state of its gate, in words; for a broken one the error
-	Reason   string     `json:"reason"`
-	Next     *time.Time `json:"next,omitempty"`     // when it is due next
-	Since    *time.Time `json:"since,omitempty"`    // start of the current run, or of being due
+	Reason string     `json:"reason"`
+	Next   *time.Time `json:"next,omitempty"` // when it is due next
+	// start of the current run, or since when it is due
+	Since    *time.Time `json:"since,omitempty"`
 	Failures int        `json:"failures"`           // consecutive failures
 	Last     *Run       `json:"last,omitempty"`     // the newest run, which may be in progress
-	Warnings []string   `json:"warnings,omitempty"` // about its file
+	Warnings []string   `json:"warnings,omitempty"` // warnings about its file
 }
 
 // AutomationState is the state of an automation.
@@ -53,7 +54,8 @@ const (
 	AutomationBroken  AutomationState = "broken"  // its file cannot be used
 )
 
-// AutomationFailing is the status word if the last run failed, AutomationManual the one if only users start runs.
+// Status words besides the states: AutomationFailing means that the last run failed, AutomationManual that only
+// users start runs.
 const (
 	AutomationFailing = "failing"
 	AutomationManual  = "manual"
@@ -72,21 +74,21 @@ func (a *Automation) Word() string {
 
 // Run is one run of an automation. Its record is a bead with the label RunLabel + the automation's name.
 type Run struct {
-	ID         string     `json:"id"` // of the bead
+	ID         string     `json:"id"` // ID of the bead
 	Automation string     `json:"automation"`
 	Reason     string     `json:"reason"`       // why it started
 	By         string     `json:"by,omitempty"` // the author of the request, "" = its gate
 	Retry      int        `json:"retry,omitempty"`
 	Events     int        `json:"events,omitempty"` // number of events that it handles
-	Seq        uint64     `json:"seq,omitempty"`    // of the newest of these events
+	Seq        uint64     `json:"seq,omitempty"`    // seq of the newest of these events
 	Opened     time.Time  `json:"opened"`
 	Ended      *time.Time `json:"ended,omitempty"`
 	// "ok", "failed", "interrupted", RunVoid; "" = in progress; see Ending
 	Outcome  string `json:"outcome,omitempty"`
 	Code     *int   `json:"code,omitempty"`   // exit code of an exec run that finished
-	Error    string `json:"error,omitempty"`  // why it failed, if the exit code does not say it
-	Output   string `json:"output,omitempty"` // the end of it, without control sequences
-	Made     string `json:"made,omitempty"`   // the root of the formula run's result
+	Error    string `json:"error,omitempty"`  // why it failed, if the exit code does not show it
+	Output   string `json:"output,omitempty"` // end of the output, without control sequences
+	Made     string `json:"made,omitempty"`   // root of the beads that a formula run created
 	TimedOut bool   `json:"timed_out,omitempty"`
 }
 
@@ -118,9 +120,10 @@ func RunOf(b beads.Bead) Run { return runOf(b) }
 
 // Work counts unfinished work.
 type Work struct {
-	Open       int            `json:"open"`
-	InProgress int            `json:"in_progress"`
-	Pools      map[string]int `json:"pools,omitempty"` // open or in progress, by pool
+	Open       int `json:"open"`
+	InProgress int `json:"in_progress"`
+	// number of beads that are open or in progress, by pool
+	Pools map[string]int `json:"pools,omitempty"`
 }
 
 // Automation returns the automation with this scoped name.

@@ -184,7 +184,7 @@ func (f *Fake) typing(c city.Command, text string) (city.Receipt, error) {
 	return f.prove(c, func(*city.Snapshot) {}), nil
 }
 
-// prove records the event of a command and publishes what it changed.
+// prove records the event of a command and publishes the change.
 func (f *Fake) prove(c city.Command, change func(*city.Snapshot)) city.Receipt {
 	seq := f.record(events.Event{Type: "command." + c.Verb(), Actor: "operator",
 		Subject: c.Target()})

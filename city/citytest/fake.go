@@ -45,15 +45,15 @@ type screen struct {
 	life       int
 	out, typed []byte
 	cols, rows int
-	raw        bool // the viewer gets every byte
+	raw        bool // the viewer gets unfiltered bytes
 	draft      int  // number of characters that a viewer has typed and not submitted
 	queue      []city.Nudge
 }
 
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
 
-// NewFake creates a city with these agents. Those with Running set run, each with an empty screen of 80×24. Set
-// adds pools, rigs and automations; running members are among the agents.
+// NewFake creates a city with these agents. Agents with Running set run with an empty screen of 80×24. Set adds
+// pools, rigs and automations; running pool members are among the agents.
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{

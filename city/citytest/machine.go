@@ -111,7 +111,7 @@ func (m *Machine) remove(name string) {
 	delete(m.cities, name)
 }
 
-// Fail breaks the directory: Cities and Watch fail from now on; nil repairs it.
+// Fail makes Cities and Watch fail from now on; nil ends that.
 func (m *Machine) Fail(err error) { m.change(func() { m.gone = err }) }
 
 // Streams returns how many streams of a city are being read, and how many of them are not streams of snapshots.
@@ -311,7 +311,7 @@ func streamed[T any](ctx context.Context, g *guest, kind string,
 	}
 }
 
-// Snapshot implements city.Control. The loop of a city that answers is alive.
+// Snapshot implements city.Control. The snapshot shows a loop that is alive.
 func (g *guest) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return asked(ctx, g, func(c city.Control) (*city.Snapshot, error) {
 		s, err := c.Snapshot(ctx)

@@ -9,8 +9,8 @@ import (
 	"gcity/city"
 )
 
-// draft is the reason of a text to wait.
-const draft = "somebody's draft is on its line"
+// draft is the reason why a text waits.
+const draft = "a user's draft is on its line"
 
 // typedBy processes the input of a viewer: a draft, ended by Enter or a key that deletes it. f.mu is held.
 func (f *Fake) typedBy(s *screen, p []byte) {

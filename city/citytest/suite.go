@@ -34,7 +34,7 @@ type Harness struct {
 	Pools bool
 	Rigs  bool // the rig Rig exists, with RigWorker and RigLazy
 
-	Work bool // a store of beads exists, empty at first
+	Work bool // an empty store of beads exists
 	// Chore, Brew, Wreck and Torn exist, as WriteAutomations writes them; needs Work
 	Automations bool
 
@@ -154,7 +154,7 @@ func until(t *testing.T, ctx context.Context, ctl city.Control,
 			return s
 		}
 	}
-	t.Fatal("the expected state did not come")
+	t.Fatal("the expected state was not reached")
 	return nil
 }
 
@@ -193,7 +193,7 @@ func wantCode(t *testing.T, what string, err error, code city.Code) {
 	}
 }
 
-// L14.
+// testSnapshot checks that every state has a reason and a start (L14).
 func testSnapshot(t *testing.T, ctx context.Context, ctl city.Control) {
 	s, err := ctl.Snapshot(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"gcity/events"
 )
 
-// L9: the receipt's event is in the log.
+// testEmit checks that the receipt's event is in the log (L9).
 func testEmit(t *testing.T, ctx context.Context, ctl city.Control) {
 	e := events.Event{Type: "deploy.done", Actor: "operator", Subject: "site", Message: "größer",
 		Payload: []byte(`{"n":1}`)}

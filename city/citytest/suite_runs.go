@@ -55,7 +55,7 @@ func testRunOutputUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// All readers see the output of a run while it is in progress, no matter when they start. L12.
+// All readers see the output of a run while it is in progress, no matter when they start (L12).
 func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 	s, err := ctl.Snapshot(ctx)
 	if err != nil {

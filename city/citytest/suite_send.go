@@ -19,7 +19,7 @@ func testSend(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	seen(t, ctx, ctl, "--of it")
 	_, err := ctl.Do(ctx, city.Unsend{Agent: Worker})
-	wantCode(t, "Unsend with nothing sent", err, city.Conflict)
+	wantCode(t, "Unsend without queued texts", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.Unsend{Agent: "nobody"})
 	wantCode(t, "Unsend to an unknown agent", err, city.NotFound)
 }

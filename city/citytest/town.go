@@ -36,8 +36,8 @@ func NewTown() *Fake {
 				Exec: choreExec, State: city.AutomationIdle, Reason: "manual"},
 			{Name: Torn, Source: "formulas/automations/torn/automation.toml",
 				State: city.AutomationBroken,
-				Reason: "formulas/automations/torn/automation.toml:2:1: there is no key gaet; " +
-					"did you mean gate?"},
+				Reason: "formulas/automations/torn/automation.toml:2:1: unknown key \"gaet\"; " +
+					"did you mean \"gate\"?"},
 			{Name: Wreck, Source: "formulas/automations/wreck/automation.toml", Gate: "manual",
 				Exec: wreckExec, State: city.AutomationIdle, Reason: "manual"},
 		}

@@ -64,8 +64,8 @@ func drains() []Verb {
 			decode: to(func(n string) city.Clear { return city.Clear{Agent: n} })},
 		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Report that it has finished"},
 			Shell: Shell{Short: "In a session: report that the agent has finished",
-				Long: "drain-ack is for an agent that was asked to finish: it has, and can " +
-					"be stopped."},
+				Long: "drain-ack reports that an agent that was asked to finish has finished and " +
+					"can be\nstopped."},
 			decode: to(func(n string) city.DrainAck { return city.DrainAck{Agent: n} })},
 		{Name: "request-restart", Noun: Agent, API: API{Summary: "Request its own restart"},
 			Shell: Shell{Short: "In a session: request a restart of the agent"},

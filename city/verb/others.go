@@ -45,7 +45,7 @@ func automations() []Verb {
 func watchdogs() []Verb {
 	return []Verb{
 		{Name: "beat", Noun: Watchdog, API: API{Summary: "Check now"},
-			Line:   Line{"beat", "WATCHDOG", "let a watchdog check now"},
+			Line:   Line{"beat", "WATCHDOG", "run a watchdog's check now"},
 			decode: to(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
 		{Name: "decide", Noun: Watchdog,
 			API: API{Summary: "Decide the action of a beat, and record the author",

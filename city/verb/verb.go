@@ -36,7 +36,7 @@ type Verb struct {
 	decode decoder
 }
 
-// API is a verb's part of the API.
+// API describes how the API offers a verb.
 type API struct {
 	Path    string // the last part of the path; "" = the verb's name
 	Alias   string // another last part for the same; "" = none
@@ -44,7 +44,7 @@ type API struct {
 	Body    any    // a value of the type of the request's body; nil = the body is empty
 }
 
-// Shell is a verb's command on the command line, for verbs that need only the name of an agent.
+// Shell describes a verb's command on the command line, for verbs that need only the name of an agent.
 type Shell struct {
 	// in the list of commands; "" = the command does not exist or is written by hand
 	Short string
@@ -52,11 +52,11 @@ type Shell struct {
 	Pools bool   // it also accepts the name of a pool
 }
 
-// Line is a verb's entry in the control room's palette.
+// Line describes a verb's entry in the control room's palette.
 type Line struct {
-	Word  string // to type; "" = the palette does not have the verb
-	Usage string // what follows the word
-	Does  string // what it does
+	Word  string // word to type; "" = the palette does not have the verb
+	Usage string // arguments after the word
+	Does  string // description
 }
 
 type decoder func(target string, body []byte) (city.Command, error)
@@ -133,12 +133,12 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-// to decodes the command that of creates for a target.
+// to returns a decoder for a command without values. of creates the command for a target.
 func to[C city.Command](of func(target string) C) decoder {
 	return checked(of, func(C) error { return nil })
 }
 
-// checked is like to and checks the values of the body.
+// checked returns a decoder like to, and checks the values of the body.
 func checked[C city.Command](of func(target string) C, check func(C) error) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		c := of(target)
@@ -152,7 +152,7 @@ func checked[C city.Command](of func(target string) C, check func(C) error) deco
 	}
 }
 
-// aliased is decode for bodies that may have a field under another name, as clients of Gas City send it.
+// aliased returns a decoder for bodies that may have a field under another name, as clients of Gas City send it.
 func aliased(alias, name string, decode decoder) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		var fields map[string]json.RawMessage
