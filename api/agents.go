@@ -10,9 +10,10 @@ import (
 	"gcity/city"
 )
 
-const peekTime = 5 * time.Second // for the output of all agents of a list
+const peekTime = 5 * time.Second // time limit for the output of all agents of a list
 
-// matching selects by the parameters that are given, including those without a value.
+// matching returns a function that compares a value with the query parameter of a name. A missing parameter matches
+// every value.
 func matching(r *http.Request) func(filter, value string) bool {
 	q := r.URL.Query()
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }

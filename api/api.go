@@ -48,7 +48,7 @@ const (
 	maxConns    = 1024
 	bodyTimeout = 30 * time.Second
 	headTimeout = 5 * time.Second
-	grace       = 5 * time.Second // for requests in flight when Serve ends
+	grace       = 5 * time.Second // time limit for requests in flight when Serve ends
 )
 
 func (o Options) withDefaults() Options {
@@ -74,8 +74,8 @@ type server struct {
 	city     city.Control
 	many     bool // it serves one of several cities, or all of them
 	began    time.Time
-	life     context.Context // ends streams and attached terminals
-	streams  chan struct{}   // one token each
+	life     context.Context // ends together with all streams and attached terminals
+	streams  chan struct{}   // one token for each open stream
 	document func() []byte   // returns the OpenAPI document
 	// is called when a connection that was hijacked from net/http is closed
 	release func(net.Conn)

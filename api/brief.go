@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// Brief returns a snapshot with only what `gcity status` and StatusOf use. A whole snapshot is several times as
+// Brief returns a snapshot with only what `gcity status` and StatusOf use. A full snapshot is several times as
 // large.
 func Brief(full *city.Snapshot) *city.Snapshot {
 	s := *full

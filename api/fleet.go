@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	lookTime   = 2 * time.Second  // for one city in an answer about all cities
-	pageTime   = 10 * time.Second // for a city's events, which may need a long read of the log
-	looksAtAll = 1024             // cities that can be pending at the same time
+	lookTime = 2 * time.Second // time limit for one city in an answer about all cities
+	// time limit for a city's events, which may need a long read of the log
+	pageTime   = 10 * time.Second
+	looksAtAll = 1024 // cities that can be pending at the same time
 )
 
 // fleet answers for the cities of a directory. It passes requests about one city to a server for that city.
@@ -25,7 +26,7 @@ type fleet struct {
 	*server
 	dir   view
 	looks *deadline.Calls[glance] // pending looks at cities, by name
-	// reads of their logs and screens, for answers about all cities
+	// pending reads of their logs and screens, for answers about all cities
 	calls      *pendingCalls
 	lets       map[string]*tenancy
 	cityParams func() map[string][]string // returns the parameters of requests to one city

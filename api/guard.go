@@ -20,7 +20,7 @@ import (
 type Guard struct {
 	// host names that are accepted besides loopback names and the address of the connection
 	Hosts []string
-	Token string // required in every request; "" = none, if there are no tenants
+	Token string // token required in every request; "" = none is required, if there are no tenants
 	// ReadToken is a second token that only allows reading; "" = none. It has no effect without Token.
 	ReadToken string
 	Fleet     bool // it guards all cities of a machine

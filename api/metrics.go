@@ -31,9 +31,9 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 // figures is a page of metrics. Samples with the same name are together, whatever their city.
 type figures struct {
 	city   string
-	name   string                      // of the current metric
-	names  []string                    // in the order of the page
-	groups map[string]*strings.Builder // by name
+	name   string                      // name of the current metric
+	names  []string                    // names of the metrics in the order of the page
+	groups map[string]*strings.Builder // samples by name
 }
 
 func (p *figures) text() string {
@@ -152,7 +152,7 @@ func (p *figures) measured(g city.Gauges) {
 	for _, end := range []string{"fired", "completed", "failed", "skipped"} {
 		p.put("", float64(g.Runs[end]), "outcome", end)
 	}
-	p.begin("patrol_duration_seconds", "histogram", "Duration of looks at all agents.")
+	p.begin("patrol_duration_seconds", "histogram", "Duration of checks of all agents.")
 	p.timing(g.Patrol)
 	p.begin("loop_turn_duration_seconds", "histogram", "Duration of passes of the loop.")
 	p.timing(g.Turn)

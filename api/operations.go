@@ -67,37 +67,39 @@ func listReads() []openapi.Operation {
 			Query: paged + "peek", Answer: wire.Agent{}, List: true},
 		{Method: get, Path: "/v0/agent/{agent}", Summary: "One agent", Query: news + " peek",
 			Answer: wire.Agent{}},
-		{Method: get, Path: "/v0/agent/{agent}/inspect", Summary: "How it is started, its " +
+		{Method: get, Path: "/v0/agent/{agent}/inspect", Summary: "How the agent is started, its " +
 			"environment without secrets, its crashes", Answer: city.Inspection{}},
-		{Method: get, Path: "/v0/agent/{agent}/output", Summary: "Its last lines",
+		{Method: get, Path: "/v0/agent/{agent}/output", Summary: "The agent's last lines",
 			Query: "lines tail before", Answer: gascity.Output{}},
-		{Method: get, Path: "/v0/agent/{agent}/peek", Summary: "Its last lines as one text",
+		{Method: get, Path: "/v0/agent/{agent}/peek", Summary: "The agent's last lines as one text",
 			Query: "lines", Answer: gascity.Peek{}},
 		{Method: get, Path: "/v0/agent/{agent}/output/stream",
-			Summary: "Its last lines, sent again after each change",
+			Summary: "The agent's last lines, sent again after each change",
 			Query:   "lines", Answer: gascity.Output{}, Stream: true},
 		{Method: get, Path: "/v0/agent/{agent}/stream",
-			Summary: "Its terminal's output as a stream", Answer: city.Frame{}, Stream: true},
+			Summary: "The output of the agent's terminal as a stream", Answer: city.Frame{},
+			Stream: true},
 		{Method: get, Path: "/v0/pools", Summary: "The pools", Query: paged + "rig",
 			Answer: city.Pool{}, List: true},
 		{Method: get, Path: "/v0/pool/{pool}", Summary: "One pool", Query: news,
 			Answer: city.Pool{}},
 		{Method: get, Path: "/v0/rigs", Summary: "The project folders", Query: paged + "git",
 			Answer: city.Rig{}, List: true},
-		{Method: get, Path: "/v0/rig/{rig}", Summary: "One of them", Query: news + " git",
+		{Method: get, Path: "/v0/rig/{rig}", Summary: "A project folder", Query: news + " git",
 			Answer: city.Rig{}},
 		{Method: get, Path: "/v0/automations", Summary: "The automations",
 			Query: paged + "rig state gate", Answer: city.Automation{}, List: true},
 		{Method: get, Path: "/v0/automation/{automation}", Summary: "One automation", Query: news,
 			Answer: city.Automation{}},
 		{Method: get, Path: "/v0/automation/{automation}/history",
-			Summary: "Its runs, newest first", Query: paged, Answer: city.Run{}, List: true},
+			Summary: "The automation's runs, newest first", Query: paged, Answer: city.Run{},
+			List: true},
 		{Method: get, Path: "/v0/automation/{automation}/run/{run}/stream",
 			Summary: "The output of a run as a stream", Answer: city.Piece{}, Stream: true},
 		{Method: get, Path: "/v0/watchdogs", Summary: "The watchdogs: the agents that they " +
 			"watch, their health, the last decisions", Query: paged, Answer: city.Watchdog{},
 			List: true},
-		{Method: get, Path: "/v0/watchdog/{watchdog}", Summary: "One of them", Query: news,
+		{Method: get, Path: "/v0/watchdog/{watchdog}", Summary: "A watchdog", Query: news,
 			Answer: city.Watchdog{}},
 	}
 }
@@ -125,7 +127,7 @@ func workReads() []openapi.Operation {
 // verbs are the operations of the table of verbs.
 func verbs() []openapi.Operation {
 	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
-		Summary: "Upgrade to its terminal",
+		Summary: "Upgrade to the agent's terminal",
 		Query:   "cols rows raw", Text: "application/octet-stream"}}
 	for _, v := range verb.All() {
 		summary := v.API.Summary
@@ -156,7 +158,8 @@ func writes() []openapi.Operation {
 			Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/mail", Summary: "Send a message", Body: draft{},
 			Answer: gascity.Sent{}},
-		{Method: post, Path: "/v0/mail/{message}/read", Summary: "Mark it as read", Body: marking{},
+		{Method: post, Path: "/v0/mail/{message}/read", Summary: "Mark a message as read",
+			Body:   marking{},
 			Answer: mail.Message{}},
 		{Method: post, Path: "/v0/mail/{message}/archive", Summary: "Archive it", Body: marking{},
 			Answer: city.Receipt{}},

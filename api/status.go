@@ -78,7 +78,7 @@ type Status struct {
 	Name      string           `json:"name"`
 	Path      string           `json:"path"`
 	Version   string           `json:"version"`
-	Uptime    int64            `json:"uptime_sec"` // of the controller, 0 if none runs
+	Uptime    int64            `json:"uptime_sec"` // uptime of the controller; 0 = not running
 	Suspended bool             `json:"suspended"`
 	Agents    int              `json:"agent_count"`
 	Pools     int              `json:"pool_count"`
@@ -90,14 +90,14 @@ type Status struct {
 	RigCount  RigCounts        `json:"rigs"`
 	AutoCount AutomationCounts `json:"automations"`
 	Work      city.Work        `json:"work"`
-	Mail      city.MailCount   `json:"mail"` // for people
-	// in percent of one processor, for all measured agents
+	Mail      city.MailCount   `json:"mail"` // mail for people
+	// CPU usage of all measured agents, in percent of one processor
 	CPU      float64         `json:"cpu"`
-	RSS      int64           `json:"rss"`  // bytes, for all measured agents
-	PID      int             `json:"pid"`  // of the controller, 0 if none runs
-	Mode     string          `json:"mode"` // of the controller, "" if none runs
+	RSS      int64           `json:"rss"`  // memory of all measured agents, in bytes
+	PID      int             `json:"pid"`  // process ID of the controller; 0 = not running
+	Mode     string          `json:"mode"` // mode of the controller; "" = not running
 	LoopAge  int64           `json:"loop_age_ms"`
-	API      string          `json:"api,omitempty"` // where the city answers over TCP
+	API      string          `json:"api,omitempty"` // the city's TCP address
 	Config   city.ConfigInfo `json:"config"`
 	Degraded []string        `json:"degraded"` // never null
 	Ending   *city.Ending    `json:"ending,omitempty"`

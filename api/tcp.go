@@ -102,7 +102,7 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 	}
 }
 
-// keeper is one run of Keep.
+// keeper is the state of one call of Keep.
 type keeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool
@@ -114,7 +114,7 @@ type keeper struct {
 	want    TCP
 	told    city.Listener
 	keys    keys                     // the current tokens
-	ring    *atomic.Pointer[keyring] // the same for the guard
+	ring    *atomic.Pointer[keyring] // the current tokens, as the guard reads them
 	serving func()                   // ends the server and waits for it; nil if it is not running
 	failed  chan error
 }

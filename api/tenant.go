@@ -16,20 +16,20 @@ import (
 
 // Tenant may use some of the cities of a machine and learns of no others.
 type Tenant struct {
-	Cities []string // their names, registered or not
+	Cities []string // names of the cities, registered or not
 	// required in every request of the tenant; "" = the tenant has no access over TCP
 	Token     string
-	MaxAgents int // limit for all its cities together, 0 = none
-	MaxCities int // limit of registered cities, 0 = all of the above
+	MaxAgents int // maximum number of agents of all its cities together; 0 = no limit
+	MaxCities int // maximum number of registered cities; 0 = all of Cities
 }
 
 // TenantOf is a Tenant in the configuration.
 type TenantOf struct {
 	Name      string
 	Cities    []string
-	Token     string // "" = it is in TokenFile
+	Token     string // token; "" = it is in TokenFile
 	TokenFile string
-	Socket    string // where the tenant needs no token, "" = nowhere
+	Socket    string // socket on which the tenant needs no token; "" = none
 	MaxAgents int
 	MaxCities int
 }
@@ -61,7 +61,7 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 	l := f.lets[who]
 	if l == nil {
 		f.fail(w, &city.Error{Code: city.NotFound, Message: "unknown tenant: tenants are " +
-			"declared in [tenants] of supervisor.toml and answered over TCP only"})
+			"declared in [tenants] of supervisor.toml and served over TCP only"})
 		return
 	}
 	select {
@@ -126,7 +126,7 @@ type tenancy struct {
 	Tenant
 	name    string
 	asks    chan struct{} // one token for each running request
-	streams chan struct{} // like a server's
+	streams chan struct{} // one token for each open stream
 	enrols  chan struct{} // one registration at a time
 }
 
@@ -216,7 +216,7 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	return about.Name, nil
 }
 
-// refuseForeign refuses a folder that is not the tenant's. Only the log says what is in it.
+// refuseForeign refuses a folder that is not the tenant's. Only the log has the reason.
 func (f *fleet) refuseForeign(path, is string, why error) error {
 	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why",
 		why, "called", is)

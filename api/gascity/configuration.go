@@ -49,7 +49,7 @@ func validateConfig(ctx context.Context, r *Request) (any, error) {
 // explanations are the effective values of the agents, pools and rigs of a city.
 type explanations struct {
 	Revision string        `json:"revision"` // of the active configuration
-	Agents   []explanation `json:"agents"`   // and pools
+	Agents   []explanation `json:"agents"`   // agents and pools
 	Rigs     []explanation `json:"rigs"`
 }
 

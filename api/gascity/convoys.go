@@ -35,7 +35,7 @@ func convoyOperations() []Operation {
 	}
 }
 
-// convoy is a convoy, its beads, and how many of them are closed.
+// convoy is the answer about a convoy: the convoy, its beads, and how many of them are closed.
 type convoy struct {
 	Convoy   beads.Bead    `json:"convoy"`
 	Children []beads.Bead  `json:"children"`

@@ -18,7 +18,7 @@ import (
 // Request is a request to answer.
 type Request struct {
 	City     city.Control
-	Snapshot *city.Snapshot // as new as the request requires
+	Snapshot *city.Snapshot // at least as new as the request requires
 	Target   string         // the name or ID in the path
 	Query    url.Values
 	Body     []byte

@@ -22,7 +22,7 @@ type Output struct {
 	Turns  []turn `json:"turns"`
 }
 
-// Peek is the same as one text.
+// Peek is the last lines of an agent as one text.
 type Peek struct {
 	Output string `json:"output"`
 }

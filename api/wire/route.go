@@ -22,7 +22,7 @@ const (
 	KindFigured     Kind = "metrics"
 	KindDescribed   Kind = "openapi.json"
 	KindConfigured  Kind = "config"
-	KindExplained   Kind = "config/explain" // of an agent, a pool or a rig
+	KindExplained   Kind = "config/explain" // effective values of an agent, a pool or a rig
 	KindStatus      Kind = "status"
 	KindTown        Kind = "/v0/city" // the status, and changes of the city
 	KindSnapshot    Kind = "snapshot"
@@ -36,7 +36,7 @@ const (
 	KindRig         Kind = "rig"
 	KindAutomations Kind = "automations"
 	KindAutomated   Kind = "automation"
-	KindHistory     Kind = "history" // of an automation
+	KindHistory     Kind = "history" // runs of an automation
 	// the run of an automation; its ID and what is asked of it follow
 	KindRun         Kind = "run"
 	KindRunning     Kind = "run/stream"
@@ -44,34 +44,35 @@ const (
 	KindWatchdog    Kind = "watchdog"
 	KindWork        Kind = "beads"
 	KindBead        Kind = "bead"
-	KindClosing     Kind = "close"  // of a bead
-	KindUpdating    Kind = "update" // of a bead
+	KindClosing     Kind = "close"  // closes a bead
+	KindUpdating    Kind = "update" // changes a bead
 	KindMailbox     Kind = "mail"
 	KindLetter      Kind = "message"
-	KindReading     Kind = "read"    // of a message
-	KindArchiving   Kind = "archive" // of a message
-	KindReplying    Kind = "reply"   // to a message
+	KindReading     Kind = "read"    // marks a message as read
+	KindArchiving   Kind = "archive" // archives a message
+	KindReplying    Kind = "reply"   // replies to a message
 	KindSlinging    Kind = "sling"
 	KindInspect     Kind = "inspect"
 	KindOutput      Kind = "output"
-	KindPeek        Kind = "peek" // the output in another shape
+	KindPeek        Kind = "peek" // output of an agent in another format
 	KindOutputs     Kind = "output/stream"
 	KindWatch       Kind = "stream"
 	KindAttach      Kind = "attach"
 	KindEventLog    Kind = "events"
 	KindEventStream Kind = "events/stream"
-	KindCommand     Kind = "command" // of an agent, a pool, a rig, an automation or the city
-	KindDebug       Kind = "debug"
+	// command for an agent, a pool, a rig, an automation or the city
+	KindCommand Kind = "command"
+	KindDebug   Kind = "debug"
 )
 
 // Route is a parsed path of a request.
 type Route struct {
 	Kind Kind
-	City string // "" = the only one
+	City string // name of the city; "" = the only one
 	// a qualified agent or pool, a rig, a scoped automation, a watchdog, or a bead's ID; "" = the city
 	Target string
-	Run    string // the ID of a run of the automation
-	Verb   string // of a command, for verb.Decode
+	Run    string // ID of a run of the automation
+	Verb   string // verb of a command, for verb.Decode
 }
 
 // Parse parses an escaped path. Every name in the result is valid.

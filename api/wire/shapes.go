@@ -50,7 +50,7 @@ type Agent struct {
 	RSS   *int64      `json:"rss"`             // bytes; null = not measured
 	Procs int         `json:"procs,omitempty"` // number of processes
 
-	ActiveBead string `json:"active_bead,omitempty"` // the ID of task
+	ActiveBead string `json:"active_bead,omitempty"` // ID of the current task
 }
 
 // AgentOf converts an agent to its format in answers.
@@ -67,7 +67,7 @@ func AgentOf(a city.Agent) Agent {
 type Cities struct {
 	List[city.Info]
 	Running  int      `json:"running"`
-	Troubles []string `json:"troubles,omitempty"` // of the supervisor
+	Troubles []string `json:"troubles,omitempty"` // problems of the supervisor
 }
 
 // ConfigText is a configuration, or a part of it, for people.
