@@ -22,14 +22,14 @@ const MaxSize = 256 << 10
 // Prefs are a user's preferences. They are immutable.
 type Prefs struct {
 	Theme         string   // "" = not set; Auto; otherwise one of Themes
-	Columns       []string // of the list of agents, from left to right; nil = the default
+	Columns       []string // columns of the list of agents, from left to right; nil = the default
 	ReducedMotion bool
-	ASCII         *bool // nil = by the locale
+	ASCII         *bool // nil = determined by the locale
 	FPS           int   // maximum of frames a second; 0 = the default
 	Confirm       string
 	OnHangup      string
 	Detach        detach.Key
-	Keys          []Binding // in the order of the file
+	Keys          []Binding // key bindings in the order of the file
 	TrustFolders  []string  // cities in or below these folders are trusted: absolute, or below ~/
 
 	Themes   []themes.Theme // built-in themes and the user's own, by name
@@ -69,8 +69,8 @@ type Files struct {
 	Themes string // the folder of the user's themes; it may be missing
 }
 
-// Find returns the locations by the environment: below $XDG_CONFIG_HOME, otherwise ~/.config. Without a home there
-// are none. Relative paths are ignored, as XDG requires.
+// Find returns the locations from the environment: below $XDG_CONFIG_HOME, otherwise below ~/.config. Without a
+// home folder it returns the zero value. It ignores relative paths, as XDG requires.
 func Find(getenv func(string) string) Files {
 	base := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(base) {
@@ -84,7 +84,7 @@ func Find(getenv func(string) string) Files {
 		filepath.Join(base, "gcity", "themes")}
 }
 
-// Load reads the files. If the file is not valid TOML, the values of last stay and the problem is reported. The
+// Load reads the files. If the file is not valid TOML, it returns the values of last and reports the problem. The
 // zero value is a valid last.
 func Load(f Files, last Prefs) Prefs {
 	p := Prefs{Confirm: AskUsual, OnHangup: GoHeadless}

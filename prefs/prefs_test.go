@@ -95,7 +95,7 @@ func TestMistakesAreToldAndPassedOver(t *testing.T) {
 		`theme = "drak"`:                      `config.toml:1:9: theme: unknown value "drak"; did you mean "dark"?`,
 		`theme = 5`:                           `config.toml:1:9: theme: is a whole number`,
 		`columns = ["name", "cpus"]`:          `config.toml:1:20: columns: unknown column "cpus"; did you mean "cpu"?`,
-		`columns = ["name", "name"]`:          `config.toml:1:20: columns: "name" is there already`,
+		`columns = ["name", "name"]`:          `config.toml:1:20: columns: "name" is listed twice`,
 		`columns = ["cpu"]`:                   `config.toml:1:11: columns: lacks "name"`,
 		`columns = "name"`:                    `config.toml:1:11: columns: is a string; it must be a list`,
 		`ascii = "yes"`:                       `config.toml:1:9: ascii: unknown value "yes"; the values are auto`,

@@ -24,7 +24,7 @@ func (p *Prefs) read(t toml.Table) {
 	p.OnHangup = oneOf(t, "on_hangup", GoHeadless, []string{GoHeadless, StopCity, LeaveCity})
 	leave, err := detach.Parse(t.Text("detach_keys"))
 	if err != nil {
-		t.Wrong("detach_keys", "%v; it stays %s", err, leave)
+		t.Wrong("detach_keys", "%v; the value stays %s", err, leave)
 	}
 	p.Detach = leave
 	if own, ok := t.Table("trust"); ok {
@@ -81,7 +81,7 @@ func columns(t toml.Table) []string {
 	for i, name := range t.Texts("columns") {
 		switch near := toml.Meant(name, known); {
 		case slices.Contains(out, name):
-			t.WrongItem("columns", i, "%q is there already", name)
+			t.WrongItem("columns", i, "%q is listed twice", name)
 		case slices.Contains(known, name):
 			out = append(out, name)
 		case near != "":

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// county is a list of cities: that of the tape, and some invented ones.
+// county is a directory of cities: the city of the tape, and some invented ones.
 type county struct{ tape *player }
 
 // Cities implements city.Directory.

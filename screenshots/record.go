@@ -129,7 +129,7 @@ func (r *recorder) note(f func(t *tape, at time.Time)) {
 	f(&r.tape, time.Now())
 }
 
-// fail keeps the first error that is not caused by the end of the recording.
+// fail stores the first error that is not caused by the end of the recording.
 func (r *recorder) fail(ctx context.Context, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

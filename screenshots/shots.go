@@ -24,7 +24,7 @@ type shot struct {
 // Moments of the tape.
 const (
 	calm = 77.6 // one agent is in quarantine, two drain, an automation fails
-	busy = 49.9 // and a run is in progress
+	busy = 49.9 // a run is in progress as well
 )
 
 // album returns all pictures.

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	patience = 30 * time.Second // for everything
+	patience = 30 * time.Second // time limit for each wait
 	// a frame is complete after this time without output; it is longer than the control room's interval between two
 	// reads of a pane
 	quiet = 600 * time.Millisecond
@@ -107,7 +107,7 @@ func (s *stage) background() string {
 
 // close stops the control room.
 func (s *stage) close() error {
-	err := s.orders.Close() // it exits when they end
+	err := s.orders.Close() // the process exits when the orders end
 	ended := make(chan struct{})
 	s.wg.Go(func() {
 		defer close(ended)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// beat is an action of a user in the tour, by the time since its start.
+// beat is an action of a user in the tour, with its time since the start.
 type beat struct {
 	at   int
 	keys []string

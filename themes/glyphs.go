@@ -7,7 +7,8 @@ type Glyphs struct {
 	Backoff, Leaving                     string
 	Cursor, Mark, Alert, Done, More, Dot string
 	Mail                                 string
-	Above, Below                         string // number of further rows
+	// signs before the number of further rows above or below
+	Above, Below string
 
 	// Horizontal lines: thin, and heavy for the focused panel.
 	Thin, Heavy, Bar string

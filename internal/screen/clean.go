@@ -20,8 +20,8 @@ func Clean(s string) string { return clean(s, true) }
 // Plain is like Clean but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// Lead is Plain for a list with one item per line where there is space for one: it returns the first item, and "
-// and 3 more" if there are three others.
+// Lead is Plain for a list with one item per line that is shown in one line. It returns the first item, and " and 3
+// more" if there are three others.
 func Lead(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0
@@ -70,7 +70,7 @@ func simple(s string) bool {
 type cleaner struct {
 	style   bool
 	out     []byte
-	pending []byte // characters that are not divided into clusters yet
+	pending []byte // characters that are not yet divided into clusters
 	col     int
 	on      bool // a style is on
 	cut     int  // length of out that leaves space for an ellipsis and a reset

@@ -78,7 +78,7 @@ func (s *Screen) escape(inter, final byte) {
 // restore restores the saved cursor, which may be outside a screen that has shrunk.
 func (s *Screen) restore() {
 	s.sequence("\x1b8")
-	s.cur.painted = true // perhaps, because the pen was restored, too
+	s.cur.painted = true // possibly, because the pen was restored too
 	s.cur.moveTo(s.cur.x, s.cur.y)
 }
 

@@ -45,7 +45,7 @@ type Screen struct {
 	drawn      []string // scratch
 	parse      parser
 	version    uint64
-	changed    bool // since the last change of version
+	changed    bool // something has changed since version was last incremented
 
 	cur  *page
 	main page

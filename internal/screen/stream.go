@@ -34,7 +34,7 @@ func (s *Stream) End() string {
 // flow is the sink that writes cleaned text as it arrives.
 type flow struct {
 	out     []byte
-	pending []byte // characters that are not divided into clusters yet
+	pending []byte // characters that are not yet divided into clusters
 	last    []byte // the last cluster of out, to which following marks may belong; nil = none can
 	col     int
 	back    bool // a carriage return was the last character
