@@ -229,7 +229,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s.press("ctrl+j")
 	s.hides("ends at")
 	s.press("ctrl+j")
-	s.shows("ends at 100 lines")
+	s.shows("no more than 100 lines")
 	s.press("esc")
 	s.choose("builder")
 	s.press("i")
@@ -237,9 +237,9 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 		s.paste(strings.Repeat("x ", dialog.MaxEdited/2-1) + "xx")
 	}
 	s.press("y")
-	s.shows("what is typed ends here")
+	s.shows("no more can be typed")
 	s.press("backspace", "\u0301")
-	s.hides("what is typed ends here")
+	s.hides("no more can be typed")
 }
 
 // Five or more are asked for; whoever says no has lost nothing.

@@ -279,9 +279,9 @@ func TestAWrongNameIsSaid(t *testing.T) {
 		s.choose("idle")
 		s.press("ctrl+k", "i", "d", "l", "enter")
 		s.wants()
-		s.shows("type idle: idl  that is not it")
+		s.shows("type idle: idl  this does not match")
 		s.press("e")
-		s.hides("that is not it")
+		s.hides("this does not match")
 		s.press("enter")
 		s.wants(city.Kill{Agent: "idle"})
 	}

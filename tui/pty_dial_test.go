@@ -28,7 +28,7 @@ func TestTerminalAttachUnanswered(t *testing.T) {
 		c.sees("attaching to builder; ctrl+c cancels")
 		c.signal(syscall.SIGINT) // as ctrl+c is that comes before the terminal is in our hands
 		c.keys("lost" + key)
-		c.sees("canceled attaching to builder")
+		c.sees("canceled the attach to builder")
 		c.keys("j") // the room is itself again
 		c.sees("0 chatty")
 		c.keys("k")

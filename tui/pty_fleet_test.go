@@ -97,7 +97,7 @@ func TestTerminalSilentCities(t *testing.T) {
 	c.sees("quarry")
 	c.keys("/swamp\r")
 	c.sees("1 of 4")
-	c.coax("\r", "it has not answered yet")
+	c.coax("\r", "no answer yet")
 	c.coax("@", "/swamp 1 of 4")
 	c.coax("\x1b", "Cities 4")
 	c.keys("/quarry\r")

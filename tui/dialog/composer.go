@@ -17,8 +17,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// Limits of a text that is written here. Longer texts are pasted and not edited, because the widget wraps the whole
-// text at every key.
+// Limits of a text that is written here. Longer texts can be pasted but not edited, because the widget wraps the
+// whole text at every key.
 const (
 	MaxWritten = 8 << 10 // columns
 	MaxRows    = 100     // lines
@@ -32,7 +32,7 @@ type Composer[T any] struct {
 	Label   string   // describes the recipients
 	Sent    []string // earlier texts, oldest first
 	Problem string   // why the last action failed, until the next key
-	About   any      // further data, typed by the owner
+	About   any      // data of the owner, which knows its type
 
 	area   textarea.Model
 	pastes []string // the pastes shown as placeholders
@@ -164,7 +164,7 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	before := c.area.Value()
 	c.area, _ = c.area.Update(k)
 	if k.Text != "" && c.area.Value() == before {
-		c.Problem = "what is typed ends here; more of it can be pasted"
+		c.Problem = "no more can be typed; longer text can be pasted"
 	}
 	return nil
 }
@@ -182,7 +182,8 @@ func (c *Composer[T]) blankBefore() bool {
 func (c *Composer[T]) Newline() {
 	c.Problem = ""
 	if c.area.LineCount() >= MaxRows {
-		c.Problem = fmt.Sprintf("what is typed ends at %d lines; more of it can be pasted", MaxRows)
+		c.Problem = fmt.Sprintf("no more than %d lines can be typed; longer text can be pasted",
+			MaxRows)
 		return
 	}
 	c.area.InsertString("\n")
@@ -220,7 +221,8 @@ func (c *Composer[T]) Paste(text string) {
 // TooLong returns the message for a text that is too long to send.
 func TooLong(size int) string {
 	return fmt.Sprintf(
-		"that makes %s, and a text may have %s: put it into a file, and send the file's name",
+		"that makes %s, but a text may have at most %s: put it into a file, and send the "+
+			"file's name",
 		widget.Bytes(size), widget.Bytes(city.MaxSend))
 }
 

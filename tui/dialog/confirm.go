@@ -179,7 +179,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 	note := ""
 	if c.wrong {
 		room := max(0, w-widget.Width(label)-widget.Width(typed))
-		note = widget.Cut("  that is not it, and nothing is done", room, on.more())
+		note = widget.Cut("  this does not match; nothing was done", room, on.more())
 		note, state = on.Styles.Paint(themes.Bad, note), themes.Bad
 	}
 	return on.Styles.Paint(themes.Dim, label) +

@@ -1,7 +1,8 @@
-// Package dialog holds the dialogs of the control room: questions, texts, searchable lists, input lines. They form
-// a stack, and the top one gets the keys.
+// Package dialog has the dialogs of the control room: questions, texts, searchable lists, input lines. They form a
+// stack, and the top one gets the keys.
 //
-// A dialog does not know the control room. It gets values to show and returns tasks of a type that its owner chooses.
+// A dialog does not know the control room. It gets values to show and returns tasks of a type that its owner
+// chooses.
 package dialog
 
 import (

@@ -118,7 +118,7 @@ type Finder[T any] struct {
 	All   []Item[T]
 	Found []Item[T]
 	At    int
-	About any // the subject of the entries, typed by the owner
+	About any // subject of the entries; the owner knows its type
 
 	Reasons bool        // every row shows why it cannot run, not only the selected one
 	Copies  bool        // its entries are texts to copy

@@ -21,7 +21,7 @@ type Prompt[T any] struct {
 	Change func(text string)   // called after every change, nil = nothing
 	Done   func(text string) T // nil = nothing
 	Cancel func()              // nil = nothing
-	About  any                 // the purpose of the text, typed by the owner
+	About  any                 // purpose of the text; the owner knows its type
 
 	problem string // why the text was refused, until it changes
 }

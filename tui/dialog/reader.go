@@ -15,9 +15,9 @@ type Reader[T any] struct {
 	Title  string
 	Lines  func(w int) []string // called for every frame, so the text is live
 	Offset int
-	About  any             // the subject of the text, typed by the owner
+	About  any             // subject of the text; the owner knows its type
 	Hints  func() []string // descriptions of the owner's keys, nil = none
-	Follow Follower        // scrolls the text automatically, nil = never
+	Follow Follower        // scrolls the text automatically; nil = no automatic scrolling
 
 	length int // number of lines in the latest picture
 }

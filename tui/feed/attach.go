@@ -27,7 +27,7 @@ const (
 	// heldFor is how long the terminal waits for the rest of an escape sequence before its beginning counts as a
 	// key.
 	heldFor = 50 * time.Millisecond
-	// maxTypedAhead bounds the input kept for an agent that does not read; more is dropped.
+	// maxTypedAhead is the maximum input kept for an agent that does not read it. Input beyond it is dropped.
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
 )
@@ -36,17 +36,17 @@ const (
 type Terminal struct {
 	In, Out *os.File
 	Environ []string
-	Leave   detach.Key // leaves an agent
+	Leave   detach.Key // key that leaves an agent
 }
 
-// visit is an attach to an agent: raw bytes both ways, except the key that leaves.
+// visit is an attach to an agent. It copies raw bytes both ways, except the key that leaves.
 type visit struct {
 	in, out *os.File
 	agent   string
 	term    city.Terminal // nil until the city has answered
 	ahead   typedAhead
 	scan    detach.Scanner
-	hold    *time.Timer // until the beginning of an escape sequence counts as a key
+	hold    *time.Timer // timer after which the beginning of an escape sequence counts as a key
 	typed   chan []byte // closed when the terminal is gone
 	cols    int
 	rows    int
@@ -63,7 +63,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said s
 		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
 			agent, err)
 	}
-	// before the request, which takes a while: from now on ctrl+c is a key
+	// before the request, because that takes a while and ctrl+c must already be a key
 	state, err := term.MakeRaw(o.In.Fd())
 	if err != nil {
 		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
@@ -132,7 +132,7 @@ type answered struct {
 // dial fills in the terminal, or returns why it cannot. Input is kept for the agent meanwhile, except the keys
 // that cancel.
 func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
-	// of the request only, as city.Control says
+	// the deadline covers only the request, see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
 	defer cancel()
 	answer := make(chan answered)
@@ -142,7 +142,7 @@ func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 		case answer <- answered{t, err}:
 		case <-ctx.Done():
 			if err == nil {
-				_ = t.Close() // the caller has stopped waiting
+				_ = t.Close() // the caller no longer waits
 			}
 		}
 	})
@@ -164,7 +164,7 @@ func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 			}
 			out, leave := v.scan.Feed(p)
 			if leave || bytes.IndexByte(out, ctrlC) >= 0 {
-				return "canceled attaching to " + v.agent, nil
+				return "canceled the attach to " + v.agent, nil
 			}
 			v.ahead.add(out)
 			v.hold.Reset(heldFor)
@@ -174,19 +174,19 @@ func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 	}
 }
 
-// turn passes on input and sizes until the visit ends.
+// turn forwards input and sizes until the visit ends.
 func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	v.fit() // it may have changed during the request
+	v.fit() // the size may have changed during the request
 	for {
 		select {
 		case <-ctx.Done():
 			return "", nil
 		case err := <-shown:
 			if err != nil {
-				return "", fmt.Errorf("the connection to %s broke: %w", v.agent, err)
+				return "", fmt.Errorf("lost the connection to %s: %w", v.agent, err)
 			}
 			return describe.Ended(v.agent), nil
 		case p, ok := <-v.typed:
@@ -213,11 +213,11 @@ func (v *visit) fit() {
 	cols, rows, err := term.GetSize(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {
 		v.cols, v.rows = cols, rows
-		_ = v.term.Resize(cols, rows) // a terminal that is gone ends the copy
+		_ = v.term.Resize(cols, rows) // if the terminal is gone, the copy ends
 	}
 }
 
-// read passes on input; the channel is closed when the terminal is gone.
+// read forwards input. It closes the channel when the terminal is gone.
 func (v *visit) read(ctx context.Context, keys io.Reader) {
 	buf := make([]byte, 4096)
 	for {
@@ -246,7 +246,7 @@ func (v *visit) write(ctx context.Context) {
 		case <-v.ahead.wake:
 		}
 		if _, err := v.term.Write(v.ahead.Take()); err != nil {
-			return // the copy of its output ends too
+			return // the copy of the output ends too
 		}
 	}
 }
@@ -287,8 +287,8 @@ func (v *visit) announce(text string) {
 		widget.Fit(" "+text, v.cols, "")+"\x1b[m\r\n")
 }
 
-// keepModes saves two modes of the terminal that have no right default: whether the cursor blinks, and whether the
-// wheel moves the cursor on the alternate screen.
+// keepModes saves two modes of the terminal that have no standard default: whether the cursor blinks, and whether
+// the wheel moves the cursor on the alternate screen.
 const keepModes = "\x1b[?12s\x1b[?1007s"
 
 // leaveModes undoes whatever a program may have done to the terminal: it ends an open string, a VT52, another

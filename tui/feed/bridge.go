@@ -8,12 +8,11 @@ import (
 	"gcity/city"
 )
 
-// backlog is how many events from before the start are shown.
+// backlog is how many events from before the start of the room are loaded.
 const backlog = 500
 
-// again waits before a broken stream is opened again, longer each time up to a limit. It returns false if ctx ends.
-// The stream works again after a restart of the controller; until then the room shows that the city does not
-// answer.
+// again waits before a broken stream is reopened. The wait grows with each try up to a limit. It returns false if
+// ctx ends.
 func again(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
@@ -36,7 +35,7 @@ func (r *Runner) Snapshots(ctx context.Context) {
 			return
 		}
 		r.Box.putGone(whyGone(cause))
-		r.Log.Warn("the stream of snapshots broke", "error", cause)
+		r.Log.Warn("the stream of snapshots ended", "error", cause)
 		if !again(ctx, tries) {
 			return
 		}
@@ -55,7 +54,8 @@ func whyGone(err error) string {
 	return err.Error()
 }
 
-// Events puts the city's events into the mailbox until ctx ends, from the backlog on, each once.
+// Events puts the city's events into the mailbox until ctx ends, starting with the backlog. Each event arrives
+// once.
 func (r *Runner) Events(ctx context.Context) {
 	after := r.Box.last()
 	known := after > 0
@@ -71,7 +71,7 @@ func (r *Runner) Events(ctx context.Context) {
 		if known {
 			for e, err := range r.City.Events(ctx, after) {
 				if err != nil {
-					r.Log.Warn("the stream of events broke", "error", err)
+					r.Log.Warn("the stream of events ended", "error", err)
 					break
 				}
 				tries = 0
@@ -85,7 +85,7 @@ func (r *Runner) Events(ctx context.Context) {
 	}
 }
 
-// Persons calls take with changed preferences until ctx ends, or changes is closed.
+// Persons calls take with each change of the preferences, until ctx ends or changes is closed.
 func (r *Runner) Persons(ctx context.Context, changes <-chan Person,
 	take func(Person)) {
 	for {
@@ -101,8 +101,8 @@ func (r *Runner) Persons(ctx context.Context, changes <-chan Person,
 	}
 }
 
-// pulse asks for the snapshot periodically: the time of the last patrol is current in an answer, but not in the
-// stream.
+// pulse requests a snapshot periodically. Only an answer to a request has the current time of the last patrol,
+// unlike the stream.
 func (r *Runner) pulse(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -121,7 +121,7 @@ func (r *Runner) pulse(ctx context.Context, every time.Duration) {
 	}
 }
 
-// Pump sends the content of the mailbox, at most once per gap, and the time at every full second. It ends with ctx;
+// Pump sends the content of the mailbox at most once per gap, and the time at every full second. It ends with ctx.
 // send must return once the program has ended.
 func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// ClipSequence asks a terminal to set its clipboard (OSC 52). Within tmux it is sent twice: tmux uses one if
-// set-clipboard is on, and passes the other through if allow-passthrough is.
+// ClipSequence returns the sequence that sets a terminal's clipboard (OSC 52). Within tmux it contains the sequence
+// twice: tmux handles one if set-clipboard is on, and forwards the other if allow-passthrough is on.
 func ClipSequence(text string, tmux bool) string {
 	s := ansi.SetSystemClipboard(text)
 	if tmux {
@@ -16,7 +16,8 @@ func ClipSequence(text string, tmux bool) string {
 	return s
 }
 
-// clipDeadline bounds a clipboard program. Programs that serve the clipboard go to the background themselves.
+// clipDeadline is the time limit for a clipboard program. Programs that serve the clipboard continue in the
+// background.
 const clipDeadline = 3 * time.Second
 
 // clipProgram returns the clipboard program of the display that a process uses.

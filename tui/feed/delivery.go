@@ -11,14 +11,14 @@ import (
 
 // Delivery is a message of the pump.
 type Delivery struct {
-	Of    *Runner // the runner of its room
+	Of    *Runner // runner of its room
 	At    time.Time
 	News  News
 	Heard atomic.Bool
 }
 
-// Sender records the deliveries to one program: a program that ends, to attach for example, has not read the newest
-// ones.
+// Sender records the deliveries to one program. A program that ends, for example to attach, may not have read the
+// newest ones.
 type Sender struct {
 	of     *Runner
 	recent []*Delivery
@@ -36,17 +36,17 @@ func (p *Sender) Missed() []*Delivery {
 	return slices.DeleteFunc(p.recent, func(d *Delivery) bool { return d.Heard.Load() })
 }
 
-// Deliveries are the senders of one program, one for each room shown in it. They belong to the goroutine of the
-// model, and to the one that waits for it.
+// Deliveries has the senders of one program, one for each room shown in it. It belongs to the goroutine of the
+// model, and afterwards to the goroutine that waits for it.
 type Deliveries struct {
 	Ctx  context.Context
 	Gap  time.Duration
 	To   *tea.Program
-	stop context.CancelFunc // of the newest sender, or nil
+	stop context.CancelFunc // stops the newest sender; nil = none
 	all  []round
 }
 
-// round is one sender at work.
+// round is one running sender.
 type round struct {
 	r     *Runner
 	post  *Sender

@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// ConfigFile is the city's configuration for editing, with copies of its files, so that a half-written file is
-// never applied. A file is named as in positions, "teams/one.toml"; "" is city.toml. Check, Plan and Replace are
-// called from one goroutine at a time, and may read files; the others do no I/O.
+// ConfigFile gives access to the city's configuration for editing. Edits are made in copies of its files, so that a
+// half-written file is never applied. Files are named as in error positions: "teams/one.toml", or "" for city.toml.
+// Check, Plan and Replace are called from one goroutine at a time and may read files; the other methods do no I/O.
 type ConfigFile interface {
 	// Path returns the absolute path of a file.
 	Path(file string) string
-	// Fixed returns why a file cannot be edited here, and where to change it; "" = it can be edited.
+	// Fixed returns why a file cannot be edited here and where to change it, or "".
 	Fixed(file string) string
-	// Check returns the problems of a text for a file, each with its position, and the line of the first one; 0 =
-	// not in this file.
+	// Check returns the problems of a text for a file, each with its position, and the line of the first one. The
+	// line is 0 if that problem is in another file.
 	Check(file string, data []byte) (problems []string, line int)
-	// Plan returns what a text that Check accepts would change now.
+	// Plan returns what a text that passed Check would change now.
 	Plan(ctx context.Context, file string, data []byte) (Plan, error)
 	// Replace replaces the content of a file. It fails if the file has changed meanwhile.
 	Replace(file string, was, now []byte) error
@@ -35,31 +35,31 @@ type ConfigFile interface {
 // Plan is what a configuration would change if it were applied now.
 type Plan struct {
 	Changes []Change // one per agent, also for unchanged ones, in any order
-	// what else the user should know: that the change would be held, and doubts
+	// further information: that the change would be held, and uncertainties
 	Notes []string
 }
 
 // Change is what would happen to one agent.
 type Change struct {
 	Agent string
-	Pool  string // its pool, "" = none
-	// "stop", "fail", "drain", "restart", "start", "wait", "none"; others are shown as they are
+	Pool  string // its pool; "" = none
+	// "stop", "fail", "drain", "restart", "start", "wait" or "none"; other values are shown unchanged
 	What string
-	Why  string // for the user; for a restart the fields that differ
+	Why  string // reason for the user; for a restart, the fields that differ
 }
 
 // FileLine is a position in the configuration.
 type FileLine struct {
 	File string // "" = city.toml
-	Line int    // 0 = no particular line
+	Line int    // 0 = no specific line
 }
 
 // Draft is a configuration that is being edited.
 type Draft struct {
-	File string // of the configuration, "" = city.toml
-	Path string // of the copy
-	was  []byte // the file when the copy was made
-	Line int    // where the editor starts, 0 = anywhere
+	File string // configuration file; "" = city.toml
+	Path string // path of the copy
+	was  []byte // content of the file when it was copied
+	Line int    // line for the editor; 0 = the beginning
 }
 
 func (r *Runner) Discard(d DiscardDraft) {
@@ -70,10 +70,10 @@ func (r *Runner) Discard(d DiscardDraft) {
 	})
 }
 
-// planDeadline bounds the plan of a draft.
+// planDeadline is the time limit for the plan of a draft.
 const planDeadline = 15 * time.Second
 
-// EditDraft runs the editor on a draft, by default a new one, and returns it.
+// EditDraft runs the editor on a draft and returns the draft. Without a draft it creates one.
 func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft, err error) {
 	if d = what.Draft; d == nil {
 		if d, err = NewDraft(r.Config, what.At); err != nil {
@@ -88,7 +88,7 @@ func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft
 	return d, lend(ctx, o, p)
 }
 
-// Judge returns the result of an edit and of the editor.
+// Judge checks an edited draft and returns the result. failed is the editor's error.
 func Judge(ctx context.Context, config ConfigFile, d *Draft, failed error) Edited {
 	e := Edited{Draft: d, Err: failed}
 	var err error
@@ -163,7 +163,7 @@ func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
 	return &Draft{File: at.File, Path: f.Name(), was: was, Line: at.Line}, nil
 }
 
-// Enforce puts a draft in the configuration's place and has it read.
+// Enforce replaces the configuration by a draft and reloads it.
 func (r *Runner) Enforce(e ApplyDraft) {
 	r.Spawn("configuration", func(ctx context.Context) {
 		res := Result{ID: e.ID, Title: "editing", Total: 1}
@@ -178,7 +178,8 @@ func (r *Runner) Enforce(e ApplyDraft) {
 		}
 		said, failed := r.do(ctx, city.Reload{})
 		if failed != "" {
-			res.Failures = []string{"the configuration is written, but not applied: " + failed}
+			res.Failures = []string{"the configuration is written, but the " +
+				"reload failed: " + failed}
 		} else {
 			res.Receipts = []string{"the configuration was edited: " + said.Message}
 		}

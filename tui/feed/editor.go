@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreground is a program that the terminal is lent to.
+// foreground is a program that gets the terminal for a while.
 type foreground struct {
 	Cmd  *exec.Cmd
 	what string // "editor", "pager"
-	line string // its command as the user has set it
-	by   string // the variable that sets it, "" = none
+	line string // its command as configured by the user
+	by   string // environment variable that sets the command; "" = none
 }
 
-// Failed returns how the program failed, or nil if it ended normally.
+// Failed returns why the program failed, or nil if it ended normally.
 func (l *foreground) Failed(ran error) error {
 	exit, ok := errors.AsType[*exec.ExitError](ran)
 	if !ok {
@@ -34,7 +34,7 @@ func (l *foreground) Failed(ran error) error {
 	case ws.Signaled():
 		sig = ws.Signal()
 	case status > 128 && unix.SignalName(syscall.Signal(status-128)) != "":
-		// as a shell reports it
+		// a shell reports signals this way
 		sig = syscall.Signal(status - 128)
 	}
 	named := ""
@@ -42,7 +42,7 @@ func (l *foreground) Failed(ran error) error {
 		named = "; " + l.by + " names it"
 	}
 	switch {
-	case sig == syscall.SIGINT: // ctrl+c is a normal way to leave
+	case sig == syscall.SIGINT: // ctrl+c is a normal way to leave a program
 		return nil
 	case sig != 0:
 		return fmt.Errorf("the %s %q was killed by %s", l.what, l.line, unix.SignalName(sig))
@@ -54,8 +54,8 @@ func (l *foreground) Failed(ran error) error {
 	return fmt.Errorf("the %s %q failed with exit status %d", l.what, l.line, status)
 }
 
-// Editor returns the command of $VISUAL or $EDITOR, else an installed editor. Known editors that take "+N" start at
-// the draft's line.
+// Editor returns the command of $VISUAL or $EDITOR, or else an installed editor. Editors that are known to support
+// "+N" start at the draft's line.
 func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {

@@ -6,37 +6,38 @@ import (
 	"gcity/events"
 )
 
-// Effect is something that the model wants done. The set is closed; the runner carries effects out.
+// Effect is something that the model requests. The types below are the only effects; the runner carries them out.
 type Effect interface{ effect() }
 
 type (
-	// Perform sends commands, several at a time, and answers with one Result.
+	// Perform sends commands, several at the same time, and answers with one Result.
 	Perform struct {
-		ID       int // of the status line that waits for it
+		ID       int // ID in the status line that waits for the result
 		Title    string
 		Commands []city.Command
-		First    []city.Command // what has to succeed before each command is tried, nil = nothing
+		// commands that must succeed before the command with the same index is sent; nil = none
+		First []city.Command
 	}
-	// QueryBeads asks the city for beads and answers with FoundBeads.
+	// QueryBeads requests beads from the city. The answer is a FoundBeads.
 	QueryBeads struct {
 		ID    int
 		Query beads.Query
 		Loose bool // leave out steps of work that is assigned
 	}
-	// Watch points the pane at an agent's session or at a run's output, or at nothing. A session with another id is
+	// Watch makes the pane show an agent's session, a run's output, or nothing. A session with another ID is
 	// another terminal.
 	Watch struct {
 		Agent, Session string
-		Run            string // the id of its record
+		Run            string // ID of the run's record
 		Running        bool
 		Focused        bool
-		Deep           bool // all stored output, not only the newest
+		Deep           bool // load all stored output, not only the newest
 	}
 	// ShowText shows a text in a pager.
 	ShowText struct{ Text string }
 	// Save writes a text to a new file.
 	Save struct {
-		ID         int // of the status line that waits for it
+		ID         int // ID in the status line that waits for the result
 		Path, Text string
 		Lines      int
 	}
@@ -44,10 +45,10 @@ type (
 	Attach struct{ Agent string }
 	// Quit ends the control room.
 	Quit struct{ Exit Exit }
-	// Copy copies a text to the clipboard of the terminal, or of the machine with a program, which answers with a
-	// Result.
+	// Copy copies a text to the clipboard of the terminal, or with a program to the clipboard of the machine. The
+	// latter answers with a Result.
 	Copy struct {
-		ID      int // of the status line that waits for it
+		ID      int // ID in the status line that waits for the result
 		What    string
 		Text    string
 		Program bool
@@ -71,38 +72,38 @@ type Result struct {
 	ID       int
 	Title    string
 	Total    int
-	Receipts []string // the city's answers, in the order of the commands
+	Receipts []string // answers of the city, in the order of the commands
 	Failures []string
-	Refused  []int // which of the commands failed
+	Refused  []int // indexes of the commands that failed
 	Letters  []Letter
-	Quiet    bool // report only failures
+	Quiet    bool // show failures only
 }
 
 // FoundBeads is the answer to QueryBeads.
 type FoundBeads struct {
 	ID      int
 	Beads   []beads.Bead
-	Problem string // why it failed, "" = it did not
+	Problem string // why the query failed; "" = no error
 }
 
-// SwitchCity switches to another city's room, to that of all cities, or to that of the city that this program runs.
+// SwitchCity switches to the room of another city, of all cities, or of the city that the program was started for.
 type SwitchCity struct {
 	ID         int
-	Name, Path string // of the city; "" = all cities
-	Home       bool   // the city that the program was started for
-	Agent      string // to be selected there, "" = keep the selection
-	Leaving    bool   // ask there how to leave
+	Name, Path string // name and folder of the city; "" = all cities
+	Home       bool   // switch to the city that the program was started for
+	Agent      string // agent to select there; "" = keep the selection
+	Leaving    bool   // ask how to leave after the switch
 }
 
 func (SwitchCity) effect() {}
 
 type (
-	// Edit runs an editor on a draft, or on a new one for a position.
+	// Edit runs an editor on a draft, or on a new draft at a position.
 	Edit struct {
 		Draft *Draft
 		At    FileLine
 	}
-	// ApplyDraft applies a draft, and answers with a Result.
+	// ApplyDraft applies a draft. The answer is a Result.
 	ApplyDraft struct {
 		ID    int
 		Draft *Draft
@@ -115,7 +116,7 @@ func (ApplyDraft) effect() {}
 
 // Edited is the result of an edit.
 type Edited struct {
-	Draft    *Draft // nil = the draft is gone
+	Draft    *Draft // nil = there was an error and no draft
 	Data     []byte
 	Problems []string
 	Line     int
@@ -128,7 +129,7 @@ type DiscardDraft struct{ Path string }
 
 func (DiscardDraft) effect() {}
 
-// LoadHistory asks for events older than one and answers with LoadedHistory.
+// LoadHistory requests events that are older than a given one. The answer is a LoadedHistory.
 type LoadHistory struct {
 	ID     int
 	Before uint64
@@ -140,21 +141,22 @@ func (LoadHistory) effect() {}
 type LoadedHistory struct {
 	ID      int
 	Events  []events.Event // oldest first
-	Begins  bool           // it has the oldest event of all
-	Problem string         // why it failed, "" = it did not
+	Begins  bool           // it includes the oldest event of the log
+	Problem string         // why the request failed; "" = no error
 }
 
-// CityOrder is a command for a city of the list. It is sent only if the name still belongs to the folder.
+// CityOrder is a command for a city of the list. It is sent only if the city with that name is still in that
+// folder.
 type CityOrder struct {
 	Name, Path string
 	Command    city.Command
 }
 
-// CommandCity sends a command to a city; RegisterCity and UnregisterCity change the list. Each answers with a
+// CommandCity sends a command to a city. RegisterCity and UnregisterCity change the list of cities. The answer is a
 // Result.
 type (
 	CommandCity struct {
-		ID    int // of the status line that waits for it
+		ID    int // ID in the status line that waits for the result
 		Title string
 		Order CityOrder
 	}
@@ -172,7 +174,7 @@ func (CommandCity) effect()    {}
 func (RegisterCity) effect()   {}
 func (UnregisterCity) effect() {}
 
-// Inspect asks for details of an agent beyond the snapshot, and answers with Inspected.
+// Inspect requests details of an agent that are not in the snapshot. The answer is an Inspected.
 type Inspect struct {
 	ID    int
 	Agent string
@@ -184,7 +186,7 @@ func (Inspect) effect() {}
 type Inspected struct {
 	ID      int
 	About   *city.Inspection
-	Problem string // why it failed, "" = it did not
+	Problem string // why the request failed; "" = no error
 }
 
 // Remember stores the state of the room.
@@ -192,14 +194,14 @@ type Remember struct{ Body []byte }
 
 func (Remember) effect() {}
 
-// AskBackground asks for the terminal's background. The answer may never come.
+// AskBackground queries the terminal's background. The terminal may never answer.
 type AskBackground struct{}
 
 func (AskBackground) effect() {}
 
-// Letter is a text that was sent to one agent.
+// Letter is a text that this room has sent to one agent.
 type Letter struct {
 	Agent string
-	Text  string // the full text: a snapshot has only the beginning
+	Text  string // the full text; a snapshot has only its beginning
 	Send  city.Send
 }

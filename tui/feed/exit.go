@@ -1,28 +1,28 @@
 package feed
 
-// Exit is what the user chose, or what ended the control room otherwise.
+// Exit is how the control room ended: by the user's choice, or otherwise.
 type Exit int
 
 const (
-	// Ended: the context ended, or Run failed; the user did not choose.
+	// Ended means that the context ended or Run failed, without a choice of the user.
 	Ended Exit = iota
-	// Leave: joined, and everything keeps running.
+	// Leave means that a joined room was left; everything keeps running.
 	Leave
-	// HandOver: keep the agents and continue headless.
+	// HandOver means: keep the agents and continue headless.
 	HandOver
-	// KeepAgents: stop the controller, leave the agents running.
+	// KeepAgents means: stop the controller and leave the agents running.
 	KeepAgents
-	// StopCity: stop the agents and the controller.
+	// StopCity means: stop the agents and the controller.
 	StopCity
-	// Hangup: the terminal is gone (SIGHUP, end of input); the caller continues headless.
+	// Hangup means that the terminal is gone (SIGHUP or end of input). The caller continues headless.
 	Hangup
-	// Terminated: SIGTERM was received.
+	// Terminated means that SIGTERM was received.
 	Terminated
-	// Interrupted: SIGINT was received for this process.
+	// Interrupted means that this process received SIGINT.
 	Interrupted
 )
 
-// String names the exit for logs.
+// String returns the name of the exit for logs.
 func (e Exit) String() string {
 	return [...]string{"ended", "leave", "hand over", "keep agents", "stop city", "hangup",
 		"terminated", "interrupted"}[e]

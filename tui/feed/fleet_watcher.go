@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// LookGap is the least time between two snapshots of a city that is not shown, and between two lists.
+	// LookGap is the minimum time between two snapshots of a city that is not shown, and between two lists.
 	LookGap = time.Second
-	// LookPulse is how often a city is asked whether it answers: the stream of an idle city is silent.
+	// LookPulse is how often a city is checked for an answer, because the stream of an idle city is silent.
 	LookPulse = 5 * time.Second
-	// LookDeadline bounds the answer.
+	// LookDeadline is the time limit for that answer.
 	LookDeadline = 2 * time.Second
 )
 
-// FleetWatcher keeps the list of the cities with the state of each. Each city has its own goroutines and stream, so
-// one that hangs does not delay others.
+// FleetWatcher maintains the list of cities with the state of each. Each city has its own goroutines and stream, so
+// a city that hangs does not delay others.
 type FleetWatcher struct {
 	r      *Runner
 	cities Directory
@@ -33,17 +33,17 @@ type FleetWatcher struct {
 	Infos   []city.Info
 	gone    string
 	Heard   bool // the directory has answered
-	listed  bool // it has returned a list
-	nobody  bool // no process keeps it now
+	listed  bool // it has returned a list at least once
+	nobody  bool // currently no process maintains the list
 	To      *Mailbox
 	Last    *fleet.List
 	wake    chan struct{}
 }
 
-// CityWatch is the watch over one city.
+// CityWatch is the state of watching one city.
 type CityWatch struct {
 	path   string
-	cancel context.CancelFunc // nil = it is not asked
+	cancel context.CancelFunc // nil = the city is not watched
 	known  bool
 	brief  fleet.Brief
 	mute   string
@@ -68,7 +68,7 @@ func (l *FleetWatcher) Tell(to *Mailbox) {
 // Run reads the directory until ctx ends.
 func (l *FleetWatcher) Run(ctx context.Context) {
 	l.r.Spawn("fleet", l.publish)
-	logged := "" // the last logged reason, which may last for hours
+	logged := "" // the last logged reason, so that a lasting reason is logged once
 	for tries := 0; ; tries++ {
 		var cause error
 		for infos, err := range l.cities.Dir.Watch(ctx) {
@@ -85,7 +85,7 @@ func (l *FleetWatcher) Run(ctx context.Context) {
 		nobody, why := errors.Is(cause, city.ErrNoSupervisor), whyGone(cause)
 		l.change(func() { l.gone, l.Heard, l.nobody = why, true, nobody })
 		if why != logged && (l.listed || !nobody) {
-			l.r.Log.Warn("the list of the cities broke", "error", cause)
+			l.r.Log.Warn("the stream of the list of cities ended", "error", cause)
 			logged = why
 		}
 		if !again(ctx, tries) {
@@ -104,11 +104,11 @@ func (l *FleetWatcher) change(edit func()) {
 	}
 }
 
-// enlist takes a list of the directory: running cities are watched, others are not.
+// enlist handles a list from the directory. It watches the cities that run, and no others.
 func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
-		// the supervisor cannot run it and reports that
+		// the supervisor cannot run this city, and its entry says that
 		if in := &infos[i]; l.cities.Own != nil && in.Path == l.cities.OwnAt {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}
@@ -155,7 +155,7 @@ func (b *CityWatch) End() {
 	}
 }
 
-// owned returns the city if this program runs it, else nil.
+// owned returns the city if this program runs it, or nil.
 func (l *FleetWatcher) owned(b *CityWatch) city.Control {
 	if l.cities.Own != nil && b.path == l.cities.OwnAt {
 		return l.cities.Own
@@ -193,7 +193,7 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// feel asks a city periodically whether it still answers, and for the time of its last patrol.
+// feel polls a city to check that it still answers and to get the time of its last patrol.
 func (l *FleetWatcher) feel(ctx context.Context, name string, b *CityWatch) {
 	c := l.owned(b)
 	for {
@@ -223,8 +223,8 @@ func (l *FleetWatcher) feel(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// Take takes a snapshot in. Only an answer has the current time of the last patrol; a snapshot of the stream may be
-// old.
+// Take records a snapshot. Only an answer has the current time of the last patrol; a snapshot from the stream may
+// be old.
 func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, answer bool) {
 	now := l.r.Now()
 	fresh := fleet.BriefOf(s, now)
@@ -246,7 +246,8 @@ func (l *FleetWatcher) silence(ctx context.Context, b *CityWatch, why string) {
 	})
 }
 
-// publish sends the changed list at most once a second, or more often until every running city has answered once.
+// publish sends the list when it has changed, at most once a second. Until every running city has answered once, it
+// sends more often.
 func (l *FleetWatcher) publish(ctx context.Context) {
 	for {
 		select {
@@ -264,7 +265,7 @@ func (l *FleetWatcher) publish(ctx context.Context) {
 	}
 }
 
-// TellNews sends the list if it has changed, and reports whether a running city has not answered yet.
+// TellNews sends the list if it has changed. It reports whether a running city has not answered yet.
 func (l *FleetWatcher) TellNews() (early bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -284,7 +285,7 @@ func (l *FleetWatcher) TellNews() (early bool) {
 	return early
 }
 
-// list returns the current list; l.mu is held.
+// list returns the current list. The caller must hold l.mu.
 func (l *FleetWatcher) list() *fleet.List {
 	f := &fleet.List{Gone: l.gone, None: l.nobody && !l.listed,
 		Rows: make([]fleet.City, len(l.Infos))}

@@ -11,10 +11,10 @@ import (
 	"gcity/tui/terminal"
 )
 
-// News is everything received since the last message to the model.
+// News is everything that was received since the last message to the model.
 type News struct {
 	Snap *city.Snapshot // nil = nothing new
-	// why the city does not answer, "" = it answers again; nil = nothing new
+	// why the city does not answer; "" = it answers again; nil = nothing new
 	Gone    *string
 	Events  []events.Event // oldest first
 	Results []Result
@@ -35,17 +35,17 @@ func (n *News) Empty() bool {
 		len(n.Dug) == 0 && n.Edited == nil && n.Fleet == nil && n.Arrival == nil
 }
 
-// MaxPending bounds the events kept while the model does not read (up to twice as many for a moment). Older ones
-// are dropped: the panel keeps no more, and the log has all of them.
+// MaxPending is the number of events kept while the model does not read; for a moment there may be twice as many.
+// Older ones are dropped: the panel keeps no more, and the log has all of them.
 const MaxPending = panel.Kept
 
-// Mailbox keeps the newest of everything until the pump takes it. Adding never waits.
+// Mailbox stores the latest news until the pump takes it. Adding never waits.
 type Mailbox struct {
 	mu      sync.Mutex
 	pending News
-	newest  uint64        // seq of the newest event added
-	paneGap time.Duration // least time between two updates of the pane
-	paneAt  time.Time     // of the last update
+	newest  uint64        // seq of the newest event that was added
+	paneGap time.Duration // minimum time between two updates of the pane
+	paneAt  time.Time     // time of the last update
 	wake    chan struct{}
 }
 
@@ -67,7 +67,7 @@ func (b *Mailbox) PutSnapshot(s *city.Snapshot) {
 		ok := ""
 		n.Gone = &ok
 		if n.Snap == nil || s.Rev > n.Snap.Rev || !s.Started.Equal(n.Snap.Started) ||
-			// a stream may be behind an answer
+			// the stream may lag behind an answer
 			s.Rev == n.Snap.Rev && !s.Patrol.Last.Before(n.Snap.Patrol.Last) {
 			n.Snap = s
 		}
@@ -79,7 +79,7 @@ func (b *Mailbox) putGone(why string) { b.Put(func(n *News) { n.Gone = &why }) }
 func (b *Mailbox) PutEvent(e events.Event) {
 	b.Put(func(n *News) {
 		if e.Seq <= b.newest && e.Seq > 0 {
-			return // a reopened stream repeats it
+			return // a reopened stream repeats events
 		}
 		b.newest = e.Seq
 		n.Events = append(n.Events, e)
@@ -89,7 +89,7 @@ func (b *Mailbox) PutEvent(e events.Event) {
 	})
 }
 
-// last returns the seq of the newest event added; 0 = none.
+// last returns the seq of the newest event that was added; 0 = none.
 func (b *Mailbox) last() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,15 +104,14 @@ func (b *Mailbox) PutPerson(p Person) { b.Put(func(n *News) { n.Person = &p }) }
 
 func (b *Mailbox) PutPane(p terminal.News) { b.Put(func(n *News) { n.Pane = &p }) }
 
-// Pace sets the least time between two updates of the pane.
+// Pace sets the minimum time between two updates of the pane.
 func (b *Mailbox) Pace(gap time.Duration) {
 	b.mu.Lock()
 	b.paneGap = gap
 	b.mu.Unlock()
 }
 
-// Take empties the mailbox. An update of the pane that comes too early stays in it; next is when it is due, or
-// zero.
+// Take empties the mailbox. An update of the pane that is not due yet stays in it; next is its due time, or zero.
 func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -130,13 +129,14 @@ func (b *Mailbox) Take(now time.Time) (n News, next time.Time) {
 
 func (b *Mailbox) PutArrival(a *Arrival) {
 	b.Put(func(n *News) {
-		if n.Arrival == nil || n.Arrival.ID < a.ID { // a canceled one may be late
+		// the answer of a canceled switch may arrive late
+		if n.Arrival == nil || n.Arrival.ID < a.ID {
 			n.Arrival = a
 		}
 	})
 }
 
-// Drop removes what is outdated when a room is shown again.
+// Drop removes outdated news when a room is shown again.
 func (b *Mailbox) Drop(newer *city.Snapshot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +146,7 @@ func (b *Mailbox) Drop(newer *city.Snapshot) {
 	}
 }
 
-// Behind reports whether so much has happened since the room was left that its events must be loaded again.
+// Behind reports whether events were dropped since the room was left, so that they must be loaded again.
 func (b *Mailbox) Behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

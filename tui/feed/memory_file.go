@@ -11,27 +11,27 @@ import (
 	"path/filepath"
 )
 
-// Memory is the stored state of a room, one file for each city. Fields may be added; missing fields have defaults,
-// and unknown ones are ignored.
+// Memory is the stored state of a room, in one file per city. Fields may be added: missing ones get defaults, and
+// unknown ones are ignored.
 type Memory struct {
 	Version int    `json:"version"`
 	Focus   string `json:"focus,omitempty"`
 	Zoomed  bool   `json:"zoomed,omitempty"`
 	Hidden  bool   `json:"pane_hidden,omitempty"`
-	// the pane is not at its usual place: at the side, over SSH below
+	// the pane is not at its default place (beside the lists, or over SSH below them)
 	Moved     bool              `json:"pane_moved,omitempty"`
 	Attention bool              `json:"attention,omitempty"`
 	Filters   map[string]string `json:"filters,omitempty"` // by panel name
 	Orders    map[string]string `json:"orders,omitempty"`  // by panel name
-	History   []string          `json:"history,omitempty"` // of the palette, oldest first
+	History   []string          `json:"history,omitempty"` // lines of the palette, oldest first
 	// texts that went to agents, oldest first
 	Sent []string `json:"sent,omitempty"`
 }
 
-// MemoryVersion changes when the meaning of the file changes; other versions are not read.
+// MemoryVersion changes when the meaning of the file changes. Files with other versions are not read.
 const MemoryVersion = 1
 
-// MaxMemory bounds the file size.
+// MaxMemory is the maximum size of the file in bytes.
 const MaxMemory = 1 << 20
 
 func (s Memory) Text() []byte {
@@ -42,7 +42,7 @@ func (s Memory) Text() []byte {
 	return append(text, '\n')
 }
 
-// ReadMemory reads a file. A missing file is empty; the error says why a file is ignored.
+// ReadMemory reads a file. A missing file counts as empty. The error is the reason why a file is ignored.
 func ReadMemory(path string) (Memory, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -69,7 +69,7 @@ func ReadMemory(path string) (Memory, error) {
 	return m, nil
 }
 
-// Remember stores the state of the room. A failure only loses convenience, so it is logged.
+// Remember stores the state of the room. A failure is only logged, because only convenience is lost.
 func (r *Runner) Remember(path string, e Remember) {
 	if path == "" {
 		return

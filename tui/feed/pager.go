@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It has its own process
-// group, so that ctrl+c does not end the city. ctrl+z is disabled, and a program that stops itself is continued,
-// because no shell would do it. The terminal's modes are restored in any case.
+// PageThrough runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its
+// own process group, so that ctrl+c does not end the city. ctrl+z is disabled. A pager that stops itself is
+// continued, because there is no shell that would continue it. The terminal's modes are restored in any case.
 func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
@@ -26,7 +26,7 @@ func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
 	return lend(ctx, o, p)
 }
 
-// lend gives the terminal to a program until it ends or ctx does, as PageThrough describes.
+// lend gives the terminal to a program until it ends or ctx ends; see PageThrough.
 func lend(ctx context.Context, o Terminal, p foreground) error {
 	cmd := p.Cmd
 	fd := int(o.In.Fd())
@@ -39,7 +39,7 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
 	}
 	calm := *before
-	calm.Cc[unix.VSUSP] = 0 // off
+	calm.Cc[unix.VSUSP] = 0 // disable ctrl+z
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &calm); err != nil {
 		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
 	}
@@ -51,14 +51,15 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 		keepAwake(cmd.Process.Pid)
 		ran = cmd.Wait()
 	}
-	signal.Ignore(syscall.SIGTTOU) // we are in the background
+	signal.Ignore(syscall.SIGTTOU) // this process is in the background now
 	defer signal.Reset(syscall.SIGTTOU)
 	err = errors.Join(unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, group),
 		unix.IoctlSetTermios(fd, unix.TCSETS, before))
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("cannot take the terminal back: %w", err)
 	}
-	_, _ = io.WriteString(o.Out, leaveModes) // if the terminal is gone, the next read reports it
+	// if the terminal is gone, the next read returns the error
+	_, _ = io.WriteString(o.Out, leaveModes)
 	if ran != nil && ctx.Err() == nil {
 		return errors.Join(err, p.Failed(ran))
 	}
@@ -66,7 +67,7 @@ func lend(ctx context.Context, o Terminal, p foreground) error {
 }
 
 // keepAwake continues a process group whenever its leader, a child of this process, stops. It returns when the
-// leader has ended, without reaping it.
+// leader has ended, and does not reap it.
 func keepAwake(leader int) {
 	for {
 		var info unix.Siginfo
@@ -77,7 +78,8 @@ func keepAwake(leader int) {
 		case err != nil || info.Code != stoppedChild:
 			return
 		}
-		_ = unix.Kill(-leader, unix.SIGCONT) // the end is noticed in the next round
+		// if the group has ended, the next iteration notices it
+		_ = unix.Kill(-leader, unix.SIGCONT)
 		time.Sleep(awakePause)
 	}
 }
@@ -85,7 +87,7 @@ func keepAwake(leader int) {
 const (
 	// stoppedChild is CLD_STOPPED of siginfo_t: a child has stopped.
 	stoppedChild = 5
-	// awakePause limits the rate for a program that stops repeatedly.
+	// awakePause limits the rate of continuing a program that stops repeatedly.
 	awakePause = 20 * time.Millisecond
 )
 
@@ -113,7 +115,7 @@ func pager(ctx context.Context, environ []string) (foreground, error) {
 			"PAGER to one")
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	// colours, and short texts stay on the screen
+	// show colours, and keep short texts on the screen after the end
 	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second

@@ -24,8 +24,8 @@ func (r *Runner) Clip(e Copy) {
 		said, err := r.copyBy(ctx, e.Text)
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("the %s may not be copied: the clipboard program "+
-				"did not end within %s", e.What, clipDeadline)}
+			res.Failures = []string{fmt.Sprintf("the %s may not have been copied: the clipboard "+
+				"program did not end within %s", e.What, clipDeadline)}
 		case err != nil:
 			res.Failures = []string{"cannot copy the " + e.What + ": " + err.Error()}
 		default:
@@ -47,7 +47,7 @@ func (r *Runner) copyBy(ctx context.Context, text string) (string, error) {
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	cmd.WaitDelay = time.Second
-	// it serves the clipboard in the background
+	// the program continues to serve the clipboard in the background
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		if why := strings.TrimSpace(complaint.String()); why != "" {
 			return "", fmt.Errorf("%s: %s", argv[0], why)
@@ -57,7 +57,7 @@ func (r *Runner) copyBy(ctx context.Context, text string) (string, error) {
 	return argv[0], nil
 }
 
-// Dig asks the city for a page of older events.
+// Dig requests a page of older events from the city.
 func (r *Runner) Dig(q LoadHistory) {
 	r.Spawn("history", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, digDeadline)
@@ -73,7 +73,7 @@ func (r *Runner) Dig(q LoadHistory) {
 		if err != nil {
 			r.Log.Warn("loading older events", "error", err)
 		}
-		for i := len(found) - 1; i >= 0; i-- { // the newest is first
+		for i := len(found) - 1; i >= 0; i-- { // found has the newest event first
 			d.Events = append(d.Events, found[i])
 		}
 		d.Begins = err == nil && len(found) < DigPage
@@ -81,7 +81,7 @@ func (r *Runner) Dig(q LoadHistory) {
 	})
 }
 
-// Inspect asks the city and puts the answer into the mailbox.
+// Inspect requests details of an agent and puts the answer into the mailbox.
 func (r *Runner) Inspect(q Inspect) {
 	r.Spawn("inspection", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
@@ -117,7 +117,7 @@ func (r *Runner) Save(s Save) {
 	})
 }
 
-// Steer sends a command to a city, unless its name now belongs to another city.
+// Steer sends a command to a city, unless its name has come to refer to another city.
 func (r *Runner) Steer(e CommandCity) {
 	r.toDirectory(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
 		if err := r.same(ctx, d, e.Order.Name, e.Order.Path); err != nil {
@@ -157,7 +157,7 @@ func (r *Runner) Dismiss(e UnregisterCity) {
 	})
 }
 
-// same returns an error if a name no longer belongs to the city in a folder.
+// same returns an error if a name no longer refers to the city in a folder.
 func (r *Runner) same(ctx context.Context, d city.Directory, name, path string) error {
 	all, err := d.Cities(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (r *Runner) same(ctx context.Context, d city.Directory, name, path string) 
 	return fmt.Errorf("%s is no longer the city in %s", name, path)
 }
 
-// toDirectory runs an operation on the list of the cities, and puts the result into the mailbox.
+// toDirectory runs an operation on the list of cities and puts the result into the mailbox.
 func (r *Runner) toDirectory(id int, title string,
 	do func(ctx context.Context, d city.Directory) (string, error)) {
 	r.Spawn("fleet", func(ctx context.Context) {
@@ -181,10 +181,10 @@ func (r *Runner) toDirectory(id int, title string,
 		said, err := do(ctx, r.Top().Cities.Dir)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; it may still happen",
+			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; it may still be done",
 				title, commandDeadline)}
 		case err != nil:
-			r.Log.Warn("a command to the cities failed", "title", title, "error", err)
+			r.Log.Warn("a command to the list of cities failed", "title", title, "error", err)
 			res.Failures = []string{err.Error()}
 		default:
 			res.Receipts = []string{said}
@@ -216,7 +216,7 @@ func (r *Runner) errand(ctx context.Context, e Task) (message, failed string) {
 	receipt, err := e.Run(ctx, r.City)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Sprintf("%s: no answer within %s; it may still happen, see the events",
+		return "", fmt.Sprintf("%s: no answer within %s; it may still be done, see the events",
 			e.what(), commandDeadline)
 	case err != nil:
 		r.Log.Warn("a task failed", "what", e.what(), "error", err)
@@ -232,5 +232,5 @@ const (
 	digDeadline = 20 * time.Second
 )
 
-// inspectDeadline bounds the inspection of an agent.
+// inspectDeadline is the time limit for the inspection of an agent.
 const inspectDeadline = 10 * time.Second

@@ -11,10 +11,11 @@ import (
 	"gcity/events"
 )
 
-// listAnswers bounds the answer of the directory before a switch to a city.
+// listAnswers is the time limit for the answer of the directory before a switch to a city.
 const listAnswers = 5 * time.Second
 
-// pinned is a city of the list. It stops working once its name belongs to another city.
+// pinned is a city of the list that is tied to its folder. Its methods return errors once its name refers to
+// another city.
 type pinned struct {
 	city.Control
 	r          *Runner
@@ -22,7 +23,7 @@ type pinned struct {
 	name, path string
 }
 
-// pin returns the city of a name, if it is the one in a folder.
+// pin returns the city with a name if it is in the given folder.
 func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, listAnswers)
@@ -43,7 +44,7 @@ func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (
 
 func (p pinned) same(ctx context.Context) error { return p.r.same(ctx, p.dir, p.name, p.path) }
 
-// seen returns an error if a snapshot belongs to another city.
+// seen returns an error if a snapshot is from another city.
 func (p pinned) seen(ctx context.Context, s *city.Snapshot) error {
 	if s.Path == p.path {
 		return nil

@@ -9,15 +9,15 @@ import (
 // Person holds the preferences of the user. They may change while the room is open; the room never changes them.
 // The zero value has no preferences.
 type Person struct {
-	// a name of Themes, AutoTheme, or "" = the city's, else that of the Options
+	// a name of Themes, AutoTheme, or ""; with "" the city's theme applies, or else that of the Options
 	Theme         string
-	Themes        []themes.Theme   // the available ones; nil = those built into gcity
-	ASCII         *bool            // nil = as in the Options
-	ReducedMotion bool             // in addition to the Options
-	Columns       []string         // of agents, see ColumnNames; nil = the default ones
+	Themes        []themes.Theme   // available themes; nil = the built-in ones
+	ASCII         *bool            // overrides the Options; nil = not set
+	ReducedMotion bool             // also enabled by the Options
+	Columns       []string         // columns of Agents, see ColumnNames; nil = the default columns
 	Confirm       string           // "normal", "always" or "never"; "" = normal
-	Detach        detach.Key       // leaves an attached terminal
-	Keys          []keymap.Binding // in the order of the file
-	File          string           // the file of the preferences, "" = none; for texts
-	Problems      []string         // what could not be read, with positions
+	Detach        detach.Key       // key that leaves an attached terminal
+	Keys          []keymap.Binding // key bindings in the order of the file
+	File          string           // file with the preferences, for messages; "" = none
+	Problems      []string         // errors in the file, with positions
 }

@@ -6,8 +6,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// viewRun shows the output of a run until ctx ends. A stream that breaks while the run is in progress is opened
-// again.
+// viewRun shows the output of a run until ctx ends. It reopens a stream that breaks while the run is in progress.
 func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	n := terminal.News{Run: t.Run}
 	for tries := 0; ; tries++ {
@@ -27,7 +26,7 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	}
 }
 
-// hear reads a run's output once, including what is already stored. Lines in the mailbox never change.
+// hear reads a run's output once, including the stored part. It never changes lines that are in the mailbox.
 func (v *Viewer) hear(ctx context.Context, n *terminal.News, tries *int) error {
 	var text terminal.Paper
 	for piece, err := range v.city.RunOutput(ctx, n.Run) {

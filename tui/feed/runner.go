@@ -15,10 +15,10 @@ import (
 	"gcity/city"
 )
 
-// commandDeadline bounds one command: longer than a stop with its grace period.
+// commandDeadline is the time limit for one command. It is longer than a stop with its grace period.
 const commandDeadline = 60 * time.Second
 
-// atOnce bounds the commands in flight for one action on many agents.
+// atOnce is the maximum number of commands that one action sends at the same time.
 const atOnce = 8
 
 // Runner owns all goroutines of the control room except Bubble Tea's.
@@ -33,18 +33,18 @@ type Runner struct {
 	Tmux       bool             // the control room runs inside tmux
 	Config     ConfigFile       // nil = it cannot be edited
 	Goroutines sync.WaitGroup
-	root       *Runner     // the owner of the goroutines and the terminal, nil = this runner
+	root       *Runner     // runner that owns the goroutines and the terminal; nil = this one
 	Cities     Directory   // set in the root runner
-	Missed     []*Delivery // what its room has not processed yet
+	Missed     []*Delivery // deliveries that the room has not processed yet
 
 	dropped atomic.Bool // the terminal is gone
-	Handed  atomic.Bool // another program has the terminal, or is about to
+	Handed  atomic.Bool // another program has the terminal, or is about to get it
 	asked   atomic.Bool // SIGTERM was received
 	broken  atomic.Bool // SIGINT was received for this process
 
 	mu    sync.Mutex
 	panic error
-	Fail  context.CancelFunc // ends the whole control room
+	Fail  context.CancelFunc // ends the control room
 }
 
 // Now returns the time for the model.
@@ -55,7 +55,8 @@ func (r *Runner) Now() time.Time {
 	return r.Clock()
 }
 
-// Spawn starts an owned goroutine. A panic in it ends the control room with the terminal restored, not the process.
+// Spawn starts a goroutine that the runner owns. A panic in it ends the control room and restores the terminal, but
+// does not end the process.
 func (r *Runner) Spawn(name string, f func(ctx context.Context)) { r.spawnIn(r.Ctx, name, f) }
 
 // spawnIn is Spawn with another context.
@@ -78,7 +79,8 @@ func (r *Runner) Top() *Runner {
 	return r
 }
 
-// Guard is deferred by code that Run executes between two stretches: a panic in it ends the room like any other.
+// Guard must be deferred by code that Run executes between two runs of the program. It handles a panic like one in
+// a goroutine of the room.
 func (r *Runner) Guard(where string) {
 	if p := recover(); p != nil {
 		r.Crashed(where, p)
@@ -127,7 +129,7 @@ func (r *Runner) Perform(p Perform) {
 				return nil
 			})
 		}
-		_ = g.Wait() // results are stored by index
+		_ = g.Wait() // goroutines store their results by index and return no errors
 		res := Result{ID: p.ID, Title: p.Title, Total: len(p.Commands)}
 		for i, c := range p.Commands {
 			if failed[i] != "" {
@@ -152,7 +154,7 @@ func (r *Runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, 
 	receipt, err := r.City.Do(ctx, c)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return receipt, fmt.Sprintf("%s %s: no answer within %s; it may still happen, "+
+		return receipt, fmt.Sprintf("%s %s: no answer within %s; it may still be done, "+
 			"see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
 		r.Log.Warn("command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
@@ -163,10 +165,10 @@ func (r *Runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, 
 	return receipt, ""
 }
 
-// seekDeadline bounds a query of beads.
+// seekDeadline is the time limit for a query of beads.
 const seekDeadline = 10 * time.Second
 
-// Seek asks for beads and puts the answer into the mailbox.
+// Seek requests beads and puts the answer into the mailbox.
 func (r *Runner) Seek(q QueryBeads) {
 	r.Spawn("work", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, seekDeadline)
@@ -174,7 +176,7 @@ func (r *Runner) Seek(q QueryBeads) {
 		f := FoundBeads{ID: q.ID}
 		var err error
 		f.Beads, err = r.City.Beads(ctx, q.Query)
-		if err == nil && q.Loose { // steps of assigned molecules are not ready for others
+		if err == nil && q.Loose { // other agents get no steps of a molecule with an owner
 			f.Beads, err = city.Loose(ctx, r.City.Beads, f.Beads)
 		}
 		switch {
@@ -190,10 +192,10 @@ func (r *Runner) Seek(q QueryBeads) {
 	})
 }
 
-// QuitGrace bounds the wait for calls that ignore their context.
+// QuitGrace is the time limit for calls that ignore their context.
 const QuitGrace = 3 * time.Second
 
-// Wait returns when every goroutine has ended. If one does not end in time, it logs that.
+// Wait returns when every goroutine has ended, or at a deadline, which it logs.
 func (r *Runner) Wait() {
 	done := make(chan struct{})
 	var waiting sync.WaitGroup

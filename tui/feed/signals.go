@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// WhatEnded returns the exit of a room that the user has not left.
+// WhatEnded returns the exit of a room that did not end by the user's choice.
 func (r *Runner) WhatEnded() (Exit, error) {
 	switch err := r.Failure(); {
 	case r.dropped.Load():
@@ -25,7 +25,7 @@ func (r *Runner) WhatEnded() (Exit, error) {
 	return Ended, nil
 }
 
-// Environment looks up a name in a list of name=value.
+// Environment returns a lookup function for a list of name=value.
 func Environment(list []string) func(string) string {
 	return func(name string) string {
 		for i := len(list) - 1; i >= 0; i-- {
@@ -37,8 +37,8 @@ func Environment(list []string) func(string) string {
 	}
 }
 
-// Signals ends the control room when the terminal is gone or on a signal. After a hangup SIGHUP stays caught: the
-// kernel and the shell each send one, and the second must not end a city that continues headless.
+// Signals ends the control room when the terminal is gone or a signal arrives. After a hangup it keeps ignoring
+// SIGHUP: the kernel and the shell each send one, and the second must not end a city that continues headless.
 func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -62,8 +62,8 @@ func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 			r.Fail()
 		case <-interrupts:
 			if r.Handed.Load() {
-				// ctrl+c was pressed while another program was about to get the terminal: it is not meant for the
-				// city
+				// ctrl+c was pressed while another program was about to get the terminal, so it is not meant for
+				// the city
 				continue
 			}
 			r.Log.Info("interrupted")
@@ -76,13 +76,13 @@ func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 	}
 }
 
-// LineDropped ends the control room: its terminal is gone.
+// LineDropped ends the control room because its terminal is gone.
 func (r *Runner) LineDropped() {
 	r.Top().dropped.Store(true)
 	r.Fail()
 }
 
-// Watch points the viewer at a session or a run.
+// Watch makes the viewer show a session or a run.
 func (r *Runner) Watch(w Watch) {
 	gap := 500 * time.Millisecond
 	if w.Focused {
@@ -94,7 +94,7 @@ func (r *Runner) Watch(w Watch) {
 	}
 }
 
-// WatchedInput notices the end of the terminal, which Bubble Tea ignores.
+// WatchedInput detects the end of the terminal, which Bubble Tea ignores.
 type WatchedInput struct {
 	*os.File
 	Gone func()

@@ -7,7 +7,7 @@ import (
 	"gcity/mail"
 )
 
-// Task is an operation on the city of more than one command.
+// Task is an operation on the city that may need several commands.
 type Task interface {
 	Run(ctx context.Context, c city.Control) (city.Receipt, error)
 	what() string // "mail to builder"
@@ -50,10 +50,10 @@ func (e Sling) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
 
 // RunTasks runs tasks one after the other and answers with one Result.
 type RunTasks struct {
-	ID      int // of the status line that waits for it
+	ID      int // ID in the status line that waits for the result
 	Title   string
 	Errands []Task
-	Quiet   bool // report only failures
+	Quiet   bool // show failures only
 }
 
 func (RunTasks) effect() {}

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Directory is the list of the cities, and the city that this program runs.
+// Directory is the list of cities and the city that this program runs.
 type Directory struct {
-	Dir   city.Directory // nil = no list
-	Own   city.Control   // nil = none
-	OwnAt string         // its folder
+	Dir   city.Directory // nil = no list of cities
+	Own   city.Control   // city that this program runs; nil = none
+	OwnAt string         // folder of that city
 }
 
-// city returns a city of the list. The city that this program runs is reached directly, because the supervisor
+// city returns a city of the list. The city that this program runs is accessed directly, because the supervisor
 // cannot run it too.
 func (d *Directory) city(name, path string) (city.Control, error) {
 	if d.Own != nil && path == d.OwnAt {
@@ -26,18 +26,18 @@ func (d *Directory) city(name, path string) (city.Control, error) {
 // Arrival is the result of a switch to another city.
 type Arrival struct {
 	SwitchCity
-	City    city.Control // nil = its room exists already
+	City    city.Control // nil = the city has a room already
 	Memory  Memory
 	Snap    *city.Snapshot // nil = no answer yet
-	Silent  string         // why not
-	Problem string         // why the switch is not possible, "" = it is
+	Silent  string         // why it has not answered; "" = it has
+	Problem string         // why the switch is not possible; "" = it is possible
 }
 
-// greet is how long a switch waits for the city's snapshot before it shows the room.
+// greet is how long a switch waits for the city's snapshot before the room is shown without it.
 const greet = 300 * time.Millisecond
 
-// NotYet is the reason shown for a city that has not answered so far.
-const NotYet = "it has not answered yet"
+// NotYet is the reason why a new room shows no data yet.
+const NotYet = "no answer yet"
 
 // Beside returns a runner for another city in the same program.
 func (r *Runner) Beside(c city.Control, config ConfigFile) *Runner {
@@ -47,7 +47,7 @@ func (r *Runner) Beside(c city.Control, config ConfigFile) *Runner {
 		Config: config, Fail: root.Fail}
 }
 
-// Listen starts reading the city, until ctx ends.
+// Listen starts reading the city until ctx ends.
 func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse time.Duration) {
 	r.Viewer = NewViewer(r.City, r.Box, fresh)
 	viewer := r.Viewer
@@ -57,8 +57,8 @@ func (r *Runner) Listen(ctx context.Context, fresh terminal.ScreenMaker, pulse t
 	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
 }
 
-// Travel finds the way to another city in the background, and puts the Arrival into the mailbox of the current
-// room. known is the city if its room exists; keep is the file with the state of its room, "" = none.
+// Travel opens another city in the background and puts the Arrival into the mailbox of the current room. known is
+// the city if its room exists. keep is the file with the state of its room; "" = none.
 func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 	a := &Arrival{SwitchCity: e}
 	dir := r.Top().Cities.Dir

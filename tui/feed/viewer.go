@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// Settle is the delay that keeps the pane from opening a stream for every row that the cursor passes.
+	// Settle is the delay before the pane opens a stream, so that it does not open one for every row that the
+	// cursor passes.
 	Settle = 80 * time.Millisecond
-	// piece bounds what is interpreted at once, so that readers of the screen do not wait long.
+	// piece is the maximum number of bytes interpreted at once, so that readers of the screen do not wait long.
 	piece = 8 << 10
 )
 
@@ -27,7 +28,7 @@ type Viewer struct {
 
 	mu     sync.Mutex
 	target Watch
-	cancel context.CancelFunc // of the present watch
+	cancel context.CancelFunc // cancels the current watch
 	wake   chan struct{}
 }
 
@@ -36,8 +37,8 @@ func NewViewer(c city.Control, b *Mailbox, fresh func(cols, rows,
 	return &Viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
-// Look points the viewer at another session. For the same session it only updates whether it is running: the output
-// of an ended one stays.
+// Look makes the viewer show another session. For the same session it only updates whether that is running: the
+// output of an ended session stays visible.
 func (v *Viewer) Look(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -153,13 +154,14 @@ func (v *Viewer) stream(ctx context.Context, p *terminal.News, tries *int) error
 	return nil
 }
 
-// A flood of output is interpreted a third of the time at most, so that the rest of the room stays fast.
+// At most a third of the time is spent on interpreting a flood of output, so that the rest of the room stays
+// responsive.
 const (
 	costly  = 5 * time.Millisecond
 	longest = 250 * time.Millisecond
 )
 
-// pause waits, and reports false if ctx ended meanwhile.
+// pause waits. It returns false if ctx ended meanwhile.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -187,12 +189,12 @@ func (v *Viewer) feed(p *terminal.News, f city.Frame) {
 	p.Fed += uint64(bytes.Count(f.Data, []byte{'\n'}))
 	for data := f.Data; len(data) > 0; {
 		n := min(len(data), piece)
-		_, _ = p.Screen.Write(data[:n]) // never fails
+		_, _ = p.Screen.Write(data[:n]) // it never fails
 		data = data[n:]
 	}
 }
 
-// lastWords asks for the last output of an ended agent.
+// lastWords requests the last output of an ended agent.
 func (v *Viewer) lastWords(ctx context.Context, p *terminal.News) {
 	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -13,52 +13,52 @@ import (
 	"gcity/tui/widget"
 )
 
-// List is what is known about the cities of a machine. It never changes after it is published.
+// List has the known cities of a machine. It is immutable once it is published.
 type List struct {
 	Rows []City // sorted by name
-	Gone string // why the list cannot be read, "" = it can
-	None bool   // no supervisor keeps one, and none has since the room was opened
+	Gone string // why the list cannot be read; "" = no error
+	None bool   // no supervisor maintains a list, and none has done so since the room was opened
 }
 
-// City is a registered city, as far as it is known.
+// City is a registered city with its last known state.
 type City struct {
 	Info  city.Info
 	Shown string
 	Brief Brief
-	// time of the last answer if it does not answer now; zero = it answers, or never has
+	// time of the last answer, if it currently does not answer; zero = it answers, or never has
 	Heard time.Time
 	Known bool   // it has answered once
-	Mute  string // why it does not answer although it is running, "" = it does
+	Mute  string // why it does not answer although it is running; "" = it answers
 }
 
-// Brief is a summary of a city for other rooms.
+// Brief is a summary of a city, for rooms of other cities.
 type Brief struct {
 	Agents, Running int
-	failed, Held    int // agents that cannot start, agents in quarantine
-	Open, Begun     int // work
-	Unread          int // mail for people
+	failed, Held    int // numbers of agents that cannot start, and in quarantine
+	Open, Begun     int // numbers of beads that are open, and in progress
+	Unread          int // unread mail for people
 	Suspended       bool
-	Colour          string        // the city's own, "" = it has none
-	Late            time.Duration // the age of the last patrol if it is overdue; 0 = in time
+	Colour          string        // the city's own colour; "" = none
+	Late            time.Duration // age of the last patrol if it is overdue; 0 = not overdue
 	Problems        []string
 	Needs           []Need
 }
 
 // Need is an agent that needs attention.
 type Need struct {
-	Agent string // the city's name for it
+	Agent string // its unmodified name in the city
 	Shown string
 	State city.State
 	Why   string
 	Stuck bool
 	Since time.Time
-	Until time.Time // zero = none
+	Until time.Time // when its state ends; zero = not known
 }
 
-// maxNeeds bounds the listed agents and problems of one city.
+// maxNeeds is the maximum number of agents and of problems listed for one city.
 const maxNeeds = 50
 
-// BriefOf summarizes a snapshot received at a time.
+// BriefOf summarizes a snapshot that was received at the time now.
 func BriefOf(s *city.Snapshot, now time.Time) Brief {
 	b := Brief{Agents: len(s.Agents), Open: s.Work.Open, Begun: s.Work.InProgress,
 		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended}
@@ -116,7 +116,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 	return n, r.Attention(now)
 }
 
-// Troubles returns the problems of a whole city, the most severe first, each a clean line.
+// Troubles returns the problems of a whole city, the most severe first, each as one safe line.
 func Troubles(s *city.Snapshot) []string {
 	var p []string
 	if s.ShutDown {
@@ -155,7 +155,7 @@ func Troubles(s *city.Snapshot) []string {
 
 func (c *City) Key() string { return c.Info.Name }
 
-// health is the health of a city in one word: its sign, its colour, and its urgency, 0 = most urgent.
+// health describes the health of a city: a word, its sign, its colour, and its urgency (0 = most urgent).
 type health struct {
 	Word, Sign string
 	Token      themes.Token
@@ -191,7 +191,7 @@ func HealthOf(l *widget.Styles, c *City) health {
 	return health{"running", g.Running, themes.Good, 7}
 }
 
-// Why returns what is wrong with a city, or why it is not running, or "".
+// Why returns what is wrong with a city or why it is not running, or "".
 func (c *City) Why(now time.Time) string {
 	b := &c.Brief
 	switch {
@@ -226,7 +226,7 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(append(parts, b.Problems...), "; ")
 }
 
-// Wants returns how many things in a city need attention.
+// Wants returns the number of things in a city that need attention.
 func (c *City) Wants() int {
 	n := 0
 	switch {
@@ -266,7 +266,7 @@ func (f *List) Within(path string) string {
 	return ""
 }
 
-// Elsewhere returns how many things in other cities need attention.
+// Elsewhere returns the number of things in other cities that need attention.
 func (f *List) Elsewhere(name string) int {
 	if f == nil {
 		return 0
@@ -280,7 +280,7 @@ func (f *List) Elsewhere(name string) int {
 	return n
 }
 
-// Passes reports whether a city's row matches a filter; state: and name: apply to the city.
+// Passes reports whether a city's row matches a filter. The terms state: and name: refer to the city.
 func (c *City) Passes(f *widget.Filter, h health, why string) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {

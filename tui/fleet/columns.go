@@ -26,7 +26,7 @@ func ColumnsFor(rows []City, w int) Columns {
 	for _, more := range []struct {
 		to *int
 		w  int
-		at int // the screen width from which on it is shown
+		at int // screen width from which the column is shown
 	}{{&c.Needs, 4, 66}, {&c.Loop, 5, 76}, {&c.Work, 9, 100}, {&c.Mail, 5, 110}} {
 		if w >= more.at && c.Why-more.w-2 >= least {
 			*more.to = more.w

@@ -10,7 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Zone is a part of the screen in which keys are bound, by its name in help and docs. A panel may have its own.
+// Zone is a part of the screen in which keys are bound. Its value is its name in help and docs. A panel may have
+// its own zone.
 type Zone string
 
 const (
@@ -59,14 +60,14 @@ func (r *Registry[H, E]) Zones() []Zone {
 // Apart reports whether a zone is a panel of things that verbs of agents do not apply to. There its own keys win.
 func (c Zone) Apart() bool { return c == InRigs || c == InWork }
 
-// Guard is how long a new dialog refuses keys that may be meant for the screen before it.
+// Guard is how long a new dialog refuses keys, because they may be meant for the previous screen.
 const Guard = 300 * time.Millisecond
 
-// Ahead is how soon after the key that opened a dialog another key was typed before the dialog was there: the terminal
-// delivered both together.
+// Ahead is the maximum time between the key that opened a dialog and a key that was typed before the dialog was
+// visible: the terminal delivered both together.
 const Ahead = 20 * time.Millisecond
 
-// Risk is the risk of an action.
+// Risk is how much confirmation an action needs.
 type Risk int
 
 const (

@@ -98,7 +98,7 @@ func unusable(k string) string {
 	case "ctrl+[":
 		return "ctrl+[ is esc in a terminal; write esc"
 	case "ctrl+b":
-		return "ctrl+b belongs to tmux in many terminals and would not arrive"
+		return "many tmux sessions use ctrl+b themselves, so it would not arrive"
 	case "shift+enter":
 		return "shift+enter is enter in many terminals; use another key"
 	}

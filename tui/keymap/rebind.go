@@ -27,8 +27,8 @@ type claim[H, E any] struct {
 	place string
 }
 
-// Rebind applies user-defined keys and returns the problems. If two actions want one key in one zone, a user's
-// binding beats a default, and the earlier binding beats the later.
+// Rebind applies user-defined keys and returns the problems. If two actions claim one key in one zone, a user's
+// binding has priority over a default, and an earlier binding over a later one.
 func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	var claims []*claim[H, E]
 	complain := func(place, format string, args ...any) {
@@ -40,7 +40,7 @@ func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 		case a == nil:
 			complain(b.Place, "%s", r.unknown(b.Action))
 		case slices.ContainsFunc(claims, func(c *claim[H, E]) bool { return c.a == a }):
-			complain(b.Place, "%s is there already; what was written first counts", a.ID)
+			complain(b.Place, "%s has a binding already; only the first one is used", a.ID)
 		default:
 			keys, wrong := a.wanted(b.Keys)
 			for _, w := range wrong {
@@ -84,8 +84,8 @@ func (r *Registry[H, E]) unknown(id string) string {
 		id)
 }
 
-// wanted returns the keys of a list that an action can have, and the problems of the others. nil keys means that
-// the action keeps its own.
+// wanted returns the keys of a list that an action can have, and the problems of the others. If keys is nil, the
+// action keeps its own keys.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {
@@ -107,15 +107,15 @@ func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 		return nil,
 			append(wrong,
 				fmt.Sprintf(
-					"many keyboards and terminals keep the keys f1 to f24 for themselves; "+
-						"give it another one too. It keeps %s", orNone(usual)))
+					"many keyboards and terminals use f1 to f24 themselves; assign another key "+
+						"too. It keeps %s", orNone(usual)))
 	case len(keys) == 0 && len(wrong) > 0:
 		return nil, append(wrong[:len(wrong)-1],
 			wrong[len(wrong)-1]+fmt.Sprintf(". It keeps %s", orNone(usual)))
 	case len(keys) == 0 && a.Essential():
 		return nil,
 			[]string{fmt.Sprintf(
-				"it needs a key because it is the way out or to help; it keeps %s", usual)}
+				"it needs a key because users leave or get help with it; it keeps %s", usual)}
 	}
 	return keys, wrong
 }
@@ -131,8 +131,7 @@ func orNone(keys string) string {
 func (a *Action[H, E]) unfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
-		return "ctrl+s holds the output of many terminals; " +
-			"outside of the pane it is not for actions"
+		return "ctrl+s stops the output of many terminals; only the pane can use it"
 	case types(k) && slices.ContainsFunc(a.In, Zone.types):
 		return fmt.Sprintf(
 			"%s types a character there; use a key with ctrl or alt, or a named key", k)
@@ -198,7 +197,8 @@ func precede[H, E any](claims []*claim[H, E], complain func(place, format string
 			}
 			for _, k := range before.keys {
 				if slices.Contains(c.keys, k) {
-					complain(c.place, "%s and %s both want %s; %s, which was written first, has it",
+					complain(c.place, "%s and %s both claim %s; %s keeps it, because its binding "+
+						"comes first",
 						before.a.ID, c.a.ID, k, before.a.ID)
 					c.keys = lessKey(c.keys, k)
 				}
@@ -206,13 +206,13 @@ func precede[H, E any](claims []*claim[H, E], complain func(place, format string
 		}
 		c.regain(claims[:i], complain)
 	}
-	for i, c := range claims { // a claim may have lost its last key to another
+	for i, c := range claims { // a claim may have lost its last key to another one
 		c.regain(slices.Concat(claims[:i], claims[i+1:]), complain)
 	}
 }
 
-// regain returns an essential action's default keys if it has lost all claimed ones, except those that others
-// claim. If others claim all of them, they lose the first.
+// regain returns an essential action's default keys that no other claim has, if the action has lost all claimed
+// keys. If others claim all default keys, it takes the first one back.
 func (c *claim[H, E]) regain(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()
@@ -260,7 +260,7 @@ func (r *Registry[H, E]) yield(claims []*claim[H, E],
 				if len(own) > 0 {
 					left = "keeps " + strings.Join(own, " ")
 				}
-				complain(c.place, "%s and %s both want %s; %s has it, and %s %s", c.a.ID, a.ID, k,
+				complain(c.place, "%s and %s both claim %s; %s gets it, and %s %s", c.a.ID, a.ID, k,
 					c.a.ID, a.ID, left)
 			}
 		}

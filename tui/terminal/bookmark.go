@@ -8,20 +8,20 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// bookmark is a place in an agent's output that a user has marked. It is drawn as a rule and scrolls with the lines
-// around it.
+// bookmark is a place in an agent's output that a user has marked. It is drawn as a rule that scrolls with the
+// lines around it.
 type bookmark struct {
 	agent, session string
 	rule           string
-	// the screen that has it; after another screen of the same session it is searched for
+	// screen that contains it. On another screen of the same session its place is searched for
 	screen Screen
-	line   uint64   // the number of the next line, as a shot counts
-	above  []string // the lines before it without styles, by which it is found again
+	line   uint64   // number of the line below it, in the numbering of a shot
+	above  []string // unstyled lines above it, which identify its place
 }
 
 const (
 	maxBookmarks = 50
-	// remembered is how many lines before a bookmark identify its place.
+	// remembered is the number of lines above a bookmark that identify its place.
 	remembered = 6
 )
 
@@ -56,7 +56,7 @@ func (p *Pane) Bookmark(rule string) string {
 	return ""
 }
 
-// place finds the bookmarks of the session on a new screen by the lines before them.
+// place searches a new screen for the bookmarks of the session, by the lines above them.
 func (p *Pane) place() {
 	n := &p.News
 	if n.Screen == nil {

@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// fitted compacts the screen of a full-screen program if wanted: it removes empty rows and columns next to other
-// empty ones, and parts of rules and bars, until w and h are reached.
+// fitted compacts the screen of a full-screen program if Fit is set. It removes empty rows and columns next to
+// other empty ones, and parts of rules and bars, until the screen fits w and h.
 func (p *Pane) fitted(s Picture, w, h int) Picture {
 	if !p.Fit {
 		return s
@@ -56,7 +56,7 @@ func squeezeRows(s Picture, h int) Picture {
 	return s
 }
 
-// idle has the characters that can be removed from a run without loss.
+// idle has the characters of which repetitions can be removed without loss.
 const idle = " ─━═╌▔▁▀▄█-_="
 
 // idleColumns selects up to n columns, from the right, that repeat the column on their left in every line.
@@ -87,7 +87,7 @@ func idleColumns(lines []PaneLine, widest, n int) []bool {
 	return drop
 }
 
-// without returns a line without some of its columns, which hold only single-column characters.
+// without returns a line without some of its columns. Every removed column has only single-column characters.
 func without(s string, drop []bool) string {
 	if ansi.StringWidth(s) == 0 {
 		return s

@@ -2,14 +2,14 @@ package terminal
 
 import "gcity/internal/screen"
 
-// Screen is what the pane needs of a terminal's screen. It is safe for use by several goroutines.
+// Screen is the part of a terminal's screen that the pane uses. It is safe for use by several goroutines.
 type Screen interface {
 	Write(p []byte) (int, error)
 	Resize(cols, rows int)
 	Size() (cols, rows int)
-	Lines(w, h int) []string // h lines, cut to w columns, text and SGR only
+	Lines(w, h int) []string // h lines, cut to w columns; they contain only text and SGR
 	Cursor() (x, y int, visible bool)
-	Shot(past int) screen.Shot // consistent at one moment
+	Shot(past int) screen.Shot // a consistent state of the screen
 	Alt() bool
 	Version() uint64
 	Close()
@@ -18,14 +18,15 @@ type Screen interface {
 // News is the state of the terminal being watched.
 type News struct {
 	Agent, Session string
-	Run            string   // used instead of Agent and Session: the output is in Text
-	Screen         Screen   // nil: not available, and Text has the last output
-	Text           []string // clean lines, which never change
-	Fed            uint64   // lines that the session has written since watching began
-	Ended          bool     // the stream has ended
-	Problem        string   // why no output is available
-	Keeps          int      // lines of history that the screen stores
-	Urgent         bool     // the first news of a session, shown at once
+	// ID of a run that is shown instead of Agent and Session; its output is in Text
+	Run     string
+	Screen  Screen   // nil = not available; Text then has the last output
+	Text    []string // cleaned lines, which never change
+	Fed     uint64   // lines that the session has written since watching began
+	Ended   bool     // the stream has ended
+	Problem string   // why no output is available
+	Keeps   int      // number of history lines that the screen stores
+	Urgent  bool     // the first news of a session, which is shown without delay
 }
 
 // ScreenMaker creates a terminal's screen.
@@ -34,9 +35,9 @@ type ScreenMaker func(cols, rows, scrollback int) Screen
 func NewScreen(cols, rows, scrollback int) Screen { return screen.New(cols, rows, scrollback) }
 
 const (
-	UsualCols  = 120 // until the first frame sets the size
+	UsualCols  = 120 // size until the first frame arrives
 	UsualRows  = 40
 	Scrollback = 500
-	// LogLines is the length of the logs: more than the ring of a session usually holds.
+	// LogLines is the maximum number of lines in the logs. The ring buffer of a session usually has fewer.
 	LogLines = 10000
 )

@@ -14,20 +14,20 @@ import (
 type Pane struct {
 	News    News
 	Version uint64
-	Logs    bool // all stored output, not only the newest
+	Logs    bool // show all stored output, not only the newest
 	Wrap    bool // wrap lines wider than the pane
 	Fit     bool // fit as much of the terminal as possible
 
-	older     []PaneLine // output of the agent's earlier sessions while it was watched
-	fedOlder  uint64     // their number of lines
+	older     []PaneLine // output of earlier sessions of the agent, seen while watching
+	fedOlder  uint64     // number of those lines
 	bookmarks []bookmark
 
-	Past  *Picture // frozen content; nil = following
-	Top   spot     // first visible row of Past, if it has lines
+	Past  *Picture // frozen content; nil = the pane follows the output
+	Top   spot     // first visible row of Past, unless it is a full-screen program
 	FedAt uint64   // number of lines when it was frozen
 
-	X      int  // columns hidden on the left
-	Y      int  // rows of a full-screen program hidden at the top
+	X      int  // number of columns hidden on the left
+	Y      int  // number of rows of a full-screen program hidden at the top
 	Pinned bool // Y was chosen by the user; otherwise it follows the cursor
 
 	Seek Lookup
@@ -36,7 +36,7 @@ type Pane struct {
 	Crops  widget.RowCache
 }
 
-// judged caches whether a screen belongs to a full-screen program, because it is asked more often than it changes.
+// judged caches whether a screen belongs to a full-screen program.
 type judged struct {
 	screen  Screen
 	version uint64
@@ -46,27 +46,27 @@ type judged struct {
 // PaneLine is a line of a terminal, or a rule between two.
 type PaneLine struct {
 	Text string // text and SGR
-	Rule string // the text of a rule, "" = it is a line
+	Rule string // label of a rule; "" = it is a line of output
 }
 
-// Picture is what a terminal shows at one moment.
+// Picture is the content of a terminal at one moment.
 type Picture struct {
 	Lines  []PaneLine // oldest first
-	Full   bool       // of a full-screen program: rows of a screen, no history
-	cursor int        // the row of the cursor, -1 = hidden
+	Full   bool       // it is the screen of a full-screen program, which has no history
+	cursor int        // row of the cursor; -1 = hidden
 }
 
-// spot is a row of a line that may be wrapped.
+// spot is a row within a line that may be wrapped.
 type spot struct{ line, row int }
 
-// Take takes in news of the terminal; born is the text of the rule above a new session of the same agent.
+// Take applies news of the terminal. born is the label of the rule above a new session of the same agent.
 func (p *Pane) Take(n News, born string) {
 	switch old := &p.News; {
 	case n.Agent != old.Agent || n.Run != old.Run:
 		p.Follow()
 		p.older, p.fedOlder, p.X = nil, 0, 0
 	case n.Session == old.Session || n.Session == "" || old.Session == "":
-		if n.Fed < old.Fed { // watching has restarted
+		if n.Fed < old.Fed { // the watch was restarted
 			p.fedOlder += old.Fed
 		}
 	case n.Screen == nil:
@@ -138,18 +138,18 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// whole reports whether a screen belongs to a full-screen program: the alternate screen; a screen with its cursor
-// far above most of the content; or a full screen without a cursor that never scrolled.
+// whole reports whether a screen belongs to a full-screen program. It does if it is the alternate screen, if its
+// cursor is far above most of the content, or if it is full, has no cursor and never scrolled.
 func whole(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
 	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 &&
 		n == len(s.Lines)
 }
 
-// Inverse paints the cursor and matches.
+// Inverse is the style of the cursor and of matches.
 const Inverse = "\x1b[7m"
 
-// used returns how many lines of a screen have content or the cursor.
+// used returns the number of lines up to the last one with content or the cursor.
 func used(lines []string, cursor int) int {
 	n := len(lines)
 	for n > 0 && n-1 > cursor && blankText(lines[n-1]) {
@@ -176,7 +176,7 @@ func (p *Pane) Full() bool {
 	return p.judged.full
 }
 
-// shot returns the screen with n lines of its history, and updates the cached judgement.
+// shot returns the screen with n lines of its history, and updates the cached result of whole.
 func (p *Pane) shot(n int) screen.Shot {
 	s := p.News.Screen
 	version := s.Version() // before reading, so that later output is judged again
@@ -185,8 +185,8 @@ func (p *Pane) shot(n int) screen.Shot {
 	return shot
 }
 
-// Scroll moves n rows down, negative up, in a pane of w columns and h rows. Going up freezes lines; reaching the
-// end follows again. A full-screen program stays live, and another part of it is shown.
+// Scroll moves the view n rows down, or up if n is negative, in a pane of w columns and h rows. Moving up freezes
+// the output; reaching the end follows it again. The view of a full-screen program moves over its live screen.
 func (p *Pane) Scroll(n, w, h int) {
 	if p.Full() {
 		s := p.All()
@@ -202,7 +202,7 @@ func (p *Pane) Scroll(n, w, h int) {
 		s := p.All()
 		end := p.LastTop(s.Lines, w, h)
 		if end == (spot{}) {
-			return // all of it is visible
+			return // the whole screen is visible
 		}
 		p.Hold(s)
 		p.Top = end
@@ -219,7 +219,7 @@ func (p *Pane) Scroll(n, w, h int) {
 
 func (a spot) before(b spot) bool { return a.line < b.line || a.line == b.line && a.row < b.row }
 
-// moved returns the spot n rows from another one, within the lines.
+// moved returns the spot n rows after another one, limited to the lines.
 func (p *Pane) moved(lines []PaneLine, at spot, n, w int) spot {
 	for ; n < 0 && at != (spot{}); n++ {
 		if at.row--; at.row < 0 {
@@ -235,7 +235,7 @@ func (p *Pane) moved(lines []PaneLine, at spot, n, w int) spot {
 	return at
 }
 
-// LastTop returns where the last h rows begin.
+// LastTop returns the first of the last h rows.
 func (p *Pane) LastTop(lines []PaneLine, w, h int) spot {
 	return p.moved(lines, spot{line: len(lines)}, -h, w)
 }
@@ -243,7 +243,7 @@ func (p *Pane) LastTop(lines []PaneLine, w, h int) spot {
 // wraps reports whether lines are broken into rows.
 func (p *Pane) wraps() bool { return p.Wrap || p.Fit }
 
-// height returns how many rows a line takes.
+// height returns the number of rows that a line needs.
 func (p *Pane) height(l PaneLine, w int) int {
 	if l.Rule != "" || !p.wraps() || widget.Width(l.Text) <= w {
 		return 1
@@ -251,7 +251,7 @@ func (p *Pane) height(l PaneLine, w int) int {
 	return len(widget.HardWrap(l.Text, w))
 }
 
-// Window returns at most h rows to show in w columns; the texts may be wider.
+// Window returns at most h rows to show in w columns. Their texts may be wider.
 func (p *Pane) Window(w, h int) []PaneLine {
 	var s Picture
 	if p.Past != nil {
@@ -268,7 +268,7 @@ func (p *Pane) Window(w, h int) []PaneLine {
 	at := spot{}
 	if p.Past != nil {
 		at = p.Top
-		// the pane has grown, or lines are wrapped differently
+		// the pane has grown, or lines are now wrapped differently
 		if end := p.LastTop(s.Lines, w, h); end.before(at) {
 			at = end
 		}
@@ -315,7 +315,7 @@ func (p *Pane) firstRow(s Picture, h int) int {
 	return max(0, min(s.cursor-h+1, most))
 }
 
-// Sideways moves n columns to the right, negative left.
+// Sideways moves the view n columns to the right, or to the left if n is negative.
 func (p *Pane) Sideways(n, w int) {
 	widest := 0
 	s := p.All()
@@ -328,7 +328,7 @@ func (p *Pane) Sideways(n, w int) {
 	p.X = max(0, min(p.X+n, widest-w))
 }
 
-// Back undoes one step of zooming or scrolling in the pane, and reports whether there was one.
+// Back undoes one step of zooming or scrolling, and reports whether there was one.
 func (p *Pane) Back() bool {
 	switch {
 	case p.Seek.Re != nil:

@@ -10,12 +10,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// Paper is the end of a run's output, in lines.
+// Paper collects the last lines of a run's output.
 type Paper struct {
 	Lines []string
 	clean []string // cleaned lines
-	open  bool     // the last line may continue
-	Fed   uint64   // lines so far
+	open  bool     // the last line is not complete
+	Fed   uint64   // number of lines so far
 }
 
 func (p *Paper) Add(piece city.Piece) {
@@ -42,7 +42,7 @@ func (p *Paper) Add(piece city.Piece) {
 	}
 }
 
-// line adds to the line that is open, or begins one.
+// line appends a text to the incomplete line, or starts a line.
 func (p *Paper) line(text string) {
 	if last := len(p.Lines) - 1; p.open && len(p.Lines[last])+len(text) <= 2*PaperLine {
 		p.Lines[last] += text
@@ -53,7 +53,8 @@ func (p *Paper) line(text string) {
 	p.Fed++
 }
 
-// Plain returns clean lines, which never change. A line is cleaned once, and again after it has grown.
+// Plain returns cleaned lines, which never change. A line is cleaned once, and again after more text was added to
+// it.
 func (p *Paper) Plain() []string {
 	for _, text := range p.Lines[len(p.clean):] {
 		p.clean = append(p.clean, widget.Plain(text))
@@ -62,6 +63,6 @@ func (p *Paper) Plain() []string {
 }
 
 const (
-	PaperLines = 1000    // lines that are stored of an output
-	PaperLine  = 2 << 10 // bytes after which a line is split
+	PaperLines = 1000    // maximum number of stored lines
+	PaperLine  = 2 << 10 // number of bytes after which a line is split
 )

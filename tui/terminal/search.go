@@ -15,18 +15,18 @@ import (
 type Lookup struct {
 	Text string
 	Re   *regexp.Regexp // nil = no search
-	Hits []Hit          // in the frozen content
-	At   int            // the current one
+	Hits []Hit          // matches in the frozen content
+	At   int            // index of the current match
 }
 
-// Hit is a match: columns of a line.
+// Hit is a match: a line and a range of its columns.
 type Hit struct{ Line, From, To int }
 
-// MaxHits bounds the matches; the newest are kept.
+// MaxHits is the maximum number of matches. The newest are kept.
 const MaxHits = 9999
 
-// NewLookup compiles what was typed: as a regular expression if it is valid, else literally. Lower case matches
-// both cases.
+// NewLookup compiles the typed text as a regular expression if it is valid, and otherwise literally. Text in lower
+// case matches both cases.
 func NewLookup(text string) Lookup {
 	if text == "" {
 		return Lookup{}
@@ -42,7 +42,7 @@ func NewLookup(text string) Lookup {
 	return Lookup{Text: text, Re: re}
 }
 
-// Find searches lines.
+// Find searches lines and stores the matches.
 func (s *Lookup) Find(lines []PaneLine) {
 	s.Hits, s.At = nil, 0
 	if s.Re == nil {
@@ -81,7 +81,7 @@ func (s *Lookup) In(text string) []Hit {
 	return hits
 }
 
-// columnsOf maps the character boundaries of a line: bytes to columns, including the end.
+// columnsOf maps byte offsets of character boundaries in a line to columns, including its end.
 type columnsOf []struct{ at, col int }
 
 func divided(s string) columnsOf {
@@ -95,19 +95,19 @@ func divided(s string) columnsOf {
 	return edges
 }
 
-// before returns the column of the last boundary at or before a byte.
+// before returns the column of the last boundary at or before a byte offset.
 func (e columnsOf) before(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at > at })
 	return e[i-1].col
 }
 
-// behind returns the column of the first boundary at or after a byte.
+// behind returns the column of the first boundary at or after a byte offset.
 func (e columnsOf) behind(at int) int {
 	i := sort.Search(len(e), func(i int) bool { return e[i].at >= at })
 	return e[min(i, len(e)-1)].col
 }
 
-// painted returns lines with highlighted matches; the first one has the number first in the frozen content.
+// painted returns lines with highlighted matches. first is the number of the first line in the frozen content.
 func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 	s := &p.Seek
 	if s.Re == nil {
@@ -132,10 +132,10 @@ func (p *Pane) painted(lines []PaneLine, first int) []PaneLine {
 	return out
 }
 
-// here paints the current match.
+// here is the style of the current match.
 const here = "\x1b[1;4;7m"
 
-// Nearest selects the last match at or above a line, else the first.
+// Nearest selects the last match at or above a line, or else the first match.
 func (s *Lookup) Nearest(line int) {
 	s.At = 0
 	for i, h := range s.Hits {
@@ -145,7 +145,7 @@ func (s *Lookup) Nearest(line int) {
 	}
 }
 
-// Next moves by n matches, with wraparound.
+// Next moves on by n matches and wraps around.
 func (s *Lookup) Next(n int) {
 	if k := len(s.Hits); k > 0 {
 		s.At = ((s.At+n)%k + k) % k

@@ -1,4 +1,4 @@
-// Package tuitest holds what tests of several packages of the control room share.
+// Package tuitest has helpers for tests of several packages of the control room.
 package tuitest
 
 import (

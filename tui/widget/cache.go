@@ -1,6 +1,6 @@
 package widget
 
-// CacheKey is everything that a panel's lines depend on, except the styles and the mode, which never change.
+// CacheKey has everything that a panel's lines depend on, except the styles and the mode, which never change.
 type CacheKey struct {
 	W, H   int
 	Focus  bool

@@ -43,17 +43,17 @@ func NewReplacedEntry(text string) Entry {
 // because bubbles 2.1.1 panics if that is the last character.
 func Editing() textinput.KeyMap {
 	return textinput.KeyMap{
-		CharacterBackward:       editKey("a character back", "left", "ctrl+b"),
-		CharacterForward:        editKey("a character on", "right", "ctrl+f"),
-		WordBackward:            editKey("a word back", "ctrl+left", "alt+left", "alt+b"),
-		WordForward:             editKey("a word on", "ctrl+right", "alt+right", "alt+f"),
+		CharacterBackward:       editKey("back one character", "left", "ctrl+b"),
+		CharacterForward:        editKey("forward one character", "right", "ctrl+f"),
+		WordBackward:            editKey("back one word", "ctrl+left", "alt+left", "alt+b"),
+		WordForward:             editKey("forward one word", "ctrl+right", "alt+right", "alt+f"),
 		LineStart:               editKey("to the beginning", "home", "ctrl+a"),
 		LineEnd:                 editKey("to the end", "end", "ctrl+e"),
-		DeleteCharacterBackward: editKey("delete the character before", "backspace", "ctrl+h"),
-		DeleteCharacterForward:  editKey("delete the character after", "delete", "ctrl+d"),
-		DeleteWordBackward:      editKey("delete the word before", "ctrl+w", "alt+backspace"),
-		DeleteBeforeCursor:      editKey("delete all before", "ctrl+u"),
-		DeleteAfterCursor:       editKey("delete all after", "ctrl+k"),
+		DeleteCharacterBackward: editKey("delete the previous character", "backspace", "ctrl+h"),
+		DeleteCharacterForward:  editKey("delete the next character", "delete", "ctrl+d"),
+		DeleteWordBackward:      editKey("delete the previous word", "ctrl+w", "alt+backspace"),
+		DeleteBeforeCursor:      editKey("delete all text before the cursor", "ctrl+u"),
+		DeleteAfterCursor:       editKey("delete all text after the cursor", "ctrl+k"),
 	}
 }
 
@@ -79,7 +79,7 @@ func (e *Entry) Paste(text string) {
 	e.send(tea.PasteMsg{Content: SingleLine(strings.ReplaceAll(text, "\r\n", "\n"))})
 }
 
-// give makes room for typed text.
+// give removes the suggestion or excess text, so that typed text fits.
 func (e *Entry) give(typed string) {
 	if e.Replaces && typed != "" {
 		e.input.SetValue("")
@@ -89,7 +89,7 @@ func (e *Entry) give(typed string) {
 
 func (e *Entry) send(msg tea.Msg) bool {
 	before := e.input.Value()
-	// without suggestions, clipboard and blinking it returns no command
+	// it returns no command, because suggestions, clipboard and blinking are off
 	e.input, _ = e.input.Update(msg)
 	return e.input.Value() != before
 }
@@ -111,7 +111,7 @@ func SingleLine(s string) string {
 // Printable reports whether a character may be typed. It excludes control characters and changes of the writing
 // direction, and includes joiners.
 func Printable(r rune) bool {
-	if r >= ' ' && r < 0x7f { // fast path of long pastes
+	if r >= ' ' && r < 0x7f { // fast path for long pastes
 		return true
 	}
 	const nonJoiner, joiner = 0x200c, 0x200d

@@ -2,7 +2,7 @@ package widget
 
 import "fmt"
 
-// Rows are the rows of which a list shows a part.
+// Rows are the rows that a list selects from.
 type Rows interface {
 	Len() int
 	ID(i int) string // identifies the subject of a row
@@ -15,7 +15,7 @@ type List struct {
 	Offset int   // first visible row
 	total  int   // number of rows before filtering
 
-	IDs    []string        // of the shown rows, in the same order
+	IDs    []string        // IDs of the shown rows, in the same order
 	Strays map[string]bool // shown rows that no longer pass the filter
 }
 

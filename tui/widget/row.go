@@ -84,8 +84,8 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	}
 }
 
-// Phrase says what happens to an agent next, and when. Full is the long form, Brief the form next to the state. The
-// zero value means that nothing is expected.
+// Phrase describes what happens to an agent next, and when. Full is the long form, Brief the form next to the
+// state. The zero value means that nothing is expected.
 type Phrase struct{ Full, Brief string }
 
 func Same(text string) Phrase { return Phrase{text, text} }

@@ -20,7 +20,7 @@ type Sparklines struct {
 	of map[string]*pulse
 }
 
-// pulse is the output of one life of an agent within the last sparkSpan.
+// pulse is the output of one session of an agent within the last sparkSpan.
 type pulse struct {
 	life  string
 	since time.Time // start of the data

@@ -74,8 +74,8 @@ func Wrap(s string, w int) []string {
 // NBSP is a blank at which no line breaks.
 const NBSP = "\u00a0"
 
-// Hints returns key hints in one line of w columns. Hints are dropped from the end; the last one, which leads out,
-// always stays.
+// Hints returns key hints in one line of w columns. Hints that do not fit are dropped from the end, but never the
+// last one, which leaves the dialog.
 func Hints(w int, all ...string) string {
 	const between = "   "
 	text := func() string { return strings.Join(all, between) }
