@@ -21,11 +21,11 @@ func checkAPI(_ context.Context, p *Patient) finding {
 	return judgeAPI(p.dir, p.config.API)
 }
 
-// judgeAPI reports which clients can reach a city over TCP.
+// judgeAPI returns a finding about which clients can reach a city over TCP.
 func judgeAPI(dir string, c config.API) finding {
 	at := host.TCPAddr(c)
 	if at == "" {
-		return ok("only on the city's socket")
+		return ok("reachable only through the city's socket")
 	}
 	local := config.Local(c.Bind)
 	token, own := host.TokenOf(dir, c)
@@ -38,7 +38,7 @@ func judgeAPI(dir string, c config.API) finding {
 			continue // the controller creates it
 		}
 		if err != nil {
-			return bad("the API is unreachable until then on "+at, "%v", err)
+			return bad("fix the file; until then the API is unreachable on "+at, "%v", err)
 		}
 	}
 	switch {
@@ -55,15 +55,16 @@ func judgeAPI(dir string, c config.API) finding {
 	return ok("with a token, on %s", at)
 }
 
-// checkMirror calls the script that receives events, and reports how far it is.
+// checkMirror calls the script that receives events, and reports the last event that the script has.
 func checkMirror(ctx context.Context, p *Patient) finding {
 	if p.config == nil {
 		return ok("not checked: the configuration is invalid")
 	}
 	switch p.config.Events.Provider {
 	case "fake", "fail":
-		return note("remove it from [events] after the drill",
-			"[events] provider is %q: no event outlives the controller", p.config.Events.Provider)
+		return note("remove provider from [events] after the drill",
+			"[events] provider is %q: events are lost when the controller exits",
+			p.config.Events.Provider)
 	}
 	o, there := host.MirrorOf(p.config, p.grant)
 	if _, scripted := folder.CutExec(p.config.Events.Provider); scripted && !there {
@@ -78,18 +79,18 @@ func checkMirror(ctx context.Context, p *Patient) finding {
 			"%v", err)
 	}
 	if _, err := mirror.Newest(ctx, o); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return bad("fix the script; the log keeps the events until then, and the newest of them "+
+		return bad("fix the script; the log stores the events until then, and the newest of them "+
 			"are sent later", "%v", err)
 	}
 	switch {
 	case at.Why != "":
-		return note("gcity retries at least once a minute",
+		return note("no action needed: gcity retries at least once a minute",
 			"the script has failed since %s: %s", at.Since.Local().Format(time.DateTime),
 			output.SafeLine(at.Why))
 	case at.Missed > 0:
 		return note("`gcity events` shows the events that it missed",
-			"the script is at event %d, and did not get %s", at.Seq,
+			"the script has received events up to %d, but not %s of them", at.Seq,
 			describe.Count(int(at.Missed), "event"))
 	}
-	return ok("the script responds, and is at event %d", at.Seq)
+	return ok("the script responds, and has received events up to %d", at.Seq)
 }

@@ -23,7 +23,7 @@ func TestJudgeAPI(t *testing.T) {
 		api         config.API
 		state, says string
 	}{
-		{config.API{Bind: "127.0.0.1", Token: true}, "ok", "only on the city's socket"},
+		{config.API{Bind: "127.0.0.1", Token: true}, "ok", "reachable only through the city's socket"},
 		{config.API{Port: 8080, Bind: "127.0.0.1"}, "note", "every user of this machine has " +
 			"full access on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "localhost", TokenFile: good}, "ok",

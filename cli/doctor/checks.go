@@ -2,22 +2,22 @@ package doctor
 
 import "context"
 
-// check is a row of the table of checks.
+// check is one check of doctor.
 type check struct {
-	// title of its finding; "" = each finding has its own
+	// the title of its finding; "" if each finding has its own title
 	title string
-	run   func(ctx context.Context, p *Patient) []finding // must not change anything
-	// lists what --fix can repair; nil = nothing
+	run   func(ctx context.Context, p *Patient) []finding // run must not change anything
+	// fix returns the problems that --fix can repair; nil = none
 	fix func(dir string) []ailment
 }
 
-// one adapts a check that has a single finding.
+// one adapts a check that returns a single finding.
 func one(look func(ctx context.Context, p *Patient) finding) func(context.Context,
 	*Patient) []finding {
 	return func(ctx context.Context, p *Patient) []finding { return []finding{look(ctx, p)} }
 }
 
-// checks returns the table in the order of the report.
+// checks returns all checks in the order of the report.
 func checks() []check {
 	return []check{
 		{"configuration", one(checkCity), nil},
@@ -72,7 +72,7 @@ func examine(ctx context.Context, p *Patient) []finding {
 	return found
 }
 
-// ailments lists what --fix can repair in a city's folder.
+// ailments returns the problems in a city's folder that --fix can repair.
 func ailments(dir string) []ailment {
 	var out []ailment
 	for _, c := range checks() {

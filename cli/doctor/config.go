@@ -26,7 +26,7 @@ func checkCity(_ context.Context, p *Patient) finding {
 			"valid configuration", "%s%s:\n%s",
 			describe.Count(len(e.Problems), "error"), p.inForce(), e.Error())
 	case p.refused != nil:
-		return bad("make it readable", "%v%s", p.refused, p.inForce())
+		return bad("make the file readable", "%v%s", p.refused, p.inForce())
 	}
 	if f, differs := p.notInForce(); differs {
 		return f
@@ -39,7 +39,8 @@ func checkCity(_ context.Context, p *Patient) finding {
 		folder.Short(p.config.Revision))
 }
 
-// inForce returns the configuration of the running controller, or "".
+// inForce returns the revision in force in the running controller, as the end of a sentence. It returns "" if no
+// controller responds.
 func (p *Patient) inForce() string {
 	if p.Running == nil {
 		return ""
@@ -55,15 +56,16 @@ func (p *Patient) notInForce() (f finding, differs bool) {
 	revision := folder.Short(p.config.Revision)
 	switch c := &p.Running.Config; {
 	case c.Held != nil:
-		return note("`gcity plan` shows what it changes, `gcity reload --confirm` applies it, "+
-			"restoring the file discards it",
+		return note("`gcity plan` shows what it changes, `gcity reload --confirm` applies it; "+
+			"restore the file to discard it",
 			"revision %s is held, %s%s", c.Held.Revision,
 			output.Loss(c.Held.Removes, c.Held.Running), p.inForce()), true
 	case c.Rejected != "":
 		return bad("edit "+config.FileName, "revision %s is invalid%s:\n%s", revision, p.inForce(),
 			c.Rejected), true
 	case c.Revision != revision:
-		return note("`gcity reload` reads it at once", "revision %s is not read yet%s", revision,
+		return note("`gcity reload` reads it at once", "revision %s has not been read yet%s",
+			revision,
 			p.inForce()), true
 	}
 	return finding{}, false
@@ -98,13 +100,13 @@ func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 		case "bad":
 			lines = append(lines, "the session provider cannot start any agent: "+names)
 		case "note":
-			unknown = append(unknown, "see the line of the session provider "+names)
+			unknown = append(unknown, "see the finding about session provider "+names)
 		}
 	}
 	switch all := strings.Join(append(lines, unknown...), "\n"); {
 	case len(lines) > 0:
-		return bad("the other agents run; `gcity why AGENT` shows details, and the line of a "+
-			"session provider below", "%s", all)
+		return bad("the other agents run; `gcity why AGENT` shows details, and so does the "+
+			"finding about the session provider below", "%s", all)
 	case len(unknown) > 0:
 		return note("", "%s", all)
 	}
@@ -148,7 +150,7 @@ func checkOverrides(_ context.Context, p *Patient) finding {
 	switch {
 	case err != nil:
 		return bad("repair or remove .gc/"+edit.OverridesFile+
-			"; without it pools follow their checks", "%v", err)
+			"; without it the size of pools follows their checks", "%v", err)
 	case p.config == nil:
 		return note("", "not compared: the configuration is invalid")
 	}
@@ -169,8 +171,8 @@ func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
 		problems = append(problems, "unknown pool "+name)
 	}
 	if len(problems) > 0 {
-		return note("`gcity pool scale NAME N|auto` for a pool; lines of removed pools "+
-			"have no effect", "%s", strings.Join(problems, " | "))
+		return note("`gcity pool scale NAME N|auto` changes it for a pool; entries of removed "+
+			"pools have no effect", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s set by hand", describe.Count(len(set), "pool"))
 }

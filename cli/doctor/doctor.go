@@ -32,7 +32,7 @@ import (
 // finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
-	State  string `json:"state"`  // "ok", "note" (worth knowing), "bad"
+	State  string `json:"state"`  // "ok", "note" (a warning), "bad"
 	Detail string `json:"detail"` // one fact per line
 	Fix    string `json:"fix,omitempty"`
 }
@@ -56,17 +56,16 @@ func Command(e *env.Env) *cobra.Command {
 		Use: "doctor [FILE]", Short: "Check this machine and city, and print how to fix problems",
 		Args: env.Between(0, 1),
 		Long: `doctor checks the machine and the city, and changes nothing. With --fix it first
-repairs what it can without losing anything: permissions of .gc, socket and pid
-file of a dead controller, files that killed writers left in .gc, the link to gc,
-the cache of the configuration. It prints what it repaired and what it left. It
-leaves alone what belongs to a running controller, prints how to repair that, and
-touches no agent.
-With --report it also writes what it found into FILE (` + defaultReport + `), with the
+repairs what it can without losing data: permissions of .gc, socket and pid file of
+a dead controller, temporary files of killed processes in .gc, the link to gc, the
+cache of the configuration. It prints what it repaired and what it did not. It does
+not change anything that a running controller uses, and does not affect agents.
+With --report it also writes its findings to FILE (` + defaultReport + `), with the
 version, the system, the configuration, the status, and the newest events and log lines.
 Secrets are hidden. Read the file before you attach it to a bug report.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !report && len(args) > 0 {
-				return exit.Usage("FILE needs --report: gcity doctor --report %s",
+				return exit.Usage("FILE is only used with --report: gcity doctor --report %s",
 					output.SafeLine(args[0]))
 			}
 			path := ""
@@ -80,8 +79,8 @@ Secrets are hidden. Read the file before you attach it to a bug report.`,
 		},
 	}
 	c.Flags().BoolVar(&report, "report", false,
-		"write a report for a bug report into FILE, without secrets")
-	c.Flags().BoolVar(&fix, "fix", false, "repair what can be repaired without losing anything")
+		"write a file for a bug report to FILE, without secrets")
+	c.Flags().BoolVar(&fix, "fix", false, "repair what can be repaired without losing data")
 	return c
 }
 
@@ -110,7 +109,7 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 		if err := writeReport(ctx, e, p, found, report); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.Err, "wrote %s; secrets are hidden, but read it before you pass it on\n",
+		fmt.Fprintf(e.Err, "wrote %s; secrets are hidden, but read it before you share it\n",
 			output.SafeLine(report))
 	}
 	sick := slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" })
@@ -150,19 +149,19 @@ func tellFindings(e *env.Env, found []finding) error {
 // Patient is the input of the checks.
 type Patient struct {
 	dir      string
-	env      *env.Env // of the command
+	env      *env.Env // the command's environment
 	config   *config.City
-	grant    trust.Grant // for programs of the city
+	grant    trust.Grant // permission to run the city's programs
 	refused  error
-	Running  *city.Snapshot   // state of the controller, nil if none responds
-	deaf     error            // why the controller does not respond
+	Running  *city.Snapshot   // the controller's state, nil if no controller responds
+	deaf     error            // the error if a controller is running but does not respond
 	provider session.Provider // nil if it cannot be opened
 	sessions []session.Status
 	unlisted error
 	close    func()
 	trials   map[string]finding // results of testing session providers, by name
 	slow     env.Slowly         // reports slow checks; may be nil
-	takeover string             // what takes over agents that have no controller
+	takeover string             // a sentence that says how agents without a controller get one
 }
 
 func newPatient(ctx context.Context, e *env.Env, dir string) *Patient {
@@ -182,7 +181,7 @@ func newPatient(ctx context.Context, e *env.Env, dir string) *Patient {
 	return p
 }
 
-// agents returns the largest possible number of agents, with every possible pool member.
+// agents returns the maximum number of agents, with every possible pool member.
 func (p *Patient) agents() int {
 	if p.config == nil {
 		return 0
@@ -195,13 +194,13 @@ func checkFolder(_ context.Context, p *Patient) finding {
 	info, err := os.Lstat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return ok("not created yet: nothing has run here")
+		return ok("not created yet: no controller has run here")
 	case err != nil:
-		return bad("make it readable for you", "%v", err)
+		return bad("make it readable for your user", "%v", err)
 	case !info.IsDir():
-		return bad("move "+dir+" away: gcity creates its own folder", "it is not a folder")
+		return bad("move "+dir+" away; gcity then creates its own folder", "it is not a folder")
 	case info.Mode().Perm() != 0o700:
-		return bad("chmod 700 "+dir, "other users can read it (%v): it contains terminals "+
+		return bad("chmod 700 "+dir, "other users can open it (%v), although it has terminals "+
 			"and sockets", info.Mode().Perm())
 	}
 	return ok("only you can open it")
@@ -210,7 +209,7 @@ func checkFolder(_ context.Context, p *Patient) finding {
 func checkController(_ context.Context, p *Patient) finding {
 	held, err := folder.IsHeld(p.dir)
 	if err != nil {
-		return bad("make .gc writable for you", "cannot check its lock: %v", err)
+		return bad("make .gc writable for your user", "cannot check its lock: %v", err)
 	}
 	if s := p.Running; s != nil {
 		switch {
@@ -218,31 +217,32 @@ func checkController(_ context.Context, p *Patient) finding {
 			return bad("edit "+config.FileName, "is running with an older configuration: %s",
 				output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
-			return bad("fix what each line names; the controller retries by itself, and `gcity "+
-				"events` shows since when it fails", "%s", strings.Join(s.Degraded, "\n"))
+			return bad("fix the problem in each line; the controller retries on its own, and "+
+				"`gcity events` shows when it started to fail", "%s",
+				strings.Join(s.Degraded, "\n"))
 		}
-		return ok("runs, pid %d, %s", s.PID, s.Mode)
+		return ok("is running, pid %d, %s", s.PID, s.Mode)
 	}
 	if silent, there := errors.AsType[*folder.Mute](p.deaf); there {
-		return bad(SilentRemedy(p.dir), "it does not respond: %v", silent)
+		return bad(SilentRemedy(p.dir), "the controller does not respond: %v", silent)
 	}
 	if held {
 		return bad("kill that process; the next controller takes over its agents",
 			"a process holds the city's lock, but its socket does not respond: %v", p.deaf)
 	}
-	return ok("none runs")
+	return ok("not running")
 }
 
 func checkSessions(_ context.Context, p *Patient) finding {
 	if p.unlisted != nil {
 		if remedy := sessions.TmuxRemedy(p.unlisted); remedy != "" {
-			return bad(remedy, "cannot list them: %v", p.unlisted)
+			return bad(remedy, "cannot list the sessions: %v", p.unlisted)
 		}
 		if _, partly := errors.AsType[*session.Partial](p.unlisted); partly {
 			return bad("repair this session provider; `gcity agent show` prints the provider "+
-				"of an agent", "cannot list some of them: %v", p.unlisted)
+				"of an agent", "cannot list some of the sessions: %v", p.unlisted)
 		}
-		return bad("make .gc readable for you", "cannot list them: %v", p.unlisted)
+		return bad("make .gc readable for your user", "cannot list the sessions: %v", p.unlisted)
 	}
 	known := map[string]bool{}
 	if p.config != nil {
@@ -268,17 +268,17 @@ func checkSessions(_ context.Context, p *Patient) finding {
 		return note(p.takeover+", `gcity stop` stops them", "%s alive without a controller",
 			describe.Count(alive, "session"))
 	case len(strange) > 0:
-		return note("the controller stops them; without one `gcity stop` does",
+		return note("a running controller stops them; without a controller, run `gcity stop`",
 			"not in the configuration: %s", strings.Join(strange, ", "))
 	}
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
 
-// takeover returns a sentence that names what takes over the agents of a city without a controller.
+// takeover returns a sentence that says how agents without a controller get one.
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {
-			return "the supervisor takes them over once it can run the city"
+			return "the supervisor takes them over when it can run the city"
 		}
 		return "`gcity supervisor start` takes them over"
 	}
@@ -292,14 +292,14 @@ func checkLog(ctx context.Context, p *Patient) finding {
 	trouble, err := folder.LogTrouble(ctx, p.dir)
 	switch {
 	case err != nil:
-		return bad("make .gc/events.jsonl readable for you", "%v", err)
+		return bad("make .gc/events.jsonl readable for your user", "%v", err)
 	case trouble != "":
-		return note("nothing to do: damaged lines are skipped", "%s", trouble)
+		return note("no action needed: damaged lines are skipped", "%s", trouble)
 	}
 	return ok("whole")
 }
 
-// SilentRemedy returns what to do about a controller that does not respond.
+// SilentRemedy returns what the user can do about a controller that does not respond.
 func SilentRemedy(dir string) string {
 	const takesOver = "start the city again; the agents keep running, and the next controller " +
 		"takes them over"
@@ -308,7 +308,7 @@ func SilentRemedy(dir string) string {
 		return "kill its process and " + takesOver
 	}
 	if st, err := proc.ReadStat(pid); err == nil && (st.State == 'T' || st.State == 't') {
-		return fmt.Sprintf("its process is stopped, `kill -CONT %d` continues it", pid)
+		return fmt.Sprintf("its process is stopped; `kill -CONT %d` continues it", pid)
 	}
 	return fmt.Sprintf("`kill -9 %d`, then %s", pid, takesOver)
 }

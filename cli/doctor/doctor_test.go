@@ -74,7 +74,7 @@ func TestDoctorTellsWhatIsInForce(t *testing.T) {
 			Config: city.ConfigInfo{Revision: "bbbbbbbbbbbb"}}}, "ok",
 			"0 agents, revision bbbbbbbbbbbb"},
 		{Patient{config: conf, Running: running(city.ConfigInfo{})}, "note",
-			"revision bbbbbbbbbbbb is not read yet; revision aaaaaaaaaaaa is in force"},
+			"revision bbbbbbbbbbbb has not been read yet; revision aaaaaaaaaaaa is in force"},
 		{Patient{config: conf, Running: running(
 			city.ConfigInfo{Held: &city.Held{Revision: "bbbbbbbbbbbb", Removes: []string{"y", "x"},
 				Running: 3}})},

@@ -20,25 +20,26 @@ import (
 	"gcity/internal/disk"
 )
 
-// ailment is a problem that doctor can repair, because nothing is lost by that.
+// ailment is a problem that doctor can repair without losing data.
 type ailment struct {
 	what string
-	idle bool         // only while the city's lock is free
-	then string       // what to do while the lock is held
-	read bool         // only while the configuration is valid
-	mend func() error // must be harmless if the problem is gone already
+	idle bool   // repair only while no process holds the city's lock
+	then string // advice to print while the lock is held
+	read bool   // repair only while the configuration is valid
+	// mend repairs the problem; it must be harmless if the problem no longer exists
+	mend func() error
 }
 
-// onceFree is what to do about files of writers while a controller is running.
+// onceFree is the advice about leftover files while a controller is running.
 const onceFree = "`gcity doctor --fix` removes it when no controller is running"
 
-// onceRead is what to do about the cache of the configuration while that is invalid.
-var onceRead = errors.New("it is written again once the configuration is valid")
+// onceRead is the error for a damaged cache of the configuration while the configuration is invalid.
+var onceRead = errors.New("it is rewritten when the configuration is valid")
 
-// leftoverAge is the age from which a temporary file counts as left over.
+// leftoverAge is the age from which a temporary file counts as a leftover.
 const leftoverAge = time.Hour
 
-// openFolder finds a folder .gc of this user that other users can open.
+// openFolder returns a problem if other users can open this user's folder .gc.
 func openFolder(dir string) []ailment {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
@@ -49,7 +50,7 @@ func openFolder(dir string) []ailment {
 		mend: func() error { return disk.MakePrivate(gc) }}}
 }
 
-// leftovers finds what a controller or another writer did not clean up.
+// leftovers returns what a controller or another process should have removed or created.
 func leftovers(dir string) []ailment {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
@@ -57,20 +58,20 @@ func leftovers(dir string) []ailment {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
-		return nil // no controller was here yet
+		return nil // no controller has ever run here
 	}
 	var out []ailment
 	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {
-		out = append(out, ailment{what: gc + " does not ignore itself: git would add runtime files",
+		out = append(out, ailment{what: gc + " has no .gitignore, so git would add runtime files",
 			mend: func() error { return folder.HideFromGit(gc) }})
 	}
 	if _, err := os.Stat(filepath.Join(folder.BinDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
 		out = append(out, ailment{what: filepath.Join(folder.BinDir(dir), "gc") +
-			" is a broken link: agents do not find gc",
+			" is a broken link, so agents do not find gc",
 			mend: func() error { return folder.LinkBinary(dir) }})
 	}
 	for _, left := range halfWritten(gc) {
-		out = append(out, ailment{what: left + " was left by a writer that was killed", idle: true,
+		out = append(out, ailment{what: left + " was left by a killed process", idle: true,
 			then: onceFree, mend: func() error { return folder.UnlessGone(disk.Remove(left)) }})
 	}
 	if data, err := disk.ReadFile(folder.KnownPath(dir)); err == nil && !json.Valid(data) {
@@ -86,7 +87,7 @@ func leftovers(dir string) []ailment {
 	return append(out, deadEnds(dir)...)
 }
 
-// deadEnds finds the socket and the pid file of a controller that is gone.
+// deadEnds returns the socket and the pid file of a controller that is no longer running.
 func deadEnds(dir string) []ailment {
 	if held, err := folder.IsHeld(dir); err != nil || held {
 		return nil
@@ -103,7 +104,7 @@ func deadEnds(dir string) []ailment {
 			}})
 	}
 	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
-	// the pid file goes last: while it exists a starting controller waits for the lock
+	// the pid file is removed last: while it exists, a starting controller waits for the lock
 	if _, err := os.Lstat(pid); err == nil {
 		out = append(out, ailment{what: pid + " belongs to a dead controller", idle: true,
 			then: onceFree,
@@ -120,7 +121,7 @@ func nobodyAnswers(dir string) bool {
 	return err != nil && exit.IsNotRunning(err)
 }
 
-// halfWritten finds files in .gc with the names of unfinished writes.
+// halfWritten returns the files in .gc with the names of unfinished writes.
 func halfWritten(gc string) []string {
 	unfinished :=
 		regexp.MustCompile(
@@ -129,7 +130,7 @@ func halfWritten(gc string) []string {
 	for _, dir := range []string{gc, filepath.Join(gc, "bin")} {
 		entries, err := disk.ReadDir(dir)
 		if err != nil {
-			continue // reported by other checks
+			continue // other checks report these
 		}
 		for _, e := range entries {
 			info, err := e.Info()
@@ -174,10 +175,10 @@ func checkLeftovers(_ context.Context, p *Patient) finding {
 // mended is the result of --fix.
 type mended struct {
 	Done []string `json:"mended"`
-	Left []string `json:"left"` // with the reasons
+	Left []string `json:"left"` // each with the reason why it was not repaired
 }
 
-// mendCity repairs what can be repaired without losing anything, and leaves alone what belongs to a controller.
+// mendCity repairs what can be repaired without losing data. It changes nothing that a running controller uses.
 func mendCity(dir string) mended {
 	out := mended{Done: []string{}, Left: []string{}}
 	ills := ailments(dir)
@@ -185,7 +186,7 @@ func mendCity(dir string) mended {
 	if slices.ContainsFunc(ills, func(ill ailment) bool { return ill.idle }) {
 		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
 		if held = err; err == nil {
-			defer func() { _ = lock.Release() }() // the kernel releases it in any case
+			defer func() { _ = lock.Release() }() // the kernel releases the lock in any case
 		}
 	}
 	for _, ill := range ills {
@@ -209,13 +210,13 @@ func mendCity(dir string) mended {
 
 func tellMended(e *env.Env, m mended) {
 	for _, line := range m.Done {
-		e.Sayf("%s", e.Paint(output.Green, "mended ")+output.SafeLine(line))
+		e.Sayf("%s", e.Paint(output.Green, "repaired: ")+output.SafeLine(line))
 	}
 	for _, line := range m.Left {
-		e.Sayf("%s", e.Paint(output.Yellow, "left   ")+output.SafeLine(line))
+		e.Sayf("%s", e.Paint(output.Yellow, "not repaired: ")+output.SafeLine(line))
 	}
 	if len(m.Done)+len(m.Left) == 0 {
-		e.Sayf("nothing that --fix could repair")
+		e.Sayf("nothing to repair")
 	}
 	e.Sayf("")
 }

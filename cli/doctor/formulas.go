@@ -12,8 +12,8 @@ func checkRecipes(ctx context.Context, p *Patient) finding {
 		return note("", "not checked: the configuration is invalid")
 	}
 	if troubles := folder.RecipeTroubles(ctx, p.config); len(troubles) > 0 {
-		return note("write the formula, or correct its name; until then `gcity sling` needs "+
-			"--no-formula for them", "%s", strings.Join(troubles, "\n"))
+		return note("write the formula, or correct its name; until then use `gcity sling "+
+			"--no-formula` for these agents", "%s", strings.Join(troubles, "\n"))
 	}
 	return ok("each default_sling_formula exists")
 }

@@ -14,14 +14,14 @@ import (
 	"gcity/cli/service"
 )
 
-// checkLinger warns if logging out ends a user's processes.
+// checkLinger reports whether a user's processes are killed at logout.
 func checkLinger(context.Context, *Patient) finding {
 	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, fs.ErrNotExist) {
-		return ok("no systemd here that would kill agents at logout")
+		return ok("systemd does not kill processes at logout here")
 	}
 	me, err := user.Current()
 	if err != nil {
-		return note("", "cannot find your user name: %v", err)
+		return note("", "cannot determine your user name: %v", err)
 	}
 	return judgeLogout(me.Username, me.Uid == "0", service.Lingers(), killers("/"))
 }
@@ -36,26 +36,26 @@ func judgeLogout(name string, root, lingers bool, l logind) finding {
 		return ok("lingering is on: agents and services keep running when you log out")
 	case lingers:
 		return note("run the city as a service: `gcity daemon install --now`",
-			"KillUserProcesses=yes (%s): what you start in a terminal is killed when you log "+
-				"out, with its agents; services keep running", l.from)
+			"KillUserProcesses=yes (%s): systemd kills the processes started in a terminal at "+
+				"logout, and agents with them; services keep running", l.from)
 	case kills:
-		return note("loginctl enable-linger, and run the city as a service: `gcity daemon "+
+		return note("run `loginctl enable-linger`, and run the city as a service: `gcity daemon "+
 			"install --now`", "KillUserProcesses=yes (%s): systemd kills your agents when "+
 			"you log out", l.from)
 	}
-	return note("loginctl enable-linger",
-		"your services stop when you log out, with the agents that they started")
+	return note("run `loginctl enable-linger`",
+		"your services stop when you log out, and the agents that they started stop too")
 }
 
-// logind is what the configuration of systemd-logind has about logging out.
+// logind has the settings of systemd-logind that affect logout.
 type logind struct {
 	kill          bool
 	exclude, only []string
-	from          string // the file that enables KillUserProcesses
+	from          string // the file that sets KillUserProcesses
 }
 
-// killers reads logind.conf and its drop-ins. Among files of one name, /etc has priority over /run and /usr; later
-// names have priority over earlier ones; the main file has the lowest priority.
+// killers reads logind.conf and its drop-ins. A later file name overrides an earlier one. Of files with the same
+// name, /etc overrides /run and /usr. The main file has the lowest precedence.
 func killers(root string) logind {
 	l := logind{exclude: []string{"root"}}
 	places := []string{"etc", "run", "usr/local/lib", "usr/lib", "lib"}
@@ -66,7 +66,7 @@ func killers(root string) logind {
 	}
 	dropins := map[string]string{}
 	for _, place := range places {
-		// the pattern is valid
+		// the pattern is always valid
 		found, _ := filepath.Glob(filepath.Join(root, place, "systemd/logind.conf.d/*.conf"))
 		for _, file := range found {
 			if name := filepath.Base(file); dropins[name] == "" {

@@ -20,7 +20,7 @@ import (
 	"gcity/session/pty/holdbin"
 )
 
-// checkQuarantine reports quarantined agents, and how long that lasts.
+// checkQuarantine reports quarantined agents and when each quarantine ends.
 func checkQuarantine(_ context.Context, p *Patient) finding {
 	if p.Running == nil {
 		return ok("not checked: no controller is running")
@@ -36,17 +36,17 @@ func judgeQuarantine(agents []city.Agent) finding {
 		}
 	}
 	if len(lines) > 0 {
-		return note("`gcity why AGENT` shows how it ends, `gcity agent release AGENT` ends it now",
+		return note("`gcity why AGENT` shows when it ends, `gcity agent release AGENT` ends it now",
 			"%s in quarantine:\n%s", describe.Count(len(lines), "agent"),
 			strings.Join(lines, "\n"))
 	}
 	return ok("no agent is in quarantine")
 }
 
-// aheadBy is how far the newest event may be ahead of the clock.
+// aheadBy is how far the newest event may be ahead of the clock before a warning.
 const aheadBy = time.Minute
 
-// checkClock checks whether the clock can be right: cron, cooldowns and the log depend on it.
+// checkClock checks that the clock is plausible: cron, cooldowns and the event log depend on it.
 func checkClock(ctx context.Context, p *Patient) finding {
 	newest, err := folder.ReadEvents(ctx, p.dir, events.Query{Limit: 1})
 	if err != nil {
@@ -63,16 +63,17 @@ func judgeClock(now, last time.Time) finding {
 	switch {
 	case now.Year() < 2025:
 		return bad("set the clock, or synchronise it (timedatectl set-ntp true)",
-			"it shows %s", now.Format(time.DateTime))
+			"the clock shows %s", now.Format(time.DateTime))
 	case last.After(now.Add(aheadBy)):
 		return note("synchronise it (timedatectl set-ntp true)",
-			"the newest event is from %s, %s ahead of the clock: one of the two is wrong",
+			"the newest event is from %s, %s ahead of the clock: either that time or the "+
+				"clock is wrong",
 			last.Format(time.DateTime), last.Sub(now).Round(time.Second))
 	}
-	return ok("no event is ahead of it")
+	return ok("no event is ahead of the clock")
 }
 
-// checkGit checks that git exists if topologies come from repositories.
+// checkGit checks that git is installed if topologies come from repositories.
 func checkGit(_ context.Context, p *Patient) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
@@ -87,7 +88,7 @@ func checkGit(_ context.Context, p *Patient) finding {
 	return ok("found")
 }
 
-// checkVersions checks whether the running processes are this program.
+// checkVersions checks whether the running processes use the same program file as this one.
 func checkVersions(ctx context.Context, p *Patient) finding {
 	exe, err := os.Executable()
 	if err != nil {
@@ -107,10 +108,11 @@ func checkVersions(ctx context.Context, p *Patient) finding {
 	return judgeVersions(exe, runs, renew, held)
 }
 
-// mainUnit returns the command that makes systemd restart a process, "" if the process is not the main process of a
-// service.
+// mainUnit returns the command with which systemd restarts a process, "" if the process is not the main process of
+// a service.
 func mainUnit(ctx context.Context, pid int) string {
-	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid)) // fails only without systemd
+	// this fails only on systems without systemd
+	group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	unit, system := service.UnitOf(string(group))
 	if unit == "" {
 		return ""
@@ -127,8 +129,8 @@ func mainUnit(ctx context.Context, pid int) string {
 	return m.Line("restart", unit)
 }
 
-// renewal returns how to restart a controller with this program while its agents keep running: with its service, or
-// by hand.
+// renewal returns the commands that restart a controller with this program and keep its agents running, with its
+// service or by hand.
 func renewal(pid int, mode, restart string) string {
 	switch {
 	case restart != "":
@@ -141,8 +143,9 @@ func renewal(pid int, mode, restart string) string {
 	return fmt.Sprintf("`kill -USR1 %d`, then `gcity supervisor start`,", pid)
 }
 
-// judgeVersions compares programs: this one, the controller's ("" = none is running, or unknown), which renew
-// replaces, and the number of holders of each other program.
+// judgeVersions compares programs. exe is this program. controller is the controller's program, "" if none is
+// running or it is unknown, and renew is the command that replaces it. holders has the number of holders for each
+// other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {
@@ -160,16 +163,17 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 			describe.Count(holders[program], "agent"), program))
 	}
 	if len(others) > 0 {
-		how = append(how, "`gcity agent restart NAME` replaces an agent's holder, and "+
+		how = append(how, "`gcity agent restart NAME` replaces an agent's holder and "+
 			"restarts the agent")
 	}
 	if len(lines) > 0 {
-		return note("they work together; "+strings.Join(how, ", "), "%s", strings.Join(lines, "\n"))
+		return note("different versions work together; "+strings.Join(how, ", "), "%s",
+			strings.Join(lines, "\n"))
 	}
-	return ok("all running processes are this program")
+	return ok("all running processes use this program")
 }
 
-// workFolders returns the folders in which gcity keeps files of a city.
+// workFolders returns the folders in which gcity stores files of a city.
 func (p *Patient) workFolders() []string {
 	out := []string{p.dir}
 	if p.config != nil {

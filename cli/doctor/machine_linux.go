@@ -15,7 +15,8 @@ import (
 	"gcity/describe"
 )
 
-// networked returns the name of a file system on which locks and sockets of another machine are not visible.
+// networked returns the name of a network file system, on which locks and sockets of another machine are not
+// visible. It returns "" for other file systems.
 func networked(kind int64) string {
 	switch kind {
 	case unix.NFS_SUPER_MAGIC:
@@ -49,8 +50,8 @@ func checkFileSystem(_ context.Context, p *Patient) finding {
 	}
 	if len(lines) > 0 {
 		return note("keep the city and the work of its rigs on a local disk",
-			"%s: other machines may not see locks, so two controllers or two writers could run "+
-				"at the same time", strings.Join(lines, "\n"))
+			"%s: locks may not be visible to other machines, so two controllers or two writers "+
+				"could run at the same time", strings.Join(lines, "\n"))
 	}
 	return ok("local")
 }
@@ -58,14 +59,14 @@ func checkFileSystem(_ context.Context, p *Patient) finding {
 func checkSpace(_ context.Context, p *Patient) finding {
 	var st unix.Statfs_t
 	if err := unix.Statfs(p.dir, &st); err != nil {
-		return bad("", "cannot check it: %v", err)
+		return bad("", "cannot check the free space: %v", err)
 	}
 	free := st.Bavail * uint64(st.Bsize)
 	text := output.ByteSize(free) + " free"
 	switch {
 	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
 		return bad("free some space: on a full disk, events of clients are refused, and events "+
-			"of the controller wait in memory", "%s, %d inodes", text, st.Ffree)
+			"of the controller are queued in memory", "%s, %d inodes", text, st.Ffree)
 	case free < 512<<20:
 		return note("free some space soon", "%s", text)
 	}
@@ -83,9 +84,9 @@ func checkTerminals(_ context.Context, p *Patient) finding {
 	}
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		return bad("mount devpts, or allow /dev/ptmx", "cannot open one: %v", err)
+		return bad("mount devpts, or allow /dev/ptmx", "cannot open a terminal: %v", err)
 	}
-	_ = f.Close() // opened only to see that it works
+	_ = f.Close() // only opened as a test
 	if free := most - used; free < p.agents()+16 {
 		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most),
 			"%d of %d are in use, and %s may need one each", used, most,
@@ -106,7 +107,7 @@ func checkFiles(_ context.Context, p *Patient) finding {
 	return ok("up to %d", limit)
 }
 
-// tasksPerAgent is how many processes and threads an agent may need.
+// tasksPerAgent is the number of processes and threads that one agent may need.
 const tasksPerAgent = 40
 
 // checkTasks checks whether the limits allow enough processes and threads for all agents.
@@ -119,7 +120,7 @@ func checkTasks(_ context.Context, p *Patient) finding {
 	if data, err := os.ReadFile("/proc/self/cgroup"); err == nil {
 		if _, group, found := strings.Cut(string(data), "0::"); found {
 			group, _, _ = strings.Cut(group, "\n")
-			// no file means no limit
+			// a missing file means that the number is not limited
 			limit, _ := os.ReadFile("/sys/fs/cgroup" + group + "/pids.max")
 			most = strings.TrimSpace(string(limit))
 		}
@@ -135,8 +136,8 @@ func judgeTasks(user uint64, group string, agents int) finding {
 			describe.Count(agents, "agent"), need)
 	}
 	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
-		return note("run it as a service with TasksMax=infinity, as `gcity daemon "+
-			"install` writes one",
+		return note("run the city as a service with TasksMax=infinity, as `gcity daemon "+
+			"install` sets it",
 			"the limit of this shell's control group is %d, and %s may need %d", most,
 			describe.Count(agents, "agent"), need)
 	}
@@ -147,7 +148,7 @@ func checkInotify(context.Context, *Patient) finding {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
 		return note("sysctl fs.inotify.max_user_instances=1024",
-			"none is left (%v): gcity polls the configuration instead", err)
+			"none is left (%v), so gcity polls the configuration instead", err)
 	}
 	defer unix.Close(fd)
 	most, err := kernelNumber("/proc/sys/fs/inotify/max_user_watches")

@@ -43,7 +43,7 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeLogout("ann", false, true, logind{}), "ok", ""},
 		{judgeLogout("ann", false, false, logind{}), "note", "your services stop"},
 		{judgeLogout("ann", false, true, logind{kill: true, from: "/x"}), "note",
-			"KillUserProcesses=yes (/x): what you start in a terminal"},
+			"KillUserProcesses=yes (/x): systemd kills the processes started in a terminal"},
 		{judgeLogout("ann", false, true, logind{kill: true, exclude: []string{"ann"}}), "ok", ""},
 		{judgeLogout("ann", false, false, logind{kill: true, from: "/x"}), "note",
 			"systemd kills your agents"},

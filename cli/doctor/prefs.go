@@ -7,7 +7,7 @@ import (
 	"gcity/cli/env"
 )
 
-// checkPrefs reports where the preferences are, and errors in them. Errors never prevent work.
+// checkPrefs reports the path of the preferences and errors in them. Errors in preferences never prevent work.
 func checkPrefs(_ context.Context, p *Patient) finding {
 	e := p.env
 	f, err := env.PrefsFiles(e)
@@ -15,7 +15,7 @@ func checkPrefs(_ context.Context, p *Patient) finding {
 		return note("set HOME", "%v", err)
 	}
 	if wrong := env.BadPrefs(e); len(wrong) > 0 {
-		return note("the valid part applies; correct what is named here", "%s",
+		return note("correct the lines named here; all other preferences apply", "%s",
 			strings.Join(wrong, "\n"))
 	}
 	return ok("%s", f.Config)

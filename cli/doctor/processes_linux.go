@@ -13,7 +13,8 @@ import (
 	"gcity/session"
 )
 
-// programOf returns the file that a process runs, "" if unknown. The path of a deleted file is marked as deleted.
+// programOf returns the path of the program that a process runs, "" if that is unknown. The path of a deleted file
+// is marked as deleted.
 func programOf(pid int) string {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -22,7 +23,7 @@ func programOf(pid int) string {
 	return exe
 }
 
-// checkStrays looks for processes of this city's agents that outlived their session.
+// checkStrays looks for processes of this city's agents that are still running after their session has ended.
 func checkStrays(ctx context.Context, p *Patient) finding {
 	if p.unlisted != nil || p.provider == nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -31,7 +32,7 @@ func checkStrays(ctx context.Context, p *Patient) finding {
 	if err != nil {
 		return note("mount /proc", "cannot list processes: %v", err)
 	}
-	of := map[int]string{} // pid to session
+	of := map[int]string{} // process ID to session name
 	for _, pid := range pids {
 		environ := proc.Environ(pid)
 		if id := valueIn(environ, "GC_SESSION_ID"); id != "" && pid != os.Getpid() &&
@@ -42,7 +43,7 @@ func checkStrays(ctx context.Context, p *Patient) finding {
 	if len(of) == 0 {
 		return ok("none")
 	}
-	// list again: a session that started in the meantime is not a stray
+	// list again, because a session may have started in the meantime
 	now, err := p.provider.List(ctx)
 	if err != nil {
 		return ok("not checked: the sessions cannot be listed")
@@ -56,7 +57,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		args := line(pid)
 		lives := slices.ContainsFunc(sessions,
 			func(st session.Status) bool { return st.Alive && st.ID == id })
-		if !lives && args != "" { // otherwise the process has exited in the meantime
+		if !lives && args != "" { // without arguments, the process has exited in the meantime
 			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
 		}
 	}
@@ -64,11 +65,12 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		return ok("none")
 	}
 	slices.Sort(lines)
-	return note("`kill PID` stops one; `gcity why AGENT` shows how its session ended",
+	return note("`kill PID` stops a process; `gcity why AGENT` shows how its session ended",
 		"left over from sessions that have ended:\n%s", strings.Join(lines, "\n"))
 }
 
-// ours reports whether a process is gcity: a holder that is exiting, or a controller that an agent has started.
+// ours reports whether a process is gcity itself: a holder that is exiting, or a controller that an agent has
+// started.
 func ours(pid int) bool {
 	args := proc.Args(pid)
 	return len(args) > 1 && (args[1] == "hold" || args[1] == "pane" ||

@@ -19,8 +19,8 @@ func checkPrograms(_ context.Context, p *Patient) finding {
 	return judgePrograms(folder.Plan(p.config, p.dir))
 }
 
-// judgePrograms reports which program each agent runs, and which programs were only the first one found. Missing
-// programs are reported for the agents.
+// judgePrograms reports which program each agent runs, and which of them the configuration does not name. Missing
+// programs are reported by judgeAgents.
 func judgePrograms(wants []agent.Want) finding {
 	var lines []string
 	guessed := false
@@ -48,8 +48,8 @@ func judgePrograms(wants []agent.Want) finding {
 		return ok("no agent uses a provider")
 	case guessed:
 		return note(
-			`add provider = "…" to [workspace] or the agent: on another machine, or with another `+
-				"PATH, another program may be found first", "%s", text)
+			`add provider = "…" to [workspace] or the agent: on another machine, or with `+
+				"another PATH, another program may be found first", "%s", text)
 	default:
 		return ok("%s", text)
 	}

@@ -20,7 +20,7 @@ type providerUse struct {
 	agents int
 }
 
-// providersOf lists the session providers of a city, the one in [session] first.
+// providersOf returns the session providers of a city, with the one in [session] first.
 func (p *Patient) providersOf() []providerUse {
 	out := []providerUse{{name: p.config.Session.Provider}}
 	for i := range p.config.Agents {
@@ -39,7 +39,7 @@ func (p *Patient) providersOf() []providerUse {
 	return slices.DeleteFunc(out, func(u providerUse) bool { return u.agents == 0 })
 }
 
-// checkProviders tests each session provider of the city, with one finding for each.
+// checkProviders tests each session provider of the city. It returns one finding for each.
 func checkProviders(ctx context.Context, p *Patient) []finding {
 	if p.config == nil {
 		return []finding{{Check: "providers", State: "note",
@@ -57,7 +57,7 @@ func checkProviders(ctx context.Context, p *Patient) []finding {
 	return found
 }
 
-// tried returns the result of testing a session provider, which happens once.
+// tried returns the result of testing a session provider. Each provider is tested only once.
 func (p *Patient) tried(ctx context.Context, name string) finding {
 	f, known := p.trials[name]
 	if !known {
@@ -71,9 +71,9 @@ func (p *Patient) tryProvider(ctx context.Context, name string) finding {
 	switch name {
 	case "fake":
 		return note("use another provider after the drill",
-			"a drill: agents are shown as running, but are not")
+			"for drills only: agents are shown as running, but no program runs")
 	case "fail":
-		return note("use another provider after the drill", "a drill: every start fails")
+		return note("use another provider after the drill", "for drills only: every start fails")
 	}
 	if _, _, external := session.External(name); external && p.grant.Err() != nil {
 		return untried()
@@ -89,7 +89,8 @@ func (p *Patient) tryProvider(ctx context.Context, name string) finding {
 	case err != nil:
 		return bad(providerFix(name, err), "%v", err)
 	case strings.HasPrefix(name, "exec:"):
-		return ok("it exists, and responded within %s", time.Since(began).Round(time.Millisecond))
+		return ok("the script exists, and responded within %s",
+			time.Since(began).Round(time.Millisecond))
 	}
 	limits := session.Limits{}
 	if m, mixes := p.provider.(session.Mixer); mixes {
@@ -98,15 +99,15 @@ func (p *Patient) tryProvider(ctx context.Context, name string) finding {
 	return ok("%s", cmp.Or(limits.String(), "supports everything"))
 }
 
-// providerFix returns what to do about a session provider that cannot run anything.
+// providerFix returns the advice about a session provider that cannot start any agent.
 func providerFix(name string, err error) string {
 	if remedy := sessions.TmuxRemedy(err); remedy != "" {
 		return remedy
 	}
 	script, isScript := strings.CutPrefix(name, "exec:")
 	if !isScript {
-		return "do what it says, or use another session provider"
+		return "do what the message says, or use another session provider"
 	}
 	return fmt.Sprintf("make `%s list-running x` exit with 0 and print nothing; until then its "+
-		"agents wait, and agents of other providers are not moved", output.SafeLine(script))
+		"agents wait, and agents of other providers are not moved to it", output.SafeLine(script))
 }

@@ -23,18 +23,18 @@ import (
 	"gcity/internal/redact"
 )
 
-// Limits of what a report contains.
+// Limits of the content of a report.
 const (
 	reportEvents = 100
 	reportLog    = 64 << 10 // bytes from the end of the controller's log
 )
 
-// defaultReport is the file of --report without a name.
+// defaultReport is the file name of --report without FILE.
 const defaultReport = "gcity-report.txt"
 
-// writeReport writes what a bug report needs into a new file that only its owner can read: the findings, the
-// version and the system, the configuration, the state of the agents, and the newest events and log lines. Secrets
-// are hidden in all of it.
+// writeReport writes a new file for a bug report that only its owner can read. It has the findings, the version,
+// the system, the configuration, the state of the agents, and the newest events and log lines. Secrets are hidden
+// everywhere.
 func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {
@@ -56,7 +56,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, p
 	section("status", p.writeStatus)
 	section("events", func(w io.Writer) error { return writeEvents(ctx, w, p.dir) })
 	section("controller.log", func(w io.Writer) error { return writeLogEnd(w, p.dir) })
-	// one by one, so that an unclosed quote does not hide what follows
+	// each line separately, so that an unclosed quote in one does not hide the next
 	lines := strings.Split(b.String(), "\n")
 	for i := range lines {
 		lines[i] = redact.Text(lines[i])
@@ -71,11 +71,11 @@ func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, p
 	return nil
 }
 
-// writeConfig writes the configuration as config show prints it. It leaves out the text of an invalid one, because
-// it is unknown where that has secrets.
+// writeConfig writes the configuration as config show prints it. For an invalid configuration it writes only the
+// error, because it is unknown which parts are secret.
 func (p *Patient) writeConfig(w io.Writer) error {
 	if p.config == nil {
-		_, err := fmt.Fprintf(w, "invalid, so its text is left out:\n%v\n", p.refused)
+		_, err := fmt.Fprintf(w, "invalid, so it is left out:\n%v\n", p.refused)
 		return err
 	}
 	_, err := io.WriteString(w, host.ConfigText(p.config))
@@ -129,7 +129,7 @@ func writeLogEnd(w io.Writer, dir string) error {
 	if start > 0 {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
 	}
-	_, _ = w.Write(data) // a write to memory
+	_, _ = w.Write(data) // a write to memory cannot fail
 	return err
 }
 

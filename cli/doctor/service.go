@@ -16,16 +16,16 @@ import (
 	"gcity/cli/service"
 )
 
-// checkServices checks the units that run the city and the supervisor. It has one finding for each, and one for a
-// unit that gcity has not written.
+// checkServices checks the units that run the city and the supervisor. It returns one finding for each, and one for
+// a unit that gcity did not write.
 func checkServices(ctx context.Context, p *Patient) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
-	many, _ := env.HomeDir(a) // fails only without a supervisor
+	many, _ := env.HomeDir(a) // this fails only without a supervisor
 	all := service.Units(a, "supervisor", many)
 	var out []finding
 	if p.Running != nil && p.Running.PID != 0 {
-		// fails only without systemd
+		// this fails only on systems without systemd
 		group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.Running.PID))
 		unit, system := service.UnitOf(string(group))
 		if unit != "" && !slices.ContainsFunc(append(slices.Clone(units), all...),
@@ -38,53 +38,53 @@ func checkServices(ctx context.Context, p *Patient) []finding {
 	out = append(out, judgeUnits(ctx, a, p.asService(a), units)...)
 	if len(units) > 1 {
 		out = append(out, finding{Check: "services", State: "bad",
-			Detail: "this city has a service of your user and one of the system: the second to " +
-				"start fails",
-			Fix: "`gcity daemon uninstall`, or with --system, removes one"})
+			Detail: "this city has two services, one of your user and one of the system: the " +
+				"second to start fails",
+			Fix: "remove one: `gcity daemon uninstall`, or with --system"})
 	}
 	if _, _, is := fleet.Enrolled(a, p.dir); is && len(units) > 0 {
 		out = append(out, finding{Check: "services", State: "note",
-			Detail: "it is registered and also has a service: whichever starts first runs the " +
+			Detail: "the city is registered and also has a service: the first to start runs the " +
 				"city, and the other fails",
-			Fix: "run `gcity daemon uninstall` to leave it to the supervisor, or `gcity stop` " +
+			Fix: "run `gcity daemon uninstall` to run it with the supervisor, or `gcity stop` " +
 				"and then `gcity daemon start` to use its service"})
 	}
 	return append(out, judgeUnits(ctx, a, p.asMany(a, many), all)...)
 }
 
-// judgeForeign checks whether a unit that gcity has not written lets agents outlive their controller.
+// judgeForeign checks whether agents survive the end of their controller in a unit that gcity did not write.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
-	f := ok("it leaves the agents alone")
+	f := ok("agents keep running when it stops")
 	switch {
 	case err != nil:
 		f = note("", "cannot check it: %v", err)
 	case strings.Contains(out, "KillMode=process"):
 	case !strings.Contains(out+"\n", fmt.Sprintf("MainPID=%d\n", pid)):
 		f = note("`gcity daemon install` creates a separate service",
-			"the city was started from within this service, and the end of the service "+
+			"the city was started from within this service, and stopping the service "+
 				"kills the agents")
 	default:
 		f = bad("add KillMode=process to its [Service], or run `gcity daemon install`, which "+
-			"writes a unit that has it", "a restart of it, or a crash of the controller, "+
+			"writes a unit that has it", "restarting it, or a crash of the controller, "+
 			"kills the agents")
 	}
 	f.Check = "service " + strings.TrimSuffix(unit, ".service")
 	return f
 }
 
-// served is what units run, as far as doctor needs it.
+// served describes a service for judgeUnits: the city or the supervisor.
 type served struct {
 	service.ServiceKind
 	at   string
-	runs bool // it is running, with the service or not
-	// why a unit is not compared with what install would write
+	runs bool // the city or supervisor is running, as this service or otherwise
+	// why a unit is not compared with the one that install would write
 	unknown string
-	// what this shell finds and a service's environment does not
+	// lost returns the programs that this shell finds, but a service with that environment does not
 	lost func(environ []string) []string
 }
 
-// asService returns the city as the subject of a unit.
+// asService returns the description of the city as a service.
 func (p *Patient) asService(a *env.Env) served {
 	s := served{ServiceKind: service.CityService(a), at: p.dir, runs: p.Running != nil,
 		lost: func(environ []string) []string { return lostTo(p, environ) }}
@@ -94,7 +94,8 @@ func (p *Patient) asService(a *env.Env) served {
 	return s
 }
 
-// asMany returns the supervisor as the subject of a unit. If it runs this city, the agents get its environment.
+// asMany returns the description of the supervisor as a service. If the supervisor runs this city, the agents
+// inherit its environment.
 func (p *Patient) asMany(a *env.Env, home string) served {
 	s := served{ServiceKind: service.SupervisorService(func() (string,
 		error) {
@@ -127,7 +128,7 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 		case active == "inactive" && s.runs:
 			how, keeps := s.LetGo(ctx, s.at)
 			f = note(fmt.Sprintf("`%s` %s; then %s", how, keeps, start),
-				"%s is running, but not with its service",
+				"%s is running, but not as its service",
 				strings.Replace(s.What, "this", "the", 1))
 		case f.State == "ok":
 			f.Detail += ", " + active
@@ -138,8 +139,8 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 	return out
 }
 
-// judgeUnit compares a unit with what install would write now, and the programs that it finds with those that this
-// shell finds.
+// judgeUnit compares a unit with the one that install would write now. It also checks that the unit finds the same
+// programs as this shell.
 func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) finding {
 	again := "`gcity " + k.Group + " install`"
 	if u.Manager.System {
@@ -184,7 +185,7 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	return ok("up to date")
 }
 
-// differing returns the settings of a unit that differ, except for the environment and the files that are read.
+// differing returns the settings of a unit that differ, except for the environment and the command line.
 func differing(have, want string) []string {
 	var out []string
 	was, is := settings(have), settings(want)
@@ -225,7 +226,7 @@ func programIn(unit string) string {
 	return ""
 }
 
-// firstWord returns the first of the words that UnitWords wrote.
+// firstWord returns the first of the words that UnitWords wrote, unquoted.
 func firstWord(line string) string {
 	if !strings.HasPrefix(line, `"`) {
 		word, _, _ := strings.Cut(line, " ")
@@ -253,7 +254,7 @@ func environIn(unit string) []string {
 	return out
 }
 
-// readWord reads a word that unitWord wrote.
+// readWord reverses the quoting of one word by unitWord.
 func readWord(s string) string {
 	if quoted := len(s) > 1 && s[0] == '"' && s[len(s)-1] == '"'; quoted {
 		s = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(s[1 : len(s)-1])
@@ -261,7 +262,7 @@ func readWord(s string) string {
 	return strings.ReplaceAll(s, "%%", "%")
 }
 
-// lostTo lists the agents with a program that this process finds, but a process with another environment does not,
+// lostTo returns the agents with a program that this process finds, but a process with another environment does not find,
 // or finds at another path.
 func lostTo(p *Patient, environ []string) []string {
 	host := folder.ThisHost(p.dir)
@@ -291,10 +292,10 @@ func lostTo(p *Patient, environ []string) []string {
 	return out
 }
 
-// lackOf returns why an agent's program is not found, "" if it is found or that is unknown.
+// lackOf returns why an agent's program is not found, "" if it is found or if that is unknown.
 func lackOf(w *agent.Want) string {
 	if len(w.Lack.Programs) > 0 {
-		return "no " + strings.Join(w.Lack.Programs, ", ")
+		return "cannot find " + strings.Join(w.Lack.Programs, ", ")
 	}
 	if w.Problem != "" || !slices.Contains([]string{"pty", "tmux", "subprocess"}, w.Provider) {
 		return ""

@@ -20,9 +20,9 @@ func TestWhatRenewsAController(t *testing.T) {
 		"`kill -USR1 7`, then `gcity supervisor start`,": renewal(7, "supervised", ""),
 		"`systemctl --user restart gcity-supervisor.service`": renewal(7, "supervised",
 			"systemctl --user restart gcity-supervisor.service"),
-		"they work together; x replaces the controller and ": judgeVersions("/new", "/old", "x",
+		"different versions work together; x replaces the controller and ": judgeVersions("/new", "/old", "x",
 			nil).Fix,
-		"they work together; `gcity agent restart NAME` replaces an age": judgeVersions("/new", "/new", "",
+		"different versions work together; `gcity agent restart NAME` replaces an age": judgeVersions("/new", "/new", "",
 			map[string]int{"/old": 1}).Fix,
 	} {
 		if !strings.HasPrefix(got, want) {
@@ -98,7 +98,7 @@ func TestDoctorOfServices(t *testing.T) {
 	states("inactive")
 	judge(many, text, "ok", "up to date, inactive", "")
 	many.runs = true
-	judge(many, text, "note", "the supervisor of your cities is running, but not with its service",
+	judge(many, text, "note", "the supervisor of your cities is running, but not as its service",
 		"systemctl --user start gcity-supervisor.service")
 }
 

@@ -19,14 +19,14 @@ import (
 	"gcity/trust"
 )
 
-// Limits of the time that doctor spends on one store, and waits for a locked one.
+// Timeouts of doctor for one store, and for a locked store.
 const (
 	examineTimeout = 20 * time.Second
 	probeTimeout   = 3 * time.Second
 )
 
-// checkStores checks the stores of the city and of each rig with an existing folder. Unless the command is
-// read-only, it also checks that they are writable.
+// checkStores checks the store of the city and of each rig with an existing folder. Unless the command is read-only, it
+// also checks that they are writable.
 func checkStores(ctx context.Context, p *Patient) []finding {
 	var found []finding
 	write := !p.env.ReadOnly
@@ -72,73 +72,76 @@ func examinePlace(ctx context.Context, where workstore.Place, write bool) []find
 		err = workstore.ProbeStore(short, where)
 	}
 	found := judgeStore(where, c, unread, err)
-	// the city's disk has its own line
+	// the disk of the city has its own finding
 	if space := checkSpace(ctx, &Patient{dir: where.Dir}); where.Rig != "" && space.State == "bad" {
 		found = append(found, space)
 	}
 	return found
 }
 
-// examineForeign checks a store that another program keeps.
+// examineForeign checks a store that another program manages.
 func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	unread, err := workstore.AskStore(ctx, where)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return []finding{untried()}
 	}
 	if err != nil {
-		return []finding{bad("do what it says; until then this work is unknown and "+
-			"cannot be changed", "kept by %s: %v", output.SafeLine(where.By.Provider), err)}
+		return []finding{bad("do what the message says; until then this work is unknown and "+
+			"cannot be changed", "stored by %s: %v", output.SafeLine(where.By.Provider), err)}
 	}
 	if n := len(unread); n > 0 {
 		return []finding{note("use the program itself to look at them; the other beads are "+
-			"not affected", "kept by %s: %s unreadable and left alone, first %s: %s",
+			"not affected", "stored by %s: %s unreadable and left unchanged, the first is %s: %s",
 			output.SafeLine(where.By.Provider), describe.Count(n, "record"),
 			output.SafeLine(unread[0].ID), output.SafeLine(unread[0].Reason))}
 	}
-	return []finding{ok("kept by %s, which responds", output.SafeLine(where.By.Provider))}
+	return []finding{ok("stored by %s, which responds", output.SafeLine(where.By.Provider))}
 }
 
-// judgeStore returns what is wrong with a store and how to fix it, or that it is well.
+// judgeStore returns the problems of a store with advice, or a finding that there are none.
 func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Aside,
 	err error) []finding {
 	folder := filepath.Join(where.Dir, folder.WorkFolder)
 	var found []finding
 	if _, _, err := where.Ledger().Read(); err != nil {
-		found = append(found, note("it is written again with the next new bead", "%v", err))
+		found = append(found, note("no action needed: it is written again with the next new bead",
+			"%v", err))
 	}
 	lost := workstore.LostStore(err)
 	switch {
 	case lost != nil:
-		fix := fmt.Sprintf("`%s` restores the newest backup; `%s --new-store` accepts "+
-			"what is there", lost.How, lost.How)
+		fix := fmt.Sprintf("`%s` restores the newest backup; `%s --new-store` accepts the "+
+			"current store", lost.How, lost.How)
 		found = append(found, bad(fix, "%v", err))
 	case errors.Is(err, context.DeadlineExceeded):
 		found = append(found, bad("stop or continue the process that holds it: `fuser "+folder+
-			"/*` lists the processes; all others wait and print that", "%v", err))
+			"/*` lists the processes; all other commands wait for it and print that", "%v", err))
 	case err != nil:
-		found = append(found, bad("do what it says; `gcity bead export FILE` saves what "+
-			"is readable", "%v", err))
+		found = append(found, bad("do what the message says; `gcity bead export FILE` saves the "+
+			"beads that can be read", "%v", err))
 	}
 	if len(c.Damage) > 0 {
-		fix := fmt.Sprintf("`gcity bead export FILE` saves what is readable; `%s` restores the "+
-			"newest backup",
+		fix := fmt.Sprintf("`gcity bead export FILE` saves the beads that can be read; `%s` "+
+			"restores the newest backup",
 			where.Ledger().Restore)
 		found = append(found, bad(fix, "damaged: %s", strings.Join(c.Damage, " | ")))
 	}
 	if n := len(unread); n > 0 {
 		first := unread[0]
 		found = append(found, note("use the version of gcity that wrote them; the other beads "+
-			"are not affected", "%s unreadable with this version and left alone, first %s: %s",
+			"are not affected", "%s unreadable with this version and left unchanged, the "+
+			"first is %s: %s",
 			describe.Count(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
 	}
 	if len(c.Exposed) > 0 {
-		found = append(found, note("chmod go-rwx "+folder+"/beads.db*, and go-w "+folder,
+		found = append(found, note("run chmod go-rwx "+folder+"/beads.db*, and chmod go-w "+folder,
 			"other users can read it: %s", strings.Join(c.Exposed, ", ")))
 	}
 	if c.Log > workstore.LargeLog {
-		found = append(found, note("stop a process that reads it for a long time: `fuser "+folder+
+		found = append(found, note("stop the process that has been reading it for a long "+
+			"time: `fuser "+folder+
 			"/beads.db` lists the processes",
-			"its write-ahead log has %s: a reader that does not finish blocks the checkpoint",
+			"its write-ahead log has %s: a read that does not finish prevents a checkpoint",
 			output.ByteSize(uint64(c.Log))))
 	}
 	if len(c.Strangers) > 0 {
@@ -150,26 +153,27 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 	if !c.There {
 		return []finding{ok("none yet")}
 	}
-	return []finding{ok("whole, schema %d", c.Schema)}
+	return []finding{ok("intact, schema %d", c.Schema)}
 }
 
-// strangers reports files in a store's folder that do not belong to gcity, perhaps those of the tool bd, which uses
-// the same folder name.
+// strangers returns a finding about files in a store's folder that do not belong to gcity. They may be files of the
+// tool bd, which uses the same folder name.
 func strangers(folder string, c workstore.Condition) finding {
 	const most = 4
 	names := strings.Join(c.Strangers[:min(most, len(c.Strangers))], ", ")
 	if more := len(c.Strangers) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	fix := "nothing to do; to take work over from bd, export it there and run `gcity bead " +
+	fix := "no action needed; to import work from bd, export it there and run `gcity bead " +
 		"import FILE`"
 	if c.There {
-		return note(fix, "%s has files of another program, perhaps bd (%s): they are left alone, "+
-			"and that program does not know gcity's beads.db", folder,
+		return note(fix, "%s also has files of another program, perhaps bd (%s): gcity does not "+
+			"change them, and that program does not see gcity's beads.db", folder,
 			output.SafeLine(names))
 	}
-	return note(fix, "%s belongs to another program, perhaps bd (%s): gcity does not touch it, "+
-		"and the first bead creates gcity's own beads.db there", folder, output.SafeLine(names))
+	return note(fix, "%s belongs to another program, perhaps bd (%s): gcity does not change its "+
+		"files, and creates its own beads.db there for the first bead", folder,
+		output.SafeLine(names))
 }
 
 // checkDolt checks the database server that is configured for bd.
@@ -183,7 +187,7 @@ func checkDolt(ctx context.Context, p *Patient) finding {
 	case s != nil:
 		host, port = s.Host, s.Port
 	case port == 0:
-		return ok("bd finds its database by itself")
+		return ok("bd finds its database on its own")
 	}
 	err := bd.Answers(ctx, host, port)
 	switch {

@@ -39,7 +39,7 @@ func TestDoctorLooksAtWork(t *testing.T) {
 		spoil       func(where workstore.Place) error
 		state, says string
 	}{
-		"well": {func(workstore.Place) error { return nil }, "ok", "whole, schema 1"},
+		"well": {func(workstore.Place) error { return nil }, "ok", "intact, schema 1"},
 		"exposed": {func(p workstore.Place) error {
 			return os.Chmod(file(p), 0o644)
 		}, "note", "other users can read it: "},

@@ -28,10 +28,10 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 		return ok("no city is registered")
 	}
 	if err := host.CheckHome(home); err != nil {
-		return bad("fix it; running cities keep running until then", "%v", err)
+		return bad("fix this; running cities keep running until then", "%v", err)
 	}
 	if troubles := fleet.SupervisorTroubles(ctx, e); len(troubles) > 0 {
-		return bad("fix it; running cities keep running until then", "%s",
+		return bad("fix this; running cities keep running until then", "%s",
 			strings.Join(troubles, "\n"))
 	}
 	all, err := fleet.CityList(ctx, e)
@@ -39,8 +39,8 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 	if err != nil {
 		how := "see `gcity supervisor logs`"
 		if runs {
-			how += fmt.Sprintf("; `kill -9 %d` kills it and leaves all agents, `gcity supervisor "+
-				"start` takes them over", r.PID)
+			how += fmt.Sprintf("; `kill -9 %d` kills it without stopping agents, `gcity "+
+				"supervisor start` takes them over", r.PID)
 		}
 		return bad(how, "%v", err)
 	}
@@ -69,17 +69,17 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 	}
 	switch lines = append(sick, lines...); {
 	case len(sick) > 0:
-		return bad("do what each line says; `gcity register DIR` retries one at once", "%s",
+		return bad("do what each line says; `gcity register DIR` retries one city at once", "%s",
 			strings.Join(lines, "\n"))
 	case len(lines) > 0:
 		return note("", "%s", strings.Join(lines, "\n"))
 	case !runs:
 		return ok("no city is registered")
 	}
-	return ok("runs, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
+	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
-// nowhere reports whether a registered folder has stopped being a city.
+// nowhere reports whether a registered folder is no longer a city.
 func nowhere(dir string) bool {
 	gone, answered := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
 		env.FolderAnswers, func() bool {
@@ -89,8 +89,8 @@ func nowhere(dir string) bool {
 	return gone && answered
 }
 
-// NotRun returns why a registered city does not run, "" if it is not registered, or the supervisor does not
-// respond.
+// NotRun returns why a registered city is not running. It returns "" if the city is not registered, or if the
+// supervisor does not respond.
 func NotRun(ctx context.Context, e *env.Env, dir string) string {
 	answer, _, err := host.DialSupervisor(e)
 	if err != nil {

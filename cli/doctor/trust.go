@@ -21,7 +21,7 @@ func checkTrust(_ context.Context, p *Patient) finding {
 	err := p.grant.Err()
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return note("`"+r.Command()+"`",
-			"no: %s; its programs do not run, so some lines here say less", r.Why)
+			"no: %s; its programs do not run, so some checks are incomplete", r.Why)
 	}
 	if err != nil {
 		return bad("repair or remove that file", "%v", err)
@@ -29,12 +29,12 @@ func checkTrust(_ context.Context, p *Patient) finding {
 	return ok("yes")
 }
 
-// untried returns the finding for a program that may not run.
+// untried returns the finding for a program that was not tested because it may not run.
 func untried() finding {
-	return note(`see the line "trust"`, "not checked: the city is not trusted")
+	return note(`see the finding "trust"`, "not checked: the city is not trusted")
 }
 
-// checkOwner checks that only the user can change the files that control this city.
+// checkOwner checks that only the user can change the files of the city's configuration.
 func checkOwner(_ context.Context, p *Patient) finding {
 	paths := []string{p.dir, filepath.Join(p.dir, config.FileName)}
 	if p.config != nil {
@@ -62,7 +62,7 @@ func checkOwner(_ context.Context, p *Patient) finding {
 		return bad(strings.Join(fixes, "; "), "%s", strings.Join(faults, "\n"))
 	}
 	if p.config == nil {
-		return note(`see the line "configuration"`,
+		return note(`see the finding "configuration"`,
 			"only city.toml was checked: the configuration is invalid")
 	}
 	return ok("only you and root can change the configuration")

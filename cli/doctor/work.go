@@ -7,18 +7,18 @@ import (
 	"gcity/cli/output"
 )
 
-// CheckStranded looks for work that waits for agents which are not running.
+// CheckStranded looks for work that is assigned to agents which are not running.
 func CheckStranded(_ context.Context, p *Patient) finding {
 	if p.Running == nil {
 		return ok("not checked: without a controller no agent is expected to work")
 	}
 	lines := p.Running.StrandedLines()
 	if len(lines) == 0 {
-		return ok("no work waits for an agent that is not running")
+		return ok("no work is assigned to an agent that is not running")
 	}
 	for i := range lines {
 		lines[i] = output.SafeLead(lines[i])
 	}
-	return note("`gcity bead list --assignee AGENT` shows all of it", "%s",
+	return note("`gcity bead list --assignee AGENT` lists all of it", "%s",
 		strings.Join(lines, "\n"))
 }
