@@ -13,12 +13,12 @@ import (
 	"gcity/internal/disk"
 )
 
-// ScanFor finds the automations of a configuration. It writes the formulas that come with the program only if an
-// automation is broken without them, because looking at a city must not change it.
+// ScanFor finds the automations of a configuration. It writes the built-in formulas to disk only if an automation
+// is broken without them, because reading a city must not change it.
 func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
 	var troubles []string
 	o := c.AutomationOptions()
-	o.Patience = Glance / 3 // the records are read too
+	o.Patience = Glance / 3 // the run records are read too, within the same limit
 	found := s.Scan(c.Layers(), o, now)
 	if len(found.Broken) > 0 {
 		if layers, err := LayersOf(c); err == nil {
@@ -61,7 +61,7 @@ func RunPlace(c *config.City, d automation.Definition) (dir string, env []string
 	return dir, append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped()), err
 }
 
-// LayersOf returns the folders of a city's formulas and automations, those that come with the program first.
+// LayersOf returns the folders of a city's formulas and automations, starting with the built-in ones.
 func LayersOf(c *config.City) ([]formula.Layer, error) {
 	if err := disk.MakePrivate(StateDir(c.Path)); err != nil {
 		return nil, err

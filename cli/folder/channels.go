@@ -1,7 +1,7 @@
 package folder
 
-// Latest puts a value into a channel of capacity one, and replaces a value that was not received yet. It must have
-// a single caller at a time.
+// Latest sends a value to a channel of capacity one, and replaces a value that was not received yet. It must not be
+// called concurrently.
 func Latest[T any](c chan T, v T) {
 	select {
 	case <-c:

@@ -17,21 +17,21 @@ import (
 )
 
 // Known is the part of a configuration that work and mail need: the stores and the agents. It is used while the
-// file is invalid and no controller is running.
+// configuration is invalid and no controller is running.
 type Known struct {
 	Name   string         `json:"name"`
 	Store  city.WorkStore `json:"store,omitzero"`
-	Rigs   []knownRig     `json:"rigs,omitempty"` // those with a usable store
+	Rigs   []knownRig     `json:"rigs,omitempty"` // rigs with a usable store
 	Agents []knownAgent   `json:"agents,omitempty"`
 }
 
 type knownRig struct {
 	Name   string `json:"name"`
-	Path   string `json:"path"` // relative to the city's folder, if it is inside
+	Path   string `json:"path"` // relative to the city's folder, if it is inside that
 	Prefix string `json:"prefix"`
 }
 
-// knownAgent is an agent, or a pool for most members.
+// knownAgent is an agent. Most members of a pool are represented by the pool.
 type knownAgent struct {
 	Name string `json:"name"`
 	Rig  string `json:"rig,omitempty"`
@@ -59,10 +59,10 @@ func knownOf(c *config.City) Known {
 	return k
 }
 
-// KnownPath returns the file that keeps Known of a city.
+// KnownPath returns the path of the file with the saved Known of a city.
 func KnownPath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
-// KeepKnown saves Known of a configuration for the city at a path, unless the file has it already.
+// KeepKnown saves the Known of a configuration for the city at a path, unless the file is up to date.
 func KeepKnown(at string, c *config.City) error {
 	data, err := json.Marshal(knownOf(c))
 	if err != nil {
@@ -75,8 +75,8 @@ func KeepKnown(at string, c *config.City) error {
 	return disk.Save(KnownPath(at), data, 0o600)
 }
 
-// KnownAt returns Known of a city with an invalid file: what can still be read of the file, or what a controller
-// saved last. It returns nil without either.
+// KnownAt returns the Known of a city with an invalid configuration: either what can still be read from the file,
+// or what a controller saved last. It returns nil if neither exists.
 func KnownAt(dir string) *Known {
 	if c := SourceOf(dir).Legible(); c != nil {
 		k := knownOf(c)
@@ -93,7 +93,7 @@ func KnownAt(dir string) *Known {
 	return &k
 }
 
-// Snapshot returns the city as far as it is known, without running agents.
+// Snapshot returns a snapshot of the known parts of the city, without running agents.
 func (k *Known) Snapshot(dir string) *city.Snapshot {
 	s := &city.Snapshot{Name: k.Name, Path: dir, Store: k.Store}
 	for _, r := range k.Rigs {
@@ -116,7 +116,8 @@ func (k *Known) Snapshot(dir string) *city.Snapshot {
 	return s
 }
 
-// Letterbox is a city with an invalid file and without a controller: mail uses what is known of it.
+// Letterbox is a city with an invalid configuration and without a controller. It resolves the receivers of mail
+// with Known.
 type Letterbox struct {
 	city.Control
 	As *city.Snapshot
@@ -129,7 +130,7 @@ func (l Letterbox) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return city.GetBead(ctx, l.Control, id)
 }
 
-// NeedsFile adds to an error of the file why a command needs it, and what to do.
+// NeedsFile adds to an error of the configuration why a command needs it, and what to do.
 func NeedsFile(err error, why string) error {
 	if _, refused := errors.AsType[*config.Error](err); !refused {
 		return err
@@ -138,9 +139,9 @@ func NeedsFile(err error, why string) error {
 	return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("%s\n%s", text, why)}
 }
 
-// UnknownWork is why work and mail are unavailable.
-const UnknownWork = "the stores and agents cannot be read from it, and no controller has saved " +
-	"them: correct the file and try again"
+// UnknownWork is the reason why work and mail are unavailable without a valid configuration.
+const UnknownWork = "it names the stores and agents, and no controller has saved them: correct " +
+	"the file and try again"
 
 // WorkStore returns the store that a configuration selects.
 func WorkStore(c *config.City) city.WorkStore {

@@ -9,7 +9,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// Glance bounds how long reading a city waits for its stores.
+// Glance is the timeout for stores when the state of a city is read.
 const Glance = 3 * time.Second
 
 // AskController requests the state of the running controller.
@@ -28,12 +28,13 @@ func AskController(ctx context.Context, dir string) (*city.Snapshot, error) {
 	return s, nil
 }
 
-// Mute is a running controller that does not respond.
+// Mute is the error for a running controller that does not respond.
 type Mute struct{ error }
 
 func (m *Mute) Unwrap() error { return m.error }
 
-// DeafAfter is the age of the last pass from which a loop is reported as hanging. A shutdown does not count.
+// DeafAfter is the age of the last pass from which a loop is reported as hanging. It does not apply during a
+// shutdown.
 const DeafAfter = 10 * time.Second
 
 // Pause waits, and reports whether ctx is still active.
@@ -48,8 +49,8 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// DialPatiently is Dial that waits two seconds for a controller that holds the city's lock but has no socket yet,
-// or no longer.
+// DialPatiently connects to the controller of a city like Dial. If the controller holds the city's lock but has no
+// socket, it waits up to two seconds.
 func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

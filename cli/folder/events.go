@@ -18,7 +18,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// NewestSeq returns the sequence number of the newest event, or 0.
+// NewestSeq returns the sequence number of the newest event, 0 if the log is empty.
 func NewestSeq(ctx context.Context, dir string) uint64 {
 	last, err := ReadEvents(ctx, dir, events.Query{Limit: 1})
 	if err != nil || len(last) == 0 {
@@ -27,7 +27,7 @@ func NewestSeq(ctx context.Context, dir string) uint64 {
 	return last[len(last)-1].Seq
 }
 
-// LastWords returns the last output of an ended agent, from its crash files.
+// LastWords returns the last output of an agent that has exited, from its crash files.
 func LastWords(dir, name string, lines int) (string, error) {
 	return perform.LastWords(dir, name, lines)
 }
@@ -44,7 +44,7 @@ func ReadEvents(ctx context.Context, dir string, q events.Query) ([]events.Event
 	return r.Find(ctx, q)
 }
 
-// FollowEvents reads a city's event log from its files and waits for more.
+// FollowEvents reads a city's event log from its files and waits for further events.
 func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[events.Event, error] {
 	return func(yield func(events.Event, error) bool) {
 		r, err := events.OpenReader(StateDir(dir))
@@ -56,15 +56,15 @@ func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[event
 	}
 }
 
-// appendLimit bounds how long an event waits for the log's lock while no controller is running.
+// appendLimit is the timeout for the log's lock when no controller is running.
 const appendLimit = 5 * time.Second
 
-// AppendEvent writes an event about an action without a controller. If it returns no error the event is in the log.
+// AppendEvent writes an event about an action without a controller. If it returns nil, the event is in the log.
 func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }
 
-// AppendEventIn is AppendEvent for any event; room decides what happens on a full disk.
+// AppendEventIn is AppendEvent for any event. room decides what happens on a full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
@@ -74,7 +74,7 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 	}
 	c, err := LoadCity(dir)
 	if err != nil {
-		c = &config.City{Path: dir} // an invalid file must not prevent events
+		c = &config.City{Path: dir} // events must be written even if the configuration is invalid
 	}
 	broken := NewFaults()
 	log, closeLog, err := OpenLog(dir, c, broken.Tell)
@@ -88,7 +88,8 @@ func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error)
 }
 
 // errDrill is the error of the log provider "fail".
-var errDrill = errors.New(`[events] provider is "fail", which is a drill: nothing is written`)
+var errDrill = errors.New(`[events] provider is "fail", which is only for ` +
+	"drills: nothing is written")
 
 // OpenLog opens a city's event log as configured. The caller closes it.
 func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
@@ -109,7 +110,7 @@ func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
 	return log, func() error { return errors.Join(log.Close(), after()) }, nil
 }
 
-// LogTrouble reads the newest part of the log and describes damaged lines, or "".
+// LogTrouble reads the newest part of the log and describes damaged lines. It returns "" if all lines are intact.
 func LogTrouble(ctx context.Context, dir string) (string, error) {
 	r, err := events.OpenReader(StateDir(dir))
 	if errors.Is(err, os.ErrNotExist) {
@@ -132,7 +133,7 @@ func LogTrouble(ctx context.Context, dir string) (string, error) {
 	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
 }
 
-// ClearLogPlace moves a folder aside that is in the place of the event log. A symbolic link there is an error when
+// ClearLogPlace moves a folder aside that is at the path of the event log. A symbolic link there is reported when
 // the log opens.
 func ClearLogPlace(at string, logger *slog.Logger) {
 	path := filepath.Join(StateDir(at), "events.jsonl")
@@ -142,8 +143,8 @@ func ClearLogPlace(at string, logger *slog.Logger) {
 	}
 	aside, err := disk.SetAside(path)
 	if err == nil {
-		logger.Warn("a folder was in the place of the event log and was moved aside", "to",
+		logger.Warn("a folder was at the path of the event log and was moved aside", "to",
 			disk.Real(aside))
 	}
-	LogError(logger, "a folder is in the place of the event log", err)
+	LogError(logger, "a folder is at the path of the event log", err)
 }

@@ -2,7 +2,7 @@ package folder
 
 import "strings"
 
-// CutExec returns the script of an exec: provider.
+// CutExec returns the script of a provider with the prefix exec:.
 func CutExec(provider string) (script string, ok bool) {
 	return strings.CutPrefix(provider, "exec:")
 }

@@ -15,7 +15,7 @@ import (
 // BinDir returns the folder that is first on every agent's PATH.
 func BinDir(dir string) string { return filepath.Join(dir, ".gc", "bin") }
 
-// UnlessGone drops the error that a removed file did not exist.
+// UnlessGone returns err, or nil if err says that the removed file did not exist.
 func UnlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -23,7 +23,7 @@ func UnlessGone(err error) error {
 	return err
 }
 
-// HideFromGit keeps runtime files out of a repository that the city may be in.
+// HideFromGit makes git ignore runtime files, in case the city is in a repository.
 func HideFromGit(dir string) error {
 	err := WriteNew(filepath.Join(dir, ".gitignore"), "*\n")
 	if errors.Is(err, fs.ErrExist) {
@@ -32,8 +32,8 @@ func HideFromGit(dir string) error {
 	return err
 }
 
-// LinkBinary recreates .gc/bin: gc is a link to this program, so that agents and their scripts can call it. The
-// folder is first on every agent's PATH, so it removes everything else.
+// LinkBinary recreates .gc/bin with a link gc to this program, so that agents and their scripts can call it. It
+// removes everything else in that folder, because it is first on every agent's PATH.
 func LinkBinary(dir string) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -77,7 +77,7 @@ func LogPath(dir string) string { return filepath.Join(dir, ".gc", "controller.l
 // SocketPath returns the path of the controller's socket.
 func SocketPath(dir string) string { return filepath.Join(StateDir(dir), "controller.sock") }
 
-// canonicalDir returns a folder in the form that records use.
+// canonicalDir returns the path of a folder in the form that records use.
 func canonicalDir(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -88,8 +88,8 @@ func canonicalDir(dir string) string {
 	return dir
 }
 
-// StateDir returns the folder in which gcity keeps a city's state.
+// StateDir returns the folder with a city's runtime state.
 func StateDir(dir string) string { return filepath.Join(dir, ".gc") }
 
-// WorkFolder is the folder below a city or a rig that has its work.
+// WorkFolder is the name of the folder in a city or a rig that has its work.
 const WorkFolder = sqlite.Folder

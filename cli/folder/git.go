@@ -15,12 +15,12 @@ import (
 // gitLimit is the timeout of git.
 const gitLimit = 5 * time.Second
 
-// Exposed returns a warning if the work of a rig would be committed, because its folder is in a git repository that
-// does not ignore it. Without git on the PATH it returns nothing.
+// Exposed returns a warning if the work of a rig could be committed to git, because its folder is in a repository
+// that does not ignore it. If git is not installed, it returns nothing.
 func Exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
-	const notIgnored = 1 // the exit code; 128 means no repository
+	const notIgnored = 1 // exit code of git; 128 means that the folder is not in a repository
 	c := exec.CommandContext(ctx, "git", "-c", "core.fsmonitor=false", "-c",
 		"core.hooksPath=/dev/null", "-C", dir, "check-ignore", "--quiet", "--",
 		filepath.Join(WorkFolder, "beads.db"))

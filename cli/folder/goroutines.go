@@ -6,13 +6,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Faults receives the panics of a city's goroutines for its controller.
+// Faults receives the panics of a city's goroutines.
 type Faults chan error
 
-// NewFaults returns Faults with room for one error.
+// NewFaults returns Faults with a capacity of one error.
 func NewFaults() Faults { return make(Faults, 1) }
 
-// Tell does not block: the first error is enough.
+// Tell sends an error without blocking. If one is already queued, it drops the error, because the first is enough.
 func (f Faults) Tell(err error) {
 	select {
 	case f <- err:
@@ -20,7 +20,7 @@ func (f Faults) Tell(err error) {
 	}
 }
 
-// first returns the first error, nil if there was none.
+// first returns the first error, nil if no error was sent.
 func (f Faults) first() error {
 	select {
 	case err := <-f:
@@ -30,14 +30,14 @@ func (f Faults) first() error {
 	}
 }
 
-// Household is the group of goroutines of a city. A panic in one ends that city, and nothing else in this process.
-type Household struct {
+// TaskGroup is the group of goroutines of a city. A panic in one of them ends that city only, not the process.
+type TaskGroup struct {
 	errgroup.Group
 	Tell Faults
 }
 
-// Go calls f in a goroutine.
-func (h *Household) Go(f func() error) {
+// Go calls f in a goroutine of the group.
+func (h *TaskGroup) Go(f func() error) {
 	h.Group.Go(func() (err error) {
 		if fault := recovery.Catch(func() { err = f() }); fault != nil {
 			h.Tell.Tell(fault)

@@ -13,17 +13,17 @@ import (
 	"gcity/internal/disk"
 )
 
-// HoldCity takes the city's lock, so that no controller can start; release releases it.
+// HoldCity takes the city's lock, so that no controller can start. release releases it.
 func HoldCity(dir string) (release func(), err error) {
 	hold, err := controller.Acquire(dir)
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = hold.Release() }, nil // the kernel releases it in any case
+	return func() { _ = hold.Release() }, nil // the kernel releases the lock in any case
 }
 
-// IsHeld reports whether a controller holds the city's lock. It takes the lock for a moment, so it looks for the
-// pid file first, which exists only with a controller.
+// IsHeld reports whether a controller holds the city's lock. To check, it has to take the lock for a moment. It
+// avoids that if the pid file does not exist, because every controller writes one.
 func IsHeld(dir string) (bool, error) {
 	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
 		os.ErrNotExist) {
@@ -42,7 +42,7 @@ func IsHeld(dir string) (bool, error) {
 // ReleaseLimit is how long a controller may take to release the city after its agents have stopped.
 const ReleaseLimit = time.Minute
 
-// WaitReleased waits until the controller with this pid no longer holds the city.
+// WaitReleased waits until the controller with this process ID no longer holds the city.
 func WaitReleased(ctx context.Context, dir, pid string) error {
 	ctx, cancel := context.WithTimeout(ctx, ReleaseLimit)
 	defer cancel()
@@ -54,7 +54,7 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 			return err
 		}
 		if now := PIDText(dir); now != "" && now != pid {
-			return nil // a new controller has the city already
+			return nil // a new controller already holds the city
 		}
 		select {
 		case <-ctx.Done():
@@ -64,9 +64,9 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 	}
 }
 
-// PIDText returns the process ID that the controller of a city wrote, or nothing.
+// PIDText returns the process ID that the controller of a city wrote, "" if that is unknown.
 func PIDText(dir string) string {
-	// without the file the process ID is unknown
+	// without the file, the process ID is unknown
 	data, _ := disk.ReadFile(filepath.Join(StateDir(dir), "daemon.pid"))
 	return strings.TrimSpace(string(data))
 }

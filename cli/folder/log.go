@@ -19,8 +19,8 @@ func FileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(
 // QuietLogger returns a logger that drops everything.
 func QuietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// stateLog is .gc/controller.log, which every controller of the city writes. Its size is bounded. Because it opens
-// the file by path, it checks that file before each line.
+// stateLog is .gc/controller.log, to which every controller of the city writes. Its size is limited. It opens the
+// file by path, so it checks before each line that the file is still the right one.
 type stateLog struct {
 	at string
 	to *lumberjack.Logger
@@ -32,11 +32,11 @@ func FileLog(dir string) *stateLog {
 	return &stateLog{at, &lumberjack.Logger{Filename: at, MaxSize: 10, MaxBackups: 2}}
 }
 
-// Write writes one line. It returns an error if the file is not a regular file of this user, or if its folder is
-// gone.
+// Write writes one line. It returns an error if the file is not a regular file of this user, or if its folder no
+// longer exists.
 func (l *stateLog) Write(line []byte) (int, error) {
 	if _, err := disk.Lstat(filepath.Dir(l.at)); err != nil {
-		return 0, err // the folder would be created again
+		return 0, err // otherwise the write would create the folder again
 	}
 	if _, err := disk.CheckFile(l.at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err

@@ -15,7 +15,7 @@ func ValidName(name string) bool {
 	return name != ""
 }
 
-// InventName converts a folder's name to a valid name of a city.
+// InventName converts a folder's name to a valid name for a city.
 func InventName(base string) string {
 	name := strings.Map(func(r rune) rune {
 		if ValidName("x" + string(r)) {
@@ -26,8 +26,9 @@ func InventName(base string) string {
 	if name = strings.TrimLeft(name, "-._"); name == "" {
 		return "city"
 	}
-	return name[:min(len(name), longestName)] // one byte per letter at this point
+	return name[:min(len(name), longestName)] // at this point each letter is one byte
 }
 
-// longestName is the longest name of a city in letters; --name gives a better one than a truncated one.
+// longestName is the maximum length of a city's name in letters. A longer name of a folder is not truncated,
+// because the user can choose a better one with --name.
 const longestName = 64

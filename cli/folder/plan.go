@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// SuspendedFor returns why automations of a rig, or of the city, do not start by themselves.
+// SuspendedFor returns why automations of a rig, or of the city, do not start on their own.
 func SuspendedFor(c *config.City, rig string) string {
 	if r := c.Rig(rig); r != nil && r.Suspended {
 		return "with rig " + rig
@@ -37,7 +37,8 @@ func Members(wants []agent.Want, pool string) []agent.Want {
 	return out
 }
 
-// Chosen returns which of a pool's possible members it wants at a size, given the standing of each.
+// Chosen returns which of its possible members a pool should have at a given size. standing returns the current
+// state of each.
 func Chosen(of []agent.Want, size int, standing func(name string) pool.Standing) map[string]bool {
 	last := 0
 	for _, w := range of {
@@ -54,7 +55,7 @@ func Chosen(of []agent.Want, size int, standing func(name string) pool.Standing)
 	return out
 }
 
-// WatchdogsOf returns the watchdogs of a configuration without their results, which only a controller has.
+// WatchdogsOf returns the watchdogs of a configuration. They have no results, because only a controller has those.
 func WatchdogsOf(c *config.City) []city.Watchdog {
 	var out []city.Watchdog
 	for i := range c.Watchdogs {
@@ -76,7 +77,7 @@ func Plan(c *config.City, dir string) []agent.Want {
 	return agent.Plan(c, ThisHost(dir))
 }
 
-// PlanOf is Plan with the environment of the running controller, if there is one.
+// PlanOf returns the agents that should run, with the environment of the running controller if there is one.
 func PlanOf(c *config.City, dir string, running *city.Snapshot) []agent.Want {
 	return agent.Plan(c, hostOf(dir, running))
 }
@@ -89,7 +90,7 @@ func PoolPlan(c *config.City, dir string) []agent.Pool {
 // RigPlan returns the rigs of a configuration.
 func RigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
-// Inspect returns what is known of an agent that is wanted or alive.
+// Inspect returns what is known about an agent that is in the configuration or alive.
 func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	sessions []session.Status, p session.Provider) (*city.Inspection, error) {
 	name := s.Agent
@@ -113,7 +114,7 @@ func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	return out, nil
 }
 
-// PromptOf returns the prompt of an agent at its start.
+// PromptOf returns the prompt that an agent gets when it starts.
 func PromptOf(ctx context.Context, w *agent.Want) (string, error) {
 	return perform.PromptOf(ctx, w, false)
 }

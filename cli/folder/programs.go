@@ -15,13 +15,13 @@ import (
 	"gcity/internal/deadline"
 )
 
-// ThisHost returns what this machine and this process's environment contribute to the agents of a city.
+// ThisHost returns the values of this machine and this process's environment that agents of a city depend on.
 func ThisHost(dir string) agent.Host {
 	return agent.Host{Environ: os.Environ(), BinDir: BinDir(dir), Find: Finder()}
 }
 
-// hostOf is ThisHost with the environment of the running controller, which agents inherit. If that cannot be read,
-// it is this process's.
+// hostOf returns the same as ThisHost, but with the environment of the running controller, because agents inherit
+// it. If that environment cannot be read, it uses the one of this process.
 func hostOf(dir string, running *city.Snapshot) agent.Host {
 	host := ThisHost(dir)
 	if running == nil || running.PID <= 0 {
@@ -36,12 +36,12 @@ func hostOf(dir string, running *city.Snapshot) agent.Host {
 
 // Limits of the search for programs.
 const (
-	findTime  = time.Second // for one folder
-	findsMost = 32          // number of folders that may hang
+	findTime  = time.Second // timeout for one folder
+	findsMost = 32          // maximum number of folders that may hang
 )
 
-// Finder returns a function that looks for programs as a shell does. It skips a folder that does not respond in
-// time.
+// Finder returns a function that searches for programs in the same way as a shell. It skips a folder that does not
+// respond in time.
 func Finder() func(program, path string) bool {
 	looks := deadline.New[bool](findsMost)
 	return func(program, path string) bool {
@@ -66,7 +66,7 @@ func runs(looks *deadline.Calls[bool], file string) bool {
 	return ok && found
 }
 
-// StopLimit returns how long the stop of a city may take.
+// StopLimit returns the maximum duration of stopping a city.
 func StopLimit(c *config.City, dir string) time.Duration {
 	return machine.StopLimit(Plan(c, dir), c.Daemon.ShutdownTimeout)
 }

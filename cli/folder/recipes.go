@@ -12,7 +12,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// FindRecipe reads a formula of the city, or of a rig. If only another rig has it, the error says so.
+// FindRecipe reads a formula of the city, or of a rig. If only another rig has the formula, the error names that
+// rig.
 func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
 	f, err := formula.Find(name, all)
 	if err == nil || slices.ContainsFunc(all,
@@ -40,8 +41,9 @@ func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formul
 		strings.Join(has, ", rig "), has[0])
 }
 
-// RecipeTroubles lists agents with a default_sling_formula that does not exist or is invalid. Formulas may change
-// while a city runs, so this does not make the configuration invalid. The check changes nothing in the city.
+// RecipeTroubles returns a line for each default_sling_formula that does not exist or is invalid. These are not
+// errors of the configuration, because formulas may change while a city runs. The check changes nothing in the
+// city.
 func RecipeTroubles(ctx context.Context, c *config.City) []string {
 	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), Glance,
 		func() []string { return recipesOf(c) })
@@ -55,7 +57,7 @@ func RecipeTroubles(ctx context.Context, c *config.City) []string {
 func recipesOf(c *config.City) []string {
 	type trouble struct {
 		text string
-		of   []string // agents and pools
+		of   []string // names of agents and pools
 	}
 	var all []trouble
 	found, failed := map[string][]formula.Source{}, map[string]error{}
@@ -94,8 +96,8 @@ func recipesOf(c *config.City) []string {
 	return out
 }
 
-// recipesFor returns the formulas that the city, or a rig, finds. Those that come with gcity have no file before
-// the first one is used.
+// recipesFor returns the formulas that apply in the city, or in a rig. Built-in formulas have no file until one of
+// them is first used.
 func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
 	layers := slices.DeleteFunc(c.Layers(),
 		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
@@ -110,7 +112,7 @@ func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
 	return all, err
 }
 
-// usable returns why a formula cannot be used; nil if it can.
+// usable returns why a formula cannot be used, nil if it can.
 func usable(name string, among []formula.Source) error {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i >= 0 && among[i].Path == "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // keptSource is what a controller reads in addition to its city.toml, saved for other processes. The controller
-// removes it when it exits, unless it is killed; then it shows the city's last sources.
+// removes the file when it exits. If the controller is killed, the file remains and has the city's last sources.
 type keptSource struct {
 	Files  []string `json:"files"`
 	Strict bool     `json:"strict,omitempty"`
@@ -22,7 +22,7 @@ type keptSource struct {
 
 func keptSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
 
-// KeepSource saves from which files and how strictly a controller reads its configuration.
+// KeepSource saves which files a controller reads its configuration from, and whether it is strict.
 func KeepSource(at string, s config.Source) error {
 	if len(s.Files) == 0 && !s.Strict {
 		if err := disk.Remove(keptSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -37,13 +37,13 @@ func KeepSource(at string, s config.Source) error {
 	return disk.Save(keptSourcePath(at), append(data, '\n'), 0o600)
 }
 
-// DropSource removes what KeepSource wrote.
+// DropSource removes the file that KeepSource wrote.
 func DropSource(at string) {
-	// the next controller writes its own file, or removes this one
+	// if this fails, the next controller replaces or removes the file
 	_ = disk.Remove(keptSourcePath(at))
 }
 
-// SourceOf returns the configuration source of a city as its running controller uses it.
+// SourceOf returns the sources of the configuration that the city's running controller uses.
 func SourceOf(dir string) config.Source {
 	s := config.Source{Dir: dir, Environ: os.Environ()}
 	var kept keptSource
@@ -69,24 +69,24 @@ func ProblemLines(problems []config.Problem) []string {
 // Short returns the short form of a revision.
 func Short(revision string) string { return revision[:min(12, len(revision))] }
 
-// FindCity finds the city that a folder is in.
+// FindCity returns the city that a folder is in.
 func FindCity(start string) (string, error) { return config.Find(start) }
 
-// LoadCity reads a configuration as a controller in this environment would.
+// LoadCity reads a configuration as a controller with this process's environment would.
 func LoadCity(dir string) (*config.City, error) { return SourceOf(dir).Load() }
 
-// LoadCityOf reads a configuration as the running controller would, of which s is a snapshot. If s is nil it uses
-// this environment.
+// LoadCityOf reads a configuration as the running controller with the snapshot s would. If s is nil, it uses this
+// process's environment.
 func LoadCityOf(dir string, s *city.Snapshot) (*config.City, error) {
 	return SourceAs(dir, s).Load()
 }
 
-// ParseConfig parses a text as the configuration of the city in dir, as LoadCityOf does.
+// ParseConfig parses data as the city.toml of the city in dir. It uses the same environment as LoadCityOf.
 func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error) {
 	return SourceAs(dir, s).Parse(data)
 }
 
-// SourceAs is SourceOf with the environment of the controller of which s is a snapshot.
+// SourceAs returns the same as SourceOf, with the environment of the controller with the snapshot s.
 func SourceAs(dir string, s *city.Snapshot) config.Source {
 	out := SourceOf(dir)
 	if s != nil {
@@ -95,27 +95,27 @@ func SourceAs(dir string, s *city.Snapshot) config.Source {
 	return out
 }
 
-// CheckConfig returns the errors in a text as the configuration of the city in dir.
+// CheckConfig returns the errors of a text as the city.toml of the city in dir.
 func CheckConfig(dir string, data []byte) error {
 	_, err := config.Parse(dir, data)
 	return err
 }
 
-// NewRig is a rig to add.
+// NewRig is a rig to add to a configuration.
 type NewRig = edit.NewRig
 
-// DeclareRig writes a rig into a city's configuration and returns the configuration with it.
+// DeclareRig writes a rig into a city's configuration and returns the new configuration.
 func DeclareRig(dir string, r NewRig) (*config.City, error) {
 	return edit.AddRig(SourceOf(dir), r)
 }
 
-// UndeclareRig removes a rig from a configuration, and its agents if agents is set.
+// UndeclareRig removes a rig from a configuration. If agents is set, it also removes the rig's agents.
 func UndeclareRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit gives an invalid edit of the configuration its own class of error, because the file on disk is still
-// valid.
+// AsEdit converts an error of an invalid edit to an error of its own class. The file on disk is still valid, so the
+// exit code differs.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.Unfit](err)
 	switch {
@@ -127,7 +127,7 @@ func AsEdit(err error) error {
 	return err
 }
 
-// Folders returns the folders of automations.
+// Folders returns the folders with automations.
 func Folders(c *config.City) []string {
 	var out []string
 	for _, l := range c.Layers() {
@@ -136,7 +136,7 @@ func Folders(c *config.City) []string {
 	return out
 }
 
-// SetSuspended writes the flag into the configuration.
+// SetSuspended writes the setting suspended into the configuration.
 func SetSuspended(dir string, t config.Target, on bool) error {
 	return edit.SetSuspended(SourceOf(dir), t, on)
 }

@@ -16,7 +16,7 @@ import (
 	"gcity/trust"
 )
 
-// Ledger returns the file with this user's answers.
+// Ledger returns the file in which this user's trust is recorded.
 func Ledger() *trust.Ledger {
 	return trust.Open(os.Getenv, func() []string {
 		all := prefs.Load(prefs.Find(os.Getenv), prefs.Prefs{}).TrustFolders
@@ -30,14 +30,14 @@ func Ledger() *trust.Ledger {
 	})
 }
 
-// ProgramsOf lists every program that a city would run.
+// ProgramsOf returns every program that a city would run.
 func ProgramsOf(c *config.City) []trust.Program {
 	all, _ := RunsOfCity(c)
 	return all
 }
 
-// RunsOfCity is ProgramsOf. complete is false if there is an automation that is unreadable now and may be corrected
-// later.
+// RunsOfCity returns the same as ProgramsOf. complete is false if an automation cannot be read now but may be
+// corrected later.
 func RunsOfCity(c *config.City) (all []trust.Program, complete bool) {
 	all = c.Runs()
 	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
@@ -53,7 +53,7 @@ func RunsOfCity(c *config.City) (all []trust.Program, complete bool) {
 		add("check of automation", d.Check)
 	}
 	marks := filepath.Join(StateDir(c.Path), mixed.MarksFile)
-	names, _ := mixed.Marks(StateDir(c.Path)) // the provider reports why they cannot be read
+	names, _ := mixed.Marks(StateDir(c.Path)) // the provider reports why the marks cannot be read
 	for _, name := range names {
 		if path, scripted := CutExec(name); scripted {
 			p := trust.Program{What: "session provider of earlier sessions", Line: path,
@@ -77,7 +77,7 @@ func OwnedBy(all []trust.Program) error {
 	return nil
 }
 
-// shownIn returns a path for messages: relative to the city's folder, if it is inside.
+// shownIn returns a path for messages: relative to the city's folder if it is inside that.
 func shownIn(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -85,8 +85,8 @@ func shownIn(dir, path string) string {
 	return path
 }
 
-// Trusted returns the grant for a city. c is its configuration, nil if that is not read yet. It reads nothing
-// before the grant is used.
+// Trusted returns the grant for a city. c is its configuration, nil if that was not read yet. Trusted reads nothing
+// until the grant is used.
 func Trusted(dir string, c *config.City) trust.Grant {
 	dir = canonicalDir(dir)
 	return Ledger().Check(dir, func() ([]trust.Program, error) {
@@ -103,7 +103,7 @@ func Trusted(dir string, c *config.City) trust.Grant {
 	})
 }
 
-// knownPrograms returns the programs of a city with an invalid file: those that keep its work.
+// knownPrograms returns the known programs of a city with an invalid configuration: those that store its work.
 func knownPrograms(dir string) []trust.Program {
 	k := KnownAt(dir)
 	if k == nil {

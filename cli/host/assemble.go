@@ -30,7 +30,7 @@ func SchemaText(of string) []byte { return keys.JSONSchema(of) }
 // SchemaNames returns the kinds of files that have a schema.
 func SchemaNames() []string { return keys.Schemas() }
 
-// loop is a city that this process runs.
+// loop is the controller of a city that this process runs.
 type loop interface {
 	city.Control
 	Run(ctx context.Context) error
@@ -49,18 +49,18 @@ type parts struct {
 	at       string // a path of the city's folder that stays valid when the folder is moved
 	Loop     loop
 	sessions session.Provider
-	// answers on the socket until ctx ends; nil for a settled city
+	// serve answers requests on the socket until ctx ends; nil for a city that runs only once
 	serve  func(ctx context.Context) error
-	last   *shutdown.Deadline        // for all that follows the loop's last decision
-	mirror func(ctx context.Context) // sends events to a script until ctx ends
-	// answers over TCP, if configured, until ctx ends
+	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
+	mirror func(ctx context.Context) // mirror sends events to a script until ctx ends
+	// door answers requests over TCP until ctx ends, if that is configured
 	door     func(ctx context.Context)
-	dolt     func(ctx context.Context) // keeps bd's database server running until ctx ends
-	faults   folder.Faults             // of all parts
-	GiveBack func()                    // releases everything, the city's lock last
+	dolt     func(ctx context.Context) // dolt keeps bd's database server running until ctx ends
+	faults   folder.Faults             // panics of all parts
+	GiveBack func()                    // releases everything, and the city's lock last
 }
 
-// assembly is a city while its parts are assembled.
+// assembly has the parts of a city that are assembled so far.
 type assembly struct {
 	config  *config.City
 	version string
@@ -108,7 +108,7 @@ func (a *assembly) openFolder() (err error) {
 	if a.hold, err = controller.Acquire(a.o.Dir); err != nil {
 		return err
 	}
-	a.undo.Add(func() { _ = a.hold.Release() }) // the kernel releases it in any case
+	a.undo.Add(func() { _ = a.hold.Release() }) // the kernel releases the lock in any case
 	a.o.at = a.hold.Via()
 	tui.SweepDrafts(a.o.Dir)
 	folder.ClearLogPlace(a.o.at, a.o.Logger)
@@ -171,19 +171,19 @@ func (a *assembly) openLoop(ctx context.Context) error {
 	return err
 }
 
-// stores returns the stores, which open on first use.
+// stores returns the stores. Each opens on first use.
 func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
 		Places: func() []workstore.Place {
 			s, err := a.loop.Snapshot(ctx)
 			if err != nil {
-				return workstore.Places(a.config) // it never fails in process
+				return workstore.Places(a.config) // this cannot fail inside this process
 			}
 			return workstore.PlacesOf(a.o.Dir, s)
 		}}
 }
 
-// parts returns the parts of a city that does not listen.
+// parts returns the parts of a city without its socket.
 func (a *assembly) parts() parts {
 	o, last := &a.o, a.last
 	p := parts{at: o.at, Loop: a.loop, faults: a.broken, sessions: a.sessions, last: last,
@@ -200,7 +200,7 @@ func (a *assembly) parts() parts {
 	return p
 }
 
-// openSocket makes the parts answer on the city's socket, and over TCP if configured.
+// openSocket adds the city's socket to the parts, and the TCP listener if it is configured.
 func (a *assembly) openSocket(p *parts) (err error) {
 	if a.socket, err = socket.Listen(folder.SocketPath(a.o.at)); err != nil {
 		return fmt.Errorf("cannot open the city's socket: %w", err)
@@ -208,7 +208,7 @@ func (a *assembly) openSocket(p *parts) (err error) {
 	if aside := a.socket.Aside(); aside != "" {
 		tellAside(a.o.Logger, aside)
 	}
-	a.undo.Add(func() { _ = a.socket.Close() }) // Serve has closed it already
+	a.undo.Add(func() { _ = a.socket.Close() }) // Serve may have closed it already
 	options := api.Options{Log: a.o.Logger, Last: a.last}
 	p.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.loop, options) }
 	p.door = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }

@@ -6,8 +6,8 @@ import (
 	"gcity/cli/exit"
 )
 
-// OpenDirectory opens the list of the cities of the supervisor. It returns nil without an error if no supervisor is
-// running. Without an error closeIt is never nil.
+// OpenDirectory opens the list of cities of the supervisor. If no supervisor is running, it returns a nil directory
+// without an error. closeIt is never nil unless there is an error.
 func OpenDirectory(e *env.Env) (d city.Directory, closeIt func(), err error) {
 	f, _, err := DialSupervisor(e)
 	if exit.IsStill(err) {

@@ -16,8 +16,8 @@ import (
 	"gcity/cli/output"
 )
 
-// Headless runs the city without a screen, as a service does: logs on stderr and in the controller's file, signals,
-// notifications for systemd.
+// Headless runs the city without a control room, as a service does: it logs to stderr and to the controller's file,
+// handles signals, and notifies systemd.
 func Headless(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -50,16 +50,16 @@ func Headless(ctx context.Context, e *env.Env) error {
 	err = h.Obey(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
 		func() { h.reload(note) })
 	if err != nil {
-		return err // the loop hangs: the process exits without it
+		return err // the loop hangs, so the process exits without waiting for it
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
-	_ = g.Wait() // it never fails: ended carries the error
+	_ = g.Wait() // Wait returns no error: the channel ended has it
 	GivenUp(e, h)
 	return err
 }
 
-// reload reads the configuration again because of a SIGHUP.
+// reload reads the configuration again after a SIGHUP.
 func (h *House) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -72,8 +72,8 @@ func (h *House) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReady)
 }
 
-// notifier reports the state of the service to systemd. Its methods do not block: a goroutine writes, and only the
-// newest queued beat is sent.
+// notifier reports the state of the service to systemd. Its methods do not block: a goroutine sends, and of several
+// queued keep-alives only the newest is sent.
 type notifier struct {
 	logger *slog.Logger
 	states chan string
@@ -83,7 +83,7 @@ type notifier struct {
 	wg     sync.WaitGroup
 }
 
-// NewNotifier starts to send states and beats to the service manager.
+// NewNotifier returns a notifier and starts its goroutine.
 func NewNotifier(logger *slog.Logger) *notifier {
 	n := &notifier{logger: logger, states: make(chan string, 16), beats: make(chan string, 1),
 		stop: make(chan struct{}), done: make(chan struct{})}
@@ -91,7 +91,8 @@ func NewNotifier(logger *slog.Logger) *notifier {
 	return n
 }
 
-// Beat reports a pass of the loop: it feeds systemd's watchdog, and sets the status that systemctl shows.
+// Beat reports a pass of the loop. It is the keep-alive for systemd's watchdog, and sets the status that systemctl
+// shows.
 func (n *notifier) Beat(status string) {
 	select {
 	case <-n.beats:
@@ -103,7 +104,7 @@ func (n *notifier) Beat(status string) {
 	}
 }
 
-// Say sends a state. If systemd does not read, states beyond a few are dropped.
+// Say sends a state. If systemd does not read, the queue fills up and further states are dropped.
 func (n *notifier) Say(state string) {
 	select {
 	case n.states <- state:
@@ -111,11 +112,11 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// lastWord is the timeout for sending what is queued at the end. A systemd that does not read must not keep a city
-// from ending; the goroutine then ends with the process.
+// lastWord is the timeout for sending what is queued at the end. A systemd that does not read must not delay the
+// end of a city; the goroutine then ends with the process.
 const lastWord = 250 * time.Millisecond
 
-// Close sends what is queued and ends.
+// Close sends what is queued and stops the goroutine.
 func (n *notifier) Close() {
 	close(n.stop)
 	select {

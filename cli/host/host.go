@@ -26,15 +26,15 @@ type House struct {
 	Dir    string
 	Logger *slog.Logger
 	Done   chan struct{} // closed when the loop has ended
-	err    error         // of the loop, valid after Done is closed
+	err    error         // the error of the loop, valid after Done is closed
 }
 
 // HouseOptions are the options for hosting a city.
 type HouseOptions struct {
 	Dir    string
-	at     string        // set by assemble, see parts
-	source config.Source // of the configuration
-	grant  trust.Grant   // for programs of the city
+	at     string        // set by assemble; see parts
+	source config.Source // source of the configuration
+	grant  trust.Grant   // permission to run the city's programs
 	Mode   string        // "console", "headless", controller.Supervised, "settle"
 	Logger *slog.Logger
 	// called after each pass of the loop; must not block
@@ -65,16 +65,17 @@ func OpenHouse(ctx context.Context, e *env.Env, o HouseOptions) (*House, error) 
 		return nil, err
 	}
 	if err := folder.KeepSource(p.at, o.source); err != nil {
-		o.Logger.Warn("other commands will not know the files given with -f", "error", err)
+		o.Logger.Warn("other commands will not use the files given with -f", "error", err)
 	}
 	if err := folder.KeepKnown(p.at, c); err != nil {
-		o.Logger.Warn("mail and work need a valid file while no controller is running",
+		o.Logger.Warn("mail and work will need a valid configuration while no "+
+			"controller is running",
 			"error", err)
 	}
 	closeParts := p.GiveBack
 	p.GiveBack = func() { folder.DropSource(p.at); closeParts() }
 	if err := folder.HideFromGit(folder.StateDir(p.at)); err != nil {
-		o.Logger.Warn("git will see runtime files", "error", err)
+		o.Logger.Warn("git will not ignore runtime files", "error", err)
 	}
 	if err := folder.LinkBinary(p.at); err != nil {
 		o.Logger.Warn("agents will not find gc on their PATH", "error", err)
@@ -82,15 +83,15 @@ func OpenHouse(ctx context.Context, e *env.Env, o HouseOptions) (*House, error) 
 	return &House{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
 }
 
-// Host hosts the city until it is stopped. It calls ready once, when the socket answers. It returns when the loop,
-// the socket and everything that it started have ended, and then closes the house.
+// Host runs the city until it is stopped. It calls ready once, when the socket accepts requests. It returns after
+// the loop, the socket and everything else that it started have ended and the city's lock is released.
 func (h *House) Host(ctx context.Context, ready func()) error {
 	defer h.GiveBack()
 	loopCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	serveCtx, hush := context.WithCancel(context.WithoutCancel(ctx))
 	defer hush()
-	g := folder.Household{Tell: h.faults}
+	g := folder.TaskGroup{Tell: h.faults}
 	g.Go(func() error {
 		defer close(h.Done)
 		defer hush()
@@ -119,7 +120,7 @@ func (h *House) Host(ctx context.Context, ready func()) error {
 	g.Go(func() error {
 		told, hush := context.WithCancel(serveCtx)
 		defer hush()
-		g.Go(func() error { // no more events can arrive
+		g.Go(func() error { // events can no longer arrive
 			select {
 			case <-h.last.Begun():
 				hush()
@@ -136,11 +137,11 @@ func (h *House) Host(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
-// lookPatience is how long clients of the socket wait at most for the first list of sessions.
+// lookPatience is the timeout for the first list of sessions, for which clients of the socket wait.
 const lookPatience = 2 * time.Second
 
-// firstLook waits until the running agents are known: until then a surplus pool member would get the answer that it
-// does not exist.
+// firstLook waits until the running agents are known. Before that a request for a surplus pool member would fail
+// with "not found".
 func (h *House) firstLook(ctx context.Context) {
 	late := time.NewTimer(lookPatience)
 	defer late.Stop()
@@ -152,25 +153,25 @@ func (h *House) firstLook(ctx context.Context) {
 	}
 }
 
-// GivenUp prints on stderr what the city did not finish before its end.
+// GivenUp prints on stderr what the city did not finish before its deadline.
 func GivenUp(e *env.Env, h *House) {
 	if what := h.last.End(); what != "" {
-		e.Warn(fmt.Sprintf("the city has stopped, but this was given up after %s: %s",
+		e.Warn(fmt.Sprintf("the city has stopped, but gave up after %s on: %s",
 			h.last.Limit(),
 			what))
 	}
 }
 
-// killLimit is how long it may take after killing all sessions until none is left, and then until the loop has
+// killLimit is the timeout after all sessions are killed: first until none is left, and then until the loop has
 // ended.
 const killLimit = 10 * time.Second
 
-// stopMargin is how long before the loop gives up, and leaves agents running, all sessions are killed: by this
-// process too, if the loop hangs.
+// stopMargin is how long before its deadline the loop kills all sessions. After that the loop would leave agents
+// running. If the loop hangs, this process kills them instead.
 const stopMargin = killLimit
 
-// Obey handles signals until the loop has ended: TERM and INT stop the city, a second one kills at once; USR1
-// leaves the agents; HUP calls hup.
+// Obey handles signals until the loop has ended. TERM and INT stop the city, and a second one kills its agents at
+// once. USR1 ends the controller without stopping the agents. HUP calls hup.
 func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
@@ -181,7 +182,8 @@ func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 		case s := <-signals:
 			switch s {
 			case syscall.SIGUSR1:
-				folder.LogError(h.Logger, "cannot leave the agents: the city keeps running",
+				folder.LogError(h.Logger, "cannot leave the agents running, so the city "+
+					"keeps running",
 					h.Leave())
 			case syscall.SIGHUP:
 				hup()
@@ -197,7 +199,7 @@ func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 				h.killAll()
 			}
 		case <-shorten:
-			h.Logger.Warn("the stop takes too long, killing all sessions")
+			h.Logger.Warn("the stop takes too long; killing all sessions")
 			giveUp = time.After(killLimit)
 			h.killAll()
 		case <-giveUp:
@@ -209,7 +211,7 @@ func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 	}
 }
 
-// Leave ends the controller and keeps the agents. If that fails, the city keeps running.
+// Leave ends the controller without stopping the agents. If that fails, the city keeps running.
 func (h *House) Leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -217,26 +219,26 @@ func (h *House) Leave() error {
 	return err
 }
 
-// killAll kills every session; the loop notices their ends.
+// killAll kills every session. The loop notices that they have ended.
 func (h *House) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
-	all, err := h.sessions.List(ctx) // also returns a partial list with its error
+	all, err := h.sessions.List(ctx) // with an error the list may be partial
 	if err = errors.Join(err, sessions.EndSessions(ctx, h.sessions, all, 0)); err != nil {
 		h.Logger.Error("cannot kill some sessions", "error", err)
 	}
 }
 
-// ListenSignals delivers the signals that Obey handles, except for INT. The caller calls the second result when
-// done.
+// ListenSignals returns a channel that receives the signals that Obey handles, except for INT. The second result
+// stops that.
 func ListenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }
 
-// vet returns why a city may not run, and extends the user's trust to the user's own edits.
+// vet returns why a city may not run. If the user has edited a trusted city, vet extends the trust to the edits.
 func (o HouseOptions) vet(c *config.City) error {
 	if c == nil {
 		var err error
@@ -253,16 +255,17 @@ func (o HouseOptions) vet(c *config.City) error {
 	}
 	if complete {
 		if err := folder.Ledger().Extend(c.Path, all); err != nil {
-			o.Logger.Warn("edits of the city will need a new answer", "error", err)
+			o.Logger.Warn("gcity will ask again whether to trust the city after its edits", "error",
+				err)
 		}
 	}
 	return nil
 }
 
-// keepKnown saves what work and mail need of a valid configuration.
+// keepKnown saves the parts of a valid configuration that work and mail need.
 func (o HouseOptions) keepKnown(_ string, good *config.City) {
 	if good != nil {
-		folder.LogError(o.Logger, "cannot save what is known of the city",
+		folder.LogError(o.Logger, "cannot save the stores and agents of the city",
 			folder.KeepKnown(o.at, good))
 	}
 }

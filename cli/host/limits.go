@@ -6,8 +6,9 @@ import (
 	"gcity/city"
 )
 
-// OpenFiles returns how many files the running controller may open, or one that this process would start; 0 if
-// unknown. Go raises the limit of each process to the maximum, but gives its children the original one.
+// OpenFiles returns how many files the running controller may open, or a controller that this process would start;
+// 0 if unknown. The Go runtime raises the limit of each process to the maximum, but starts child processes with the
+// original one.
 func OpenFiles(running *city.Snapshot) uint64 {
 	pid := 0 // this process
 	if running != nil {

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// Logger writes the log of a controller: text on a terminal, JSON for a journal.
+// Logger returns the logger of a controller: text on a terminal, otherwise JSON for a journal.
 func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	if e.ErrTTY {
 		return slog.New(slog.NewTextHandler(w, nil))
@@ -22,8 +22,8 @@ func Logger(e *env.Env, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, nil))
 }
 
-// headlessLog returns the logger of a controller without a screen. It writes to the controller's file, and to
-// stderr unless that is the same file, as in the background.
+// headlessLog returns the logger of a controller without a control room. It writes to the controller's file, and to
+// stderr unless that is the same file, as for a controller in the background.
 func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 	logger, closeFile := controllerLog(dir)
 	if folder.IsFile(e.Err, folder.LogPath(dir)) {
@@ -34,11 +34,11 @@ func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 		!errors.Is(err, fs.ErrNotExist) {
 		Logger(e, out).Warn("cannot write the controller's log", "error", err)
 	}
-	// it never fails
+	// Close of spill returns no error
 	return bothLogs(Logger(e, out), logger), func() { _ = out.Close(); closeFile() }
 }
 
-// bothLogs returns a logger that writes to two others.
+// bothLogs returns a logger that writes to two loggers.
 func bothLogs(one, two *slog.Logger) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
 }
@@ -48,11 +48,11 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewSpill(file)
 	return folder.FileLogger(own), func() {
-		_ = own.Close() // it never fails
+		_ = own.Close() // Close of spill returns no error
 		select {
 		case <-own.done:
-			_ = file.Close() // lines that cannot be written are lost
-		default: // the disk does not respond, and Close would wait for it
+			_ = file.Close() // an error here means that lines are lost
+		default: // the disk does not respond, and Close would block on it
 		}
 	}
 }
@@ -60,27 +60,27 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 // spillDepth is how many lines are queued for a blocked stderr before lines are dropped.
 const spillDepth = 1024
 
-// spill is a writer that never blocks its caller: a goroutine writes the queued lines, and lines that do not fit in
-// the queue are dropped and counted.
+// spill is a writer that never blocks its caller. A goroutine writes the queued lines. Lines that do not fit in the
+// queue are dropped and counted.
 type spill struct {
 	to    io.Writer
 	lines chan []byte
 	done  chan struct{}
-	wg    sync.WaitGroup // outlives Close only if a write never returns
+	wg    sync.WaitGroup // the goroutine outlives Close only if a write never returns
 
 	mu      sync.Mutex
 	closed  bool
 	dropped int
 }
 
-// NewSpill starts a writer that never waits for the stream behind it.
+// NewSpill returns a writer that never blocks on to, and starts its goroutine.
 func NewSpill(to io.Writer) *spill {
 	s := &spill{to: to, lines: make(chan []byte, spillDepth), done: make(chan struct{})}
 	s.wg.Go(s.drain)
 	return s
 }
 
-// Write queues one line. It never fails.
+// Write queues one line. It always succeeds.
 func (s *spill) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *spill) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close writes what is queued, for at most a quarter of a second.
+// Close writes the queued lines, for at most a quarter of a second.
 func (s *spill) Close() error {
 	s.mu.Lock()
 	if !s.closed {
@@ -121,10 +121,10 @@ func (s *spill) drain() {
 	defer close(s.done)
 	for line := range s.lines {
 		if _, err := s.to.Write(line); err != nil {
-			continue // the stream is gone; the city keeps running without it
+			continue // the stream is closed; the city keeps running without it
 		}
 	}
 }
 
-// behind returns how many lines wait to be written.
+// behind returns how many lines are queued.
 func (s *spill) behind() int { return len(s.lines) }

@@ -8,8 +8,8 @@ import (
 	"gcity/controller"
 )
 
-// held reports whether this process still holds the city, and restores its socket. at is nil for a city without
-// one.
+// held checks that this process still holds the city's lock, and creates the city's socket again if it was removed.
+// at is nil for a city without a socket.
 func held(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if err := hold.Check(); err != nil || at == nil {
 		return err
@@ -18,14 +18,14 @@ func held(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
 	if aside := at.Aside(); renewed && aside != "" {
 		tellAside(log, aside)
 	} else if renewed {
-		log.Warn("the city's socket was removed, and is created again")
+		log.Warn("the city's socket was removed; it is created again")
 	}
 	folder.LogError(log, "the city's socket was removed, and cannot be created again", err)
 	return nil
 }
 
-// tellAside logs that another file was in the socket's place.
+// tellAside logs that another file was at the socket's path and was moved.
 func tellAside(log *slog.Logger, aside string) {
-	log.Warn("a file or folder was in the place of the city's socket and was moved aside", "to",
+	log.Warn("a file or folder was at the path of the city's socket and was moved aside", "to",
 		aside)
 }

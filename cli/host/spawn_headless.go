@@ -17,7 +17,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// SpawnHeadless starts `gcity --headless` in a session of its own and returns its pid once its socket answers.
+// SpawnHeadless starts `gcity --headless` in its own session and returns its process ID when its socket responds.
 func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -43,7 +43,8 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 		return 0, fmt.Errorf("cannot start the headless controller: %w", err)
 	}
 	died := make(chan error, 1)
-	var wg sync.WaitGroup // outlives this function on purpose: it ends with this process
+	// the goroutine outlives this function on purpose: it ends with this process
+	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
 	if err := waitAnswer(ctx, dir, cmd.Process.Pid, died); err != nil {
 		return 0, asChild(fmt.Errorf("the headless controller did not start: %w%s", err,
@@ -52,8 +53,8 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	return cmd.Process.Pid, nil
 }
 
-// asChild gives the failure of a child its exit code, if it is one of gcity's own: another controller was first, or
-// the configuration is invalid.
+// asChild gives the failure of a child process the same exit code, if it is one of gcity's: another controller was
+// first, or the configuration is invalid.
 func asChild(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code := ended.ExitCode(); code == exit.CodeConflict || code == exit.CodeConfig {
@@ -63,7 +64,7 @@ func asChild(err error) error {
 	return err
 }
 
-// waitAnswer waits until the controller with this pid answers on the city's socket.
+// waitAnswer waits until the controller with this process ID responds on the city's socket.
 func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -88,7 +89,7 @@ func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) err
 	}
 }
 
-// tail returns the last lines that a controller wrote to its log since an offset.
+// tail returns the last lines that a controller wrote to its log after an offset.
 func tail(dir string, from int64) string { return tailOf(folder.LogPath(dir), from) }
 
 func tailOf(path string, from int64) string {

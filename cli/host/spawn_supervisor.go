@@ -18,7 +18,8 @@ import (
 // SpawnLimit is how long a supervisor may take to respond after its start.
 const SpawnLimit = 30 * time.Second
 
-// RaiseSupervisor starts a supervisor, with its service if it has one and systemd is running.
+// RaiseSupervisor starts a supervisor. It uses the supervisor's service if that is installed and systemd is
+// running.
 func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
 	error) {
 	for _, u := range service.Units(e, "supervisor", home.Dir) {
@@ -45,8 +46,8 @@ func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (
 	return spawnSupervisor(ctx, e, home)
 }
 
-// spawnSupervisor starts a supervisor in a session of its own and returns when it responds. A supervisor that
-// another process starts at the same time counts too.
+// spawnSupervisor starts a supervisor in its own session and returns when a supervisor responds. That may be one
+// that another process started at the same time.
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
 	error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
@@ -82,7 +83,8 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (
 		return supervisorRunning{}, fmt.Errorf("cannot start the supervisor: %w", err)
 	}
 	died := make(chan error, 1)
-	var wg sync.WaitGroup // outlives this function on purpose: it ends with this process
+	// the goroutine outlives this function on purpose: it ends with this process
+	var wg sync.WaitGroup
 	wg.Go(func() { died <- cmd.Wait() })
 	ctx, cancel := context.WithTimeout(ctx, SpawnLimit)
 	defer cancel()
@@ -114,7 +116,7 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 		select {
 		case <-ctx.Done():
 			return r, ctx.Err()
-		case dead = <-died: // perhaps because another supervisor was first
+		case dead = <-died: // another supervisor may have been first
 			if dead == nil {
 				dead = errors.New("it exited at once")
 			}
@@ -123,8 +125,8 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 	}
 }
 
-// ofNoCity returns an environment without the variables of one city or one agent, because a supervisor runs all of
-// them.
+// ofNoCity returns an environment without the variables of a city or an agent, because a supervisor runs many
+// cities.
 func ofNoCity(env []string) []string {
 	var out []string
 	for _, pair := range env {

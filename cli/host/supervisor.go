@@ -38,7 +38,7 @@ type (
 	Registered        = supervisor.Entry
 )
 
-// SupervisorOf returns the process that runs the cities registered in a folder, or 0.
+// SupervisorOf returns the process ID of the supervisor of a home folder, 0 if none is running.
 func SupervisorOf(dir string) (pid int, err error) {
 	r, runs, err := supervisor.Find(supervisor.Home{Dir: dir})
 	if !runs {
@@ -47,7 +47,7 @@ func SupervisorOf(dir string) (pid int, err error) {
 	return r.PID, err
 }
 
-// FindSupervisor returns the supervisor that runs the cities of this environment, if there is one.
+// FindSupervisor returns the supervisor of this environment. ok is false if none is running.
 func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -57,7 +57,8 @@ func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	return r, runs && err == nil
 }
 
-// DialSupervisor connects to the running supervisor. It returns a not-running error without one.
+// DialSupervisor connects to the running supervisor. If none is running, the error says so and has the exit code
+// for that.
 func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -75,7 +76,7 @@ func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	return f, r, err
 }
 
-// CheckHome returns errors in the files of a supervisor. They have the same exit code as an invalid configuration.
+// CheckHome returns errors in the files of a supervisor. They have the exit code of an invalid configuration.
 func CheckHome(h env.SupervisorHome) error {
 	_, err := supervisor.ReadSettings(h)
 	_, regErr := supervisor.Read(h)
@@ -88,7 +89,7 @@ func CheckHome(h env.SupervisorHome) error {
 	return err
 }
 
-// Registry lists the registered cities by name.
+// Registry returns the registered cities, sorted by name.
 func Registry(h env.SupervisorHome) ([]Registered, error) {
 	all, err := supervisor.Read(h)
 	looks := deadline.New[string](len(all) + 1)
@@ -110,14 +111,14 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// Add compares the names in the registry. Entries without a name use the one in their city.toml.
+	// Add compares the names in the registry; for entries without a name it uses the one in their city.toml
 	if err := Clash(ctx, h, path); err != nil {
 		return e, err
 	}
 	return e, supervisor.Add(ctx, h, e)
 }
 
-// misnamed returns the error for a city that has another name in its city.toml than the registry.
+// misnamed returns the error for a city with another name in its city.toml than in the registry.
 func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) error {
 	again := "`gcity register " + shell.Quote(entry.Path) + "`"
 	if h, err := env.Home(e); err == nil {
@@ -125,11 +126,13 @@ func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) er
 			return fmt.Errorf("%w; then run %s", taken, again)
 		}
 	}
-	return fmt.Errorf("it is registered as %q, but its %s has the name %q: %s uses the new name",
+	return fmt.Errorf("it is registered as %q, but its %s has the name %q: %s registers "+
+		"the new name",
 		entry.Name, config.FileName, name, again)
 }
 
-// Clash returns an error if another registered city has the same name. Read errors are reported at registration.
+// Clash returns an error if another registered city has the same name. It ignores cities that cannot be read; their
+// registration reports that.
 func Clash(ctx context.Context, h env.SupervisorHome, path string) error {
 	e, err := supervisor.Identify(ctx, path, cityName)
 	all, wrong := Registry(h)
@@ -139,7 +142,7 @@ func Clash(ctx context.Context, h env.SupervisorHome, path string) error {
 	return supervisor.Clash(all, e)
 }
 
-// cityName returns the name of a city from its configuration, or from the last valid one; "" if unknown.
+// cityName returns the name of a city from its configuration, or from its last valid configuration; "" if unknown.
 func cityName(path string) string {
 	if c, err := folder.SourceOf(path).Load(); err == nil {
 		return c.Workspace.Name
@@ -150,7 +153,7 @@ func cityName(path string) string {
 	return ""
 }
 
-// mostAgents returns how many agents a city declares, with every possible member of its pools.
+// mostAgents returns the maximum number of agents of a city, with every possible member of its pools.
 func mostAgents(path string) (int, error) {
 	c, err := folder.SourceOf(path).Load()
 	if err != nil {
@@ -159,11 +162,11 @@ func mostAgents(path string) (int, error) {
 	return len(folder.Plan(c, path)), nil
 }
 
-// supervised is a supervisor, assembled but not yet running.
+// supervised has the parts of a supervisor, assembled but not yet running.
 type supervised struct {
 	*supervisor.Supervisor
-	Serve func(ctx context.Context) error // answers on its socket
-	Door  func(ctx context.Context)       // answers over TCP
+	Serve func(ctx context.Context) error // answers requests on its socket
+	Door  func(ctx context.Context)       // answers requests over TCP
 	Last  *shutdown.Deadline
 	Close func()
 }
@@ -186,8 +189,10 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	if err != nil {
 		return supervised{}, fmt.Errorf("cannot open the supervisor's socket: %w", err)
 	}
-	undo.Add(func() { _ = l.Close() }) // ServeFleet has closed it already
-	lost := func(err error) { logger.Error("files are no longer watched", "error", err) }
+	undo.Add(func() { _ = l.Close() }) // ServeFleet may have closed it already
+	lost := func(err error) {
+		logger.Error("files are no longer watched for changes", "error", err)
+	}
 	doors, last := newDoors(logger), shutdown.New(controller.Farewell)
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
@@ -227,7 +232,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}, nil
 }
 
-// doors are the ways to reach a supervisor other than its own socket, and its limits.
+// doors has the listeners of a supervisor other than its own socket, and the limits of tenants.
 type doors struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
@@ -239,7 +244,7 @@ func newDoors(logger *slog.Logger) *doors {
 	return &doors{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
-// apply passes new settings on. It does not block.
+// apply passes new settings on to the listeners. It does not block.
 func (d *doors) apply(s supervisor.Settings) {
 	t := fleetTCP(s)
 	folder.Latest(d.tcp, t)
@@ -247,7 +252,7 @@ func (d *doors) apply(s supervisor.Settings) {
 	folder.Latest(d.limits.wants, s.Tenants)
 }
 
-// keep answers until ctx ends.
+// keep runs the listeners until ctx ends.
 func (d *doors) keep(ctx context.Context, s *supervisor.Supervisor, o api.Options) {
 	d.sockets.cities, d.sockets.o = s, o
 	var others sync.WaitGroup
@@ -265,23 +270,23 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
-// earlierRun is the error for a city that this process still runs, for example by another path of its folder. It is
-// temporary.
+// earlierRun is the error for a city that this process still runs, for example under another path of its folder.
+// The error is temporary.
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
-	return "an earlier run of it in this supervisor is still stopping; if that does not end, " +
-		"kill -USR1 of the supervisor and `gcity supervisor start` restart the supervisor and " +
-		"keep all agents"
+	return "the supervisor is still stopping an earlier run of this city; if that does not end, " +
+		"restart the supervisor with kill -USR1 and `gcity supervisor start`, which " +
+		"keeps all agents"
 }
 
 func (e earlierRun) Unwrap() error { return e.running }
 
-// kept is a city that the supervisor runs. Requests reach it in the form of signals, as they would reach a
-// controller in its own process.
+// kept is a city that the supervisor runs. The supervisor controls it with signal values, like a controller in its
+// own process.
 type kept struct {
 	*House
-	own     *slog.Logger // only for the city's own file
+	own     *slog.Logger // logs only to the city's own file
 	signals chan os.Signal
 	release func()
 }
@@ -314,7 +319,7 @@ func openKept(ctx context.Context, e *env.Env, entry Registered, logger *slog.Lo
 	return k, nil
 }
 
-// Control returns the control of the city that is kept.
+// Control returns the control of the city.
 func (k *kept) Control() city.Control { return k.Loop }
 
 // Run implements supervisor.City.
@@ -324,7 +329,7 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 	defer stop()
 	var ended, fault error
 	over := make(chan struct{})
-	go func() { // waited for, unless it hangs
+	go func() { // Run waits for this goroutine, unless it hangs
 		defer close(over)
 		fault = recovery.Catch(func() {
 			ended = k.Host(runCtx, func() {
@@ -335,14 +340,14 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 	}()
 	defer context.AfterFunc(ctx, func() { k.tell(syscall.SIGTERM) })()
 	if err := k.Obey(k.signals, stop, func() {}); err != nil {
-		return err // it hangs, so do not wait for it
+		return err // the loop hangs, so do not wait for it
 	}
 	late := time.NewTimer(folder.ReleaseLimit)
 	defer late.Stop()
 	select {
 	case <-over:
 		if what := k.last.End(); what != "" {
-			k.Logger.Warn("the city has stopped, but something was given up", "after",
+			k.Logger.Warn("the city has stopped, but did not finish all work in time", "after",
 				k.last.Limit(),
 				"what", what)
 		}
@@ -359,7 +364,7 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 func (k *kept) tell(s os.Signal) {
 	select {
 	case k.signals <- s:
-	default: // enough signals are queued already
+	default: // enough signals are already queued
 	}
 }
 
@@ -372,7 +377,7 @@ func (k *kept) Hurry() { k.tell(syscall.SIGTERM) }
 // Close implements supervisor.City.
 func (k *kept) Close() { k.GiveBack(); k.release() }
 
-// fleetTCP returns the TCP address of a supervisor's API, with its token and tenants.
+// fleetTCP returns the options of a supervisor's TCP listener, with its token and tenants.
 func fleetTCP(s supervisor.Settings) api.TCP {
 	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
 		Tenants:   map[string]api.TenantOf{},

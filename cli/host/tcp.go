@@ -15,7 +15,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// street connects the controller, which decides the TCP address of the city's API, to the listener.
+// street passes the TCP address of the city's API, which the controller decides, to the listener.
 type street struct {
 	dir   string // the city's folder
 	wants chan api.TCP
@@ -26,14 +26,14 @@ func newStreet(dir string) street {
 	return street{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
-// want is called by the loop.
+// want sets the configuration of the listener. The loop calls it, so it does not block.
 func (s street) want(c config.API) {
 	token, own := TokenOf(s.dir, c)
 	folder.Latest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,
 		MakeToken: own, ReadFile: c.ReadFile})
 }
 
-// TokenOf returns the file with the token for [api], or "". own means that the city creates the file.
+// TokenOf returns the path of the file with the token for [api], or "". own means that the city creates the file.
 func TokenOf(dir string, c config.API) (path string, own bool) {
 	if c.TokenFile != "" || !c.Token {
 		return c.TokenFile, false
@@ -41,7 +41,7 @@ func TokenOf(dir string, c config.API) (path string, own bool) {
 	return filepath.Join(folder.StateDir(dir), "api.token"), true
 }
 
-// keep listens as configured until ctx ends.
+// keep runs the listener as configured until ctx ends.
 func (s street) keep(ctx context.Context, c city.Control, o api.Options) {
 	api.Keep(ctx, s.wants, func(d city.Listener) { folder.Latest(s.doors, d) }, c, o)
 }
@@ -49,7 +49,7 @@ func (s street) keep(ctx context.Context, c city.Control, o api.Options) {
 // TCPAddr returns the TCP address of a city's API, "" if it has none.
 func TCPAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
 
-// CheckToken returns why a token file cannot be used.
+// CheckToken returns an error if a token file cannot be used.
 func CheckToken(path string) error {
 	err, answered := deadline.New[error](1).Do(context.Background(), path, time.Now(),
 		env.FolderAnswers, func() error {
@@ -57,7 +57,8 @@ func CheckToken(path string) error {
 			return err
 		})
 	if !answered {
-		return fmt.Errorf("the file of its token, %s, does not respond", path)
+		return fmt.Errorf("cannot read its token file %s in time: the file system does not respond",
+			path)
 	}
 	return err
 }

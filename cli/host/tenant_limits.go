@@ -11,29 +11,29 @@ import (
 	"gcity/supervisor"
 )
 
-// limiter keeps a control group for each tenant that has a limit of CPUs or memory.
+// limiter manages a control group for each tenant with a limit of CPUs or memory.
 type limiter struct {
 	wants chan []supervisor.Tenant
 	log   *slog.Logger
 	own   func() (*cgroup.Tree, error)
 
 	mu     sync.Mutex
-	groups map[string]string // folders, by tenant
+	groups map[string]string // folder of the control group by tenant
 }
 
 func newLimiter(log *slog.Logger) *limiter {
 	return &limiter{wants: make(chan []supervisor.Tenant, 1), log: log, own: cgroup.Own}
 }
 
-// group returns the control group in which the sessions of a tenant start, "" if it has none.
+// group returns the control group in which the sessions of a tenant start, "" if the tenant has none.
 func (l *limiter) group(tenant string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.groups[tenant]
 }
 
-// keep creates the configured groups until ctx ends. It calls report with why limits have no effect, "" if they
-// have.
+// keep creates the configured groups until ctx ends. It calls report with the reason if the limits have no effect,
+// and with "" if they do.
 func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	var tree *cgroup.Tree
 	last := ""
@@ -55,7 +55,7 @@ func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	}
 }
 
-// apply creates the groups of tenants. It opens the tree when the first tenant has a limit.
+// apply creates the groups of tenants. It opens the tree when a tenant has a limit for the first time.
 func (l *limiter) apply(tree **cgroup.Tree, tenants []supervisor.Tenant) error {
 	groups := map[string]string{}
 	var failed error

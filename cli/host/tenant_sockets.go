@@ -14,25 +14,25 @@ import (
 	"gcity/internal/recovery"
 )
 
-// retryInterval is the time until gcity retries to open a tenant's socket.
+// retryInterval is the time between attempts to open a tenant's socket.
 const retryInterval = 2 * time.Second
 
-// tenantSockets serves each tenant on a socket of its own.
+// tenantSockets serves each tenant on its own socket.
 type tenantSockets struct {
 	wants  chan map[string]api.TenantOf
 	cities city.Directory
 	o      api.Options
 	open   map[string]tenantSocket
-	failed map[string]string // errors that are already in the log, by tenant
+	failed map[string]string // errors that were already logged, by tenant
 }
 
 // tenantSocket is a socket that serves one tenant.
 type tenantSocket struct {
 	of  api.TenantOf
-	end func() // closes it and waits for its requests
+	end func() // closes the socket and waits for its requests
 }
 
-// keep opens and closes sockets as wants says, until ctx ends. It logs failures and retries.
+// keep opens and closes sockets to match the configured tenants, until ctx ends. It logs failures and retries.
 func (s *tenantSockets) keep(ctx context.Context) {
 	s.open, s.failed = map[string]tenantSocket{}, map[string]string{}
 	defer func() {
@@ -64,7 +64,7 @@ func (s *tenantSockets) keep(ctx context.Context) {
 	}
 }
 
-// start opens the socket of a tenant and serves it.
+// start opens the socket of a tenant and serves requests on it.
 func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantOf) {
 	log := s.o.Log.With(slog.String("tenant", name), slog.String("socket", t.Socket))
 	l, err := socket.Listen(t.Socket)
@@ -79,7 +79,7 @@ func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantOf) 
 	delete(s.failed, name)
 	ctx, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
-	go func() { // end waits for it
+	go func() { // end waits for this goroutine
 		defer close(over)
 		var served error
 		fault := recovery.Catch(func() { served = api.ServeTenant(ctx, l, t, s.cities, s.o) })
