@@ -167,9 +167,9 @@ func TestMisplacedNames(t *testing.T) {
 		code int
 		says string
 	}{
-		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, but this command needs one agent: use one of its members, demo/worker-2, demo/worker-10`},
-		"agent drain off":                        {exit.CodeUsage, "it has no members now"},
-		"agent kill worker-7":                    {exit.CodeFailed, "demo/worker-7 does not exist at the moment: its pool demo/worker wants 3 of at most 12"},
+		"agent restart worker":                   {exit.CodeUsage, `"demo/worker" is a pool, but this command needs one agent; use one of its members: demo/worker-2, demo/worker-10`},
+		"agent drain off":                        {exit.CodeUsage, "the pool currently has no members"},
+		"agent kill worker-7":                    {exit.CodeFailed, "demo/worker-7 does not currently exist: its pool demo/worker wants 3 of at most 12"},
 		"agent kill worker-13":                   {exit.CodeFailed, `unknown agent "worker-13"`},
 		"agent suspend wroker":                   {exit.CodeFailed, `unknown agent or pool "wroker", did you mean "worker"?`},
 		"pool scale wrker 3":                     {exit.CodeFailed, `unknown pool "wrker", did you mean "worker"?`},

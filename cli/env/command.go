@@ -39,10 +39,10 @@ func names(c *cobra.Command) []string {
 	return out
 }
 
-// Exactly accepts n arguments. Any other number is a usage error that shows the usage.
+// Exactly accepts exactly n arguments. Otherwise it returns a usage error.
 func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
 
-// Between accepts from least to most arguments. Any other number is a usage error.
+// Between accepts from least to most arguments. Otherwise it returns a usage error.
 func Between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least {

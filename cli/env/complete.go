@@ -12,10 +12,11 @@ import (
 	"gcity/cli/folder"
 )
 
-// CompleteWithin is how long a shell waits for names at most, because the user waits for the shell.
+// CompleteWithin is how long a completion may take, because the user's shell waits for it.
 var CompleteWithin = 200 * time.Millisecond
 
-// Complete offers the names of things as a command's first argument. Names that are not known in time are left out.
+// Complete completes the first argument of a command with the names of things. It omits names that it cannot look
+// up in time.
 func Complete(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -25,7 +26,7 @@ func Complete(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	}
 }
 
-// CompleteWith offers names as a command's first argument, and these words as its second.
+// CompleteWith completes the first argument of a command with names, and the second with the given words.
 func CompleteWith(e *Env, k Kind, second ...string) cobra.CompletionFunc {
 	first := Complete(e, k)
 	return func(cmd *cobra.Command, args []string, typed string) ([]string,
@@ -37,7 +38,8 @@ func CompleteWith(e *Env, k Kind, second ...string) cobra.CompletionFunc {
 	}
 }
 
-// NamesFor looks up names, for as long as a shell waits. A slower search ends with the process.
+// NamesFor returns the names of things, or nothing if the lookup takes longer than limit. A slow lookup ends with
+// the process.
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -59,8 +61,8 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []
 	return slices.Compact(names)
 }
 
-// glance returns the current city for its names: from the controller, or from the files alone, nil if neither can
-// be read.
+// glance returns a snapshot for its names: from the controller, or from the files alone. It returns nil if neither
+// can be read.
 func glance(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -109,7 +111,7 @@ func FilesToo(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirect
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// DirsAlone lets the shell complete only names of folders.
+// DirsAlone lets the shell complete the names of folders only.
 func DirsAlone(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }

@@ -1,5 +1,5 @@
-// Package env has what all commands share: the streams, the flags, and the ways to reach a city.
+// Package env has what all commands share: the streams, the flags, and access to a city.
 //
-// Each command has its own Env. A command runs in the goroutine of cli.Main; the few goroutines that it starts end
-// before it returns.
+// Each command has its own Env. A command runs in the goroutine of cli.Main. It may start a few goroutines, which
+// end before it returns.
 package env

@@ -14,40 +14,43 @@ import (
 	"gcity/cli/workstore"
 )
 
-// Env is what the commands share: the streams, the environment, and the common flags.
+// Env has the streams, the environment and the common flags of a command.
 type Env struct {
 	output.Printer
 	In      *os.File
 	InTTY   bool
 	Version string
-	Program string // the name with which the program was started
+	Program string // the name under which the program was started
 
-	Dir      string // --city
+	Dir      string // value of --city
 	ReadOnly bool
 
-	Untrusted error // why programs of the city may not run; printed at the end
-	Completes bool  // set while completing names for a shell: warnings are not printed
+	Untrusted error // why programs of the city may not run; printed at the end of the command
+	Completes bool  // set while the shell completes names: then warnings are not printed
 
-	Files  []string // -f
-	Strict bool     // --strict
-	Op     string   // --op
+	Files  []string // values of -f
+	Strict bool     // value of --strict
+	Op     string   // value of --op
 
-	// Reach opens the city in a folder: its running controller, or package offline without one.
+	// Reach opens the city in a folder. It uses the running controller, or package offline if no controller is
+	// running.
 	Reach func(ctx context.Context, dir string) (*Link, error)
-	// Dial opens only a running controller.
+	// Dial opens the running controller of the city in a folder.
 	Dial func(dir string) (city.Control, func(), error)
-	// Cities opens the list of the cities of this machine. It returns nil without an error if it does not exist.
+	// Cities opens the list of the cities of this machine. If no supervisor is running, it returns nil without an
+	// error.
 	Cities func() (city.Directory, func(), error)
-	// Store opens the store of a place.
+	// Store opens a work store.
 	Store func(p workstore.Place) (workstore.Store, error)
 }
 
-// Actor returns the author of this command for events: the agent or the automation that it runs in, or the user.
+// Actor returns the author of this command's events: the agent or the automation that runs the command, or the
+// user.
 func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
 }
 
-// Ask asks a yes-or-no question; enter means yes.
+// Ask asks a yes-or-no question and reports whether the answer is yes. The enter key means yes.
 func Ask(e *Env, question string) bool {
 	fmt.Fprintf(e.Err, "%s [Y/n] ", question)
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
@@ -58,12 +61,12 @@ func Ask(e *Env, question string) bool {
 	return answer == "" || answer == "y" || answer == "yes"
 }
 
-// Depth returns how many runs of automations have triggered one another up to this command, 0 outside of runs. A
-// limit on it ends endless chains.
+// Depth returns how many automation runs have triggered one another up to this command, 0 outside of a run. Endless
+// chains are stopped by a limit on it.
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {
-		return 0 // not within a run
+		return 0 // not set outside of a run
 	}
 	return n
 }

@@ -17,7 +17,7 @@ import (
 	"gcity/pool"
 )
 
-// Kind is the kind of thing that a name can stand for.
+// Kind is a kind of thing that can have a name in a command.
 type Kind string
 
 const (
@@ -29,7 +29,7 @@ const (
 	KindWatchdog   Kind = "watchdog"
 )
 
-// Found is the thing that a name stands for: one of the five kinds.
+// Found is the thing that a name refers to. Only the field of its kind is set.
 type Found struct {
 	Snapshot *city.Snapshot
 	Agent    *city.Agent
@@ -56,14 +56,15 @@ func (f Found) Name() string {
 	}
 }
 
-// Find resolves an agent's name: the qualified name, or its last part if that is unique.
+// Find returns the agent with a name: its qualified name, or the last part of that if it is unique.
 func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
 	f, err := l.Resolve(ctx, name, KindAgent)
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve finds the thing with a name among the given kinds. A qualified name has priority over a last part, and
-// the kinds have the priority of their order: the only member of a pool has its pool's name.
+// Resolve returns the thing with a name among the given kinds. A qualified name takes precedence over a last part.
+// An earlier kind takes precedence over a later one, because the only member of a pool has the same name as the
+// pool.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -88,7 +89,7 @@ func among(s *city.Snapshot, name string, kinds []Kind) (Found, error) {
 			return lookup(s, k, name), nil
 		}
 	}
-	var same []string // in the order of kinds, each name once
+	var same []string // in the order of kinds, without duplicates
 	var first Found
 	for _, k := range kinds {
 		for _, n := range NamesOf(s, k) {
@@ -107,7 +108,7 @@ func among(s *city.Snapshot, name string, kinds []Kind) (Found, error) {
 		return Found{}, Unknown(s, name, kinds)
 	}
 	return Found{}, &city.Error{Code: city.Invalid,
-		Message: fmt.Sprintf("%q is ambiguous, use one of %s", name, strings.Join(same, ", "))}
+		Message: fmt.Sprintf("%q is ambiguous; use one of %s", name, strings.Join(same, ", "))}
 }
 
 const (
@@ -115,14 +116,14 @@ const (
 	infancy = 5 * time.Second
 )
 
-// reads reports whether a controller has just started and may still be reading the automations.
+// reads reports whether the controller has just started and may still be reading the automations.
 func (l *Link) reads(s *city.Snapshot, kinds []Kind) bool {
 	return l.Live && slices.Contains(kinds, KindAutomation) && len(s.Automations) == 0 &&
 		time.Since(s.Started) < infancy
 }
 
-// shortFor reports whether a name is the short form of a qualified one: "worker" of "demo/worker", of an automation "x"
-// of "x:rig:demo".
+// shortFor reports whether name is the short form of a qualified name: "worker" for "demo/worker", or for an
+// automation "x" for "x:rig:demo".
 func shortFor(k Kind, qualified, name string) bool {
 	if k == KindAutomation {
 		return name != "" && strings.HasPrefix(qualified, name+":rig:")
@@ -130,7 +131,7 @@ func shortFor(k Kind, qualified, name string) bool {
 	return strings.HasSuffix(qualified, "/"+name)
 }
 
-// NamesOf lists the qualified names of a kind, in the order of the snapshot.
+// NamesOf returns the qualified names of a kind, in the order of the snapshot.
 func NamesOf(s *city.Snapshot, k Kind) []string {
 	var out []string
 	switch k {
@@ -166,7 +167,7 @@ func lookup(s *city.Snapshot, k Kind, name string) Found {
 	case KindPool:
 		f.Pool, _ = s.Pool(name)
 	case KindRig:
-		// the name is that of one of the rigs
+		// a rig with this name exists
 		f.Rig = &s.Rigs[slices.IndexFunc(s.Rigs, func(r city.Rig) bool { return r.Name == name })]
 	case KindAutomation:
 		f.Automation, _ = s.Automation(name)
@@ -176,7 +177,7 @@ func lookup(s *city.Snapshot, k Kind, name string) Found {
 	return f
 }
 
-// Unknown returns why a name was not found, with suggestions.
+// Unknown returns the error for a name that was not found, with suggestions.
 func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	if err := misplaced(s, name, kinds); err != nil {
 		return err
@@ -192,7 +193,7 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 		what += map[bool]string{true: " or ", false: ", "}[i == len(kinds)-2] + string(k)
 	}
 	text := fmt.Sprintf("unknown %s %q", what, name)
-	parts := slices.Clone(all) // each can be named by its last part
+	parts := slices.Clone(all) // also suggest the last parts of the names
 	for _, n := range all {
 		parts = append(parts, lastPart(n))
 	}
@@ -203,8 +204,8 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 			KindAgent: "add an [[agents]] table to " + config.FileName,
 			KindRig:   "add a [[rigs]] table to " + config.FileName,
 			KindPool:  "add an [agents.pool] table to an agent in " + config.FileName,
-			KindAutomation: "create a file automations/NAME/automation.toml in the folder of " +
-				"[formulas] dir",
+			KindAutomation: "create a file automations/NAME/automation.toml in the folder that " +
+				"dir in [formulas] names",
 			KindWatchdog: "add a [[watchdogs]] table to " + config.FileName,
 		}[kinds[0]]
 	case near != "":
@@ -218,8 +219,8 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	return &city.Error{Code: city.NotFound, Message: text}
 }
 
-// misplaced recognises the name of a pool or rig used for an agent, and of a pool member that does not exist at the
-// moment.
+// misplaced returns an error for the name of a pool or rig where an agent is needed, and for a pool member that
+// does not currently exist.
 func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 	if !slices.Contains(kinds, KindAgent) {
 		return nil
@@ -230,9 +231,9 @@ func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 		if mine && !slices.Contains(kinds, KindPool) {
 			text := fmt.Sprintf("%q is a pool, but this command needs one agent", p.Name)
 			if m := MembersOf(s, p); len(m) > 0 {
-				text += ": use one of its members, " + joined(m, 6)
+				text += "; use one of its members: " + joined(m, 6)
 			} else {
-				text += ", and it has no members now"
+				text += ", and the pool currently has no members"
 			}
 			return &city.Error{Code: city.Invalid, Message: text}
 		}
@@ -240,8 +241,8 @@ func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 			name} {
 			if (pool.Spec{Name: p.Name, Min: p.Min, Max: p.Max}).Index(qualified) > 0 {
 				return &city.Error{Code: city.NotFound,
-					Message: fmt.Sprintf("%s does not exist at the moment: its pool %s wants %d "+
-						"of at most %d (%s); `gcity why %s` shows details",
+					Message: fmt.Sprintf("%s does not currently exist: its pool %s wants %d of "+
+						"at most %d members (%s); `gcity why %s` shows details",
 						qualified, p.Name, p.Desired, p.Max, p.Reason, p.Name)}
 			}
 		}
@@ -249,7 +250,7 @@ func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 	return nil
 }
 
-// MembersOf lists a pool's current members in natural order.
+// MembersOf returns a pool's current members in natural order.
 func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	var out []city.Agent
 	for i := range s.Agents {
@@ -261,7 +262,7 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined lists the names of agents, up to a limit.
+// joined returns the names of at most most agents as text.
 func joined(agents []city.Agent, most int) string {
 	var names []string
 	for i := range agents {
@@ -277,7 +278,8 @@ func joined(agents []city.Agent, most int) string {
 // lastPart returns a qualified name without its rig.
 func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
-// CannotTell gives an error the exit code of an unknown result, so that it is not taken for "no".
+// CannotTell gives an error the exit code for an unknown result, so that a script does not read the failure as
+// "no".
 func CannotTell(err error) error {
 	var problem *city.Error
 	code, _ := exit.Verdict(err)
@@ -290,13 +292,13 @@ func CannotTell(err error) error {
 	return &exit.Failure{Code: code, Err: err}
 }
 
-// OneAgent is a city that can return one agent by its qualified name.
+// OneAgent is a city that can return a single agent by its qualified name.
 type OneAgent interface {
 	Agent(ctx context.Context, name string) (*city.Agent, error)
 }
 
-// FindAgent resolves an agent's name as Link.Find does. For a qualified name, which is what agents use, one small
-// request is enough. Resolving a name without its rig, or returning an error with suggestions, needs the whole
+// FindAgent returns the agent with a name, under the same rules as Link.Find. For a qualified name, which agents
+// use, it sends one small request. For a short name, and for an error with suggestions, it needs the whole
 // snapshot.
 func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
 	if one, ok := c.(OneAgent); ok {
@@ -324,7 +326,7 @@ func Named(ctx context.Context, e *Env, name string) (string, error) {
 	return g.Name, nil
 }
 
-// WantOf finds an agent by its qualified name, or by the last part of it if that is unique.
+// WantOf returns the agent with a name: its qualified name, or the last part of that if it is unique.
 func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 	var same []string
 	var found *agent.Want
@@ -347,7 +349,7 @@ func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 		return nil, Unknown(s, name, []Kind{KindAgent})
 	}
 	return nil, &city.Error{Code: city.Invalid,
-		Message: fmt.Sprintf("%q is ambiguous, use one of %s", name, strings.Join(same, ", "))}
+		Message: fmt.Sprintf("%q is ambiguous; use one of %s", name, strings.Join(same, ", "))}
 }
 
 // UnknownRig returns the error for an unknown rig.

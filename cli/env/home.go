@@ -2,13 +2,13 @@ package env
 
 import "gcity/supervisor"
 
-// SupervisorHome is the folder of a supervisor's files, with its socket.
+// SupervisorHome is the folder with a supervisor's files and socket.
 type SupervisorHome = supervisor.Home
 
-// Home returns where the cities of this environment are registered.
+// Home returns the supervisor's folder for this environment.
 func Home(e *Env) (SupervisorHome, error) { return supervisor.FindHome(e.Getenv) }
 
-// HomeDir returns the folder of Home.
+// HomeDir returns the path of Home.
 func HomeDir(e *Env) (string, error) {
 	h, err := Home(e)
 	return h.Dir, err

@@ -19,8 +19,9 @@ import (
 type Link struct {
 	city.Control
 	Dir  string
-	Live bool // set if a controller is running; otherwise package offline answers
-	// set if no controller is running and the configuration is invalid: what is known from before, nil if nothing
+	Live bool // set if a controller is running; otherwise package offline handles requests
+	// the saved stores and agents if no controller is running and the configuration is invalid; nil if they are
+	// unknown
 	Known *folder.Known
 	Close func()
 }
@@ -28,8 +29,8 @@ type Link struct {
 // FolderAnswers is the timeout for reading the folder of a city.
 const FolderAnswers = 5 * time.Second
 
-// CityDir returns the folder of the city: --city, GC_CITY_PATH, or the nearest folder upwards that has a city.toml.
-// It returns an error if the folder does not respond.
+// CityDir returns the folder of the city: --city, GC_CITY_PATH, or the nearest folder upwards with a city.toml. It
+// returns an error if the folder does not respond.
 func (e *Env) CityDir() (string, error) {
 	type place struct {
 		dir string
@@ -76,7 +77,8 @@ func lookForCity(e *Env) (string, error) {
 	}
 	here, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("cannot find the working folder: %w; use --city to name the city",
+		return "", fmt.Errorf("cannot determine the working folder: %w; use --city to "+
+			"select the city",
 			err)
 	}
 	dir, err := folder.FindCity(here)
@@ -88,7 +90,7 @@ func lookForCity(e *Env) (string, error) {
 	return dir, nil
 }
 
-// Open opens the city of the command, with or without a controller. The caller closes the link.
+// Open opens the city of the command. It works with and without a controller. The caller closes the link.
 func (e *Env) Open(ctx context.Context) (*Link, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -104,25 +106,25 @@ func (e *Env) Open(ctx context.Context) (*Link, error) {
 	return l, nil
 }
 
-// ReadOnly refuses every change.
+// ReadOnly is a control that refuses every change.
 type ReadOnly struct{ city.Control }
 
-// Do refuses the command.
+// Do returns an error: it refuses every command.
 func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{}, RefusedReadOnly(c.Verb())
 }
 
-// Attach refuses the terminal.
+// Attach returns an error: it refuses to open a terminal.
 func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, RefusedReadOnly("attach")
 }
 
-// RefusedReadOnly returns the error for what --read-only forbids.
+// RefusedReadOnly returns the error for an operation that --read-only forbids.
 func RefusedReadOnly(what string) error {
 	return &city.Error{Code: city.Forbidden, Message: what + " is not allowed with --read-only"}
 }
 
-// Self returns the agent that a command is about: its argument, or GC_AGENT.
+// Self returns the agent that a command is about: the argument, or GC_AGENT.
 func (e *Env) Self(args []string) (string, error) {
 	if len(args) > 0 && args[0] != "" {
 		return args[0], nil
@@ -134,8 +136,9 @@ func (e *Env) Self(args []string) (string, error) {
 		"sets GC_AGENT")
 }
 
-// TellKnown prints that the configuration is invalid, and what the command uses instead.
+// TellKnown prints a warning that the configuration is invalid, and which saved values the command uses instead.
 func TellKnown(e *Env) {
-	e.Warn(config.FileName + " is invalid, so this command uses what is known of the city from " +
+	e.Warn(config.FileName + " is invalid, so this command uses the stores and agents that " +
+		"were saved " +
 		"before; `gcity config show --validate` lists the errors")
 }

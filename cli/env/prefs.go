@@ -23,7 +23,7 @@ import (
 // Prefs returns the preferences of the user.
 func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.Prefs{}) }
 
-// Person returns the preferences for the control room. It shortens paths below the home folder, because space on
+// Person returns the preferences for the control room. Paths below the home folder are shortened, because space on
 // the screen is limited.
 func Person(e *Env, p prefs.Prefs, file string) tui.Person {
 	short := func(text string) string {
@@ -45,14 +45,14 @@ func Person(e *Env, p prefs.Prefs, file string) tui.Person {
 	return out
 }
 
-// OwnPrefs has the preferences of the user at the terminal, and their files.
+// OwnPrefs has the user's preferences and the files that they come from.
 type OwnPrefs struct {
 	Files prefs.Files
 	Last  prefs.Prefs
 }
 
-// WatchPrefs reports changed preferences until ctx ends. A panic in it must not stop the city's controller: the
-// preferences then stay as they are, and the log has the error.
+// WatchPrefs reports changed preferences until ctx ends. If it panics, the city's controller continues: the
+// preferences no longer change, and the log has the error.
 func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	log *slog.Logger) <-chan tui.Person {
 	f, last := own.Files, own.Last
@@ -64,7 +64,8 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 		defer close(changes)
 		defer func() {
 			if p := recover(); p != nil {
-				log.Error("changed preferences are no longer read", "panic", fmt.Sprint(p),
+				log.Error("changes of the preferences are no longer noticed", "panic",
+					fmt.Sprint(p),
 					"stack", string(debug.Stack()))
 			}
 		}()
@@ -80,9 +81,9 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 	return changes
 }
 
-// MemoryFile returns the file in which the control room of a city keeps its state: below $XDG_STATE_HOME, or
-// ~/.local/state; "" without a home folder. Its name contains that of the city's folder, and differs for folders
-// with the same name.
+// MemoryFile returns the file in which the control room stores its state for a city: below $XDG_STATE_HOME, or
+// ~/.local/state. It returns "" if there is no home folder. The file name begins with that of the city's folder,
+// and is different for two folders with the same name.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {
@@ -103,17 +104,18 @@ func MemoryFile(getenv func(string) string, dir string) string {
 		hex.EncodeToString(sum[:6])+".json")
 }
 
-// PrefsFiles returns where the preferences are, or an error without a place for them.
+// PrefsFiles returns the files of the preferences. It returns an error if neither XDG_CONFIG_HOME nor HOME is
+// usable.
 func PrefsFiles(e *Env) (prefs.Files, error) {
 	f := prefs.Find(e.Getenv)
 	if f.Config == "" {
-		return f, errors.New("no place for preferences: neither XDG_CONFIG_HOME nor HOME is an " +
-			"absolute path")
+		return f, errors.New("cannot find the preferences: neither XDG_CONFIG_HOME nor HOME is " +
+			"an absolute path")
 	}
 	return f, nil
 }
 
-// BadPrefs returns the errors in the preferences, including their keys.
+// BadPrefs returns the errors in the preferences and in the user's keys.
 func BadPrefs(e *Env) []string {
 	p := Prefs(e)
 	mine := tui.Person{Themes: p.Themes}

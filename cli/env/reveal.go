@@ -12,17 +12,17 @@ import (
 const RevealHelp = "also show the secrets in command lines and variables, as the files have " +
 	"them; only on a terminal"
 
-// MayReveal returns an error if secrets would be written to a file, a pipe, or JSON.
+// MayReveal returns an error if --show-secrets would write secrets to a file or a pipe, or as JSON.
 func MayReveal(e *Env, secrets bool) error {
 	if secrets && (e.JSON || !e.OutTTY) {
-		return exit.Usage("--show-secrets writes only to a terminal; other programs can " +
-			"read city.toml")
+		return exit.Usage("--show-secrets works only on a terminal; programs can read " +
+			"city.toml instead")
 	}
 	return nil
 }
 
-// Reveal adds the secrets to an inspection. The controller never sends them, so they come from the files on disk,
-// which only their owner can read.
+// Reveal adds the secrets to an inspection. The controller never sends secrets, so Reveal reads them from the files
+// on disk, which only their owner can read.
 func Reveal(e *Env, g *city.Agent, about *city.Inspection) error {
 	c, err := LoadHere(e)
 	if err != nil {

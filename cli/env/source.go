@@ -12,7 +12,7 @@ import (
 	"gcity/config"
 )
 
-// LoadHere reads the configuration of the city of the command.
+// LoadHere reads the configuration of the command's city.
 func LoadHere(e *Env) (*config.City, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -25,7 +25,7 @@ func LoadHere(e *Env) (*config.City, error) {
 	return c, err
 }
 
-// WithSource adds the flags to a command that select the files of the configuration.
+// WithSource adds the flags that select the files of the configuration to a command.
 func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
 		"read one more `FILE` of the configuration, after those that city.toml includes")
@@ -34,7 +34,7 @@ func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// Source returns the configuration that the flags select.
+// Source returns the sources of the configuration that the flags select.
 func (e *Env) Source(dir string) (config.Source, error) {
 	s := config.Source{Dir: dir, Strict: e.Strict, Environ: os.Environ()}
 	for _, f := range e.Files {
@@ -47,7 +47,7 @@ func (e *Env) Source(dir string) (config.Source, error) {
 	return s, nil
 }
 
-// SourceArgs returns the flags that select the same configuration in another process.
+// SourceArgs returns flags that select the same configuration in another process.
 func (e *Env) SourceArgs() []string {
 	var args []string
 	for _, f := range e.Files {
@@ -62,8 +62,8 @@ func (e *Env) SourceArgs() []string {
 	return args
 }
 
-// LoadAt reads the configuration that the flags select. Without flags it reads it as the running controller would;
-// running is a snapshot of that, and nil means that the environment is that of this process.
+// LoadAt reads the configuration that the flags select. Without flags it reads the one that the running controller
+// uses. running is a snapshot of that controller; if it is nil, LoadAt uses this process's environment.
 func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
 	s := folder.SourceAs(dir, running)
 	if len(e.Files) > 0 || e.Strict {

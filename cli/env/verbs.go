@@ -11,7 +11,7 @@ import (
 	"gcity/cli/output"
 )
 
-// CityVerb returns a command that does one thing to the city.
+// CityVerb returns a command that sends one fixed command to the city.
 func CityVerb(e *Env, use, short string, what city.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: Exactly(0),
@@ -26,7 +26,7 @@ func CityVerb(e *Env, use, short string, what city.Command) *cobra.Command {
 	}
 }
 
-// Do carries a command out and prints its result.
+// Do sends a command to the city and prints the result.
 func (e *Env) Do(ctx context.Context, l *Link, what city.Command) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
@@ -37,7 +37,7 @@ func (e *Env) Do(ctx context.Context, l *Link, what city.Command) error {
 	return e.Receipt(r)
 }
 
-// Receipt prints the answer to a command.
+// Receipt prints the result of a command.
 func (e *Env) Receipt(r city.Receipt) error {
 	if e.JSON {
 		return e.WriteJSON(r)
@@ -46,10 +46,10 @@ func (e *Env) Receipt(r city.Receipt) error {
 	return nil
 }
 
-// StatusShape returns a city in numbers, in the form that the API uses.
+// StatusShape returns the totals of a city, in the form that the API uses.
 func StatusShape(e *Env, s *city.Snapshot) api.Status {
 	out := api.StatusOf(s, e.Now())
-	if out.Version == "" { // the snapshot comes from package offline
+	if out.Version == "" { // snapshots from package offline have no version
 		out.Version = e.Version
 	}
 	return out

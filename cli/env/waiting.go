@@ -15,11 +15,11 @@ import (
 const (
 	// SayAfter is how long an operation may take before a message is printed.
 	SayAfter = time.Second
-	// SayEvery is the time between two checks of what a stop waits for.
+	// SayEvery is the time between two checks of what a stop is waiting for.
 	SayEvery = 250 * time.Millisecond
 )
 
-// SayEnding prints on stderr what the stop of a city waits for. It starts after a moment and ends when done is
+// SayEnding prints on stderr what the stop of a city is waiting for. It begins after SayAfter and ends when done is
 // called.
 func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -49,7 +49,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// SaySettling prints on stderr which agents a start without a controller waits for.
+// SaySettling prints on stderr which agents a start without a controller is waiting for.
 func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -68,15 +68,15 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly prints what a slow operation waits for, and until when at most. It ends when done is called.
+// Slowly prints what a slow operation is waiting for, and its time limit. It ends when done is called.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
-// SaySlow is Slowly on stderr, after a moment.
+// SaySlow prints a message about a slow operation on stderr after SayAfter.
 func (e *Env) SaySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, SayAfter, what, most)
 }
 
-// SayVerySlow is SaySlow for operations that usually take a while.
+// SayVerySlow is SaySlow with a longer delay, for operations that usually take a while.
 func (e *Env) SayVerySlow(ctx context.Context, what string, most time.Duration) (done func()) {
 	return sayLater(ctx, e, 5*SayAfter, what, most)
 }
@@ -94,7 +94,7 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Interruptible returns a context that ends at SIGINT or SIGTERM. The caller calls the second result when done.
+// Interruptible returns a context that ends at SIGINT or SIGTERM. The caller calls the second result to stop that.
 func Interruptible(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }

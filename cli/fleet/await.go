@@ -10,16 +10,18 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of cities for a command that stays open: it has content as soon as a supervisor is running.
+// awaited is the list of cities for a command that keeps running, such as the control room. It has content whenever
+// a supervisor is running.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 
 	mu      sync.Mutex
-	dir     city.Directory // nil = no supervisor has been found yet
+	dir     city.Directory // nil until a supervisor is found
 	closeIt func()
 }
 
-// AwaitDirectory returns nil if there cannot be such a list. With --read-only the list has no verbs.
+// AwaitDirectory returns the list of cities, or nil if the supervisor's folder is unknown. With --read-only the
+// list refuses changes.
 func AwaitDirectory(e *env.Env) (city.Directory, func()) {
 	if e.Cities == nil {
 		return nil, func() {}
@@ -39,7 +41,7 @@ func (w *awaited) close() {
 	}
 }
 
-// found returns the list, which outlives the supervisor that it first came from.
+// found returns the list. It stays usable when another supervisor takes over.
 func (w *awaited) found() (city.Directory, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -26,11 +26,10 @@ import (
 // RegisterCommand returns the command register.
 func RegisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "register [DIR]", Short: "Register a city with the supervisor, which runs it " +
-			"from now on",
+		Use: "register [DIR]", Short: "Register a city with the supervisor, which then runs it",
 		Args: env.Between(0, 1),
-		Long: `register adds a city to those that the supervisor of this machine runs: the one in
-DIR, or the current one. A running supervisor starts it at once, also if it waits
+		Long: `register adds the city in DIR, or the current one, to the cities that the supervisor
+of this machine runs. A running supervisor starts it at once, even if it is waiting
 for a retry. A city is identified by its folder, and by the name in its city.toml,
 which must be unique among the registered cities.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,9 +44,9 @@ func UnregisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "unregister [NAME|DIR]", Short: "Stop a city and remove it from the supervisor",
 		Args: env.Between(0, 1),
-		Long: `unregister removes a city from those that the supervisor runs, by its name or its
-folder, which may no longer exist. A running supervisor stops the city and its agents.
-Nothing in the folder changes.`,
+		Long: `unregister removes a city from the cities that the supervisor runs. Give its name or
+its folder, which may no longer exist. A running supervisor stops the city and its
+agents. Nothing in the folder changes.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string,
 			cobra.ShellCompDirective) {
 			return completeCity(e, cmd, args, typed)
@@ -88,8 +87,8 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 		if err != nil {
 			return err
 		}
-		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered; no supervisor is "+
-			"running, `gcity supervisor start` starts one", entry.Name)})
+		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered, but no supervisor "+
+			"is running; `gcity supervisor start` starts one", entry.Name)})
 	}
 	info, err := enrol(ctx, e, dir)
 	if err != nil {
@@ -102,8 +101,8 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// enrol registers a city with the running supervisor. A city that cannot run is registered too, and enrol returns
-// an error.
+// enrol registers a city with the running supervisor. If the city cannot run, it is registered too, and enrol
+// returns an error.
 func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -114,7 +113,7 @@ func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	info, err := fleet.Register(ctx, dir)
 	done()
 	if err == nil && (info.Status == city.CityRefused || info.Status == city.CityCrashed) {
-		err = fmt.Errorf("%s is registered, but does not run: %s", info.Name, CityStands(e, info))
+		err = fmt.Errorf("%s is registered, but cannot run: %s", info.Name, CityStands(e, info))
 		if strings.Contains(info.Error, "already running") {
 			err = &exit.Failure{Code: exit.CodeConflict, Err: err}
 		}
@@ -122,7 +121,7 @@ func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	return info, err
 }
 
-// CityStands returns the state of a registered city in one line.
+// CityStands returns the state of a registered city as one line.
 func CityStands(e *env.Env, i city.Info) string {
 	text := string(i.Status)
 	if i.Error != "" {
@@ -137,7 +136,7 @@ func CityStands(e *env.Env, i city.Info) string {
 	return text
 }
 
-// CityOf returns the folder of the city that an argument names, or of the current one.
+// CityOf returns the folder of the city that the argument names, or of the current city.
 func CityOf(e *env.Env, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "" {
 		e.Dir = args[0]
@@ -168,7 +167,7 @@ func unregister(ctx context.Context, e *env.Env, args []string) error {
 	return e.Receipt(city.Receipt{Message: what})
 }
 
-// known returns the registered cities, with the names that a running supervisor gives them.
+// known returns the registered cities, with the names that a running supervisor uses for them.
 func known(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered, error) {
 	fleet, _, err := host.DialSupervisor(e)
 	if err != nil {
@@ -192,7 +191,7 @@ func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	fleet, _, err := host.DialSupervisor(e)
 	if exit.IsStill(err) {
 		_, err = host.Unregister(ctx, home, entry.Path)
-		text := entry.Name + " is not registered any more; no supervisor is running"
+		text := entry.Name + " is no longer registered; no supervisor is running"
 		if left := leftOf(lookAtAll(ctx, []host.Registered{entry})[0]); left != "" {
 			text += "; " + left
 		}
@@ -206,7 +205,7 @@ func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 		if i := slices.IndexFunc(all, func(i city.Info) bool {
 			return i.Path == entry.Path
 		}); i >= 0 {
-			entry.Name = all[i].Name // the supervisor knows the name if the registry has none
+			entry.Name = all[i].Name // the registry may lack a name that the supervisor knows
 		}
 	}
 	if c, err := fleet.City(entry.Name); err == nil {
@@ -216,7 +215,7 @@ func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-// among finds a registered city by its name or its folder, which may no longer exist.
+// among returns the registered city with a name or a folder. The folder may no longer exist.
 func among(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
@@ -265,7 +264,7 @@ func among(e *env.Env, all []host.Registered, args []string) (host.Registered, e
 		Message: fmt.Sprintf("%s is not registered; %s", given, hint)}
 }
 
-// Resolved returns a path without links, as far as it exists.
+// Resolved returns a path with its symbolic links resolved, as far as the path exists.
 func Resolved(path string) string {
 	for up, rest := path, ""; ; {
 		if real, err := filepath.EvalSymlinks(up); err == nil {
@@ -278,7 +277,7 @@ func Resolved(path string) string {
 	}
 }
 
-// citiesShape is a list of cities in the form that the API uses.
+// citiesShape is a list of cities, in the form that the API uses.
 type citiesShape struct {
 	output.List[city.Info]
 	Running int `json:"running"`
@@ -294,7 +293,7 @@ func citiesOf(all []city.Info) citiesShape {
 	return out
 }
 
-// CityList returns the states of the registered cities: from the supervisor, or from their folders without one.
+// CityList returns the states of the registered cities. Without a supervisor it reads them from their folders.
 func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if err == nil {
@@ -319,8 +318,8 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	return out, nil
 }
 
-// lookAtAll returns the states of cities that have no supervisor. A city with a folder that does not respond costs
-// one timeout.
+// lookAtAll returns the states of cities when no supervisor is running. It reads them at the same time, so cities
+// that do not respond cost only one timeout.
 func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
 	looks := deadline.New[city.Info](len(all))
 	see := func(e host.Registered) func() city.Info {
@@ -344,7 +343,7 @@ func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
 	return out
 }
 
-// lookAt returns the state of a city that has no supervisor.
+// lookAt returns the state of a city when no supervisor is running.
 func lookAt(ctx context.Context, e host.Registered) city.Info {
 	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -356,7 +355,7 @@ func lookAt(ctx context.Context, e host.Registered) city.Info {
 				"unregister " + e.Name + "` removes it from the list"
 			return i
 		}
-		i.Left, _ = offline.Living(ctx, e.Path) // as far as they can be listed at once
+		i.Left, _ = offline.Living(ctx, e.Path) // with an error the number may be too low
 		return i
 	}
 	defer closeNear()
@@ -388,8 +387,8 @@ func listCities(ctx context.Context, e *env.Env) error {
 			"supervisor start` starts one")
 	}
 	if len(all) == 0 {
-		e.Sayf("no cities are registered; add one with `gcity register` in its folder, or with " +
-			"`gcity start`")
+		e.Sayf("no cities are registered; run `gcity register` or `gcity start` in a city's " +
+			"folder to add it")
 		return nil
 	}
 	return tellCities(e, all)

@@ -10,7 +10,7 @@ import (
 	"gcity/cli/host"
 )
 
-// completeCity offers the names of the registered cities, otherwise folders.
+// completeCity offers the names of the registered cities. If it cannot, it lets the shell complete folders.
 func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) ([]string,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {
@@ -19,7 +19,7 @@ func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) (
 	ctx, cancel := context.WithTimeout(cmd.Context(), env.CompleteWithin)
 	defer cancel()
 	seen := make(chan []host.Registered, 1)
-	go func() { // as with NamesFor
+	go func() { // a goroutine, for the same reason as in NamesFor
 		var all []host.Registered
 		if home, err := env.Home(e); err == nil {
 			all, _ = known(ctx, e, home)

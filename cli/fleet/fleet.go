@@ -16,13 +16,14 @@ import (
 	"gcity/tui/fleet"
 )
 
-// fleetAnswers is the time that a city has to report its state for the list of all.
+// fleetAnswers is the timeout for the state of each city in the list of all cities.
 const fleetAnswers = 2 * time.Second
 
-// ListAnswers is the time that the supervisor has to list its cities.
+// ListAnswers is the timeout for the supervisor's list of cities.
 const ListAnswers = 5 * time.Second
 
-// Directory returns the list of the cities of this machine, or nil. With --read-only it has no verbs.
+// Directory returns the list of the cities of this machine, or nil if no supervisor is running. With --read-only
+// the list refuses changes.
 func Directory(e *env.Env) (city.Directory, func(), error) {
 	if e.Cities == nil {
 		return nil, func() {}, nil
@@ -34,7 +35,7 @@ func Directory(e *env.Env) (city.Directory, func(), error) {
 	return d, closeIt, err
 }
 
-// readOnlyDirectory is a list of cities that does not allow changes to itself or to the cities.
+// readOnlyDirectory is a list of cities that refuses changes of itself and of the cities.
 type readOnlyDirectory struct{ city.Directory }
 
 // City implements city.Directory.
@@ -46,15 +47,15 @@ func (d readOnlyDirectory) City(name string) (city.Control, error) {
 	return env.ReadOnly{Control: c}, nil
 }
 
-// cityReport is a city in the list with its state, which is nil if the city did not respond.
+// cityReport is a city in the list with its state. The state is nil if the city did not respond.
 type cityReport struct {
 	city.Info
 	snap   *city.Snapshot
 	silent string
 }
 
-// TellFleet writes a row for each city. It asks all at the same time, so those that do not respond cost
-// fleetAnswers once.
+// TellFleet writes a row for each city. It requests all states at the same time, so cities that do not respond cost
+// fleetAnswers only once.
 func TellFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 	ask, cancel := context.WithTimeout(ctx, ListAnswers)
 	infos, err := d.Cities(ask)
@@ -97,8 +98,8 @@ func (r *cityReport) ask(ctx context.Context, d city.Directory) {
 
 func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 	if len(reports) == 0 {
-		_, err := fmt.Fprintln(w, "No city is registered yet; `gcity start` in a city's folder "+
-			"registers it.")
+		_, err := fmt.Fprintln(w, "no city is registered yet; run `gcity start` in a city's "+
+			"folder to register it")
 		return err
 	}
 	var rows [][]output.Cell

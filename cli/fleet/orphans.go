@@ -10,22 +10,23 @@ import (
 	"gcity/internal/shell"
 )
 
-// leftOf returns which sessions of a city are running without a controller, and how to stop them;
-// otherwise "".
+// leftOf returns a sentence about sessions of a city that run without a controller, with the command that stops
+// them. It returns "" if there are no such sessions.
 func leftOf(i city.Info) string {
 	switch i.Left {
 	case 0:
 		return ""
 	case 1:
-		return "1 session of it is still running, `gcity " +
+		return "1 session of it is still running; `gcity " +
 			"stop --city " + shell.Quote(i.Path) + "` stops it"
 	}
-	return fmt.Sprintf("%d sessions of it are still running, `gcity stop --city %s` stops them",
+	return fmt.Sprintf("%d sessions of it are still running; `gcity stop --city %s` stops them",
 		i.Left,
 		shell.Quote(i.Path))
 }
 
-// allLeft returns which sessions of registered cities are running without a controller; otherwise "".
+// allLeft returns a sentence about sessions of all registered cities that run without a controller. It returns ""
+// if there are no such sessions.
 func allLeft(ctx context.Context, e *env.Env) string {
 	all, err := CityList(ctx, e)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"gcity/cli/output"
 )
 
-// supervisorShape is a supervisor as `supervisor status --json` shows it.
+// supervisorShape is the JSON output of supervisor status.
 type supervisorShape struct {
 	Running bool      `json:"running"`
 	PID     int       `json:"pid,omitempty"`
@@ -22,9 +22,9 @@ type supervisorShape struct {
 	Started time.Time `json:"started,omitzero"`
 	Home    string    `json:"home"`
 	Socket  string    `json:"socket"`
-	// the TCP address of its API; problem is why it is not available
+	// the TCP address of its API, or the problem because of which it is not available
 	API     string      `json:"api,omitempty"`
-	Token   string      `json:"api_token_file,omitempty"` // the file with the token for the API
+	Token   string      `json:"api_token_file,omitempty"` // path of the file with the API token
 	Problem string      `json:"problem,omitempty"`
 	Cities  citiesShape `json:"cities"`
 }
@@ -73,11 +73,13 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) []string {
 	defer fleet.Close()
 	ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
 	defer cancel()
-	troubles, _ := fleet.Troubles(ctx) // the next request for the cities reports the error
+	// an error is reported by the next request, which lists the cities
+	troubles, _ := fleet.Troubles(ctx)
 	return troubles
 }
 
-// door returns the TCP address and the token of the supervisor's API; "" if it has none.
+// door returns the TCP address of the supervisor's API and its token file, as a part of a line; "" if it has no
+// address.
 func (s supervisorShape) door() string {
 	if s.API == "" || strings.Contains(s.Problem, s.API) {
 		return ""

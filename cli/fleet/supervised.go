@@ -18,13 +18,13 @@ import (
 	"gcity/events"
 )
 
-// StartKept starts a city in the background and waits until it has settled. It uses the city's own service if it
-// has one and is not registered, unless supervised is set; otherwise the supervisor, which it starts if none is
-// running.
+// StartKept starts a city in the background and waits until its agents have started. If supervised is not set and
+// the city has its own service and is not registered, that service starts it. Otherwise the supervisor does;
+// StartKept starts a supervisor if none is running.
 func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
-		return exit.Usage("the supervisor runs cities only from their city.toml: -f and --strict " +
-			"need --standalone or --foreground")
+		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
+			"--strict only with --standalone or --foreground")
 	}
 	dir, err := e.CityDir()
 	if err != nil {
@@ -38,7 +38,7 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 	}
 	home, err := env.Home(e)
 	if err != nil {
-		return fmt.Errorf("%w; `gcity start --standalone` needs no supervisor", err)
+		return fmt.Errorf("%w; `gcity start --standalone` works without a supervisor", err)
 	}
 	r, runs := host.FindSupervisor(e)
 	if err := runsElsewhere(ctx, dir, r.PID); err != nil {
@@ -63,7 +63,7 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 			return err
 		}
 		if r, err = host.RaiseSupervisor(ctx, e, home); err != nil {
-			return fmt.Errorf("%w\n`gcity start --standalone` needs no supervisor", err)
+			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
 		e.Murmur(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor status` shows it",
 			r.PID))
@@ -76,7 +76,7 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 		fmt.Sprintf("the supervisor, pid %d, keeps %s running", r.PID, info.Name))
 }
 
-// reportKept prints the result of a start in another process, once the city has settled.
+// reportKept waits until the agents of a city have started in another process, and prints the result.
 func reportKept(ctx context.Context, e *env.Env, dir string, before uint64, who string) error {
 	near, closeNear, err := folder.DialPatiently(ctx, dir)
 	if err != nil {
@@ -98,7 +98,7 @@ func reportKept(ctx context.Context, e *env.Env, dir string, before uint64, who 
 func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 	near, closeNear, err := folder.DialPatiently(ctx, dir)
 	if err != nil {
-		return nil // opening the city reports the error
+		return nil // opening the city reports this error
 	}
 	defer closeNear()
 	ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
@@ -108,21 +108,21 @@ func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 		return nil
 	}
 	return &exit.Failure{Code: exit.CodeConflict,
-		Err: fmt.Errorf("controller already running for %s (pid %d, %s): the city was not given "+
-			"to the supervisor; `gcity stop` stops it", dir, s.PID, s.Mode)}
+		Err: fmt.Errorf("a controller is already running for %s (pid %d, %s), so the supervisor "+
+			"did not take it over; `gcity stop` stops that controller", dir, s.PID, s.Mode)}
 }
 
 const (
 	settlePatience = 10 * time.Minute
-	settleQuiet    = 4 // number of equal results in a row
+	settleQuiet    = 4 // number of equal results in a row that count as settled
 )
 
-// settledFar makes the city read its configuration, and waits until no agent is starting or stopping.
+// settledFar makes another process's city read its configuration, and waits until no agent is starting or stopping.
 func settledFar(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()
 	if _, err := c.Do(ctx, city.Reload{}); err != nil {
-		// a held configuration is shown with the result
+		// if the configuration is held, the result shows that
 		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func settledFar(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot
 	for quiet := 0; ; {
 		s, err := c.Snapshot(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("not settled: %w", err)
+			return nil, fmt.Errorf("the city was started, but its agents are not all up: %w", err)
 		}
 		quiet++
 		if slices.ContainsFunc(s.Agents,
@@ -145,7 +145,8 @@ func settledFar(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot
 			return s, nil
 		}
 		if !folder.Pause(ctx, env.SayEvery/settleQuiet) {
-			return nil, fmt.Errorf("not settled: %w", ctx.Err())
+			return nil, fmt.Errorf("the city was started, but its agents are not all up: %w",
+				ctx.Err())
 		}
 	}
 }
@@ -156,7 +157,7 @@ func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.
 		Types: []string{"agent.*"}, Limit: 10_000})
 }
 
-// ReportStart prints what a start has done.
+// ReportStart prints the result of a start.
 func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (err error) {
 	if e.JSON {
 		err = e.WriteJSON(struct {
@@ -172,7 +173,7 @@ func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (
 	return err
 }
 
-// Enrolled finds a city in the registry. It reports false if the registry cannot be read.
+// Enrolled returns the registry entry of a city. It reports false if the registry cannot be read.
 func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool) {
 	home, err := env.Home(e)
 	if err != nil {
@@ -199,7 +200,7 @@ func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return err == nil && s.PID == r.PID
 }
 
-// IsKept reports whether the running supervisor has this city: it runs there, or waits there for a retry.
+// IsKept reports whether the running supervisor is responsible for this city: it runs the city, or will retry it.
 func IsKept(ctx context.Context, e *env.Env, l *env.Link) bool {
 	if l.Live {
 		return isSupervised(ctx, e, l)
@@ -210,7 +211,7 @@ func IsKept(ctx context.Context, e *env.Env, l *env.Link) bool {
 }
 
 // StopSupervised stops a city that the supervisor runs, and unregisters it. ok is false if the supervisor does not
-// run the city, or no longer does.
+// run the city.
 func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
 	home, entry, is := Enrolled(e, l.Dir)
 	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {

@@ -40,11 +40,11 @@ func SupervisorCommand(e *env.Env) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "stop", Short: "Stop all cities that the supervisor runs, then the supervisor",
+			Use: "stop", Short: "Stop the supervisor and all cities that it runs",
 			Args: env.Exactly(0),
 			Long: `stop stops the agents of all cities, and then the supervisor. The cities stay
-registered: the next supervisor runs them again. stop prints on stderr what it waits
-for. A second stop in the meantime kills the agents at once.`,
+registered: the next supervisor runs them again. While it waits, stop prints on stderr
+what it waits for. A second stop in the meantime kills the agents at once.`,
 			RunE: func(cmd *cobra.Command,
 				_ []string) error {
 				return supervisorStop(cmd.Context(), e)
@@ -58,11 +58,11 @@ for. A second stop in the meantime kills the agents at once.`,
 			},
 		},
 		&cobra.Command{
-			Use: "reload", Short: "Read cities.toml and supervisor.toml now, and retry " +
-				"failed cities", Args: env.Exactly(0),
+			Use: "reload", Short: "Reload cities.toml and supervisor.toml, and retry failed cities",
+			Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
 		}, supervisorLog(e)}
-	return env.Group("supervisor", "All cities of this machine in one process",
+	return env.Group("supervisor", "Run all cities of this machine in one process",
 		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) {
 			return env.HomeDir(e)
 		}, host.SupervisorOf))...)...)
@@ -73,17 +73,16 @@ func supervisorRun(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "run", Short: "Run all registered cities in this process until it is stopped",
 		Args: env.Exactly(0),
-		Long: `run keeps all registered cities running. TERM and INT stop them all with their
-agents, a second signal kills them at once. USR1 stops the supervisor and leaves
-the agents running. HUP reads cities.toml and supervisor.toml again, and retries
-failed cities at once.`,
+		Long: `run keeps all registered cities running. TERM and INT stop them and their agents; a
+second signal kills the agents at once. USR1 stops the supervisor without stopping the
+agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return supervise(cmd.Context(), e,
 				detached)
 		},
 	}
 	c.Flags().BoolVar(&detached, "detached", false, "write the log only to the file")
-	_ = c.Flags().MarkHidden("detached") // the flag exists
+	_ = c.Flags().MarkHidden("detached") // cannot fail: the flag exists
 	return c
 }
 
@@ -98,7 +97,7 @@ func supervisorLog(e *env.Env) *cobra.Command {
 		},
 	}
 	c.Flags().IntVarP(&lines, "lines", "n", 100, "print the last `LINES` lines")
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "then print new lines as they are written")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "print new lines as they are written")
 	return c
 }
 
@@ -195,7 +194,7 @@ func CountedCities(n int) string {
 func supervisorStop(ctx context.Context, e *env.Env) error {
 	fleet, r, err := host.DialSupervisor(e)
 	if exit.IsNotRunning(err) && r.PID != 0 {
-		fleet, err = nil, nil // it is starting or stopping
+		fleet, err = nil, nil // the supervisor is starting or stopping
 	}
 	if err != nil {
 		return err
@@ -231,7 +230,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		for _, i := range all {
 			if err == nil && i.Status == city.CityStopping && !told[i.Name] {
 				told[i.Name] = true
-				e.Murmur("waits for the agents of " + i.Name)
+				e.Murmur("waiting for the agents of " + i.Name)
 			}
 			if err == nil && i.Status == city.CityStopped && i.Error != "" {
 				failed = i.Error
@@ -266,8 +265,8 @@ func supervisorReload(e *env.Env) error {
 	if err := syscall.Kill(r.PID, syscall.SIGHUP); err != nil {
 		return fmt.Errorf("cannot reload the supervisor (pid %d): %w", r.PID, err)
 	}
-	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor, pid %d, reads its files "+
-		"again, and retries failed cities", r.PID)})
+	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor, pid %d, reloads its "+
+		"files and retries failed cities", r.PID)})
 }
 
 // supervisorLogs prints the end of the log, and new lines if follow is set.
@@ -315,7 +314,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	return nil
 }
 
-// rotated opens the new file of a log that was rotated.
+// rotated opens the new log file if the log was rotated. ok is false if it was not.
 func rotated(f *os.File, path string) (*os.File, bool) {
 	was, err := f.Stat()
 	if err != nil {
