@@ -15,12 +15,12 @@ import (
 	"gcity/internal/shell"
 )
 
-// checksAtOnce bounds how many conditions are checked at the same time.
+// checksAtOnce is the maximum number of conditions that are checked at the same time.
 const checksAtOnce = 8
 
 // CheckAll evaluates automations again, and runs the checks of their conditions.
 func (b *Aside) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
-	found, _ := b.scan() // errors of the scan are in the snapshot
+	found, _ := b.scan() // the snapshot already has the errors of the scan
 	out := slices.Clone(items)
 	var g errgroup.Group
 	g.SetLimit(checksAtOnce)

@@ -20,8 +20,8 @@ import (
 	"gcity/session"
 )
 
-// Do implements city.Control for what needs no controller: the flags in the configuration, the sizes set by hand, the
-// event log, and sessions that are alive.
+// Do implements city.Control for commands that work without a controller. They change the configuration, sizes set
+// by hand, the event log, or sessions that are alive.
 func (b *Aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	c, err := city.Tidy(c)
 	if err != nil {
@@ -62,7 +62,7 @@ func (b *Aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		b.Dir)
 }
 
-// toSession carries out a command that needs only the session.
+// toSession carries out a command that needs only the agent's session.
 func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
@@ -72,7 +72,7 @@ func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 	switch c := c.(type) {
 	case city.Kill:
 		err, done = b.Sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+
-			"; no controller is running that would start it again"
+			"; no controller is running, so it does not start again"
 		if err == nil {
 			err = b.settleAccounts(ctx, func(agent string) bool { return agent == c.Agent })
 		}
@@ -99,7 +99,7 @@ func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 // everyone selects all agents of the city.
 func everyone(string) bool { return true }
 
-// End stops the living sessions of the agents that of selects.
+// End stops the living sessions of the agents for which of returns true.
 func (b *Aside) End(ctx context.Context, of func(agent string) bool) (int, error) {
 	done := b.meanwhile(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
@@ -125,7 +125,7 @@ func (b *Aside) End(ctx context.Context, of func(agent string) bool) (int, error
 	return len(alive), errors.Join(err, b.settleAccounts(ctx, of))
 }
 
-// meanwhile prints what the command waits for, if the caller wants that.
+// meanwhile prints what the command is waiting for, if the caller has set slow.
 func (b *Aside) meanwhile(ctx context.Context, what string, most time.Duration) (done func()) {
 	if b.slow == nil {
 		return func() {}
@@ -133,7 +133,7 @@ func (b *Aside) meanwhile(ctx context.Context, what string, most time.Duration) 
 	return b.slow(ctx, what, most)
 }
 
-// settleAccounts records the ends that no controller has recorded, as a controller would, and releases the holders
+// settleAccounts records the exits that no controller has recorded, as a controller would, and releases the holders
 // of these sessions.
 func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) error {
 	all, err := b.list(ctx)
@@ -168,7 +168,7 @@ func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) 
 	return nil
 }
 
-// settleAccount records the end of a session, unless a controller did so before it ended.
+// settleAccount records the exit of a session, unless a controller has already done so.
 func (b *Aside) settleAccount(st *session.Status, recorded bool) error {
 	if recorded {
 		return nil
@@ -176,7 +176,7 @@ func (b *Aside) settleAccount(st *session.Status, recorded bool) error {
 	e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent,
 		Message: "stopped; no controller was running"}
 	if !st.Exit.Asked {
-		e.Type, e.Message = events.AgentCrashed, "ended while no controller was running: "+
+		e.Type, e.Message = events.AgentCrashed, "exited while no controller was running: "+
 			output.ExitText(st.Exit.Code, st.Exit.Signal)
 		if st.Exit.Code == 0 {
 			e.Type = events.AgentStopped
@@ -188,7 +188,7 @@ func (b *Aside) settleAccount(st *session.Status, recorded bool) error {
 	}
 	e.Payload = about
 	if _, err := folder.AppendEvent(b.Dir, e); err != nil {
-		return fmt.Errorf("cannot record the end of %q: %w", st.Agent, err)
+		return fmt.Errorf("cannot record the exit of %q: %w", st.Agent, err)
 	}
 	return nil
 }
@@ -201,11 +201,11 @@ func (b *Aside) grace() time.Duration {
 	return b.config.Daemon.ShutdownTimeout
 }
 
-// typingPause is how long no key must have been typed into a terminal before a text is sent.
+// typingPause is how long a terminal must have had no input before a text is sent to it.
 const typingPause = 2 * time.Second
 
-// sendText types a text into a session. It refuses while a user is typing there, because no controller would keep
-// the text.
+// sendText types a text into a session. It refuses if a user is typing there, because no controller is running that
+// could queue the text.
 func (b *Aside) sendText(ctx context.Context, name string, c city.Nudge) error {
 	p, ok := b.Sessions.(session.Polite)
 	if !ok || c.Now {
@@ -215,7 +215,7 @@ func (b *Aside) sendText(ctx context.Context, name string, c city.Nudge) error {
 	if errors.Is(err, session.ErrBusy) {
 		return &city.Error{Code: city.Conflict,
 			Message: fmt.Sprintf("a user is typing into agent %s, or has left a draft on its "+
-				"input line, and no controller is running that would queue the text; --now "+
+				"input line, and no controller is running that could queue the text; --now "+
 				"types it anyway", c.Agent)}
 	}
 	return err

@@ -1,2 +1,3 @@
-// Package offline answers for a city without a controller. It reads the files of the city and asks its sessions.
+// Package offline implements the requests about a city that has no controller. It reads the files of the city and
+// uses its sessions directly.
 package offline

@@ -8,8 +8,8 @@ import (
 	"gcity/session"
 )
 
-// mark sets or removes the marks of a drain. They are kept with the session, so a later controller finds them and
-// acts on them.
+// mark sets or removes the drain marks of a session. They are stored with the session, and a later controller acts
+// on them.
 func (b *Aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
@@ -34,8 +34,8 @@ func (b *Aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) 
 	return b.recordOf(e, done)
 }
 
-// remark returns what a drain command changes about a drain; done continues the agent's name. An event without a
-// type means that nothing changes.
+// remark returns how a drain command changes the drain of an agent. done is a phrase that follows the agent's name.
+// An event without a type means that nothing changes.
 func (b *Aside) remark(c city.Command, agent string, is session.Drain) (to session.Drain,
 	e events.Event, done string, err error) {
 	told := is.On()
@@ -46,17 +46,17 @@ func (b *Aside) remark(c city.Command, agent string, is session.Drain) (to sessi
 		}
 		return session.Drain{Since: b.now(), By: "operator"},
 			events.Event{Type: events.AgentDraining, Actor: "operator"},
-			"is asked to finish; no controller is running that would stop it", nil
+			"is asked to finish, but no controller is running that would stop it", nil
 	case city.Undrain:
 		if !told {
 			return is, e, "is not draining", nil
 		}
 		if is.By == "pool" {
 			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
-				" is draining because its pool wants fewer members: scale the pool"}
+				" is draining because its pool wants fewer members: use `gcity pool scale` instead"}
 		}
 		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"},
-			"goes on", nil
+			"is no longer asked to finish", nil
 	default:
 		if !told {
 			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
@@ -77,7 +77,7 @@ func DrainMarks(ctx context.Context, m session.Marker, name string) (session.Dra
 			return session.Drain{}, err
 		}
 		if text[key] = value; text[session.DrainMark] == "" {
-			break // without the first mark the others mean nothing
+			break // the other marks have no effect without the first
 		}
 	}
 	return session.ParseDrain(func(key string) string { return text[key] }), nil

@@ -15,19 +15,19 @@ import (
 	"gcity/events"
 )
 
-// flagged is an agent, pool, rig or city that has a suspended flag, with the sessions that stop with it.
+// flagged is an agent, pool, rig or city that can be suspended, and selects the sessions that stop with it.
 type flagged struct {
 	target   config.Target
-	name     string // for messages
+	name     string // its name in messages
 	Of       func(agent string) bool
-	off, on  string // types of the events
-	declared bool   // set if an event has it as its subject
+	off, on  string // event types for suspending and resuming
+	declared bool   // set if it is the subject of its events
 }
 
-// suspend writes the flag of an agent, a pool or the city ("").
+// suspend suspends or resumes an agent, a pool or the city ("") in the configuration.
 func (b *Aside) suspend(ctx context.Context, name string, off bool) (city.Receipt, error) {
 	var wants []agent.Want
-	if b.config != nil { // otherwise the edit reports the error in the file
+	if b.config != nil { // with an invalid configuration, the edit reports the error
 		wants = folder.Plan(b.config, b.Dir)
 	}
 	f, err := declarer(name, wants)
@@ -37,7 +37,7 @@ func (b *Aside) suspend(ctx context.Context, name string, off bool) (city.Receip
 	return b.flag(ctx, f, off)
 }
 
-// declarer finds the agent, pool or city ("") with this name.
+// declarer returns the agent, pool or city ("") with a name.
 func declarer(name string, wants []agent.Want) (flagged, error) {
 	if name == "" {
 		return flagged{name: "the city", Of: everyone, off: events.CitySuspended,
@@ -65,7 +65,7 @@ func declarer(name string, wants []agent.Want) (flagged, error) {
 	return f, nil
 }
 
-// OfRig returns a rig with its suspended flag.
+// OfRig returns a rig as something that can be suspended.
 func OfRig(rig string) flagged {
 	return flagged{
 		target: config.Target{Rig: rig}, name: "rig " + rig,
@@ -74,14 +74,15 @@ func OfRig(rig string) flagged {
 	}
 }
 
-// flag writes a flag. If it is set, it also stops the sessions that it applies to, as a controller would.
+// flag writes the setting suspended. If off is set, it also stops the sessions that this applies to, as a
+// controller would.
 func (b *Aside) flag(ctx context.Context, f flagged, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
 		return city.Receipt{}, err
 	}
 	e := events.Event{Type: f.on}
 	if f.declared {
-		e.Subject = f.target.Agent + f.target.Rig // one of them is empty
+		e.Subject = f.target.Agent + f.target.Rig // at least one of the two is empty
 	}
 	if !off {
 		return b.record(e, "resumed "+f.name+"; no controller is running, so nothing starts now")
@@ -110,7 +111,7 @@ func (b *Aside) record(e events.Event, what string) (city.Receipt, error) {
 	return city.Receipt{Seq: seq, Message: what}, nil
 }
 
-// recordOf is record for a message that continues the subject's name.
+// recordOf records an event. what is a phrase that follows the name of the subject in the message.
 func (b *Aside) recordOf(e events.Event, what string) (city.Receipt, error) {
 	r, err := b.record(e, what)
 	r.Message = e.Subject + " " + what
@@ -130,7 +131,7 @@ func (b *Aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 		if err := edit.SetOverride(b.Dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.recordOf(e, "will be sized by its check again once the city runs")
+		return b.recordOf(e, "follows its check again when the city runs")
 	}
 	if c.Size != p.Size(c.Size) {
 		return city.Receipt{}, &city.Error{Code: city.Invalid,
@@ -143,7 +144,7 @@ func (b *Aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 		"scale %s auto`", c.Size, p.Name))
 }
 
-// outOfBounds returns why a pool cannot have a size.
+// outOfBounds returns the error text for a size that the pool cannot have.
 func outOfBounds(name string, size, least, most int, source string) string {
 	bounds := fmt.Sprintf("its limits are %d to %d", least, most)
 	if most == 0 {

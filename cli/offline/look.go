@@ -23,18 +23,17 @@ import (
 	"gcity/session"
 )
 
-// drainTimeout is how long an agent without a pool may take to finish when it is drained; a pool has its own
-// setting.
+// drainTimeout is how long a draining agent that is not in a pool may take to finish. A pool has its own setting.
 const drainTimeout = 5 * time.Minute
 
-// look is the state of a city without a controller, read once.
+// look is the state of a city without a controller. It is read once.
 type look struct {
 	now   time.Time
-	alive map[string]session.Status // by agent, with ended sessions that are not recorded
-	usage map[string]session.Usage  // by session
+	alive map[string]session.Status // by agent; includes ended sessions that are not recorded
+	usage map[string]session.Usage  // by session name
 	past  past
 	pools map[string]city.Pool
-	mute  map[string]error // session providers that do not respond
+	mute  map[string]error // errors of session providers that do not respond
 }
 
 // Snapshot implements city.Control.
@@ -116,7 +115,7 @@ func (b *Aside) Inspect(ctx context.Context, name string) (*city.Inspection, err
 		folder.Plan(b.config, b.Dir), all, b.Sessions)
 }
 
-// pool returns the state of a pool. Without a controller its check does not run: the wanted size is the current
+// pool returns the state of a pool. Its check does not run without a controller, so the wanted size is the current
 // one, or the one set by hand.
 func (b *Aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
 	q := city.Pool{
@@ -142,7 +141,7 @@ func (b *Aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v 
 	return q
 }
 
-// agents returns the state of all wanted agents, and of other living sessions.
+// agents returns the state of all agents that should run, and of other living sessions.
 func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
 	var out []city.Agent
 	named, missed := map[string]bool{}, map[string]bool{}
@@ -159,7 +158,7 @@ func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
 		named[w.Name] = true
 		st, known := v.alive[w.Name]
 		if _, ok := v.pools[w.Pool]; ok && !known && !missed[w.Name] {
-			continue // a pool member that is not needed
+			continue // a pool member that the current size does not need
 		}
 		out = append(out, b.agent(w, st, known, v))
 	}
@@ -172,7 +171,7 @@ func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
 	return out
 }
 
-// agent returns the state of one wanted agent.
+// agent returns the state of one agent that should run.
 func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
 	a := city.Agent{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider,
@@ -202,12 +201,13 @@ func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 	case w.Problem != "":
 		a.State, a.Reason = city.Failed, w.Problem
 	case !known && v.mute[w.Spec.Provider] != nil:
-		a.State, a.Reason = city.Failed, "unknown whether it is alive: "+w.Spec.Provider+
+		a.State, a.Reason = city.Failed, "unknown whether it is running: "+w.Spec.Provider+
 			" does not respond"
 	default:
 		a.State, a.Reason = city.Exited, "no controller is running"
 		if a.Exit != nil {
-			a.Since, a.Reason = a.Exit.At, "no controller is running; ended while none was"
+			a.Since, a.Reason = a.Exit.At, "no controller is running; it exited while none "+
+				"was running"
 		}
 	}
 	if !a.Available {
@@ -216,8 +216,8 @@ func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 	return a
 }
 
-// drains sets the state of a draining agent. Its deadline is for the next controller, because only a controller
-// stops it.
+// drains sets the state of a draining agent. Only a controller stops the agent, so the deadline applies from the
+// start of the next controller.
 func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 	a.State, a.Since, a.Reason = city.Draining, d.Since, describe.ToldToFinish(d.By)
 	a.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
@@ -231,7 +231,7 @@ func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 	a.Reason += "; no controller is running that would stop it"
 }
 
-// stranger returns a living session that is not in the configuration.
+// stranger returns the state of a living session that is not in the configuration.
 func stranger(st session.Status, v *look) city.Agent {
 	a := city.Agent{Name: st.Agent, State: city.Running, Since: st.Started,
 		Reason: "alive, but not in the configuration"}
@@ -247,7 +247,7 @@ func occupy(a *city.Agent, st session.Status, v *look) {
 		at := st.Activity
 		a.Session.LastActivity = &at
 	}
-	// one sample only: the processor share is the average since its start
+	// there is only one sample, so the processor usage is the average since its start
 	if u, ok := v.usage[st.Name]; ok {
 		a.Usage = &city.Usage{RSS: u.RSS, Procs: u.Procs}
 		if life := v.now.Sub(st.Started); life > 0 {
@@ -276,15 +276,15 @@ func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
 	return out
 }
 
-// past is what the event log has about times.
+// past is what the event log shows about times.
 type past struct {
 	seq     uint64
-	stopped time.Time            // since when no controller is running
-	ends    map[string]time.Time // since when agents have their state, by name
+	stopped time.Time            // the time since which no controller is running
+	ends    map[string]time.Time // the time since which each agent has its state
 }
 
-// past reads the event log. A controller that was killed wrote no final event, so its last event counts as its end.
-// Without any controller, states count from the time the configuration was written.
+// past reads the event log. If the controller was killed, its last event counts as its end. If no controller has
+// ever run, states are dated from the last change of the configuration.
 func (b *Aside) past(ctx context.Context) past {
 	p := past{ends: map[string]time.Time{}}
 	if info, err := os.Stat(filepath.Join(b.Dir, config.FileName)); err == nil {
@@ -312,7 +312,7 @@ func (b *Aside) past(ctx context.Context) past {
 	return p
 }
 
-// of returns since when an agent without a session has its state.
+// of returns the time since which an agent without a session has its state.
 func (p past) of(name string) time.Time {
 	if t, ok := p.ends[name]; ok {
 		return t

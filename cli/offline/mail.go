@@ -18,7 +18,7 @@ import (
 	"gcity/sling"
 )
 
-// Bead implements city.Getter. A store that fails does not hide a bead of another store.
+// Bead implements city.Getter. If one store fails, beads of the other stores are still found.
 func (b *Aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	if err := b.workless(); err != nil {
 		return beads.Bead{}, err
@@ -39,7 +39,7 @@ func (b *Aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return beads.Bead{}, city.WorkError(lost)
 }
 
-// doWork creates, changes or assigns work, and writes the same events as a controller.
+// doWork creates, changes or assigns work, and writes the same events as a controller would.
 func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := b.workless(); err != nil {
 		return city.Receipt{}, err
@@ -82,12 +82,12 @@ func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error
 		return city.Receipt{}, city.WorkError(err)
 	}
 	if out.Message == "" {
-		out.Message = out.Bead.ID + " is already like that"
+		out.Message = out.Bead.ID + " has these values already"
 	}
 	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, untold
 }
 
-// depotOf returns the work of a rig; "" is the city's own.
+// depotOf returns the work of a rig, or of the city for "".
 func (b *Aside) depotOf(rig string) (*depot.Depot, error) {
 	i := slices.IndexFunc(b.stores, func(d *depot.Depot) bool { return d.Rig == rig })
 	switch {
@@ -113,7 +113,7 @@ func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung,
 			}
 			p := c.Patch
 			if p.IfRev == nil {
-				p.IfRev = &was.Rev // so that the event describes this change
+				p.IfRev = &was.Rev // with this the event describes exactly this change
 			}
 			now, err := d.Update(ctx, c.ID, p)
 			if errors.Is(err, beads.ErrConflict) && c.Patch.IfRev == nil {
@@ -126,7 +126,7 @@ func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung,
 				Events:  []events.Event{city.BeadEvent(&was, now, "", 0)},
 				Message: city.Deed(&was, now)}
 			before, convoy, closed, err := city.CloseConvoy(ctx, d, was, now)
-			// a molecule that cannot be closed now is closed by hand, as with a controller
+			// a molecule that cannot be closed now must be closed by hand, as with a controller
 			if err == nil && closed {
 				out.Events = append(out.Events, city.BeadEvent(&before, convoy, "", 0))
 			}
@@ -142,9 +142,9 @@ func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung,
 	return sling.Slung{}, lost
 }
 
-// sling assigns work by the configuration on disk.
+// sling assigns work according to the configuration on disk.
 func (b *Aside) sling(ctx context.Context, req city.SlingRequest) (sling.Slung, error) {
-	if err := b.grant.Err(); err != nil { // the target's sling_query may run a program
+	if err := b.grant.Err(); err != nil { // a sling_query of the target may run a program
 		return sling.Slung{}, err
 	}
 	snap, err := b.Snapshot(ctx)

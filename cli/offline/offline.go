@@ -21,29 +21,29 @@ import (
 	"gcity/trust"
 )
 
-// Aside is a city without a controller: what its files and its sessions show. Sessions outlive controllers, so
-// agents may be alive to watch, to type to and to stop.
+// Aside is a city without a controller, as its files and sessions show it. Sessions keep running without a
+// controller, so agents may still be alive. They can be watched, typed to and stopped.
 type Aside struct {
 	Dir      string
 	now      func() time.Time
-	config   *config.City  // nil if it is invalid
-	refused  error         // why the configuration is invalid
-	grant    trust.Grant   // for programs of the city
-	known    *folder.Known // what is known from before, nil = nothing
+	config   *config.City  // nil if the configuration is invalid
+	refused  error         // the error if the configuration is invalid
+	grant    trust.Grant   // permission to run the city's programs
+	known    *folder.Known // the saved stores and agents, nil if none were saved
 	Sessions session.Provider
-	// the city's store is first; empty if the configuration is invalid and no stores are known from before
+	// the city's store is first; empty if the configuration is invalid and no stores were saved
 	stores  []*depot.Depot
 	scanner automation.Scanner
-	deeds   map[string]automation.Memory // what the last controller saved
+	deeds   map[string]automation.Memory // the state of automations that the last controller saved
 	close   func()
 
 	slow env.Slowly // reports slow operations; may be nil
 }
 
-// newAside reads a city's files. Only commands that need a valid configuration fail if it is invalid. observe must
-// be set unless the caller holds the city's lock.
+// newAside reads a city's files. If the configuration is invalid, only commands that need it fail. observe must be
+// set unless the caller holds the city's lock.
 //
-// broken receives panics of other goroutines. If it is nil they end the program.
+// broken receives panics of other goroutines. If it is nil, a panic ends the program.
 func newAside(dir string, observe bool, now func() time.Time, broken func(error)) (*Aside, error) {
 	b := &Aside{Dir: dir, now: now}
 	if b.config, b.refused = folder.LoadCity(dir); b.refused != nil {
@@ -64,7 +64,7 @@ func newAside(dir string, observe bool, now func() time.Time, broken func(error)
 		return nil, err
 	}
 	for _, d := range b.stores {
-		undo.Add(func() { _ = d.Close() }) // it was only read
+		undo.Add(func() { _ = d.Close() }) // the store was only read, so this error loses nothing
 	}
 	return b, nil
 }
@@ -98,8 +98,8 @@ func (b *Aside) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 	return folder.FollowEvents(ctx, b.Dir, after)
 }
 
-// Output implements city.Control. For an ended agent it returns the last output: from the session until the end is
-// recorded, and from the crash file afterwards.
+// Output implements city.Control. For an agent that has exited it returns the last output: from the session until
+// the exit is recorded, then from the crash file.
 func (b *Aside) Output(ctx context.Context, agent string, lines int) (string, error) {
 	all, unknown, err := b.seen(ctx)
 	if err != nil {
@@ -115,11 +115,12 @@ func (b *Aside) Output(ctx context.Context, agent string, lines int) (string, er
 		}
 	}
 	text, err := folder.LastWords(b.Dir, agent, lines)
-	if err == nil && text == "" && unknown != nil { // it may be with one of the unknown providers
+	// its session may be with a provider that cannot be listed
+	if err == nil && text == "" && unknown != nil {
 		return "", unknown
 	}
 	if err == nil && text == "" {
-		err = exit.NotRunning("agent %q has no living session and no kept output, and no "+
+		err = exit.NotRunning("agent %q has no living session and no stored output, and no "+
 			"controller is running that would start it", agent)
 	}
 	return text, err
@@ -172,7 +173,7 @@ func (b *Aside) Attach(ctx context.Context, agent string, v city.Viewer) (city.T
 	return session.Filtered(t, classes)
 }
 
-// list returns all sessions of the city, with dead ones that are not recorded.
+// list returns all sessions of the city, including dead ones that are not recorded.
 func (b *Aside) list(ctx context.Context) ([]session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err = errors.Join(unknown, err); err != nil {
@@ -181,15 +182,16 @@ func (b *Aside) list(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// whole is seen for callers that act on the result: it waits for slow providers.
+// whole is list for callers that change something: it waits for slow providers. unknown is the reason why the
+// result is partial, nil if it is complete.
 func (b *Aside) whole(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
 	return b.part(all, err)
 }
 
-// seen is list for callers that can use a partial result. unknown is the reason why it is partial, nil if it is
-// complete.
+// seen is list for callers that can use a partial result. unknown is the reason why the result is partial, nil if
+// it is complete.
 func (b *Aside) seen(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	return b.part(all, err)
@@ -207,7 +209,8 @@ func (b *Aside) part(these []session.Status, failed error) (all []session.Status
 	return nil, nil, err
 }
 
-// Session finds the living session of an agent, by its qualified name or by the last part of it if that is unique.
+// Session returns the living session of an agent. name is the agent's qualified name, or the last part of that if
+// it is unique.
 func (b *Aside) Session(ctx context.Context, agent string) (session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err != nil {
@@ -226,7 +229,7 @@ func (b *Aside) Session(ctx context.Context, agent string) (session.Status, erro
 	if len(same) == 1 {
 		return same[0], nil
 	}
-	if unknown != nil { // it may be with one of the unknown providers
+	if unknown != nil { // its session may be with a provider that cannot be listed
 		return session.Status{}, unknown
 	}
 	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller "+

@@ -14,7 +14,7 @@ import (
 	"gcity/session"
 )
 
-// Living counts the living sessions of a city without a controller, as far as they can be listed.
+// Living returns the number of living sessions of a city without a controller, as far as they can be listed.
 func Living(ctx context.Context, dir string) (n int, err error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
@@ -25,7 +25,7 @@ func Living(ctx context.Context, dir string) (n int, err error) {
 	}
 	p, closeIt, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
 		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
-		Broken: func(error) {}}) // the count leaves out what fails
+		Broken: func(error) {}}) // sessions of providers that fail are not counted
 	if err != nil {
 		return 0, err
 	}
@@ -48,7 +48,7 @@ func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slo
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
-	release, err := folder.HoldCity(dir) // so that no controller starts agents in the meantime
+	release, err := folder.HoldCity(dir) // no controller may start agents in the meantime
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +62,7 @@ func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slo
 	return beside.End(ctx, everyone)
 }
 
-// TellBroken logs panics of goroutines that work for a city.
+// TellBroken returns a function that logs panics of goroutines that work for a city.
 func TellBroken(logger *slog.Logger) func(error) {
 	return func(err error) {
 		stack := ""

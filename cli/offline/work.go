@@ -18,10 +18,10 @@ import (
 	"gcity/events"
 )
 
-// pastRuns is how many runs of an automation are read to find its state.
+// pastRuns is how many run records of an automation are read to determine its state.
 const pastRuns = 20
 
-// openStores opens the stores of the city and of those rigs that are usable. It reads nothing yet.
+// openStores opens the stores of the city and of the rigs that are usable. It reads nothing yet.
 func (b *Aside) openStores() error {
 	var all []workstore.Place
 	switch {
@@ -46,7 +46,7 @@ func (b *Aside) openStores() error {
 	return nil
 }
 
-// workless returns why work cannot be read: the configuration is invalid, and the stores are unknown.
+// workless returns the error for work that cannot be read: the configuration is invalid and the stores are unknown.
 func (b *Aside) workless() error {
 	if b.refused == nil || b.known != nil {
 		return nil
@@ -80,8 +80,8 @@ func (b *Aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return all, nil
 }
 
-// RunOutput implements city.Control with what the records keep. A run with an open record was interrupted, and has
-// no kept output.
+// RunOutput implements city.Control with the output in the records. A run with an open record was interrupted, so
+// its output is lost.
 func (b *Aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		r, err := city.GetRun(ctx, b, run)
@@ -89,7 +89,8 @@ func (b *Aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece,
 	}
 }
 
-// work counts open work in all stores, per rig, and per pool without a check. Records of runs do not count as work.
+// work counts the open work in all stores, per rig, and per pool without a check. Records of runs do not count as
+// work.
 func (b *Aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
 	letters city.MailTally, troubles []string) {
 	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
@@ -141,7 +142,7 @@ func (b *Aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.Ri
 	return w, rigs, letters, troubles
 }
 
-// automations evaluates the automations of a scan by the records of their runs. It does not run the checks of
+// automations evaluates the automations of a scan from the records of their runs. It does not run the checks of
 // conditions.
 func (b *Aside) automations(ctx context.Context) (out []city.Automation, warnings,
 	troubles []string) {
@@ -179,7 +180,7 @@ func (b *Aside) scan() (automation.Catalog, []string) {
 
 // judge returns the state of one automation, given the result of its check, and whether its check should run.
 //
-// The controller's saved state has priority over the records, which may have been purged.
+// The controller's saved state takes precedence over the records, because old records are deleted.
 func (b *Aside) judge(ctx context.Context, d automation.Definition,
 	check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
 	item := describe.Automation(b.Dir, d)
@@ -216,8 +217,8 @@ func (b *Aside) judge(ctx context.Context, d automation.Definition,
 	return item, v, nil
 }
 
-// recall converts the records of runs, newest first, to facts. An open run was interrupted, because its controller
-// is gone.
+// recall converts the records of runs, newest first, to facts. A run that is still open was interrupted, because
+// its controller has exited.
 func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city.Automation,
 	f *automation.Facts) {
 	for i, r := range records {
@@ -232,7 +233,7 @@ func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city
 		item.Last, f.Last = &run, run.Opened
 		deed, known := b.deeds[d.Scoped()]
 		switch {
-		// the saved state has whether the run was stopped by hand
+		// only the saved state shows whether the run was stopped by hand
 		case known && !deed.Open && !deed.Last.Before(run.Opened):
 			f.Tries, f.FailedAt = deed.Tries, deed.Ended
 		case run.Outcome == "failed" && run.Ended != nil && run.Retry < d.Retry:
@@ -241,7 +242,8 @@ func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city
 	}
 }
 
-// waiting counts the events that no run has handled. For an automation without runs only new events count.
+// waiting returns the number of events that no run has handled. If the automation has never run, older events do
+// not count.
 func (b *Aside) waiting(ctx context.Context, d automation.Definition, cursor uint64,
 	records []beads.Bead) (automation.EventFacts, error) {
 	f := automation.EventFacts{Cursor: cursor}

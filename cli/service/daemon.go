@@ -18,10 +18,10 @@ import (
 	"gcity/internal/disk"
 )
 
-// WarnNoService warns that a background process is started instead of a service.
+// WarnNoService prints a warning that a background process is started instead of the service.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
-	e.Warn(fmt.Sprintf("cannot use %s: %v; starting a background process instead, which is not "+
-		"restarted after a reboot",
+	e.Warn(fmt.Sprintf("cannot use %s: %v; a background process is started instead, which does "+
+		"not start again after a reboot",
 		u.Name(), why))
 }
 
@@ -30,12 +30,12 @@ func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	if err := RaiseCity(ctx, e, u, dir); err != nil {
 		return err
 	}
-	e.Sayf("%s is running; `gcity` joins it, `gcity stop` stops it", u.Name())
+	e.Sayf("%s is running; `gcity` opens its control room, `gcity stop` stops it", u.Name())
 	return nil
 }
 
 // RaiseCity starts a city's service with systemd. It checks the configuration first, because it reports errors
-// better than systemd.
+// better than systemd does.
 func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	err := u.Raise(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {
@@ -47,15 +47,15 @@ func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return err
 }
 
-// Raise starts the unit if held reports that nothing runs. It first waits for a process of the unit that is
-// exiting, because until then systemd would do nothing.
+// Raise starts the unit if held reports that nothing is running. If a process of the unit is exiting, Raise first
+// waits for it, because until then systemd ignores a start.
 func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
 	active, _, err := u.State(ctx)
 	if errors.Is(err, ErrUnreachable) {
 		return err
 	}
 	if u.Manager.System && os.Getuid() != 0 {
-		return fmt.Errorf("its service is a system service: `%s`",
+		return fmt.Errorf("its service is a system service; start it with `%s`",
 			u.Manager.Line("start", u.Name()))
 	}
 	if held, unsure := held(); err == nil && unsure == nil && !held &&
@@ -71,7 +71,7 @@ func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
 	return nil
 }
 
-// ServedBy returns the unit that runs the city now, or nil.
+// ServedBy returns the unit that currently runs the city, or nil.
 func ServedBy(ctx context.Context, e *env.Env, dir string) *UnitFile {
 	for _, u := range Units(e, "city", dir) {
 		if active, _, err := u.State(ctx); err == nil &&
@@ -96,11 +96,11 @@ type unitState struct {
 	File    string `json:"file"`
 	System  bool   `json:"system"`
 	Enabled bool   `json:"enabled"`
-	State   string `json:"state,omitempty"` // in systemd's terms; "" = unknown
+	State   string `json:"state,omitempty"` // in systemd's terms; "" if unknown
 	Problem string `json:"problem,omitempty"`
 }
 
-// DaemonStatus prints the state of the service of a city.
+// DaemonStatus prints which process runs a city, and the state of its service.
 func DaemonStatus(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -146,7 +146,7 @@ func tellDaemon(e *env.Env, out daemonState, dir string) {
 	for _, u := range out.Units {
 		words := []string{u.State}
 		if u.State == "" {
-			words = []string{"cannot get its state from systemd: " + u.Problem}
+			words = []string{"cannot get the state of the service from systemd: " + u.Problem}
 		}
 		if !u.Enabled {
 			words = append(words, "not enabled")
@@ -155,11 +155,12 @@ func tellDaemon(e *env.Env, out daemonState, dir string) {
 			output.SafeLine(strings.Join(words, ", ")))
 	}
 	if len(out.Units) == 0 {
-		e.Sayf("it has no service; `gcity daemon install` creates one")
+		e.Sayf("the city has no service; `gcity daemon install` creates one")
 	}
 }
 
-// DaemonLogs prints the newest lines of the controller's log, and where to find those of a service.
+// DaemonLogs prints the newest lines of the controller's log. For a service it also prints the command that shows
+// its journal.
 func DaemonLogs(e *env.Env, lines int) error {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// CompleteService fills in the values from the flags and the environment.
+// CompleteService sets the fields of a service that depend on the flags and the environment.
 func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	if f.user != "" && !f.system {
 		return exit.Usage("--user needs --system: a user unit always runs as you")
@@ -44,13 +44,13 @@ func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	return nil
 }
 
-// longName returns a name that is unique to the folder of the unit.
+// longName returns a unit name that is unique for the folder of the city or supervisor.
 func (s *unit) longName() string {
 	sum := sha256.Sum256([]byte(s.at))
 	return s.Name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// servant returns the user of a system unit. The registered cities belong to the owner of their folder.
+// servant returns the user as whom a system unit runs. By default that is the owner of the folder.
 func servant(s *unit, name string) (*user.User, error) {
 	owner, err := ownerOf(s.at)
 	if err != nil {
@@ -59,8 +59,8 @@ func servant(s *unit, name string) (*user.User, error) {
 	if name == "" {
 		who, err := user.LookupId(owner)
 		if err != nil {
-			return nil, fmt.Errorf("%s belongs to the user ID %s, which has no name here; use "+
-				"--user to name the user of the service", s.at, owner)
+			return nil, fmt.Errorf("%s belongs to the user ID %s, which has no user name on this "+
+				"machine; use --user to set the user of the service", s.at, owner)
 		}
 		return who, nil
 	}
@@ -69,14 +69,15 @@ func servant(s *unit, name string) (*user.User, error) {
 		return nil, exit.Usage("--user: unknown user %q", name)
 	}
 	if s.kind == "supervisor" && who.Uid != owner {
-		return nil, exit.Usage("--user: the cities of %s do not belong to %s; select them by "+
-			"their folder: `sudo env GC_HOME=%s gcity supervisor install --system`",
+		return nil, exit.Usage("--user: the cities of %s do not belong to %s; select that user's "+
+			"cities by their folder: `sudo env GC_HOME=%s gcity supervisor install --system`",
 			s.at, name, filepath.Join(who.HomeDir, ".gc"))
 	}
 	return who, nil
 }
 
-// ownerOf returns the user ID of the owner of a folder, or of the owner that it will have.
+// ownerOf returns the user ID of the owner of a folder. If the folder does not exist yet, it is that of the nearest
+// existing parent.
 func ownerOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if up := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && up != path {
@@ -91,15 +92,15 @@ func ownerOf(path string) (string, error) {
 	return strconv.Itoa(os.Getuid()), nil
 }
 
-// ThisProgram returns the path of this program. It prefers the path that a shell finds, which stays valid when its
-// link changes.
+// ThisProgram returns the path of this program. It prefers the path under which a shell finds it, because that
+// stays valid after an upgrade.
 func ThisProgram(path string) (string, error) {
 	exe, err := os.Executable()
 	if err == nil {
 		_, err = os.Stat(exe)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot find this program for the service: %w", err)
+		return "", fmt.Errorf("cannot determine the path of this program for the service: %w", err)
 	}
 	real, err := filepath.EvalSymlinks(exe)
 	if err != nil {

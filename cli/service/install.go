@@ -28,22 +28,23 @@ type ServiceFlags struct {
 	user                                     string
 }
 
-// ServiceKind is what the commands of a group install. found returns it for the current folder. known returns only
-// its folder, so that it can be uninstalled when nothing else can be read.
+// ServiceKind describes what the commands of a group install: the city or the supervisor. found returns the service
+// for the current folder. known returns only its folder, so that uninstall works even if nothing else can be read.
 type ServiceKind struct {
-	Group string // "daemon"
-	What  string // "this city"
+	Group string // the command group, for example "daemon"
+	What  string // the name in messages, for example "this city"
 	Found func(ctx context.Context) (*unit, error)
 	known func() (kind, at string, err error)
-	held  func(at string) (bool, error) // whether it is running, with the service or not
-	pid   func(at string) int           // of the process that runs it, 0 = unknown
+	// held reports whether it is running, as a service or otherwise
+	held  func(at string) (bool, error)
+	pid   func(at string) int // pid returns the process ID, 0 if unknown
 	LetGo func(ctx context.Context, at string) (how, keeps string)
 	stop  string // the command that stops it
-	adopt string // the commands that take its agents over
+	adopt string // which commands take over its agents, as text
 	flags func(*cobra.Command) *cobra.Command
 }
 
-// installed is the result of install.
+// installed is the JSON output of install.
 type installed struct {
 	Unit    string   `json:"unit"`
 	File    string   `json:"file"`
@@ -54,7 +55,7 @@ type installed struct {
 	did     []string
 }
 
-// ServiceCommands returns install and uninstall.
+// ServiceCommands returns the commands install and uninstall.
 func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 	var f ServiceFlags
 	install := &cobra.Command{
@@ -63,43 +64,44 @@ func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 		Long: `install writes a systemd unit and enables it. By default it is a user unit, which
 runs while you are logged in, or always after "loginctl enable-linger". With
 --system it is a system unit, which runs as the folder's owner, or as --user. The
-unit gets PATH and the language of this shell: install it again when they have
-changed. A restart of the service keeps the agents, a stop stops them. install
-does not overwrite a unit that gcity has not written.`,
+unit gets PATH and the language from this shell: install it again after they have
+changed. Restarting the service keeps the agents running, stopping it stops them.
+install does not overwrite a unit that gcity did not write.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return install(cmd.Context(), e, k, f) },
 	}
-	install.Flags().BoolVar(&f.system, "system", false, "a system unit instead of a user unit")
+	install.Flags().BoolVar(&f.system, "system", false, "install a system unit instead of "+
+		"a user unit")
 	install.Flags().StringVar(&f.user, "user", "",
 		"the user of a system unit (a `name`; default: the folder's owner)")
 	install.Flags().BoolVar(&f.now, "now", false, "also start it now")
 	install.Flags().BoolVar(&f.print, "print", false,
 		"print the unit, and change nothing")
 	install.Flags().BoolVar(&f.launchd, "launchd", runtime.GOOS == "darwin",
-		"with --print: a property list for launchd")
+		"with --print: print a property list for launchd")
 	install.Flags().BoolVar(&f.force, "force", false,
-		"overwrite a unit that gcity has not written")
+		"overwrite a unit that gcity did not write")
 	uninstall := &cobra.Command{
 		Use: "uninstall", Short: "Stop the service and remove its unit", Args: env.Exactly(0),
 		Long: `uninstall stops the service and its agents; with --keep-agents the agents keep
-running for the next controller. Then it disables and removes the unit. Without a
-unit it does nothing.`,
+running for the next controller. Then it disables and removes the unit. If the unit
+does not exist, uninstall does nothing.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return uninstall(cmd.Context(), e, k,
 				f)
 		},
 	}
-	uninstall.Flags().BoolVar(&f.system, "system", false, "the system unit instead of "+
+	uninstall.Flags().BoolVar(&f.system, "system", false, "remove the system unit instead of "+
 		"the user unit")
-	uninstall.Flags().BoolVar(&f.keep, "keep-agents", false, "keep the agents running")
+	uninstall.Flags().BoolVar(&f.keep, "keep-agents", false, "do not stop the agents")
 	uninstall.Flags().BoolVar(&f.force, "force", false,
-		"remove it even if systemd cannot stop it")
+		"remove the unit even if systemd cannot stop it")
 	if k.flags != nil {
 		install = k.flags(install)
 	}
 	return []*cobra.Command{install, uninstall}
 }
 
-// CityService is the current city as a service.
+// CityService returns the description of the current city as a service.
 func CityService(e *env.Env) ServiceKind {
 	known := func() (string, string, error) {
 		dir, err := e.CityDir()
@@ -110,7 +112,7 @@ func CityService(e *env.Env) ServiceKind {
 		flags: func(c *cobra.Command) *cobra.Command { return env.WithSource(e, c) }, known: known,
 		held: folder.IsHeld,
 		pid: func(at string) int {
-			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 = unknown
+			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 means unknown
 			return pid
 		},
 		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, `gcity " +
@@ -141,8 +143,8 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// letGo returns the command that stops a controller, without its agents if possible: a city in a supervisor cannot
-// stop alone without them.
+// letGo returns the command that stops the controller of a city, and what happens to its agents. The agents keep
+// running if possible. A city in a supervisor cannot be stopped without its agents.
 func letGo(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
@@ -151,11 +153,12 @@ func letGo(s *city.Snapshot) (how, keeps string) {
 	return "gcity stop", "stops it with its agents"
 }
 
-// supervisorStop is how long all cities of a supervisor may take to stop. Their number changes while it runs, so it
-// is fixed.
+// supervisorStop is how long all cities of a supervisor may take to stop. It is fixed, because the number of cities
+// changes while the supervisor runs.
 const supervisorStop = 15 * time.Minute
 
-// SupervisorService is the supervisor of this user's cities as a service; home is its folder.
+// SupervisorService returns the description of the supervisor of this user's cities as a service. home returns its
+// folder.
 func SupervisorService(home func() (string, error),
 	running func(home string) (pid int, err error)) ServiceKind {
 	known := func() (string, string, error) {
@@ -172,7 +175,7 @@ func SupervisorService(home func() (string, error),
 			return pid != 0, err
 		},
 		pid: func(at string) int {
-			pid, _ := running(at) // 0 = unknown
+			pid, _ := running(at) // 0 means unknown
 			return pid
 		},
 		LetGo: func(_ context.Context, at string) (string, string) {
@@ -224,7 +227,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 			s.label())
 	case f.system && os.Getuid() != 0:
 		return fmt.Errorf("only root can write a system unit: run `sudo %s %s install --system`, "+
-			"or leave out --system for a user unit", s.Exe, k.Group)
+			"or omit --system for a user unit", s.Exe, k.Group)
 	}
 	m, err := ManagerOf(e, f.system)
 	if err != nil {
@@ -241,7 +244,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	return started
 }
 
-// writeUnit writes the unit, unless it exists with the same content.
+// writeUnit writes the unit. It does nothing if the file already has the same content.
 func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	have, err := m.own(s.mark())
 	if err != nil {
@@ -252,14 +255,14 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 		path = have.Path
 		s.Name = strings.TrimSuffix(strings.TrimPrefix(have.Name(), "gcity-"), ".service")
 	} else if there, err := os.ReadFile(path); err == nil {
-		if markIn(string(there)) != "" { // another city with the same name
+		if markIn(string(there)) != "" { // the unit of another city with the same name
 			s.Name = s.longName()
 			path = filepath.Join(m.Folder, s.UnitName())
 			_, err = os.ReadFile(path)
 		}
 		if err == nil && !force {
 			return nil, &exit.Failure{Code: exit.CodeConflict,
-				Err: fmt.Errorf("%s exists, and gcity has not written it: move it away, or "+
+				Err: fmt.Errorf("%s exists, and gcity did not write it: move it away, or "+
 					"overwrite it with --force", path)}
 		}
 	}
@@ -282,7 +285,8 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	return out, nil
 }
 
-// enable makes systemd enable the unit, and start it if now is set. Next lists what is left to do after an error.
+// enable makes systemd enable the unit, and start it if now is set. After an error out.Next lists the remaining
+// steps.
 func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Manager,
 	now bool) error {
 	_, err := m.Ask(ctx, "daemon-reload")
@@ -298,7 +302,7 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 		}
 		return &exit.Failure{Code: exit.CodeFailed, Err: err}
 	}
-	out.Enabled, out.did = true, append(out.did, "it is enabled: systemd starts it "+
+	out.Enabled, out.did = true, append(out.did, "enabled: systemd starts it "+
 		map[bool]string{true: "at boot", false: "when you log in"}[m.System])
 	u := &UnitFile{Manager: m, Path: out.File}
 	active, _, err := u.State(ctx)
@@ -310,7 +314,7 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 		out.Next = append(out.Next, m.Line("restart", out.Unit))
 		return nil
 	case running:
-		out.Started, out.did = true, append(out.did, "it runs")
+		out.Started, out.did = true, append(out.did, "it is running")
 		return nil
 	case !now:
 		out.Next = append(out.Next, m.Line("start", out.Unit))
@@ -328,7 +332,7 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 		out.Next = append(out.Next, m.Line("status", out.Unit))
 		return fmt.Errorf("the service did not start: %w", err)
 	}
-	out.Started, out.did = true, append(out.did, "it runs")
+	out.Started, out.did = true, append(out.did, "it is running")
 	return nil
 }
 
@@ -347,13 +351,13 @@ func tellInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
 		if strings.HasPrefix(next, "loginctl") {
 			why = "    # otherwise it stops when you log out"
 		} else if strings.Contains(next, " restart ") {
-			why = "    # switches to the new unit, and keeps the agents"
+			why = "    # applies the new unit, and keeps the agents"
 		}
 		e.Sayf("next: %s%s", next, why)
 	}
 	if s.asRoot() {
-		e.Warn("the service and all its agents run as root: an agent's mistake can change " +
-			"everything on this machine. As another user: " +
+		e.Warn("the service and all its agents run as root, so a mistake of an agent can change " +
+			"everything on this machine. To run it as another user: " +
 			"sudo gcity " + s.group + " install --system --user NAME")
 	}
 	for _, kv := range os.Environ() {
@@ -366,7 +370,7 @@ func tellInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
 	return nil
 }
 
-// Lingers reports whether this user's services run without a login.
+// Lingers reports whether this user's services run even if the user is not logged in.
 func Lingers() bool {
 	me, err := user.Current()
 	if err != nil {

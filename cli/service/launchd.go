@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// plistText returns the service as a property list of launchd.
+// plistText returns the service as a property list for launchd.
 func (s *unit) plistText() (string, error) {
 	for _, word := range append(s.command(), s.env...) {
 		if err := fitForUnit(word); err != nil {
@@ -19,7 +19,7 @@ func (s *unit) plistText() (string, error) {
 	}
 	text := func(s string) string {
 		var out strings.Builder
-		_ = xml.EscapeText(&out, []byte(s)) // a Builder does not fail
+		_ = xml.EscapeText(&out, []byte(s)) // a Builder returns no error
 		return out.String()
 	}
 	line(0, `<?xml version="1.0" encoding="UTF-8"?>`)
@@ -59,7 +59,7 @@ func (s *unit) plistText() (string, error) {
 	line(1, "<integer>5</integer>")
 	line(1, "<key>ExitTimeOut</key>")
 	line(1, "<integer>%d</integer>", s.stopSeconds())
-	line(1, "<!-- Agents outlive their controller. -->")
+	line(1, "<!-- Agents keep running when their controller exits. -->")
 	line(1, "<key>AbandonProcessGroup</key>")
 	line(1, "<true/>")
 	line(1, "<key>StandardErrorPath</key>")

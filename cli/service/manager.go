@@ -19,16 +19,16 @@ import (
 	"gcity/cli/output"
 )
 
-// Manager is a service manager: systemd, of the system or of a user.
+// Manager is a systemd instance: that of the system or that of a user.
 type Manager struct {
 	System  bool
-	Folder  string // the folder of its units
+	Folder  string // the folder with its units
 	Environ []string
 }
 
 const systemUnits = "/etc/systemd/system"
 
-// ManagerOf returns the service manager of the user, or of the system.
+// ManagerOf returns the systemd instance of the user, or of the system.
 func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	m := &Manager{System: system, Folder: systemUnits, Environ: os.Environ()}
 	if system {
@@ -39,14 +39,15 @@ func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 		home := e.Getenv("HOME")
 		if !filepath.IsAbs(home) {
 			return nil, errors.New("HOME is not set, so the folder of your units is unknown; set " +
-				"it, or use --print")
+				"HOME, or use --print")
 		}
 		base = filepath.Join(home, ".config")
 	}
 	m.Folder = filepath.Join(base, "systemd", "user")
 	if own := fmt.Sprintf("/run/user/%d", os.Getuid()); e.Getenv("XDG_RUNTIME_DIR") == "" &&
 		IsFolder(own) {
-		m.Environ = append(m.Environ, "XDG_RUNTIME_DIR="+own) // missing after su, and in cron
+		// the variable is not set after su, and in cron
+		m.Environ = append(m.Environ, "XDG_RUNTIME_DIR="+own)
 	}
 	return m, nil
 }
@@ -57,7 +58,7 @@ func IsFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Line returns a command of systemd as a user types it.
+// Line returns a command of systemd in the form in which a user types it.
 func (m *Manager) Line(args ...string) string {
 	if m.System {
 		return "sudo systemctl " + strings.Join(args, " ")
@@ -65,11 +66,11 @@ func (m *Manager) Line(args ...string) string {
 	return "systemctl --user " + strings.Join(args, " ")
 }
 
-// ErrUnreachable means that systemd is not installed, or cannot be reached from here: in a container, after
-// su, in cron.
+// ErrUnreachable means that systemd is not installed, or that it cannot be reached, for example in a container,
+// after su, or in cron.
 var ErrUnreachable = errors.New("systemd cannot be reached from here")
 
-// noBus recognises the output of systemctl without a systemd, in the language that call sets.
+// noBus matches the output of systemctl if systemd is not running. call sets the language of that output.
 var noBus = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
 })
@@ -105,7 +106,7 @@ func (m *Manager) call(ctx context.Context, most time.Duration, args ...string) 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Ask is call for a short query.
+// Ask runs a query of systemd with a short timeout.
 func (m *Manager) Ask(ctx context.Context, args ...string) (string, error) {
 	return m.call(ctx, 10*time.Second, args...)
 }
@@ -120,7 +121,7 @@ type UnitFile struct {
 // Name returns the name of the unit.
 func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
 
-// own finds the unit with a mark, or nil.
+// own returns the unit with a mark, nil if it does not exist.
 func (m *Manager) own(mark string) (*UnitFile, error) {
 	entries, err := os.ReadDir(m.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +147,7 @@ func (m *Manager) own(mark string) (*UnitFile, error) {
 	return nil, nil
 }
 
-// markIn returns the mark in a unit's text, "" if gcity has not written it.
+// markIn returns the mark in a unit's text, "" if gcity did not write the unit.
 func markIn(text string) string {
 	head, _, _ := strings.Cut(text, "\n")
 	mark, ours := strings.CutPrefix(head, "# gcity-unit:")
@@ -156,14 +157,14 @@ func markIn(text string) string {
 	return "gcity-unit:" + mark
 }
 
-// Links returns the links by which systemd starts a unit.
+// Links returns the symbolic links because of which systemd starts the unit.
 func (u *UnitFile) Links() []string {
-	// the pattern is valid
+	// the pattern is always valid
 	found, _ := filepath.Glob(filepath.Join(u.Manager.Folder, "*.wants", u.Name()))
 	return found
 }
 
-// State returns the state of the unit in systemd, or an error if it is unknown.
+// State returns the state and the process ID of the unit in systemd. It returns an error if they are unknown.
 func (u *UnitFile) State(ctx context.Context) (active string, pid string, err error) {
 	out, err := u.Manager.Ask(ctx, "show", "--property=ActiveState", "--property=MainPID", u.Name())
 	if err != nil {
@@ -180,7 +181,7 @@ func (u *UnitFile) State(ctx context.Context) (active string, pid string, err er
 	return active, pid, nil
 }
 
-// Units returns the units that run a city or a supervisor, of the user and of the system.
+// Units returns the units that run a city or a supervisor, both of the user and of the system.
 func Units(e *env.Env, kind, at string) []*UnitFile {
 	var out []*UnitFile
 	for _, system := range []bool{false, true} {
@@ -195,11 +196,12 @@ func Units(e *env.Env, kind, at string) []*UnitFile {
 	return out
 }
 
-// UnitOf returns the systemd service that a process belongs to, from its /proc/PID/cgroup, or "".
+// UnitOf returns the systemd service that a process belongs to, "" if it belongs to none. cgroup is the content of
+// /proc/PID/cgroup.
 func UnitOf(cgroup string) (unit string, system bool) {
 	_, group, found := strings.Cut(cgroup, "0::")
 	group, _, _ = strings.Cut(group, "\n")
-	if path.Base(group) == "supervisor" { // DelegateSubgroup of the unit
+	if path.Base(group) == "supervisor" { // the DelegateSubgroup of the unit
 		group = path.Dir(group)
 	}
 	unit = path.Base(group)

@@ -15,15 +15,15 @@ import (
 	"gcity/cli/output"
 )
 
-// stopPatience is how long systemd may take to stop a service; the unit has the actual limit.
+// stopPatience is the timeout of the command that stops a service. The unit itself has the actual time limit.
 const stopPatience = time.Hour
 
-// removed is the result of uninstall.
+// removed is the JSON output of uninstall.
 type removed struct {
-	Unit    string   `json:"unit,omitempty"` // "" = there was none
+	Unit    string   `json:"unit,omitempty"` // "" if the unit did not exist
 	File    string   `json:"file,omitempty"`
 	Stopped bool     `json:"stopped"`
-	Agents  string   `json:"agents,omitempty"` // "kept", "ended"
+	Agents  string   `json:"agents,omitempty"` // "kept" or "ended"
 	Next    []string `json:"next,omitempty"`
 }
 
@@ -47,7 +47,8 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 		if e.JSON {
 			return e.WriteJSON(removed{})
 		}
-		e.Sayf("nothing to do: %s has no unit of gcity's for %s", m.Folder, output.SafeLine(at))
+		e.Sayf("nothing to do: %s has no unit written by gcity for %s", m.Folder,
+			output.SafeLine(at))
 		return nil
 	}
 	out := removed{Unit: u.Name(), File: u.Path}
@@ -76,7 +77,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	case "kept":
 		e.Sayf("the agents keep running without a controller; %s", k.adopt)
 	case "ended":
-		e.Sayf("the service is stopped, with its agents")
+		e.Sayf("the service and its agents are stopped")
 	}
 	for _, next := range out.Next {
 		e.Sayf("next: %s", next)
@@ -84,7 +85,8 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	return nil
 }
 
-// end stops what runs by a unit. It returns what became of the agents: "kept", "ended", or "" if nothing ran.
+// end stops the process of a unit. It returns what happened to the agents: "kept", "ended", or "" if no process was
+// running.
 func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)
@@ -93,7 +95,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 			return "", nil
 		}
 		if errors.Is(err, ErrUnreachable) && !runsBy(k.pid(at), u) {
-			return "", nil // it was started by hand, and keeps running
+			return "", nil // it was started by hand, so it keeps running
 		}
 		return "", fmt.Errorf("the unit was not removed, because the service may be running: %w; "+
 			"run %s first, or use --force", err, k.stop)
@@ -108,7 +110,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 				"cannot be kept; try again in a moment", u.Name())
 		}
 		if err := syscall.Kill(n, syscall.SIGUSR1); err != nil {
-			return "", fmt.Errorf("cannot make process %d of %s leave its agents: %w", n,
+			return "", fmt.Errorf("process %d of %s cannot release its agents: %w", n,
 				u.Name(), err)
 		}
 		return "kept", u.awaitEnd(ctx)
@@ -116,7 +118,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 	done := e.SaySlow(ctx, "systemd to stop "+u.Name(), stopPatience)
 	defer done()
 	if _, err := u.Manager.call(ctx, stopPatience, "stop", u.Name()); err != nil {
-		return "", fmt.Errorf("the service is not stopped, so its unit was not removed: %w", err)
+		return "", fmt.Errorf("the service did not stop, so its unit was not removed: %w", err)
 	}
 	return "ended", nil
 }
@@ -131,7 +133,7 @@ func runsBy(pid int, u *UnitFile) bool {
 	return unit == u.Name() && system == u.Manager.System
 }
 
-// awaitEnd waits until a service has stopped by itself.
+// awaitEnd waits until a service has stopped on its own.
 func (u *UnitFile) awaitEnd(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, folder.ReleaseLimit)
 	defer cancel()
@@ -141,7 +143,7 @@ func (u *UnitFile) awaitEnd(ctx context.Context) error {
 		case err == nil && (active == "inactive" || active == "failed"):
 			return nil
 		case !folder.Pause(ctx, wait):
-			return fmt.Errorf("%s has released its city but does not exit; see `%s`",
+			return fmt.Errorf("%s has released its city but has not exited; see `%s`",
 				u.Name(), u.Manager.Line("status", u.Name()))
 		}
 	}

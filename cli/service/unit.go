@@ -13,23 +13,23 @@ import (
 	"unicode/utf8"
 )
 
-// unit is what a service manager can keep running: a city's controller, or the supervisor of many.
+// unit describes a service: a city's controller, or the supervisor of many cities.
 type unit struct {
-	kind   string // "city", "supervisor"
-	group  string // of the commands that install it: "daemon", "supervisor"
-	Name   string // of its unit, after "gcity-"
+	kind   string // "city" or "supervisor"
+	group  string // the command group that installs it: "daemon" or "supervisor"
+	Name   string // the part of the unit's name after "gcity-"
 	at     string // the folder that identifies it
-	about  string // for messages
+	about  string // its description in messages
 	args   []string
 	limit  time.Duration // how long it may take to stop
 	log    string        // the log file for launchd
 	System bool          // for the system, not for a user
 	User   string        // the user of a system unit
 	Exe    string
-	env    []string // "K=V"
+	env    []string // variables as "K=V"
 }
 
-// mark returns the first line of a unit, which identifies the city or supervisor that it belongs to.
+// mark returns the first line of a unit. It identifies the city or supervisor that the unit belongs to.
 func (s *unit) mark() string { return markOf(s.kind, s.at) }
 
 func markOf(kind, at string) string {
@@ -40,29 +40,30 @@ func markOf(kind, at string) string {
 // command returns the service's command line.
 func (s *unit) command() []string { return append([]string{s.Exe}, s.args...) }
 
-// serviceSlack is the time that a service has in addition to its stop: to end scripts and requests, and for a slow
-// machine.
+// serviceSlack is added to the time limit of a stop, for scripts and requests that are still running, and for slow
+// machines.
 const serviceSlack = 30 * time.Second
 
-// UnitText is the systemd unit.
+// UnitText returns the systemd unit.
 //
-// What systemd offers to lock a service in is left out, because agents are children of this one and need all that a
-// developer at this machine has. NoNewPrivileges and all that implies it (SystemCallFilter, RestrictSUIDSGID,
-// LockPersonality and their like for services that are not root's) break sudo, ping and rootless containers;
-// RestrictNamespaces the sandboxes of agents and browsers; MemoryDenyWriteExecute every JIT; PrivateTmp hides the
-// sockets of tmux and ssh agents; ProtectSystem and ProtectHome what agents are to edit; PrivateDevices, ProtectProc
-// and UMask likewise. What keeps one agent from harming the others stays: an agent that runs out of memory ends alone,
-// and a fork bomb ends at TasksMax before it fills the machine.
+// The unit does not use systemd's sandbox settings, because agents are child processes and need everything that a
+// developer on this machine can use. NoNewPrivileges breaks sudo, ping and rootless containers. So do the settings
+// that imply it: SystemCallFilter, RestrictSUIDSGID, LockPersonality and similar ones in services of other users
+// than root. RestrictNamespaces breaks the sandboxes of agents and browsers, and MemoryDenyWriteExecute every JIT.
+// PrivateTmp hides the sockets of tmux and ssh agents. ProtectSystem and ProtectHome protect the files that agents
+// should edit. PrivateDevices, ProtectProc and UMask have similar effects. The settings that protect agents from
+// one another remain: if an agent runs out of memory, only that agent dies, and TasksMax stops a fork bomb.
 //
-// For a unit of a user, and for one with User=, systemd implements ProtectClock, ProtectKernelTunables,
-// ProtectKernelModules, ProtectKernelLogs, RestrictRealtime and LockPersonality with seccomp, and sets NoNewPrivileges
-// for that: sudo would fail in every agent, and the kernel refuses those users the clock, modules and tunables anyway.
-// A unit that runs as root gets ProtectClock and RestrictRealtime, which take nothing from an agent. It does not get
-// ProtectKernel*, whose mount namespace hides what agents mount, nor LockPersonality, which keeps gdb from switching
-// off address randomization.
+// In a user unit, and in one with User=, systemd implements ProtectClock, ProtectKernelTunables,
+// ProtectKernelModules, ProtectKernelLogs, RestrictRealtime and LockPersonality with seccomp, and sets
+// NoNewPrivileges for that. sudo would then fail in every agent. The kernel denies those users access to the clock,
+// modules and tunables anyway. A unit that runs as root gets ProtectClock and RestrictRealtime, which do not affect
+// agents. It does not get ProtectKernel*, because that needs a mount namespace, which hides mounts made by agents.
+// It does not get LockPersonality either, because gdb could then not disable address randomization.
 //
-// Exit 1 is not answered by a start: it is what a city ends with that an operator stopped and that has left something.
-// 2 is, because a crash ends with it too, and 4 and 78 want a person.
+// systemd does not restart the service after exit 1, the code of a city that was stopped by an operator and left
+// processes running. The same is true for 4 and 78, which need a person. It restarts after 2, because that is also
+// the exit code of a crash.
 func (s *unit) UnitText() (string, error) {
 	exec, err := UnitWords(s.command())
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *unit) UnitText() (string, error) {
 	if err := s.writeEnv(line); err != nil {
 		return "", err
 	}
-	line("# Your own variables: keys and the like, one NAME=value per line.")
+	line("# Your own variables, such as API keys: one NAME=value per line.")
 	line("EnvironmentFile=-%%E/gcity/service.env")
 	line("")
 	line("[Install]")
@@ -108,22 +109,22 @@ func (s *unit) UnitText() (string, error) {
 	return b.String(), nil
 }
 
-// writeProcess writes how systemd runs the process: its command, restarts, stops and limits.
+// writeProcess writes the settings for the process: its command, restarts, stops and limits.
 func (s *unit) writeProcess(line func(format string, args ...any), exec string) {
 	line("ExecStart=%s", exec)
 	line("ExecReload=kill -HUP $MAINPID")
 	line("Restart=on-failure")
 	line("RestartSec=5")
-	line("# Stopped with processes left; already running; invalid configuration.")
+	line("# Exit codes: stopped with processes left; already running; invalid configuration.")
 	line("RestartPreventExitStatus=1 4 78")
-	line("# A restart keeps the agents, a stop stops them.")
+	line("# Restarting the service keeps the agents, stopping it stops them.")
 	line("KillMode=process")
 	line("RestartKillSignal=SIGUSR1")
 	line("TimeoutStopSec=%d", s.stopSeconds())
 	line("WatchdogSec=30")
 	line("# If an agent runs out of memory, only that agent dies.")
 	line("OOMPolicy=continue")
-	line("# For all agents together: this stops a fork bomb before it stops the machine.")
+	line("# A limit for all agents together: a fork bomb fails before it uses up the machine.")
 	line("TasksMax=%d", maxTasks)
 	if s.System && s.asRoot() {
 		line("ProtectClock=yes")
@@ -155,7 +156,7 @@ func (s *unit) asRoot() bool {
 // UnitName returns the name of the unit.
 func (s *unit) UnitName() string { return "gcity-" + s.Name + ".service" }
 
-// stopSeconds returns the timeout of systemd for a stop.
+// stopSeconds returns the timeout of systemd for stopping the service.
 func (s *unit) stopSeconds() int {
 	return int(max(90*time.Second, (s.limit + serviceSlack).Round(10*time.Second)).Seconds())
 }
@@ -171,7 +172,8 @@ func isNameRune(r rune) bool {
 		strings.ContainsRune("_.-", r)
 }
 
-// UnitWords writes a command line in the syntax of systemd. The colon in it prevents variable substitution.
+// UnitWords returns a command line in the syntax of systemd. It begins with a colon, which disables variable
+// substitution.
 func UnitWords(args []string) (string, error) {
 	var words []string
 	for _, arg := range args {
@@ -191,7 +193,7 @@ func UnitWords(args []string) (string, error) {
 	return line, nil
 }
 
-// unitWord writes one word in the syntax of systemd.
+// unitWord returns one word in the syntax of systemd.
 func unitWord(s string) (string, error) {
 	if err := fitForUnit(s); err != nil {
 		return "", err
@@ -212,18 +214,18 @@ func fitForUnit(s string) error {
 	return nil
 }
 
-// unitSafe returns a name with every character replaced that a unit's name cannot have.
+// unitSafe returns a name in which every character that a unit's name cannot have is replaced.
 func unitSafe(name string) string {
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return !isNameRune(r) }), "-")
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")
 }
 
-// variables that install copies from its own environment, because a service manager starts with almost none
+// variables that install copies from its own environment, because a service manager sets almost none
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
-// serviceEnviron returns the environment of a service. own means that it runs as the current user; otherwise its
-// home folder is home.
+// serviceEnviron returns the environment of a service. own means that it runs as the current user. Otherwise home
+// is the home folder of its user.
 func serviceEnviron(environ []string, own bool, home string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -232,7 +234,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 		case value == "":
 		case name == "PATH":
 			out = append(out, "PATH="+servicePath(value, own, home))
-		// folders of another user
+		// the value may name a folder of the current user
 		case !own && name != "LANG" && name != "TZ" && !strings.HasPrefix(name, "LC_"):
 		case strings.HasPrefix(name, "LC_"), slices.Contains(serviceVariables, name):
 			out = append(out, kv)
@@ -241,7 +243,7 @@ func serviceEnviron(environ []string, own bool, home string) []string {
 	return out
 }
 
-// servicePath returns a PATH without folders of a single session, and without relative folders.
+// servicePath returns a PATH without relative folders and without folders that exist only for one session.
 func servicePath(path string, own bool, home string) string {
 	var dirs []string
 	if !own && home != "" {
