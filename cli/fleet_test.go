@@ -57,7 +57,7 @@ func TestAllCitiesAsATable(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 	out.Reset()
-	if code := run(t.Context(), machine(citytest.NewMachine(), &out, &errs), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "No city is registered") {
+	if code := run(t.Context(), machine(citytest.NewMachine(), &out, &errs), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "no city is registered") {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 }

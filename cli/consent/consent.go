@@ -16,7 +16,7 @@ import (
 	"gcity/trust"
 )
 
-// trustShape is what a city would run, as `gcity trust` prints it.
+// trustShape is the JSON output of trust: what a city would run.
 type trustShape struct {
 	Path     string         `json:"path"`
 	Owner    string         `json:"owner"`
@@ -30,13 +30,13 @@ type trustedShape struct {
 	What string `json:"what"`
 	Line string `json:"line"`
 	At   string `json:"at"`
-	New  bool   `json:"new,omitempty"` // not covered by an earlier answer
+	New  bool   `json:"new,omitempty"` // the user has not yet agreed to it
 }
 
 // DescribeTrust returns the programs of a city and whether they are trusted.
 func DescribeTrust(c *config.City) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
-		Why: "you have started or created it before", Programs: []trustedShape{}}
+		Why: "you have started or created this city before", Programs: []trustedShape{}}
 	out.Owner, _ = ownership.Of(c.Path)
 	fresh := map[string]bool{}
 	if why, always := folder.Ledger().Always(c.Path); always {
@@ -52,7 +52,8 @@ func DescribeTrust(c *config.City) trustShape {
 	}
 	for _, p := range folder.ProgramsOf(c) {
 		line := p.Line
-		if out.Trusted { // otherwise shown in full: what looks like a secret may contain a program
+		// an untrusted command line is shown in full, because the parts that look like secrets could hide a program
+		if out.Trusted {
 			line = redact.Text(line)
 		}
 		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, fresh[p.Sum()]})
@@ -68,7 +69,7 @@ func ShowTrust(e *env.Env, s trustShape) {
 		e.Sayf("  git clone of %s", output.SafeLine(redact.Text(s.Origin)))
 	}
 	if len(s.Programs) == 0 {
-		e.Sayf("  runs no program")
+		e.Sayf("  runs no programs")
 		return
 	}
 	e.Sayf("  runs %s:", describe.Count(len(s.Programs), "program"))
@@ -81,11 +82,11 @@ func ShowTrust(e *env.Env, s trustShape) {
 		rows = append(rows, []output.Cell{mark, output.Plain(output.SafeLine(p.What)),
 			output.Plain(output.SafeLine(p.Line)), output.Plain(output.SafeLine(p.At))})
 	}
-	// asked even if the table cannot be printed
+	// ask even if the table cannot be printed
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
 }
 
-// AskTrust asks whether the programs may run. Enter alone means no.
+// AskTrust asks whether the programs may run, and reports whether the user agrees. The enter key alone means no.
 func AskTrust(e *env.Env, s trustShape) bool {
 	fmt.Fprintf(e.Err, "%s. Let these programs run as you? [y/N] ", s.Why)
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
@@ -96,7 +97,7 @@ func AskTrust(e *env.Env, s trustShape) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// mayRun returns nil if the city may be started. On a terminal it asks for missing trust.
+// mayRun returns nil if the city may be started. On a terminal it asks the user to trust an untrusted city.
 func mayRun(e *env.Env, dir string, c *config.City) error {
 	err := folder.Trusted(dir, c).Err()
 	if err == nil || e.ReadOnly {
@@ -114,7 +115,7 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	return folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
 }
 
-// MayStart is mayRun for a city with a configuration that is not read yet.
+// MayStart is mayRun for a city with a configuration that was not read yet.
 func MayStart(e *env.Env, dir string) error {
 	c, err := e.LoadAt(dir, nil)
 	if err != nil {
@@ -130,6 +131,6 @@ func InitTrust(e *env.Env, dir string) {
 		err = folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
 	}
 	if err != nil {
-		e.Warn("the new city is not trusted yet, run `gcity trust`: " + err.Error())
+		e.Warn("the new city is not trusted yet; run `gcity trust`: " + err.Error())
 	}
 }

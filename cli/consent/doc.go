@@ -1,2 +1,2 @@
-// Package consent asks the user whether the programs that a city names may run.
+// Package consent asks the user whether the programs of a city may run.
 package consent

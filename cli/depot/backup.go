@@ -9,18 +9,18 @@ import (
 	"gcity/cli/workstore"
 )
 
-// BuiltIn returns the store of a depot if it is the built-in one.
+// BuiltIn returns the store of a depot if it is the built-in one, otherwise an error.
 func (d *Depot) BuiltIn() (workstore.EmbeddedStore, error) {
 	s, ok := d.Store.(workstore.EmbeddedStore)
 	if !ok {
-		return nil, fmt.Errorf("the work of %s is kept by %s; back it up and restore it with "+
+		return nil, fmt.Errorf("the work of %s is stored by %s; back it up and restore it with "+
 			"that program: %w",
 			d.Title(), d.By.Provider, errors.ErrUnsupported)
 	}
 	return s, nil
 }
 
-// BackupFor returns the backup that the arguments name.
+// BackupFor returns the path of the backup that the arguments select.
 func (d *Depot) BackupFor(args []string) (string, error) {
 	if len(args) > 0 {
 		return filepath.Abs(args[0])

@@ -21,23 +21,24 @@ import (
 	"gcity/events"
 )
 
-// WorkTimeout is how long a command may take that uses a store; bulkTimeout if it reads or writes all of it.
+// WorkTimeout is the timeout of a command that uses a store. bulkTimeout is that of a command that reads or writes
+// the whole store.
 const (
 	WorkTimeout = 30 * time.Second
 	bulkTimeout = 10 * time.Minute
 )
 
-// Depot is an open store with its city.
+// Depot is the store of a command, with its city.
 type Depot struct {
 	workstore.Store
 	workstore.Place
 	City   string            // the city's folder, which has the event log
-	Places []workstore.Place // all, the city first
-	// the store was named explicitly: it is searched before that of an ID's prefix
+	Places []workstore.Place // all places, with the city first
+	// the store was selected explicitly, so it is searched before the one with the ID's prefix
 	meant bool
 }
 
-// Count returns how many beads match a query. For a store that cannot count it lists them all.
+// Count returns how many beads match a query. If the store cannot count, Count lists the beads.
 func (d *Depot) Count(ctx context.Context, q beads.Query) (int, error) {
 	if s, ok := d.Store.(beads.Counter); ok {
 		return s.Count(ctx, q)
@@ -47,18 +48,18 @@ func (d *Depot) Count(ctx context.Context, q beads.Query) (int, error) {
 	return len(all), err
 }
 
-// Restore implements beads.Restorer, if the store does.
+// Restore implements beads.Restorer. It returns an error if the store does not support that.
 func (d *Depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
 	if s, ok := d.Store.(beads.Restorer); ok {
 		return s.Restore(ctx, all)
 	}
-	return beads.Restored{}, fmt.Errorf("the work of %s is kept by %s, which cannot import beads "+
-		"with their IDs and times: %w; use its own import",
+	return beads.Restored{}, fmt.Errorf("the work of %s is stored by %s, which cannot import "+
+		"beads with their IDs and times: %w; use its own import",
 		d.Title(), d.By.Provider, errors.ErrUnsupported)
 }
 
-// PlacesIn returns the stores of a city. If the file is invalid, it uses the configuration of the running
-// controller, or what is known from before: an error in the file does not keep agents from their work.
+// PlacesIn returns the places of a city. If the configuration on disk is invalid, it uses the one in the running
+// controller, or the saved stores. So agents can work while the file has an error.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
 	c, refused := folder.LoadCity(dir)
 	if refused == nil {
@@ -80,8 +81,8 @@ func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, e
 	return nil, folder.NeedsFile(refused, folder.UnknownWork)
 }
 
-// openWork opens the store of a command: that of the named rig, or of --city, of BEADS_DIR, of the rig GC_RIG, or
-// of the city, in that order.
+// openWork opens the store of a command. The first of these that is set selects it: rig, --city, BEADS_DIR, GC_RIG,
+// the current city.
 func openWork(ctx context.Context, e *env.Env, rig string) (*Depot, error) {
 	dir, err := e.CityDir()
 	if err != nil {
@@ -115,13 +116,13 @@ func openWork(ctx context.Context, e *env.Env, rig string) (*Depot, error) {
 	return &Depot{Store: s, Place: at, City: dir, Places: all, meant: meant}, nil
 }
 
-// WithWork sets the function of a command that uses an open store, and adds the flag --rig. changes means that the
-// command fails with --read-only.
+// WithWork sets RunE of a command that needs an open store, and adds the flag --rig. changes means that the command
+// is refused with --read-only.
 func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, d *Depot, args []string) error) *cobra.Command {
 	var rig string
 	c.Flags().StringVar(&rig, "rig", "",
-		"the work of this rig (default: of BEADS_DIR, of GC_RIG, or of the city)")
+		"use the work of this rig (default: from BEADS_DIR or GC_RIG, otherwise the city's)")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
 		if changes && e.ReadOnly {
 			return env.RefusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
@@ -147,7 +148,7 @@ func WithWork(e *env.Env, c *cobra.Command, changes bool,
 	return c
 }
 
-// WorkProblem adds the code for the exit status to an error of a store.
+// WorkProblem returns an error of a store with the code that determines the exit code.
 func WorkProblem(err error) error {
 	var invalid *beads.Invalid
 	code := city.Code("")
@@ -173,7 +174,7 @@ type beadWord struct {
 	ParentID string       `json:"parent_id,omitempty"`
 	Labels   []string     `json:"labels,omitempty"`
 	Depth    int          `json:"depth,omitempty"` // see automation.Depth
-	Op       string       `json:"op,omitempty"`    // the operation, see CreateOnce
+	Op       string       `json:"op,omitempty"`    // the operation; see CreateOnce
 }
 
 // Announce sends an event about a bead to the city.
@@ -187,7 +188,7 @@ func Announce(ctx context.Context, e *env.Env, d *Depot, kind string, b beads.Be
 		Payload: payload})
 }
 
-// Emit writes an event: through the controller if one is running, otherwise into the log.
+// Emit writes an event, through the controller if one is running, otherwise directly to the log.
 func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	ev.Actor = e.Actor()
 	near, closeNear, err := e.Dial(dir)
@@ -205,7 +206,7 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 	return nil
 }
 
-// ReadyStore creates the store of a place, as a controller does when it first uses it.
+// ReadyStore creates the store of a place, as a controller does when it first uses the store.
 func ReadyStore(ctx context.Context, e *env.Env, p workstore.Place) (err error) {
 	s, err := e.Store(p)
 	if err != nil {

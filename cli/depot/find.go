@@ -16,8 +16,8 @@ import (
 	"gcity/cli/workstore"
 )
 
-// route returns the order in which stores are searched for a bead: the named one, the one with the ID's prefix, the
-// current one, and then all others, because a prefix may have changed.
+// route returns the stores in the order in which they are searched for a bead: the explicitly selected one, the one
+// with the ID's prefix, the current one, and then all others, because a prefix may have changed.
 func (d *Depot) route(id string) []workstore.Place {
 	prefix := city.BeadPrefix(id)
 	rank := func(p workstore.Place) int {
@@ -39,8 +39,8 @@ func (d *Depot) route(id string) []workstore.Place {
 	return out
 }
 
-// Find returns a bead from the first store on its route that has it. A store that fails does not hide a bead of
-// another one. closeOther closes the depot that has it, unless that is d.
+// Find returns a bead from the first store on its route that has it. If one store fails, the others are still
+// searched. closeOther closes the depot with the bead, unless that is d.
 func Find(ctx context.Context, e *env.Env, d *Depot, id string) (_ beads.Bead, has *Depot,
 	closeOther func(), err error) {
 	nothing := func() {}
@@ -54,7 +54,7 @@ func Find(ctx context.Context, e *env.Env, d *Depot, id string) (_ beads.Bead, h
 					openErr))
 				continue
 			}
-			// writes are durable before Close, so its error does not matter
+			// writes are durable before Close, so an error of Close loses nothing
 			at, done = &Depot{Store: s, Place: p, City: d.City, Places: d.Places},
 				func() { _ = s.Close() }
 		}
@@ -73,8 +73,8 @@ func Find(ctx context.Context, e *env.Env, d *Depot, id string) (_ beads.Bead, h
 	return beads.Bead{}, d, nothing, notFound(id, d.Places, lost)
 }
 
-// notFound returns the error that no store has a bead, with the known prefixes if its own is unknown, and with the
-// stores that could not be searched.
+// notFound returns the error that no store has a bead. It lists the known prefixes if the ID's prefix is unknown,
+// and the stores that could not be searched.
 func notFound(id string, places []workstore.Place, lost []string) error {
 	text := ""
 	if known := slices.ContainsFunc(places,
@@ -89,19 +89,20 @@ func notFound(id string, places []workstore.Place, lost []string) error {
 		text += "; " + l
 	}
 	if len(lost) > 0 {
-		// the bead may be in one of those stores
+		// the bead may be in a store that could not be searched
 		return fmt.Errorf("bead %q was not found%s", id, text)
 	}
 	return fmt.Errorf("bead %q: %w%s", id, beads.ErrNotFound, text)
 }
 
-// Every is the work of all stores of a city, for reading. Operations that change something go to the first store.
+// Every reads the work of all stores of a city. Operations that change something use only the first store.
 type Every struct {
-	workstore.Store // the first
+	workstore.Store // the first store
 	others          []*Depot
 }
 
-// all opens the other stores of the city too. It warns about a store that cannot be opened, and leaves it out.
+// all opens the other stores of the city too. It prints a warning about each store that cannot be opened, and omits
+// it.
 func all(e *env.Env, d *Depot) *Depot {
 	entry := &Every{Store: d.Store}
 	for _, p := range d.Places {
@@ -110,7 +111,8 @@ func all(e *env.Env, d *Depot) *Depot {
 		}
 		s, err := e.Store(p)
 		if err != nil {
-			e.Warn(fmt.Sprintf("the work of %s is left out: %v", p.Title(), err))
+			e.Warn(fmt.Sprintf("the work of %s cannot be read and is missing here: %v", p.Title(),
+				err))
 			continue
 		}
 		entry.others = append(entry.others, &Depot{Store: s, Place: p})
@@ -118,7 +120,7 @@ func all(e *env.Env, d *Depot) *Depot {
 	return &Depot{Store: entry, Place: d.Place, City: d.City, Places: d.Places}
 }
 
-// WithAll calls a function with one store, or with all stores of the city.
+// WithAll calls a function with the store of a depot, or with all stores of its city if everything is set.
 func WithAll(e *env.Env, c *cobra.Command, d *Depot, everything bool,
 	run func(*Depot) error) (err error) {
 	switch {
@@ -132,7 +134,7 @@ func WithAll(e *env.Env, c *cobra.Command, d *Depot, everything bool,
 	return run(d)
 }
 
-// List implements beads.Store: the beads of all stores, newest first.
+// List implements beads.Store. It returns the beads of all stores, newest first.
 func (e *Every) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	out, err := e.Store.List(ctx, q)
 	for _, d := range e.others {
@@ -164,7 +166,7 @@ func (e *Every) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// close closes the other stores; the caller that opened the first one closes that.
+// close closes all stores except the first. The caller that opened the first one closes it.
 func (e *Every) close() error {
 	var err error
 	for _, d := range e.others {

@@ -19,18 +19,18 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is one change of work with a name that its caller chose. Repeating a failed command with the same
-// name does not repeat what is done already, and writes a missing event.
+// An operation is a change of work that the caller has given a name. If a command fails and is repeated with the
+// same name, it does not repeat finished changes, and writes an event that is missing.
 
 const (
-	operationLabel = "op:" // label of a bead, before the name of the operation that created it
+	operationLabel = "op:" // prefix of the label on a bead with the operation that created the bead
 	operationLimit = 64
-	operationPast  = 1000 // number of events of a bead that are searched for an operation
+	operationPast  = 1000 // how many events of a bead are searched for an operation
 	operationLook  = 20 * time.Millisecond
 )
 
-// holdOperation serialises commands with --op, so that two with the same name do not both do the work. Without --op
-// it does nothing. It waits until ctx ends.
+// holdOperation makes commands with --op wait for one another, so that two with the same name do not both change
+// something. It waits until ctx ends. Without --op it does nothing.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
 		return func() error { return nil }, nil
@@ -57,14 +57,14 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 	}
 }
 
-// Operation adds the flag that names an operation to a command.
+// Operation adds the flag --op to a command.
 func Operation(e *env.Env, c *cobra.Command) {
 	c.Flags().StringVar(&e.Op, "op", "",
 		"a name for this change: repeating the command with the same name does not "+
 			"repeat the change")
 }
 
-// checkOperation returns an error unless a name is one word of letters, digits and . _ -.
+// checkOperation returns an error if --op has other characters than letters, digits and . _ -, or is too long.
 func checkOperation(e *env.Env) error {
 	for _, r := range e.Op {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' &&
@@ -79,8 +79,8 @@ func checkOperation(e *env.Env) error {
 	return nil
 }
 
-// CreateOnce creates a bead, or finds the one that the same operation created before. announced reports that its
-// event is in the log.
+// CreateOnce creates a bead, or returns the one that the same operation already created. announced reports whether
+// the event of that bead is in the log.
 func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made beads.Bead,
 	announced bool, err error) {
 	if err := checkOperation(e); err != nil {
@@ -104,7 +104,7 @@ func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made b
 	return made, false, err
 }
 
-// Announced reports whether the log has an event of this operation about a bead.
+// Announced reports whether the log has an event of the current operation about a bead.
 func Announced(ctx context.Context, e *env.Env, d *Depot, id string) (bool, error) {
 	if err := checkOperation(e); e.Op == "" || err != nil {
 		return false, err
@@ -124,7 +124,7 @@ func Announced(ctx context.Context, e *env.Env, d *Depot, id string) (bool, erro
 	return false, nil
 }
 
-// Repeated prints that an operation is done already.
+// Repeated prints that the current operation was already done.
 func Repeated(e *env.Env, b beads.Bead) error {
 	if e.JSON {
 		return e.WriteJSON(b)
@@ -134,11 +134,11 @@ func Repeated(e *env.Env, b beads.Bead) error {
 	return nil
 }
 
-// repeatHint returns how to repeat a command with a missing event.
+// repeatHint returns advice about repeating a command with a missing event.
 func repeatHint(e *env.Env) string {
 	if e.Op != "" {
-		return "run it again with the same --op, which only writes the event"
+		return "run it again with the same --op, which writes only the event"
 	}
-	return "do not run it again, which would repeat the work; only a command with --op NAME can " +
-		"be repeated"
+	return "do not run it again, because that would repeat the change; only a command with --op " +
+		"NAME can be repeated"
 }

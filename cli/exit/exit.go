@@ -14,14 +14,14 @@ import (
 const (
 	CodeDone        = 0
 	CodeFailed      = 1
-	CodeUsage       = 2 // also the exit code of a crash in Go: a service restarts after it
+	CodeUsage       = 2 // also the exit code of a crash in Go, after which a service restarts
 	CodeNotRunning  = 3
 	CodeCannotStart = 3  // from `gcity plan`: a planned start cannot succeed
 	CodeConflict    = 4  // already running, or in conflict with the current state
 	CodeConfig      = 78 // EX_CONFIG: the configuration is invalid
 )
 
-// Failure is an error with its own exit code. Without an error, the message was printed already.
+// Failure is an error with its own exit code. If Err is nil, the message was already printed.
 type Failure struct {
 	Code int
 	Err  error
@@ -44,7 +44,7 @@ func NotRunning(format string, args ...any) error {
 	return &Failure{CodeNotRunning, fmt.Errorf(format, args...)}
 }
 
-// Quietly returns a Failure with a code and no message.
+// Quietly returns a Failure with an exit code and no message.
 func Quietly(code int) error { return &Failure{Code: code} }
 
 // Verdict returns the exit code for the result of a command, and the message to print.
@@ -87,7 +87,7 @@ func crashed(err error) bool {
 	return errors.As(err, &p)
 }
 
-// HasCode reports whether an error is a city.Error with that code.
+// HasCode reports whether an error is a city.Error with a given code.
 func HasCode(err error, code city.Code) bool {
 	var problem *city.Error
 	return errors.As(err, &problem) && problem.Code == code
@@ -104,7 +104,7 @@ func problemCode(c city.Code) int {
 	}
 }
 
-// refusal lists every error of a configuration, one per line, in the form that editors recognise.
+// refusal returns all errors of a configuration, one per line, in a form that editors recognise.
 func refusal(e *config.Error) string {
 	what := "1 error"
 	if n := len(e.Problems); n != 1 {

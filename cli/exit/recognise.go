@@ -10,7 +10,7 @@ import (
 	"gcity/supervisor"
 )
 
-// IsStill recognises the error that the city is not running.
+// IsStill reports whether err says that the city is not running.
 func IsStill(err error) bool {
 	code, _ := Verdict(err)
 	return code == CodeNotRunning
@@ -20,19 +20,19 @@ func IsNotFound(err error) bool {
 	return HasCode(err, city.NotFound) || errors.Is(err, beads.ErrNotFound)
 }
 
-// IsNotRunning recognises the error that no controller responds.
+// IsNotRunning reports whether err says that no controller is running.
 func IsNotRunning(err error) bool { return errors.Is(err, client.ErrNotRunning) }
 
-// IsCut recognises the error that the controller exited before it carried a command out.
+// IsCut reports whether err says that the controller exited before it finished a command.
 func IsCut(err error) bool {
 	problem, ok := errors.AsType[*city.Error](err)
 	return errors.Is(err, client.ErrEnded) || ok && problem.Details == city.Ended
 }
 
-// IsSilent recognises the error that the controller accepts connections but does not respond.
+// IsSilent reports whether err says that the controller accepts connections but does not respond.
 func IsSilent(err error) bool { return errors.Is(err, client.ErrSilent) }
 
-// AlreadyRunning recognises the error that another controller holds the city.
+// AlreadyRunning reports whether err says that another controller holds the city's lock.
 func AlreadyRunning(err error) bool {
 	var r *controller.RunningError
 	var s *supervisor.RunningError

@@ -14,13 +14,13 @@ import (
 	"gcity/cli/output"
 )
 
-// Command returns `gcity help`. It lists the topics, or shows a topic or the help of a command.
+// Command returns the command help. It lists the guides, or shows a guide or the help of a command.
 func Command(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or the help of a command",
 		Long: `help without an argument lists the guides. help TOPIC shows one,
-in the pager of $PAGER if stdout is a terminal. For other words help
-is the same as --help of that command.`,
+in the pager of $PAGER if stdout is a terminal. help COMMAND prints
+the same as COMMAND --help.`,
 		Example: "  gcity help start\n  gcity help pools\n  gcity help agent nudge",
 		ValidArgsFunction: func(
 			cmd *cobra.Command, args []string, _ string,
@@ -53,8 +53,8 @@ is the same as --help of that command.`,
 			}
 			of, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return exit.Usage("no command and no topic is called %q; "+
-					"`gcity help` lists the topics", strings.Join(args, " "))
+				return exit.Usage("%q is neither a command nor a topic; `gcity help` "+
+					"lists the topics", strings.Join(args, " "))
 			}
 			of.InitDefaultHelpFlag()
 			return of.Help()
@@ -78,7 +78,7 @@ func list(e *env.Env) {
 	fmt.Fprintln(e.Out, "\n`gcity help TOPIC` shows a topic, `gcity --help` lists the commands.")
 }
 
-// show writes a topic, through a pager if stdout is a terminal.
+// show writes a topic. If stdout is a terminal, it uses the user's pager.
 func show(e *env.Env, t Topic, root *cobra.Command) error {
 	text := t.Terminal(Style{
 		Title: func(s string) string { return e.Paint(output.Bold, s) },
@@ -101,7 +101,7 @@ func show(e *env.Env, t Topic, root *cobra.Command) error {
 	return nil
 }
 
-// page shows text in the user's pager, and reports whether there is one.
+// page shows text in the user's pager. It reports false if the pager cannot be used.
 func page(e *env.Env, text string) bool {
 	pager := cmp.Or(e.Getenv("PAGER"), "less -FRX")
 	program, _, _ := strings.Cut(pager, " ")

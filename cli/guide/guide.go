@@ -9,11 +9,11 @@ import (
 
 // Topic is a page of the documentation.
 type Topic struct {
-	Name  string // of the page, and of the argument of `gcity help`
+	Name  string // name of the page, and argument of `gcity help`
 	Group string
 }
 
-// The groups of topics, in the order of the list.
+// The groups of topics, in the order in which they are listed.
 const (
 	Start       = "Start here"
 	Guides      = "Guides"
@@ -21,7 +21,7 @@ const (
 	Explanation = "Explanation"
 )
 
-// Topics returns all topics, in the order of the list.
+// Topics returns all topics, in the order in which they are listed.
 func Topics() []Topic {
 	var out []Topic
 	for _, g := range []struct{ group, names string }{
@@ -38,7 +38,7 @@ func Topics() []Topic {
 	return out
 }
 
-// Find returns the topic of a name.
+// Find returns the topic with a name.
 func Find(name string) (Topic, bool) {
 	for _, t := range Topics() {
 		if t.Name == name {

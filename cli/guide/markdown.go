@@ -8,21 +8,21 @@ type kind int
 const (
 	heading kind = iota
 	paragraph
-	item  // of a list
-	code  // lines that are shown as they are
-	table // rows, without the line below the head
+	item  // an item of a list
+	code  // lines that are shown unchanged
+	table // rows of a table, without the separator below the header
 )
 
 // block is one block of a page.
 type block struct {
 	kind  kind
-	level int // of a heading
+	level int // level of a heading
 	text  string
-	lines []string   // of code
-	rows  [][]string // table rows; row 0 is the head
+	lines []string   // lines of code
+	rows  [][]string // rows of a table; row 0 is the header
 }
 
-// parse reads the part of Markdown that the pages of docs use.
+// parse parses a page. It supports only the Markdown that the pages of docs use.
 func parse(text string) []block {
 	p := &parser{lines: strings.Split(text, "\n")}
 	for p.at < len(p.lines) {

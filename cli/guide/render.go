@@ -6,18 +6,19 @@ import (
 	"strings"
 )
 
-// maxWidth is the width of text in columns, where the terminal is not narrower.
+// maxWidth is the maximum width of text in columns.
 const maxWidth = 100
 
-// Style writes parts of a page in the styles of a terminal.
+// Style has functions that add the styles of a terminal to parts of a page.
 type Style struct {
-	Title func(string) string // of a heading
-	Code  func(string) string // of code in a text
-	Block func(string) string // of a line of code
-	Width int                 // of the terminal; 0 = not a terminal
+	Title func(string) string // for a heading
+	Code  func(string) string // for code in a text
+	Block func(string) string // for a line of a code block
+	Width int                 // of the terminal, in columns; 0 if the output is not a terminal
 }
 
-// The expressions are compiled when they are used, because package variables cost every start of the program.
+// The expressions are compiled when they are used, because package variables would slow down every start of the
+// program.
 func link() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\(([^)]*)\)`) }
 func bold() *regexp.Regexp { return regexp.MustCompile(`\*\*([^*]+)\*\*`) }
 func emphasis() *regexp.Regexp {
@@ -64,7 +65,7 @@ type writer struct {
 	width int
 }
 
-// table writes each row as its first cell, followed by the other cells on lines of their own.
+// table writes the first cell of each row, followed by the other cells on separate lines.
 func (w *writer) table(rows [][]string) {
 	head := rows[0]
 	for _, row := range rows[1:] {
@@ -82,7 +83,8 @@ func (w *writer) table(rows [][]string) {
 	}
 }
 
-// inline replaces links by their text and the name of their topic, and removes marks of emphasis. Marks of code stay.
+// inline replaces each link by its text and the name of its topic, and removes emphasis. It keeps backquotes around
+// code.
 func inline(text string) string {
 	links := link()
 	text = links.ReplaceAllStringFunc(text, func(m string) string {
@@ -130,7 +132,7 @@ func (w *writer) wrap(first, rest, text string) {
 	flush()
 }
 
-// words splits a text at spaces that are outside of marks of code.
+// words splits a text at spaces, except inside backquotes.
 func words(text string) []string {
 	var out []string
 	var b strings.Builder
@@ -154,7 +156,7 @@ func words(text string) []string {
 	return out
 }
 
-// Man returns a page as a manual page of section 7. escape makes text literal in the language of man.
+// Man returns a page as a manual page of section 7. escape escapes text so that man prints it unchanged.
 func (t Topic) Man(version string, escape func(string) string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -131,12 +131,12 @@ func TestDrainAside(t *testing.T) {
 	do(city.Drain{Agent: "a"}, "", "already")
 	do(city.DrainAck{Agent: "a"}, "", "has reported done")
 	marks(session.Drain{Since: since, By: "operator", Acked: true})
-	do(city.Undrain{Agent: "a"}, "", "goes on")
+	do(city.Undrain{Agent: "a"}, "", "is no longer asked to finish")
 	marks(session.Drain{})
 	if err := session.SetDrain(t.Context(), p, "a", session.Drain{Since: since, By: "pool"}); err != nil {
 		t.Fatal(err)
 	}
-	do(city.Undrain{Agent: "a"}, city.Conflict, "scale the pool")
+	do(city.Undrain{Agent: "a"}, city.Conflict, "use `gcity pool scale`")
 	marks(session.Drain{Since: since, By: "pool"})
 	for _, nonsense := range []string{"soon", "-1", "0", "1e9", "99999999999999999999"} {
 		if err := p.SetMeta(t.Context(), "a", session.DrainMark, nonsense); err != nil {
@@ -254,7 +254,7 @@ func TestScaleAside(t *testing.T) {
 		{city.Scale{Pool: "w", Size: 0}, "its limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "off", Size: 1}, "it is off", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "x", Size: 1}, "unknown pool", city.NotFound, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Auto: true}, "sized by its check again", "", nil},
+		{city.Scale{Pool: "w", Auto: true}, "follows its check again", "", nil},
 	} {
 		r, err := b.scale(c.command, pools)
 		var problem *city.Error

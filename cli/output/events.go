@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// InOrder returns a page in the order for people: the oldest event first.
+// InOrder returns a page in display order: the oldest event first.
 func InOrder(page []events.Event) []events.Event {
 	page = slices.Clone(page)
 	slices.SortFunc(page, func(x, y events.Event) int { return cmp.Compare(x.Seq, y.Seq) })
@@ -44,8 +44,8 @@ func eventColour(kind string) string {
 	}
 }
 
-// WriteEventLines writes events without sequence numbers, "15:04:05 agent.started worker pid 4711", with dates if
-// not all are from today.
+// WriteEventLines writes events without sequence numbers, for example "15:04:05 agent.started worker pid 4711".
+// Times have a date unless all are from today.
 func (p *Printer) WriteEventLines(indent string, page []events.Event) {
 	var times []time.Time
 	for _, e := range page {

@@ -9,14 +9,14 @@ import (
 	"gcity/city"
 )
 
-// Fact writes a labelled text; nothing if the text is empty.
+// Fact writes a text with a label. It writes nothing if the text is empty.
 func (p *Printer) Fact(label, text string) {
 	if text != "" {
 		p.Sayf("  %s %s", p.Paint(Dim, fmt.Sprintf("%-9s", label)), SafeLine(text))
 	}
 }
 
-// FactLine is Fact for the output of other programs: no wider than the terminal.
+// FactLine is Fact for text from other programs: it truncates the text at the width of the terminal.
 func (p *Printer) FactLine(label, text string) {
 	if w := p.Columns(); w > 0 {
 		text = ansi.Truncate(SafeLine(text), max(0, w-factIndent), "…")
@@ -32,7 +32,7 @@ func (p *Printer) Ahead(t time.Time) string {
 	return fmt.Sprintf("%s (in %s)", p.Clock(t), Span(t.Sub(p.Now())))
 }
 
-// Next returns what happens next.
+// Next formats what happens next, and when.
 func (p *Printer) Next(n *city.Next) string {
 	switch {
 	case n == nil:
@@ -47,7 +47,7 @@ func (p *Printer) Ending(e *city.Exit) string {
 	how := ExitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.Clock(e.At),
 		e.Uptime.Round(time.Second/10))
 	if e.File != "" {
-		how += ", its output is kept in " + e.File
+		how += ", its output is stored in " + e.File
 	}
 	return how
 }

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// Colours of the tables, by meaning, from the sixteen that every terminal has and every theme sets.
+// Colours of the tables, by meaning. They are among the sixteen that every terminal has and every theme sets.
 const (
 	Red    = "31"
 	Green  = "32"
@@ -29,7 +29,7 @@ const (
 type Printer struct {
 	Out, Err       io.Writer
 	OutTTY, ErrTTY bool
-	JSON           bool // --json
+	JSON           bool // value of --json
 	Getenv         func(string) string
 	Now            func() time.Time
 }
@@ -42,10 +42,10 @@ func (p *Printer) Tint(tty bool, code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Paint is Tint for stdout.
+// Paint colours text if stdout is a terminal with colours.
 func (p *Printer) Paint(code, text string) string { return p.Tint(p.OutTTY, code, text) }
 
-// Sayf writes a line of text; with --json it writes nothing.
+// Sayf writes a line of text. With --json it writes nothing.
 func (p *Printer) Sayf(format string, args ...any) {
 	if !p.JSON {
 		fmt.Fprintf(p.Out, format+"\n", args...)
@@ -57,8 +57,8 @@ func (p *Printer) WriteJSON(v any) error {
 	return p.encode(v, "  ")
 }
 
-// encode writes a value as JSON. It escapes characters that a terminal would act on, or that change how others are
-// displayed; parsers of the JSON get them back.
+// encode writes a value as JSON. It escapes control characters and characters that change how others are displayed.
+// A JSON parser restores them.
 func (p *Printer) encode(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -71,12 +71,12 @@ func (p *Printer) encode(v any, indent string) error {
 	return err
 }
 
-// WriteJSONLine writes a value as one line, for streams.
+// WriteJSONLine writes a value as JSON on one line, for streams.
 func (p *Printer) WriteJSONLine(v any) error {
 	return p.encode(v, "")
 }
 
-// List is the shape of every list in JSON.
+// List is the form of every list in JSON.
 type List[T any] struct {
 	Items []T `json:"items"`
 	Total int `json:"total"`
@@ -89,15 +89,15 @@ func ListOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// Cell is a cell of a table: text with a colour. The text is cleaned when the table is written.
+// Cell is a text with a colour in a table. Table makes the text safe for a terminal.
 type Cell struct{ Text, Colour string }
 
 func Plain(text string) Cell { return Cell{Text: text} }
 
 func Tinted(text, colour string) Cell { return Cell{text, colour} }
 
-// Table writes aligned columns, two spaces apart, without trailing spaces. No line is wider than width (0 = any
-// width).
+// Table writes aligned columns, two spaces apart, without trailing spaces. It truncates lines at width columns; 0
+// means no limit.
 func (p *Printer) Table(w io.Writer, width int, head []string, rows [][]Cell) error {
 	widths := make([]int, len(head))
 	for i, h := range head {
@@ -139,7 +139,7 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 	return b.String()
 }
 
-// FlushRight aligns the figures of some columns, and their heads, to the right.
+// FlushRight aligns the cells and headers of some columns to the right.
 func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	for _, c := range columns {
 		widest := len(head[c])
@@ -153,7 +153,7 @@ func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	}
 }
 
-// Columns returns the width for tables: that of the terminal, or 0 for a file.
+// Columns returns the maximum width of tables: that of the terminal, or 0 if stdout is not a terminal.
 func (p *Printer) Columns() int {
 	if !p.OutTTY {
 		return 0
@@ -180,7 +180,7 @@ func StateColour(s city.State) string {
 	}
 }
 
-// Span formats a duration for people: "48s", "12m", "3h12m", "2d4h".
+// Span formats a duration in a short form: "48s", "12m", "3h12m", "2d4h".
 func Span(d time.Duration) string {
 	d = max(0, d)
 	switch {
@@ -195,7 +195,7 @@ func Span(d time.Duration) string {
 	}
 }
 
-// Percent returns the used share of one processor, "-" if it was not measured.
+// Percent formats the usage of one processor, "-" if it was not measured.
 func Percent(u *city.Usage) string {
 	switch {
 	case u == nil:
@@ -206,7 +206,7 @@ func Percent(u *city.Usage) string {
 	return fmt.Sprintf("%.0f%%", u.CPU)
 }
 
-// Memory returns the used resident memory, "-" if it was not measured.
+// Memory formats the resident memory, "-" if it was not measured.
 func Memory(u *city.Usage) string {
 	if u == nil {
 		return "-"
@@ -214,7 +214,7 @@ func Memory(u *city.Usage) string {
 	return ByteSize(uint64(max(0, u.RSS)))
 }
 
-// Age returns how long ago t was; "-" for the zero time.
+// Age formats how long ago t was, "-" for the zero time.
 func (p *Printer) Age(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -230,8 +230,7 @@ const (
 // Clock formats a time: the time of day, with the date if it is another day.
 func (p *Printer) Clock(t time.Time) string { return p.Stamps([]time.Time{t})(t) }
 
-// Stamps returns a function that formats the times of a list: all with their date if one of them is from another
-// day.
+// Stamps returns a function that formats the times of a list. If one of them is from another day, all have a date.
 func (p *Printer) Stamps(all []time.Time) func(time.Time) string {
 	layout, now := timeOfDay, p.Now().Local()
 	for _, t := range all {
@@ -258,10 +257,10 @@ func ByteSize(n uint64) string {
 	return fmt.Sprintf("%.0f %ciB", value, "KMGTPE"[unit-1])
 }
 
-// Warn prints a warning on stderr that does not change the result.
+// Warn prints a warning on stderr. It does not affect the exit code.
 func (p *Printer) Warn(text string) {
 	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
 }
 
-// Murmur prints progress on stderr, because stdout is for results.
+// Murmur prints progress on stderr, because stdout is only for results.
 func (p *Printer) Murmur(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

@@ -6,16 +6,16 @@ import (
 	"gcity/internal/screen"
 )
 
-// SafeLine converts any text to one line that a terminal only displays.
+// SafeLine converts any text to one line without control sequences.
 func SafeLine(s string) string { return screen.Plain(s) }
 
-// SafeLead is SafeLine for a list with one item per line: the first item, and the number of the others.
+// SafeLead is SafeLine for a list with one item per line. It returns the first item and the number of the others.
 func SafeLead(s string) string {
 	one, others := screen.Lead(s)
 	return one + others
 }
 
-// SafeText is SafeLine for several lines.
+// SafeText is SafeLine for a text of several lines. It keeps the line breaks.
 func SafeText(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -2,14 +2,14 @@ package output
 
 import "gcity/city"
 
-// AgentShape is an agent in the form that the API uses: its resource usage in fields of their own, null if it was
-// not measured.
+// AgentShape is an agent in the form that the API uses. Its resource usage is in separate fields, which are null if
+// it was not measured.
 type AgentShape struct {
 	city.Agent
-	Usage *city.Usage `json:"usage,omitempty"` // always nil: it hides the field of the agent
-	CPU   *float64    `json:"cpu"`             // of one processor, in percent
-	RSS   *int64      `json:"rss"`             // bytes
-	Procs int         `json:"procs,omitempty"` // processes
+	Usage *city.Usage `json:"usage,omitempty"` // always nil: it hides the agent's own field
+	CPU   *float64    `json:"cpu"`             // percentage of one processor
+	RSS   *int64      `json:"rss"`             // in bytes
+	Procs int         `json:"procs,omitempty"` // number of processes
 }
 
 func ShapeOf(g city.Agent) AgentShape {
@@ -28,7 +28,7 @@ func ShapesOf(agents []city.Agent) []AgentShape {
 	return out
 }
 
-// PoolShape is a pool in the form that the API uses, with its members; RigShape a rig with its agents.
+// PoolShape is a pool with its members, in the form that the API uses. RigShape is a rig with its agents.
 type PoolShape struct {
 	city.Pool
 	Members []AgentShape `json:"members"`

@@ -9,7 +9,7 @@ import (
 	"gcity/describe"
 )
 
-// Few returns the first of several names.
+// Few returns the first of several names, and the number of the others.
 func Few(names []string) string {
 	const most = 8
 	if n := len(names) - most; n > 0 {
@@ -36,13 +36,13 @@ func ExitText(code int, signal string) string {
 	return fmt.Sprintf("exit %d", code)
 }
 
-// FirstLine returns the first line of a text.
+// FirstLine splits a text into its first line and the rest.
 func FirstLine(text string) (first, rest string) {
 	first, rest, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(first), strings.TrimSpace(rest)
 }
 
-// HeadCount returns for example "3 agents: 1 quarantined, 2 running", urgent states first.
+// HeadCount returns a text such as "3 agents: 1 quarantined, 2 running", with urgent states first.
 func HeadCount(s *city.Snapshot) string {
 	if len(s.Agents) == 0 {
 		return "no agents"
@@ -50,7 +50,8 @@ func HeadCount(s *city.Snapshot) string {
 	return describe.Count(len(s.Agents), "agent") + ": " + ByState(s.Agents)
 }
 
-// ByState returns for example "1 quarantined, 2 running", urgent states first; "" without agents.
+// ByState returns a text such as "1 quarantined, 2 running", with urgent states first, or "" if there are no
+// agents.
 func ByState(agents []city.Agent) string {
 	var parts []string
 	count := (&city.Snapshot{Agents: agents}).Count()
@@ -62,7 +63,8 @@ func ByState(agents []city.Agent) string {
 	return strings.Join(parts, ", ")
 }
 
-// Loss returns what a configuration would remove: "it removes 3 of 4 running agents (a, b, c)".
+// Loss returns a text about the agents that a configuration would remove: "it removes 3 of 4 running agents (a, b,
+// c)".
 func Loss(removes []string, running int) string {
 	names := slices.Clone(removes)
 	slices.SortFunc(names, city.CompareNames)

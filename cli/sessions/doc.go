@@ -1,2 +1,2 @@
-// Package sessions opens the providers that hold the sessions of a city.
+// Package sessions opens the session providers of a city.
 package sessions

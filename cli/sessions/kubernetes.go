@@ -12,10 +12,10 @@ import (
 	"gcity/session"
 )
 
-// helperName is the program for the session provider "k8s".
+// helperName is the name of the helper program for the session provider "k8s".
 const helperName = "gcity-session-k8s"
 
-// kubernetes opens the helper for Kubernetes with the table [session.k8s].
+// kubernetes starts the helper for Kubernetes with the settings in [session.k8s].
 func (h *sessionHouse) kubernetes() (session.Provider, func(), error) {
 	c := folder.SourceOf(h.Dir).Legible()
 	if c == nil {
@@ -27,7 +27,7 @@ func (h *sessionHouse) kubernetes() (session.Provider, func(), error) {
 	}
 	p, closeIt, err := h.external("k8s", session.Plugin, helperPath(), settings)
 	if err != nil {
-		err = fmt.Errorf("%w; docs/kubernetes.md describes how to get %s", err, helperName)
+		err = fmt.Errorf("%w; docs/kubernetes.md describes how to install %s", err, helperName)
 	}
 	return p, closeIt, err
 }
@@ -49,7 +49,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// kubernetesSettings returns the keys of [session.k8s] that are set. The helper's environment has the others.
+// kubernetesSettings returns the keys of [session.k8s] that are set. For all others the helper uses its
+// environment.
 func kubernetesSettings(c *config.City) (json.RawMessage, error) {
 	k := c.Session.Kubernetes
 	all := map[string]any{}

@@ -37,8 +37,8 @@ import (
 	"gcity/trust"
 )
 
-// OpenSessions opens the session providers of a city: that of each agent, and all that hold sessions of an earlier
-// controller. A caller without the city's lock must set Observe.
+// OpenSessions opens the session providers of a city: those of its agents, and those that still have sessions of an
+// earlier controller. A caller without the city's lock must set Observe.
 func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	o.At = cmp.Or(o.At, o.Dir)
 	h := sessionHouse{SessionOptions: o}
@@ -52,7 +52,7 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	return p, func() { p.Close(); h.clearUp() }, nil
 }
 
-// clearUp removes what an earlier controller left running for sessions that have ended.
+// clearUp stops what an earlier controller left running for sessions that have ended.
 func (h *sessionHouse) clearUp() {
 	if h.Observe || h.tmux {
 		return
@@ -66,23 +66,24 @@ func (h *sessionHouse) clearUp() {
 // SessionOptions are the options for opening the sessions of a city.
 type SessionOptions struct {
 	Dir     string
-	At      string      // a path of dir that stays valid when the folder is moved; "" = dir
-	Grant   trust.Grant // for scripts among the providers
-	Observe bool        // without the city's lock
+	At      string      // a path of dir that stays valid when the folder is moved; "" means dir
+	Grant   trust.Grant // permission to run provider scripts
+	Observe bool        // the caller does not have the city's lock
 	Logger  *slog.Logger
-	Broken  func(error) // receives panics of goroutines; nil: the program ends with them
-	// the control group in which sessions start, "" for this process's own; nil: always its own
+	Broken  func(error) // receives panics of goroutines; if nil, a panic ends the program
+	// Group returns the control group in which sessions start, "" for that of this process; nil always means that
+	// of this process
 	Group func() string
 }
 
 // sessionHouse opens the session providers of a city.
 type sessionHouse struct {
 	SessionOptions
-	tmux bool // the tmux provider is open, and manages its server itself
+	tmux bool // the tmux provider is open, and manages the tmux server itself
 }
 
-// survey returns the session providers that may hold sessions of the city: those of the configuration, and those
-// that have a folder there.
+// survey returns the session providers that may have sessions of the city: those in the configuration, and those
+// with a folder in the city.
 func (h *sessionHouse) survey() []string {
 	names := []string{}
 	if c := folder.SourceOf(h.Dir).Legible(); c != nil {
@@ -101,7 +102,7 @@ func (h *sessionHouse) survey() []string {
 	return names
 }
 
-// open opens a provider by its name in the configuration.
+// open opens the provider with this name in the configuration.
 func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 	switch name {
 	case "pty":
@@ -116,7 +117,7 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 		return fake.NewDrill(), func() {}, nil
 	case "fail":
 		return fake.Refuser{
-				Why: `the session provider "fail" refuses every start, which is a drill`},
+				Why: `the session provider "fail" refuses every start; it is only for drills`},
 			func() {},
 			nil
 	case "k8s":
@@ -128,7 +129,7 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 	return nil, nil, fmt.Errorf("unknown session provider %q", name)
 }
 
-// pty opens the built-in provider of terminals.
+// pty opens the built-in provider of terminal sessions.
 func (h *sessionHouse) pty() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
@@ -166,7 +167,7 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 	}, nil
 }
 
-// external opens a program of the user: a path relative to the city, or a name on PATH.
+// external opens a provider in a program of the user. path is relative to the city, or a name on PATH.
 func (h *sessionHouse) external(name, kind, path string, settings json.RawMessage) (
 	session.Provider, func(), error) {
 	err := workstore.Unopened(h.Grant.Err())
@@ -219,21 +220,22 @@ func (h *sessionHouse) find(name, path string) (string, error) {
 	return path, ownership.Check(path)
 }
 
-// holder returns the program that holds sessions, which is this one.
+// holder returns the path of the program that holds sessions. It is this program.
 func (h *sessionHouse) holder() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("cannot find this program, which holds every session: %w", err)
+		return "", fmt.Errorf("cannot determine the path of this program, which holds every "+
+			"session: %w", err)
 	}
 	return exe, nil
 }
 
-// EndLimit is how long it may take to list and stop sessions in addition to the agents' grace, the same as in a
-// controller.
+// EndLimit is the time for listing and stopping sessions, in addition to the agents' time between interrupt and
+// kill. A controller has the same limit.
 const EndLimit = 30 * time.Second
 
-// EndSessions stops sessions at the same time and returns when all have ended, or after the grace and EndLimit. The
-// error names all that may still be running.
+// EndSessions stops sessions at the same time. It returns when all have ended, or after the agents' time between
+// interrupt and kill plus EndLimit. The error names all sessions that may still be running.
 func EndSessions(ctx context.Context, p session.Provider, these []session.Status,
 	grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, grace+EndLimit)
@@ -254,8 +256,8 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 	return errors.Join(errs...)
 }
 
-// Vetter returns a function that reports why a session provider, given by name, could not run anything; "" = no
-// reason known. It asks each provider once.
+// Vetter returns a function that returns why a session provider cannot start any agent, "" if no reason is known.
+// It checks each provider only once.
 func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provider string) string {
 	known := map[string]string{}
 	return func(provider string) string {
@@ -270,8 +272,8 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight returns a function that reports why an agent cannot start, "" if no reason is known. It makes the check
-// of a start, and asks vet about the agent's session provider.
+// Preflight returns a function that returns why an agent cannot start, "" if no reason is known. That function
+// makes the same checks as a start, and calls vet for the agent's session provider.
 func Preflight(ctx context.Context, p session.Provider,
 	vet func(provider string) string) func(*agent.Want) string {
 	checker := preflight.New(p)
@@ -283,7 +285,7 @@ func Preflight(ctx context.Context, p session.Provider,
 	}
 }
 
-// VetProvider checks whether one of a city's session providers could run anything.
+// VetProvider returns an error if one of a city's session providers cannot start any agent.
 func VetProvider(ctx context.Context, p session.Provider, name string, slow env.Slowly) error {
 	m, ok := p.(session.Mixer)
 	if !ok {
@@ -292,7 +294,7 @@ func VetProvider(ctx context.Context, p session.Provider, name string, slow env.
 	ctx, cancel := context.WithTimeout(ctx, session.CheckLimit)
 	defer cancel()
 	if slow != nil {
-		defer slow(ctx, name+" to check whether it can run anything", session.CheckLimit)()
+		defer slow(ctx, name+" to check whether it can start agents", session.CheckLimit)()
 	}
 	return m.CheckOf(ctx, name)
 }

@@ -10,11 +10,12 @@ import (
 	"gcity/session/tmux"
 )
 
-// openTmux opens the sessions that a city has in tmux.
+// openTmux opens the provider of the city's sessions in tmux.
 func (h *sessionHouse) openTmux() (session.Provider, func(), error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot find this program, which becomes every agent: %w", err)
+		return nil, nil, fmt.Errorf("cannot determine the path of this program, which starts "+
+			"every agent: %w", err)
 	}
 	p, err := tmux.New(tmux.Options{City: h.Dir, Binary: exe, Observe: h.Observe, Logger: h.Logger,
 		Broken: h.Broken})
@@ -30,8 +31,7 @@ func (h *sessionHouse) openTmux() (session.Provider, func(), error) {
 // usesTmux reports whether a city has ever had sessions in tmux.
 func usesTmux(dir string) bool { return tmux.Used(dir) }
 
-// TmuxRemedy returns what to do about sessions that cannot be listed because of tmux; "" if there is another
-// reason.
+// TmuxRemedy returns advice if sessions cannot be listed because of tmux, otherwise "".
 func TmuxRemedy(err error) string {
 	if errors.Is(err, tmux.ErrUnusable) {
 		return `install tmux 3.3 or newer (apt-get install tmux), or use another session provider`
@@ -39,10 +39,10 @@ func TmuxRemedy(err error) string {
 	return ""
 }
 
-// TmuxHint returns how to see the sessions with tmux itself; "" if the city has none there.
+// TmuxHint returns how to see the sessions with tmux itself, "" if the city has no sessions in tmux.
 func TmuxHint(dir string) string {
 	if !usesTmux(dir) {
 		return ""
 	}
-	return "; `" + tmux.Hint(dir) + "` shows them without gcity, ctrl-q leaves"
+	return "; `" + tmux.Hint(dir) + "` shows them without gcity, ctrl-q detaches"
 }

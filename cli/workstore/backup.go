@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// backupsKept is how many automatic backups of a store are kept, backupEvery the time between two of them.
+	// backupsKept is how many automatic backups of a store are kept. backupEvery is the time between two of them.
 	backupsKept = 3
 	backupEvery = 24 * time.Hour
 
@@ -26,7 +26,7 @@ const (
 	Manual      = "manual"
 )
 
-// EmbeddedStore is the built-in store with its operations for backup and restore.
+// EmbeddedStore is the built-in store, with its operations for backup and restore.
 type EmbeddedStore interface {
 	Backup(ctx context.Context, path string) (sqlite.Copy, error)
 	Recover(ctx context.Context, from string, force bool) (sqlite.Recovered, error)
@@ -38,14 +38,14 @@ type (
 	StoreRecovered = sqlite.Recovered
 )
 
-// LostStore returns the error of a store that is missing, empty or a different one than before, nil for other
-// errors.
+// LostStore returns err if it says that a store is missing, empty or not the store that the city recorded,
+// otherwise nil.
 func LostStore(err error) *sqlite.LostError {
 	lost, _ := errors.AsType[*sqlite.LostError](err)
 	return lost
 }
 
-// scopeFile is the name of a scope in .gc/stores and .gc/backups.
+// scopeFile is the name of the city or rig in .gc/stores and .gc/backups.
 func (p Place) scopeFile() string {
 	if p.Rig == "" {
 		return "city"
@@ -53,7 +53,7 @@ func (p Place) scopeFile() string {
 	return "rig-" + p.Rig
 }
 
-// Ledger returns the file in which the city records which store belongs to a place.
+// Ledger returns the file in which the city records the identity of a place's store.
 func (p Place) Ledger() sqlite.Ledger {
 	at, home := disk.Real(p.Dir), disk.Real(p.City)
 	if below, err := filepath.Rel(home, at); err == nil && filepath.IsLocal(below) {
@@ -75,12 +75,12 @@ func (p Place) embedded() (*sqlite.Store, error) {
 	return sqlite.OpenKnown(p.Dir, p.Prefix, p.Ledger())
 }
 
-// BackupDir returns the folder of the backups of a place.
+// BackupDir returns the folder with the backups of a place.
 func (p Place) BackupDir() string {
 	return filepath.Join(folder.StateDir(p.City), "backups", p.scopeFile())
 }
 
-// backupFile is a backup in a city's folder, named KIND-STORE-TIME.db.
+// backupFile is a backup in a city's folder. Its file is named KIND-STORE-TIME.db.
 type backupFile struct {
 	path, kind, store string
 	at                time.Time
@@ -89,7 +89,7 @@ type backupFile struct {
 // shortID returns the short form of a store's ID for the names of its backups.
 func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
 
-// backups lists the backups of a place, the newest first.
+// backups returns the backups of a place, newest first.
 func (p Place) backups() ([]backupFile, error) {
 	entries, err := disk.ReadDir(p.BackupDir())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,8 @@ func (p Place) backups() ([]backupFile, error) {
 	return all, nil
 }
 
-// NewestBackup returns the newest backup of the store that the ledger names, or the newest backup of any store.
+// NewestBackup returns the newest backup of the store that the ledger names. Otherwise it returns the newest backup
+// of any store.
 func (p Place) NewestBackup() (string, error) {
 	all, err := p.backups()
 	if err != nil || len(all) == 0 {
@@ -129,7 +130,7 @@ func (p Place) NewestBackup() (string, error) {
 	return all[0].path, nil
 }
 
-// BackUp writes a backup of a place into the city's folder.
+// BackUp writes a backup of a place's store to the city's folder.
 func (p Place) BackUp(
 	ctx context.Context, s EmbeddedStore, kind string, now time.Time,
 ) (sqlite.Copy, error) {
@@ -148,8 +149,8 @@ func (p Place) BackUp(
 	return made, nil
 }
 
-// backUpDaily makes the automatic backup of a place if it is due, and removes the oldest surplus backups of the
-// same store.
+// backUpDaily makes the automatic backup of a place if it is due. Then it removes the oldest backups of the same
+// store if there are more than backupsKept.
 func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	all, err := p.backups()
 	if err != nil {
@@ -182,7 +183,8 @@ func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// backUpAll makes the automatic backups of a city that are due. Lost stores are reported by other checks.
+// backUpAll makes the automatic backups of a city that are due. It ignores lost stores, because other checks report
+// those.
 func backUpAll(ctx context.Context, all []Place, now time.Time) error {
 	var failed error
 	for _, p := range all {

@@ -13,10 +13,10 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// doltEvery is the time between two checks of a managed server.
+// doltEvery is the time between two checks of a database server that gcity runs.
 const doltEvery = 5 * time.Second
 
-// DoltServer returns the server that gcity runs for a city, or nil.
+// DoltServer returns the database server that gcity runs for a city, or nil.
 func DoltServer(c *config.City) *bd.Server {
 	if c.Beads.Keeper() != "bd" || !bd.IsLocal(c.Dolt.Host) {
 		return nil
@@ -39,7 +39,7 @@ func DoltServer(c *config.City) *bd.Server {
 }
 
 // KeepDolt starts a server whenever none responds, until ctx ends. Then it stops the server if the city was
-// stopped, and leaves it running if the agents keep running.
+// stopped. If the agents keep running, the server does too.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func() bool,
 	last *shutdown.Deadline) {
 	failing := ""
@@ -49,7 +49,7 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func
 		case ctx.Err() != nil:
 		case err != nil && err.Error() != failing:
 			failing = err.Error()
-			logger.Error("bd has no database server; the city runs without its work until "+
+			logger.Error("bd has no database server, so the city runs without its work until "+
 				"one responds", "error", err)
 		case err == nil && (started || failing != ""):
 			failing = ""
@@ -65,7 +65,7 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func
 	}
 }
 
-// StopDolt stops the server of a city without a controller. It reports whether there was one.
+// StopDolt stops the database server of a city without a controller. It reports whether a server was running.
 func StopDolt(ctx context.Context, dir string) (bool, error) {
 	c, err := folder.LoadCity(dir)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// PlaceEnv returns the variables that give a script of the controller its city and rig.
+// PlaceEnv returns the variables that set the city and the rig for a script of the controller.
 func PlaceEnv(p Place) []string {
 	state := filepath.Join(p.Dir, folder.WorkFolder)
 	own := []string{"GC_CITY=" + p.City, "GC_CITY_PATH=" + p.City, "BEADS_DIR=" + state,
@@ -19,7 +19,7 @@ func PlaceEnv(p Place) []string {
 	return own
 }
 
-// commandEnv returns PlaceEnv with the variables of the agent or automation that runs a command.
+// commandEnv returns PlaceEnv and the variables of the agent or automation that runs the command.
 func commandEnv(p Place, environ []string) []string {
 	own := PlaceEnv(p)
 	set := []string{"GC_CITY", "GC_CITY_PATH", "GC_RIG", "GC_RIG_PATH", "GC_EXEC_STATE_DIR"}

@@ -21,10 +21,10 @@ import (
 	"gcity/trust"
 )
 
-// OpenStore opens the store of a place. It reads and creates nothing before the first operation.
+// OpenStore opens the store of a place. It neither reads nor creates anything before the first operation.
 func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
 
-// openFor opens a store. With serve, it is opened for as long as the city runs. A store kept by another program
+// openFor opens a store. serve means that it stays open for as long as the city runs. A store in another program
 // requires the grant.
 func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 	path, scripted := folder.CutExec(p.By.Provider)
@@ -56,12 +56,12 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 			Env: env, Serve: serve && p.Rig == ""})
 	}
 	return nil, fmt.Errorf(
-		`invalid beads provider %q: [beads] provider is "bd", "exec:SCRIPT", or left out`,
+		`invalid beads provider %q: set [beads] provider to "bd" or "exec:SCRIPT", or omit it`,
 		p.By.Provider)
 }
 
-// AskStore checks whether a store that another program keeps responds, and returns its unreadable records. It
-// changes nothing.
+// AskStore checks whether a store in another program responds, and returns its unreadable records. It changes
+// nothing.
 func AskStore(ctx context.Context, p Place) (unread []beads.Aside, err error) {
 	s, err := OpenStore(p)
 	if err != nil {
@@ -78,11 +78,11 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Aside, err error) {
 // Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is the size in bytes of a write-ahead log that can no longer be truncated.
+// LargeLog is the size in bytes from which a write-ahead log is reported, because it can no longer be truncated.
 const LargeLog = sqlite.LargeLog
 
-// ExamineStore checks the store of a place without creating anything. unread are the records that this program
-// cannot read, each with its reason.
+// ExamineStore checks the store of a place without creating anything. unread has the records that this program
+// cannot read, each with the reason.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Aside, err error) {
 	s, err := p.embedded()
 	if err != nil {
@@ -96,7 +96,7 @@ func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Asi
 	return c, unread, err
 }
 
-// ProbeStore makes a minimal write to the store of a place, which changes nothing.
+// ProbeStore tests whether the store of a place is writable. It changes nothing.
 func ProbeStore(ctx context.Context, p Place) (err error) {
 	s, err := p.embedded()
 	if err != nil {
@@ -106,9 +106,9 @@ func ProbeStore(ctx context.Context, p Place) (err error) {
 	return s.Probe(ctx)
 }
 
-// Stores are the stores of a running city, open until the city ends.
+// Stores has the stores of a running city. They stay open until the city ends.
 type Stores struct {
-	Places func() []Place // of the configuration in force
+	Places func() []Place // returns the places in the configuration in force
 	Grant  trust.Grant
 
 	mu   sync.Mutex
@@ -132,13 +132,13 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 		}
 		return fresh, err
 	}
-	return nil, fmt.Errorf("rig %q no longer exists, so its work is not read", rig)
+	return nil, fmt.Errorf("rig %q no longer exists, so its work cannot be read", rig)
 }
 
 // BackUp makes the automatic backups that are due.
 func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
 
-// Close closes all stores. Scripts have until the shutdown deadline.
+// Close closes all stores. Scripts that manage a store have until the shutdown deadline.
 func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 		}
 		err := c.CloseWithin(last.Context())
 		if err != nil && last.Context().Err() != nil {
-			last.GiveUp("the shutdown of the script that keeps the work of %s", p.Title())
+			last.GiveUp("the shutdown of the script that stores the work of %s", p.Title())
 			continue
 		}
 		folder.LogError(logger, "cannot close a work store", err)

@@ -16,8 +16,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone reports whether the folder of a rig that is known from before does not exist now. A folder that does not
-// respond counts as existing.
+// Gone reports whether the folder of a saved rig currently does not exist. A folder that does not respond counts as
+// existing.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(), folder.Glance,
 		func() bool {
@@ -27,7 +27,7 @@ func (p Place) Gone() bool {
 	return p.Rig != "" && ok && lost
 }
 
-// ImportHint returns how to import into a store.
+// ImportHint returns the advice in which store an existing bead should be imported.
 func (p Place) ImportHint() string {
 	if p.Rig == "" {
 		return "import into the city's store"
@@ -35,26 +35,26 @@ func (p Place) ImportHint() string {
 	return "import with --rig " + p.Rig
 }
 
-// TypeRun is the type of beads that are records of runs, not work.
+// TypeRun is the type of beads that record automation runs. They are not work.
 const TypeRun = "run"
 
-// Store keeps the work of a city or a rig. The caller that opened it closes it.
+// Store is the open work store of a city or a rig. The caller that opened it closes it.
 type Store interface {
 	beads.Store
 	beads.Batcher
 	Close() error
 }
 
-// Place is a folder that has its own store.
+// Place is a city or a rig with its own store.
 type Place struct {
-	Rig    string // "" = the city
+	Rig    string // "" for the city
 	Dir    string
-	Prefix string         // of the IDs
+	Prefix string         // prefix of the IDs
 	City   string         // the city's folder
-	By     city.WorkStore // the program that keeps the work
+	By     city.WorkStore // the program that stores the work
 }
 
-// Places returns the stores of a configuration.
+// Places returns the places with a store in a configuration.
 func Places(c *config.City) []Place {
 	by := folder.WorkStore(c)
 	out := []Place{{"", c.Path, c.Prefix(), c.Path, by}}
@@ -64,7 +64,7 @@ func Places(c *config.City) []Place {
 	return out
 }
 
-// PlacesOf returns the stores of a running city, by the configuration that is in force there.
+// PlacesOf returns the places with a store in a running city, according to its configuration in force.
 func PlacesOf(dir string, s *city.Snapshot) []Place {
 	named := config.City{Path: dir, Workspace: config.Workspace{Name: s.Name},
 		Beads: config.Beads{Provider: s.Store.Provider},
@@ -75,7 +75,7 @@ func PlacesOf(dir string, s *city.Snapshot) []Place {
 	return Places(&named)
 }
 
-// PlaceOf returns the place that has a BEADS_DIR.
+// PlaceOf returns the place with the folder that BEADS_DIR names.
 func PlaceOf(env string, all []Place) (Place, error) {
 	is, err := filepath.Abs(env)
 	if err != nil {
@@ -89,7 +89,7 @@ func PlaceOf(env string, all []Place) (Place, error) {
 		}
 	}
 	return Place{}, exit.Usage("BEADS_DIR is %s, which is not a work store of this city or its "+
-		"rigs; unset it, or name a rig with --rig", env)
+		"rigs; unset it, or select a rig with --rig", env)
 }
 
 func sameFolder(x, y string) bool {

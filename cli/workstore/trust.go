@@ -10,8 +10,8 @@ import (
 	"gcity/trust"
 )
 
-// inForce returns the grant of a store: that of the running controller if it uses the store, otherwise that of
-// trusted.
+// inForce returns the grant for a store: that of the running controller if the controller uses the store, otherwise
+// that of the user.
 func inForce(p Place) trust.Grant {
 	g := folder.Trusted(p.City, nil)
 	if g.Err() == nil {
@@ -25,7 +25,7 @@ func inForce(p Place) trust.Grant {
 	return g
 }
 
-// shutStore replaces a store with a program that may not run.
+// shutStore stands for a store with a program that may not run. All its operations fail.
 type shutStore struct{ why error }
 
 var _ Store = shutStore{}
@@ -48,8 +48,8 @@ func (s shutStore) Update(context.Context, string, beads.Patch) (beads.Bead, err
 
 func (s shutStore) Close() error { return nil }
 
-// OpenTrusted is OpenStore, except that a program that may not run is an error of the store's operations, not of
-// the caller.
+// OpenTrusted is OpenStore, except that for a program that may not run it returns a store with operations that
+// fail.
 func OpenTrusted(p Place) (Store, error) {
 	s, err := OpenStore(p)
 	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
@@ -58,7 +58,7 @@ func OpenTrusted(p Place) (Store, error) {
 	return s, err
 }
 
-// Unopened returns a short form of a refusal, for one provider in the status of a city.
+// Unopened returns a short form of the error for a program that may not run, for the status of one provider.
 func Unopened(err error) error {
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return errors.New("its program does not run before `" + r.Command() + "`")
