@@ -262,8 +262,8 @@ func readWord(s string) string {
 	return strings.ReplaceAll(s, "%%", "%")
 }
 
-// lostTo returns the agents with a program that this process finds, but a process with another environment does not find,
-// or finds at another path.
+// lostTo returns the agents with a program that this process finds, but a process with another environment does not
+// find, or finds at another path.
 func lostTo(p *Patient, environ []string) []string {
 	host := folder.ThisHost(p.dir)
 	host.Environ = slices.DeleteFunc(host.Environ,

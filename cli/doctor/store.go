@@ -98,7 +98,7 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	return []finding{ok("stored by %s, which responds", output.SafeLine(where.By.Provider))}
 }
 
-// judgeStore returns the problems of a store with advice, or a finding that there are none.
+// judgeStore returns the problems of a store with advice, or a finding that the store is intact.
 func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Aside,
 	err error) []finding {
 	folder := filepath.Join(where.Dir, folder.WorkFolder)

@@ -82,7 +82,7 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 }
 
 // MemoryFile returns the file in which the control room stores its state for a city: below $XDG_STATE_HOME, or
-// ~/.local/state. It returns "" if there is no home folder. The file name begins with that of the city's folder,
+// ~/.local/state. It returns "" without a home folder. The file name begins with that of the city's folder,
 // and is different for two folders with the same name.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
