@@ -12,67 +12,38 @@ import (
 func leaveActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
-		{ID: "quit", Key: keymap.Bind("leave: asks what happens to the agents", "q", "ctrl+c"),
-			Short: "quit", In: global,
-			Risk: keymap.Confirmed, Run: askQuit},
+		{ID: "quit", Key: keymap.Bind("leave; asks first if this program runs the city", "q",
+			"ctrl+c"), Short: "quit", In: global, Run: askQuit},
 		{ID: "quit.suspend", Key: keymap.Bind("explain why this program is not suspended",
 			"ctrl+z"),
 			In: global, Run: explainSuspend},
 	}
 }
 
+// askQuit leaves at once where everything keeps running without this program. Else it asks what happens to the city.
 func askQuit(m *model) []feed.Effect {
 	leave := func(e feed.Exit) func(*model) []feed.Effect {
 		return func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
 	}
-	if m.hosts && m.home != "" {
+	switch {
+	case m.hosts && m.home != "":
 		return askHosted(m)
-	}
-	if lost(m) { // only leaving is possible
+	case m.mode != Hosting || m.home != "" || m.all || m.lobby:
 		return leave(feed.Leave)(m)
 	}
-	running := runningAgents(m)
-	c := &choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true}
-	switch {
-	case m.lobby:
-		c.Title, c.Body = "Leave?", []string{"All cities keep running."}
-		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(feed.Leave)},
-			{Key: "n", Title: "stay", Safe: true}}
-	case m.home != "" || m.all: // only the list of cities can stop a city here
-		c.Body = []string{fmt.Sprintf("%s running; this city and all others keep running.",
-			areRunning(running))}
-		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running",
-			Do: leave(feed.Leave)},
-			{Key: "n", Title: "stay", Safe: true}}
-	case m.mode == Hosting:
-		c.Body = []string{fmt.Sprintf("%s running, and the controller runs in this program.",
-			areRunning(running))}
-		c.Answers = []answer{
+	m.dialogs.Open(&choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true,
+		Body: []string{areRunning(runningAgents(m)) + " running, and the controller runs in " +
+			"this program.", m.person.ClosingText()},
+		Answers: []answer{
 			{Key: "h", Title: "keep the city running in the background",
 				Do: leave(feed.HandOver)},
 			{Key: "a", Title: "keep the agents, stop the controller (no restarts, no automations)",
 				Do: leave(feed.KeepAgents)},
-			{Key: "d", Title: "drain all agents, then leave",
+			{Key: "d", Title: "let all agents finish (drain), then stop the city",
 				Do: askDrainAll},
-			{Key: "s", Title: "stop all agents, then leave", Do: askStopCity},
+			{Key: "s", Title: "stop all agents and the city", Do: askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
-		}
-		c.At = 4
-	case m.mode == Joined:
-		c.Body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.",
-			areRunning(running))}
-		c.Answers = []answer{
-			{Key: "l", Title: "leave: everything keeps running", Do: leave(feed.Leave)},
-			{Key: "s", Title: "stop the city: all agents and the controller",
-				Do: askStopCity},
-			{Key: "n", Title: "stay", Safe: true},
-		}
-	default:
-		c.Body = []string{"Everything keeps running."}
-		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(feed.Leave)},
-			{Key: "n", Title: "stay", Safe: true}}
-	}
-	m.dialogs.Open(c)
+		}, At: 4})
 	return nil
 }
 

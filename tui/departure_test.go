@@ -91,29 +91,29 @@ func TestStoppingTheCityAsks(t *testing.T) {
 		f, ok := effectOf[feed.Quit](s)
 		return ok && f.Exit == feed.StopCity
 	}
-	s.press("q", "s")
+	s.line("stop city", "enter")
 	s.shows("Stop 6 agents and the controller?", "type 6")
 	s.press("esc")
 	s.change(few)
-	s.press("q", "s")
+	s.line("stop city", "enter")
 	s.shows("Stop 3 agents and the controller?")
 	s.press("enter") // "no" is chosen
 	if left() {
 		t.Fatal("stopped without a word")
 	}
-	s.press("q", "s")
+	s.line("stop city", "enter")
 	why := "the controller has ended"
 	s.hear(feed.News{Gone: &why})
 	s.shows("Leave bright-lights?")
 	s.press("n")
 	why = ""
 	s.hear(feed.News{Gone: &why})
-	s.press("q", "s", "y")
+	s.line("stop city", "enter", "y")
 	if !left() {
 		t.Error("not stopped")
 	}
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
-	s.press("q", "s")
+	s.line("stop city", "enter")
 	if !left() {
 		t.Error("nobody runs, and it asks")
 	}

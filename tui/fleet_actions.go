@@ -61,7 +61,7 @@ func fleetActions() []action {
 		{ID: "fleet.verbs", Key: keymap.Bind("find one of these actions and run it", "?", ":", "x",
 			"ctrl+p"), Short: "help", In: f, Run: fleetMenu},
 		{ID: "fleet.quit", Key: keymap.Bind("leave; all cities keep running", "q", "ctrl+c"),
-			Short: "quit", In: f, Risk: keymap.Confirmed, Run: askQuit},
+			Short: "quit", In: f, Run: askQuit},
 	}, fleetMoves()...)
 }
 

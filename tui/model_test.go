@@ -300,12 +300,10 @@ func TestQuitByMode(t *testing.T) {
 		{Hosting, []string{"q", "enter"}, -1},
 		{Hosting, []string{"q", "q", "n"}, -1},
 		{Hosting, []string{"ctrl+z", "enter"}, -1},
-		{Joined, []string{"q", "enter"}, feed.Leave},
-		{Joined, []string{"q", "s", "6", "enter"}, feed.StopCity},
-		{Joined, []string{"q", "s", "y", "enter", "esc"}, -1},
-		{Joined, []string{"q", "esc"}, -1},
-		{ReadOnly, []string{"q", "l"}, feed.Leave},
-		{ReadOnly, []string{"q", "s", "n"}, -1},
+		{Joined, []string{"q"}, feed.Leave},
+		{Joined, []string{"ctrl+c"}, feed.Leave},
+		{Joined, []string{":", "s", "t", "o", "p", "space", "c", "i", "t", "y", "enter", "6", "enter"}, feed.StopCity},
+		{ReadOnly, []string{"q"}, feed.Leave},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})
@@ -407,23 +405,27 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	s.press("q", "tab", "tab")
-	s.shows("the controller runs elsewhere", "stop the city")
+	s.line("stop city", "enter", "tab")
+	s.shows("Stop 6 agents and the controller?")
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
-	why, heard := "the controller has ended", ""
+	why := "the controller has ended"
 	s.hear(feed.News{Gone: &why})
 	s.shows("the city stopped", "Leave bright-lights?")
-	s.hides("runs elsewhere", "keeps running", "stop the city")
+	s.hides("the controller?")
 	s.press("enter") // "stay" was chosen and is
 	if _, left := effectOf[feed.Quit](s); left || s.m.dialogs.choice() != nil {
 		t.Errorf("left %v", left)
 	}
-	again := *s.m.snap
-	again.Started, again.ShutDown = s.now, false
-	s.hear(feed.News{Snap: &again, Gone: &heard}) // it was started anew
-	s.hides("was stopped", "no answer for")
-	s.press("q")
-	s.shows("the controller runs elsewhere")
+}
+
+// The room that runs the city says what happens if its terminal closes.
+func TestLeavingSaysWhatClosingDoes(t *testing.T) {
+	for on, want := range map[string]string{"": "keeps everything running", "stop": "stops the city", "leave": "stops the controller"} {
+		s := demo(t, 120, 40)
+		s.m.person.OnHangup = on
+		s.press("q")
+		s.shows("keep the city running in the background", "Closing the terminal", want)
+	}
 }
 
 // A pulse that was asked for before the newest snapshot came does not turn the city back.

@@ -85,8 +85,7 @@ func TestTerminalFleet(t *testing.T) {
 	}
 	c.sees("0 worker")
 	c.coax("\x1b", "Cities /alpha")
-	c.coax("q", "Leave?")
-	c.insist("l", "exit: ")
+	c.insist("q", "exit: ")
 	c.ends("leave")
 }
 

@@ -95,8 +95,6 @@ func TestTerminalMuteCity(t *testing.T) {
 	c.sees("Help")
 	c.keys("\x1b")
 	c.misses("Help")
-	c.keys("q")
-	c.sees("Leave")
-	c.insist("l", "exit: ")
+	c.insist("q", "exit: ") // right behind an esc that is not read yet it is alt+q
 	c.ends("leave")
 }

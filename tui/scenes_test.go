@@ -16,7 +16,7 @@ func allScenes() map[string]func(s *stage) {
 	maps.Copy(all, map[string]func(s *stage){
 		"joined":      func(s *stage) { s.m.mode = Joined },
 		"readonly":    func(s *stage) { s.m.mode = ReadOnly; s.press("x") },
-		"quit-joined": func(s *stage) { s.m.mode = Joined; s.press("q") },
+		"quit-joined": func(s *stage) { s.m.mode = Joined; s.line("stop city", "enter") },
 		"quit-waits":  func(s *stage) { s.press("q", "d") },
 		"unheard": func(s *stage) {
 			w, h := s.m.w, s.m.h

@@ -34,7 +34,8 @@ func Person(e *Env, p prefs.Prefs, file string) tui.Person {
 	}
 	out := tui.Person{Theme: p.Theme, Themes: p.Themes, ASCII: p.ASCII,
 		ReducedMotion: p.ReducedMotion, Columns: p.Columns,
-		Confirm: p.Confirm, Detach: p.Detach, File: short(file)}
+		Confirm: p.Confirm, Detach: p.Detach,
+		OnHangup: p.OnHangup, File: short(file)}
 	for _, b := range p.Keys {
 		out.Keys = append(out.Keys, keymap.Binding{Action: b.Action, Keys: b.Keys,
 			Place: short(b.Place)})

@@ -17,7 +17,19 @@ type Person struct {
 	Columns       []string         // columns of Agents, see ColumnNames; nil = the default columns
 	Confirm       string           // "normal", "always" or "never"; "" = normal
 	Detach        detach.Key       // key that leaves an attached terminal
+	OnHangup      string           // "headless", "stop" or "leave"; "" = headless
 	Keys          []keymap.Binding // key bindings in the order of the file
 	File          string           // file with the preferences, for messages; "" = none
 	Problems      []string         // errors in the file, with positions
+}
+
+// ClosingText says what happens to a city of this program if its terminal closes.
+func (p *Person) ClosingText() string {
+	switch p.OnHangup {
+	case "stop":
+		return "Closing the terminal stops the city and its agents (on_hangup)."
+	case "leave":
+		return "Closing the terminal keeps the agents and stops the controller (on_hangup)."
+	}
+	return "Closing the terminal keeps everything running."
 }
