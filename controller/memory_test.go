@@ -74,7 +74,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		}
 		synctest.Wait()
 		end()
-		if all, err := memory.ReadHistories(w.dir); err != nil || len(all) != 0 {
+		if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents) != 0 {
 			t.Errorf("after the release: %v, %v", all, err)
 		}
 	})
@@ -107,7 +107,7 @@ func TestUnusableHistory(t *testing.T) {
 			w.fake.Crash("a", 3, "")
 			time.Sleep(time.Minute) // on the bubble's clock
 			synctest.Wait()
-			if all, err := memory.ReadHistories(w.dir); err != nil || len(all["a"].Crashes) != 1 ||
+			if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents["a"].Crashes) != 1 ||
 				w.degraded() != "" {
 				t.Errorf("%q: then %v, %v; told: %s", content, all, err, w.degraded())
 			}
@@ -138,7 +138,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		}
 		time.Sleep(2 * machine.RememberRetry)
 		synctest.Wait()
-		if all, err := memory.ReadHistories(w.dir); err != nil || len(all["a"].Crashes) != 1 ||
+		if all, err := memory.ReadHistories(w.dir); err != nil || len(all.Agents["a"].Crashes) != 1 ||
 			w.degraded() != "" {
 			t.Errorf("%v, %v; told: %s", all, err, w.degraded())
 		}

@@ -22,17 +22,19 @@ func (c *Controller) recallDeeds(past *machine.Past) {
 	past.Deeds = deeds
 }
 
-// recall reads what the previous controller saved.
+// recall reads the crash histories that the previous controller saved. Without crash_history = "disk" they count only
+// if it left its agents running for this controller.
 func (c *Controller) recall(first *effect.Configuration, past *machine.Past) {
-	if !first.OnDisk {
-		return
-	}
-	agents, err := memory.ReadHistories(c.o.Dir)
-	if err != nil {
-		c.o.Logger.Warn("the saved crash histories cannot be read", "err", err)
+	all, err := memory.ReadHistories(c.o.Dir)
+	if err != nil && first.OnDisk {
 		past.Unread = err.Error()
 	}
-	past.Histories = agents
+	if err != nil {
+		c.o.Logger.Warn("the saved crash histories cannot be read", "err", err)
+	}
+	if first.OnDisk || all.HandedOver {
+		past.Histories = all
+	}
 }
 
 // keep saves what the loop could not save before it ended. No effect is in flight any more.
@@ -42,7 +44,7 @@ func (c *Controller) keep() {
 		return
 	}
 	if err == nil {
-		err = memory.WriteHistories(c.o.At, c.o.Dir, content)
+		err = memory.WriteHistories(c.o.At, c.o.Dir, content, c.m.Standing().Left)
 	}
 	if err != nil {
 		c.o.Logger.Error("crash histories cannot be saved", "err", err)

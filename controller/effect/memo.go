@@ -1,14 +1,16 @@
 package effect
 
 import (
+	"slices"
 	"time"
 
 	"gcity/city"
 	"gcity/restart"
+	"gcity/session"
 )
 
-// Memo is the saved crash history of one agent. Its times are wall-clock times, because only that clock continues
-// after a process has ended.
+// Memo is what a controller saves about one agent for the next controller. Its times are wall-clock times, because only
+// that clock continues after a process has ended.
 type Memo struct {
 	// fingerprint of the agent's specification; an agent with another one has no history
 	Fingerprint string `json:"fingerprint"`
@@ -21,4 +23,95 @@ type Memo struct {
 	Struck  int        `json:"struck,omitempty"`  // number of crashes that led to the quarantine
 	Because string     `json:"because,omitempty"` // reason of the next start
 	End     string     `json:"end,omitempty"`     // ID of the newest session that was counted
+
+	// set only in a hand-over
+	Exited  *ExitedMemo  `json:"exited,omitempty"`
+	Drain   *DrainMemo   `json:"drain,omitempty"`
+	Missing *MissingMemo `json:"missing,omitempty"`
+}
+
+// ExitedMemo is an agent that does not restart.
+type ExitedMemo struct {
+	Why   string     `json:"why"`
+	Since time.Time  `json:"since"`
+	Final bool       `json:"final,omitempty"` // a user asked for no restart
+	Exit  *city.Exit `json:"exit,omitempty"`
+}
+
+// DrainMemo is a drain in progress. The session's mark has less of it.
+type DrainMemo struct {
+	Session  string    `json:"session"` // its ID
+	Since    time.Time `json:"since"`
+	By       string    `json:"by"`
+	Why      string    `json:"why"`
+	Final    bool      `json:"final,omitempty"`
+	Acked    bool      `json:"acked,omitempty"`
+	Unmarked bool      `json:"unmarked,omitempty"` // the session provider supports no marks
+}
+
+// Continues reports whether a session still drains as it did at the hand-over. A user may have drained or undrained it
+// since.
+func (d *DrainMemo) Continues(s *session.Status) bool {
+	return d != nil && d.Session == s.ID &&
+		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
+}
+
+// MissingMemo is why a start could not begin.
+type MissingMemo struct {
+	Why   string    `json:"why"`
+	Tries int       `json:"tries"` // consecutive
+	Since time.Time `json:"since"`
+}
+
+// Histories is the content of the file that outlives a controller.
+type Histories struct {
+	Agents map[string]Memo // by name
+	// the controller left its agents running on purpose, so that the next one continues
+	HandedOver bool
+}
+
+// Recent returns the crashes that count under a policy. A time that is ahead of the clock becomes now (L13).
+func (m *Memo) Recent(now time.Time, p restart.Policy) restart.History {
+	var crashes []time.Time
+	for _, t := range m.Crashes {
+		if t = Past(now, t); now.Sub(t) < p.Window {
+			crashes = append(crashes, t)
+		}
+	}
+	slices.SortFunc(crashes, time.Time.Compare)
+	crashes = crashes[max(0, len(crashes)-p.MaxRestarts):]
+	return restart.History{Crashes: crashes, Streak: max(0, m.Streak)}
+}
+
+// WaitsUntil returns the end of the wait, which is not longer than a new wait under the policy.
+func (m *Memo) WaitsUntil(now time.Time, p restart.Policy) time.Time {
+	longest := p.MaxBackoff + p.MaxBackoff/10
+	if m.State == city.Quarantined {
+		longest = p.Window
+	}
+	return now.Add(min(m.Until.Sub(now), longest))
+}
+
+// Past returns t, or now if t is ahead of the clock.
+func Past(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
+
+// Same reports whether a history and a wait are those of the memo.
+func (m *Memo) Same(is restart.History, state city.State, until time.Time) bool {
+	if len(is.Crashes) != len(m.Crashes) || is.Streak != m.Streak || m.State != state {
+		return false
+	}
+	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(m.Crashes[n-1]) {
+		return false
+	}
+	return m.State == "" || m.Until.Equal(until)
+}
+
+// Before returns the memo without its newest crashes, which the next controller counts again, nil if nothing is left.
+func (m *Memo) Before(crashes int) *Memo {
+	if m == nil || len(m.Crashes) <= crashes {
+		return nil
+	}
+	left := len(m.Crashes) - crashes
+	return &Memo{Fingerprint: m.Fingerprint,
+		History: restart.History{Crashes: m.Crashes[:left], Streak: max(0, m.Streak-crashes)}}
 }

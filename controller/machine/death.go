@@ -154,7 +154,7 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 		m.cannotStart(now, a, err)
 		return
 	}
-	a.rest.missing = lack{}
+	a.rest.missing = effect.MissingMemo{}
 	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.decided(now, a, "start failed", err.Error())
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
@@ -172,28 +172,22 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 	}
 }
 
-// lack is why an agent cannot start, and since when.
-type lack struct {
-	why   string // "" = it can start
-	tries int    // consecutive failures
-	since time.Time
-}
-
 // cannotStart handles a start that could not begin because something is missing. Nothing has run, so it is not a
 // crash. It is retried as long as the agent is wanted, but recorded only once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
-	if a.rest.missing.why != err.Error() {
+	if a.rest.missing.Why != err.Error() {
 		m.decided(now, a, "cannot start", err.Error())
 		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-		a.rest.missing = lack{why: err.Error(), tries: a.rest.missing.tries, since: now}
+		a.rest.missing = effect.MissingMemo{Why: err.Error(),
+			Tries: a.rest.missing.Tries, Since: now}
 	}
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
-	a.rest.missing.tries++
-	a.rest.notBefore = a.want.Policy.Again(now, a.rest.missing.tries)
-	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.missing.why,
+	a.rest.missing.Tries++
+	a.rest.notBefore = a.want.Policy.Again(now, a.rest.missing.Tries)
+	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.missing.Why,
 		"retried after a failed start"
 	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
-	a.since = a.rest.missing.since // keep the time of the first failure
+	a.since = a.rest.missing.Since // keep the time of the first failure
 	if m.settling {
 		a.rest.staysDown = true
 	}

@@ -205,7 +205,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.act.op, a.act.opTurn, a.act.early, a.act.canceled = opStart, m.turn, nil, false
 	a.act.intent, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = cause{}, time.Time{}, "", ""
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
-	if a.rest.missing.why == "" {
+	if a.rest.missing.Why == "" {
 		m.decided(now, a, "start", a.act.because)
 	}
 	m.journal.begin(a)
@@ -272,7 +272,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	a.sess.seenAlive = true
 	a.sess.alive, a.sess.ready, a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = true,
 		true,
-		in.Status, false, false, lack{}
+		in.Status, false, false, effect.MissingMemo{}
 	if fresh && a.rest.diedOnItsOwn {
 		a.rest.restarts++
 	}

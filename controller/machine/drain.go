@@ -207,12 +207,19 @@ func (dr *drains) notified(now time.Time, a *record) {
 	}
 }
 
-// resume continues a drain that an adopted session is marked with. The age of the drain follows the wall clock, but
-// is at most its timeout.
+// resume continues the drain of an adopted session: as its previous controller handed it over, else as the session is
+// marked. The age of a mark comes from the wall clock, limited by the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
-	d := a.sess.life.Drain
-	if d.Since.IsZero() {
+	d, h := a.sess.life.Drain, a.finish.handed
+	a.finish.handed = nil
+	switch {
+	case h.Continues(&a.sess.life):
+		a.finish.unmarked = h.Unmarked
+		d = session.Drain{Since: h.Since, By: h.By, Acked: d.Acked || h.Acked}
+	case d.Since.IsZero():
 		return
+	default:
+		h = &effect.DrainMemo{Why: "its drain started before this controller"}
 	}
 	by := byOperator
 	if d.By == byPool {
@@ -220,8 +227,8 @@ func (dr *drains) resume(now time.Time, a *record) {
 	}
 	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
 		max(a.drainTimeout(), time.Second))
-	a.finish.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by,
-		why: "its drain started before this controller", acked: d.Acked}
+	a.finish.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by, why: h.Why,
+		acked: d.Acked, final: h.Final}
 	a.finish.drain.limit(a.drainTimeout())
 	dr.m.decided(now, a, "drain", a.finish.drain.why)
 }

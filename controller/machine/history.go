@@ -9,7 +9,6 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
-	"gcity/restart"
 )
 
 const (
@@ -23,8 +22,8 @@ const (
 type keeper struct {
 	m *Machine
 
-	// read from the file at start; nil once the first configuration is in force
-	recalled map[string]effect.Memo
+	// read from the file at start; empty once the first configuration is in force
+	recalled effect.Histories
 	entries  int       // number of agents in the newest file
 	filed    bool      // the file may exist and must be removed when no agent has a history
 	busy     bool      // a write is in flight
@@ -46,7 +45,7 @@ func (kp *keeper) remember(now time.Time) {
 		kp.due = kp.from
 		return
 	}
-	content, err := kp.memory()
+	content, err := kp.memory(kp.m.conf.OnDisk, (*record).memo)
 	if err != nil {
 		kp.unremembered(now, err)
 		return
@@ -72,23 +71,25 @@ func (kp *keeper) unwritten() bool {
 	return kp.again || n != kp.entries
 }
 
-// memory returns the content of the file, with every agent that has a history. It returns nil if the file should
-// not exist. A crash without a recorded event is left out, because the next controller finds and counts it again.
-func (kp *keeper) memory() ([]byte, error) {
+// memory returns the content of the file: what memo returns for each agent. nil means that the file should not exist. A
+// crash without a recorded event is left out, because the next controller finds and counts it again.
+func (kp *keeper) memory(wanted bool, memo func(*record) *effect.Memo) ([]byte, error) {
 	all := map[string]*effect.Memo{}
 	for _, a := range kp.m.order {
-		switch {
-		case !kp.m.conf.OnDisk:
+		switch crashes := kp.m.journal.unrecordedCrashes(a); {
+		case !wanted:
 			a.rest.kept = nil
-		case a.act.queued == 0:
-			a.rest.kept = a.memo()
+		case a.act.queued == 0 || crashes == 0:
+			a.rest.kept = memo(a)
+		case a.rest.kept == nil:
+			a.rest.kept = memo(a).Before(crashes)
 		}
 		if a.rest.kept != nil {
 			all[a.name] = a.rest.kept
 		}
 	}
-	kp.entries, kp.filed = len(all), kp.m.conf.OnDisk
-	if !kp.m.conf.OnDisk {
+	kp.entries, kp.filed = len(all), wanted
+	if !wanted || len(all) == 0 && !kp.m.conf.OnDisk {
 		return nil, nil
 	}
 	return json.Marshal(all)
@@ -130,15 +131,8 @@ func (a *record) asKept() bool {
 	if k == nil || a.blank() {
 		return k == nil && a.blank()
 	}
-	is, was := a.rest.history, k.History
-	if len(is.Crashes) != len(was.Crashes) || is.Streak != was.Streak || k.State != a.pause() {
-		return false
-	}
-	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(was.Crashes[n-1]) {
-		return false
-	}
-	return (k.State == "" || k.Until.Equal(a.rest.notBefore)) && k.Fingerprint ==
-		a.want.Spec.Fingerprint.Sum
+	return k.Same(a.rest.history, a.pause(), a.rest.notBefore) &&
+		k.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
 func (a *record) memo() *effect.Memo {
@@ -160,10 +154,33 @@ func (a *record) memo() *effect.Memo {
 	return r
 }
 
+// parting returns the memo of an agent for a hand-over: with it the next controller continues without a change.
+func (a *record) parting() *effect.Memo {
+	r, d := a.memo(), a.finish.drain
+	switch {
+	case a.want == nil || r == nil && d == nil && !a.rest.staysDown:
+		return r
+	case r == nil:
+		r = &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, End: a.sess.lastEnd}
+	}
+	if a.rest.missing.Tries > 0 {
+		r.Missing = &a.rest.missing
+	}
+	if a.rest.staysDown {
+		r.Exited = &effect.ExitedMemo{Why: a.rest.holdWhy, Since: a.since, Final: a.rest.final,
+			Exit: a.sess.exit}
+	}
+	if d != nil {
+		r.Drain = &effect.DrainMemo{Session: a.sess.life.ID, Since: d.since, By: d.by, Why: d.why,
+			Final: d.final, Acked: d.acked, Unmarked: a.finish.unmarked}
+	}
+	return r
+}
+
 // recall restores the saved histories to the agents of the first configuration, except to those with a changed
 // declaration.
 func (kp *keeper) recall(now time.Time) {
-	for name, r := range kp.recalled {
+	for name, r := range kp.recalled.Agents {
 		a := kp.m.agents[name]
 		// the pool may not want this member now, but its history still counts
 		if w := kp.m.sizes.memberWant(name); a == nil && w != nil {
@@ -174,43 +191,43 @@ func (kp *keeper) recall(now time.Time) {
 			kp.restore(now, a, r)
 		}
 	}
-	kp.entries, kp.recalled = len(kp.recalled), nil
+	// a file of a hand-over is of use once: it is written again, or removed
+	kp.entries, kp.again, kp.recalled = len(kp.recalled.Agents), kp.recalled.HandedOver,
+		effect.Histories{}
 	kp.filed = kp.m.conf.OnDisk
+	if kp.unwritten() { // the effects of this step are dropped: write in a later one
+		kp.from = now.Add(rememberEvery)
+	}
 }
 
 // restore restores an agent's history. The wall clock may have been changed since it was saved. So no past time may
 // lie in the future, and no wait may be longer than its maximum (L13).
 func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
-	p := a.want.Policy
-	past := func(t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
-	var crashes []time.Time
-	for _, t := range r.Crashes {
-		if t = past(t); now.Sub(t) < p.Window {
-			crashes = append(crashes, t)
-		}
-	}
-	slices.SortFunc(crashes, time.Time.Compare)
-	crashes = crashes[max(0, len(crashes)-p.MaxRestarts):]
-	a.rest.history = restart.History{Crashes: crashes, Streak: max(0, r.Streak)}
-	a.sess.lastEnd, a.rest.kept = r.End, &r
+	a.rest.history = r.Recent(now, a.want.Policy)
+	a.sess.lastEnd, a.rest.kept, a.finish.handed = r.End, &r, r.Drain
 	var what []string
-	if n := len(crashes); n > 0 {
-		what = append(what, fmt.Sprintf("crashed %d× within %s", n, p.Window))
+	if n := len(a.rest.history.Crashes); n > 0 {
+		what = append(what, fmt.Sprintf("crashed %d× within %s", n, a.want.Policy.Window))
+	}
+	if r.Missing != nil {
+		a.rest.missing = *r.Missing
 	}
 	if r.State != "" {
-		longest := p.MaxBackoff + p.MaxBackoff/10
-		if r.State == city.Quarantined {
-			longest = p.Window
-		}
-		a.rest.notBefore = now.Add(min(r.Until.Sub(now), longest))
+		a.rest.notBefore = r.WaitsUntil(now, a.want.Policy)
 		a.rest.hold, a.rest.holdWhy, a.act.because, a.rest.quarantineCrashes = r.State, r.Why,
-			r.Because,
-			max(0, r.Struck)
+			r.Because, max(0, r.Struck)
 		kp.m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 		if !r.Since.IsZero() {
-			a.since = past(r.Since)
+			a.since = effect.Past(now, r.Since)
 		}
 		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
+	}
+	if x := r.Exited; x != nil {
+		a.rest.staysDown, a.rest.final, a.sess.exit = true, x.Final, x.Exit
+		a.rest.hold, a.rest.holdWhy = city.Exited, x.Why
+		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
+		a.since = effect.Past(now, x.Since)
+		what = append(what, fmt.Sprintf("%s: %s", city.Exited, x.Why))
 	}
 	if len(what) > 0 {
 		kp.m.decided(now, a, "recall", "from the previous controller: "+strings.Join(what, "; "))

@@ -18,6 +18,16 @@ func (j *journal) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 	return ends
 }
 
+// unrecordedCrashes returns how many crashes of an agent have queued events.
+func (j *journal) unrecordedCrashes(a *record) (n int) {
+	for _, end := range j.unrecorded(a) {
+		if end.Event.Type == events.AgentCrashed {
+			n++
+		}
+	}
+	return n
+}
+
 // begin requests a start. The start also saves the agent's exits that are not in the event log yet.
 func (j *journal) begin(a *record) {
 	f := a.outfit()

@@ -2,13 +2,12 @@ package machine
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"gcity/city"
 	"gcity/controller/effect"
-	"gcity/session"
+	"gcity/controller/usage"
 )
 
 const (
@@ -19,7 +18,6 @@ const (
 	measureRest = 8 * time.Minute
 	// measureWatched replaces measureIdle while a client watches: 2 s, less the jitter of the loop's pulse.
 	measureWatched = 1900 * time.Millisecond
-	shownRSS       = 100_000 // displayed memory is rounded to this many bytes
 )
 
 // gauge measures the resources that the agents' processes use.
@@ -31,15 +29,6 @@ type gauge struct {
 	ordered            time.Time // when the newest sample was requested
 	turn               uint64    // turn in which the newest sample was requested
 	problem            string    // why the newest sample failed
-}
-
-// sample is the newest measurement of a session. CPU usage is shown for the time since the sample before it.
-type sample struct {
-	id     string // ID of the session
-	at     time.Time
-	cpu    time.Duration
-	show   *city.Usage // the figures shown; immutable; nil = unknown
-	output uint64      // bytes that the session has printed so far
 }
 
 // measure requests a sample if an agent is running and the newest sample is older than age.
@@ -55,8 +44,7 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 // age returns the minimum age of the newest sample before a patrol takes another, if no client watches.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
-		sample, life := a.sess.sample, a.sess.life
-		if !g.atRest || a.sess.alive && (sample.id != life.ID || sample.output != life.Output) {
+		if !g.atRest || a.sess.alive && !a.sess.sample.Current(&a.sess.life) {
 			return measureIdle
 		}
 	}
@@ -76,40 +64,15 @@ func (ga *gauge) measured(in effect.Measured) {
 		if !a.sess.alive || a.act.opTurn > ga.turn { // the sample may be of an earlier session
 			continue
 		}
-		shown, cpu := a.usage(), a.sess.sample.cpu
+		shown, before := a.usage(), a.sess.sample
 		u, ok := in.Usage[a.sess.life.Name]
-		if a.measured(u, in.At); !ok {
-			a.sess.sample = sample{}
+		if a.sess.sample.Take(&a.sess.life, u, in.At); !ok {
+			a.sess.sample = usage.Sample{}
 		}
 		ga.m.step.Changed = ga.m.step.Changed || a.usage() != shown
-		ga.atRest = ga.atRest && a.usage() == shown && a.sess.sample.cpu == cpu
-	}
-}
-
-func (a *record) measured(u session.Usage, at time.Time) {
-	s := &a.sess.sample
-	used, passed := u.CPU-s.cpu, at.Sub(s.at)
-	if s.id != a.sess.life.ID {
-		// over less than a second, the rate is meaningless
-		used, passed = u.CPU, max(at.Sub(a.sess.life.Started), time.Second)
-		s.show = nil
-	}
-	s.id, s.at, s.cpu, s.output = a.sess.life.ID, at, u.CPU, a.sess.life.Output
-	figures := city.Usage{RSS: u.RSS, Procs: u.Procs}
-	// a process that exits takes its usage with it, so the total can shrink
-	if used > 0 && passed > 0 {
-		figures.CPU = math.Round(1000*float64(used)/float64(passed)) / 10
-	}
-	if s.show == nil || s.show.CPU != figures.CPU || s.show.Procs != figures.Procs ||
-		s.show.RSS/shownRSS != figures.RSS/shownRSS {
-		s.show = new(figures) // published snapshots share the old value
+		ga.atRest = ga.atRest && a.sess.sample.Same(before, a.sess.life.ID)
 	}
 }
 
 // usage returns the displayed resource usage of an agent's current session, or nil if it is unknown.
-func (a *record) usage() *city.Usage {
-	if a.sess.sample.id != a.sess.life.ID {
-		return nil
-	}
-	return a.sess.sample.show
-}
+func (a *record) usage() *city.Usage { return a.sess.sample.Shown(a.sess.life.ID) }

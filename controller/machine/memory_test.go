@@ -55,7 +55,7 @@ func FuzzMemory(f *testing.F) {
 				}
 			}
 		}
-		agents, err := w.m.keeper.memory()
+		agents, err := w.m.keeper.memory(true, (*record).memo)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func FuzzMemory(f *testing.F) {
 		if err := json.Unmarshal(agents, &again); err != nil {
 			t.Fatal(err)
 		}
-		w.m.keeper.recalled = again
+		w.m.keeper.recalled.Agents = again
 		w.m.keeper.recall(w.now)
 		for _, a := range w.m.order {
 			if !a.blank() && a.rest.notBefore.After(w.now) && !a.asKept() {

@@ -11,7 +11,7 @@ import (
 type Past struct {
 	Mode      string // how this run was started
 	Measures  bool   // the session provider can measure resource usage
-	Histories map[string]effect.Memo
+	Histories effect.Histories
 	Unread    string // why the crash histories could not be read
 	Deeds     map[string]automation.Memory
 	Forgot    string // why the state of automations could not be read
@@ -75,12 +75,19 @@ func (m *Machine) Published() { m.step.Changed = false }
 // EventsWritten notes that events were written, so that the next snapshot includes them.
 func (m *Machine) EventsWritten() { m.step.Changed = true }
 
-// LastMemory returns the crash histories to save after the loop has ended. due is false if the file is current, or
-// if another controller owns it.
+// LastMemory returns the crash histories that must be saved after the loop has ended. A controller that leaves its
+// agents running hands them to the next one, whatever the configuration says about crash histories. It is due unless
+// the file is current or another controller owns it.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
-	if m.lost != nil || !m.keeper.unwritten() && !m.keeper.busy {
+	switch {
+	case m.lost != nil || m.conf == nil:
+		return nil, false, nil
+	case m.left:
+		content, err = m.keeper.memory(true, (*record).parting)
+		return content, true, err
+	case !m.keeper.unwritten() && !m.keeper.busy:
 		return nil, false, nil
 	}
-	content, err = m.keeper.memory()
+	content, err = m.keeper.memory(m.conf.OnDisk, (*record).memo)
 	return content, true, err
 }

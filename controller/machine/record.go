@@ -7,6 +7,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/controller/outbox"
+	"gcity/controller/usage"
 	"gcity/restart"
 	"gcity/session"
 )
@@ -105,7 +106,7 @@ type presence struct {
 	drift      []string
 	// why it is not restarted for drift although no user is attached; "" = it may be
 	restartBarred string
-	sample        sample // resource usage of its processes
+	sample        usage.Sample // resource usage of its processes
 }
 
 // action is the effect in flight for an agent, and what is planned after it.
@@ -134,7 +135,7 @@ type rest struct {
 	hold              city.State
 	holdWhy           string
 	quarantineCrashes int // number of crashes that led to the current quarantine
-	missing           lack
+	missing           effect.MissingMemo
 	staysDown         bool // it exited, and its policy does not restart it
 	final             bool // the user asked for no restart
 	restarts          int
@@ -144,9 +145,10 @@ type rest struct {
 
 // finishing is the drain of an agent, and the mark of it at the session.
 type finishing struct {
-	drain    *drain // nil: not draining
-	marking  bool   // a mark is in flight
-	markTurn uint64 // turn in which the mark last changed
+	drain    *drain            // nil: not draining
+	handed   *effect.DrainMemo // by the previous controller, until the session is adopted
+	marking  bool              // a mark is in flight
+	markTurn uint64            // turn in which the mark last changed
 	markFrom time.Time
 	unmarked bool // its provider does not support marks
 }
@@ -199,7 +201,7 @@ func (a *record) forgive(because string) {
 	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown,
 		a.rest.final = restart.History{}, time.Time{}, "",
 		"", false, false
-	a.rest.missing = lack{}
+	a.rest.missing = effect.MissingMemo{}
 }
 
 // gone reports whether an unwanted agent has stopped. It is then hidden, but its record remains until no list shows

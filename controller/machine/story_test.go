@@ -293,13 +293,21 @@ func (w *world) tell(words []string) error {
 	return nil
 }
 
-// succeed replaces the controller by a fresh one, as after a SIGKILL; effects of some kinds are stuck from its
+// succeed replaces the controller by a fresh one, as after a hand-over or a SIGKILL; effects of some kinds are stuck from its
 // beginning.
 func (w *world) succeed(stuck ...string) {
 	before := w.m
 	w.m = newMachine()
-	if w.current.OnDisk && w.memory != nil {
-		if err := json.Unmarshal(w.memory, &w.m.keeper.recalled); err != nil {
+	saved := w.memory
+	if before.left {
+		content, _, err := before.LastMemory()
+		if err != nil {
+			w.breach = append(w.breach, err.Error())
+		}
+		saved, w.m.keeper.recalled.HandedOver = content, content != nil
+	}
+	if (w.current.OnDisk || before.left) && saved != nil {
+		if err := json.Unmarshal(saved, &w.m.keeper.recalled.Agents); err != nil {
 			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
 		}
 	}

@@ -24,52 +24,54 @@ const MemoryVersion = 1
 type HistoriesFile[A any] struct {
 	Version int    `json:"version"`
 	City    string `json:"city"` // folder of the city; a copy of it has other agents
-	Agents  A      `json:"agents"`
+	// the controller left its agents running, so that the next one continues
+	HandedOver bool `json:"handed_over,omitempty"`
+	Agents     A    `json:"agents"`
 }
 
-// ReadHistories returns the saved crash histories of the city in dir, by agent. Without a file it returns none. The
-// error describes why the file cannot be used.
-func ReadHistories(dir string) (map[string]effect.Memo, error) {
+// ReadHistories returns the saved histories of the city in dir, and no histories if the file does not exist.
+func ReadHistories(dir string) (all effect.Histories, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", MemoryFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return all, nil
 	}
-	var agents map[string]effect.Memo
 	if err == nil {
-		agents, err = DecodeHistories(data, dir)
+		all, err = DecodeHistories(data, dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the crash histories in .gc/%s cannot be used: %w; all agents "+
+		return all, fmt.Errorf("the crash histories in .gc/%s cannot be used: %w; all agents "+
 			"start without a crash history, and the next crash replaces the file", MemoryFile, err)
 	}
-	return agents, nil
+	return all, nil
 }
 
-func DecodeHistories(data []byte, dir string) (map[string]effect.Memo, error) {
+// DecodeHistories decodes the content of the file of the city in dir.
+func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) {
 	var m HistoriesFile[map[string]effect.Memo]
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, fmt.Errorf("it is damaged: %w", err)
+		return all, fmt.Errorf("it is damaged: %w", err)
 	}
 	if m.Version != MemoryVersion {
-		return nil, fmt.Errorf("it has version %d, but this program reads only %d", m.Version,
+		return all, fmt.Errorf("it has version %d, but this program reads only %d", m.Version,
 			MemoryVersion)
 	}
 	if m.City != dir {
-		return nil, fmt.Errorf("it belongs to the city in %q", m.City)
+		return all, fmt.Errorf("it belongs to the city in %q", m.City)
 	}
 	for name, r := range m.Agents {
 		switch r.State {
 		case "", city.Backoff, city.Quarantined, city.Failed:
 		default:
-			return nil, fmt.Errorf("it is damaged: agent %q cannot wait in the state %q", name,
+			return all, fmt.Errorf("it is damaged: agent %q cannot wait in the state %q", name,
 				r.State)
 		}
 	}
-	return m.Agents, nil
+	return effect.Histories{Agents: m.Agents, HandedOver: m.HandedOver}, nil
 }
 
-// WriteHistories replaces the file of a city, or removes it if agents is empty.
-func WriteHistories(at, dir string, agents []byte) error {
+// WriteHistories replaces the file of a city, and removes it without agents. handOver says that the next controller
+// continues with agents that still run.
+func WriteHistories(at, dir string, agents []byte, handOver bool) error {
 	path := filepath.Join(at, ".gc", MemoryFile)
 	if agents == nil {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +79,7 @@ func WriteHistories(at, dir string, agents []byte) error {
 		}
 		return nil
 	}
-	data, err := json.Marshal(HistoriesFile[json.RawMessage]{MemoryVersion, dir, agents})
+	data, err := json.Marshal(HistoriesFile[json.RawMessage]{MemoryVersion, dir, handOver, agents})
 	if err != nil {
 		return err
 	}

@@ -227,7 +227,8 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 		r.within(measureLimit, r.Sessions.measure)
 	case effect.SaveHistories:
 		r.within(keepLimit, func(context.Context) effect.Input {
-			return effect.HistoriesSaved{Err: memory.WriteHistories(r.w.At, r.w.Dir, f.Memory)}
+			err := memory.WriteHistories(r.w.At, r.w.Dir, f.Memory, false)
+			return effect.HistoriesSaved{Err: err}
 		})
 	default:
 		return false

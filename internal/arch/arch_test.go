@@ -80,7 +80,7 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads"},
 
-	"controller/machine":   {"controller/effect", "controller/outbox", "controller/rollout", "controller/runs", "controller/step", "controller/tier", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/machine":   {"controller/effect", "controller/outbox", "controller/rollout", "controller/runs", "controller/step", "controller/tier", "controller/usage", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
 	"controller/outbox":    {"controller/effect", "city"},
 	"controller/rollout":   {"controller/step", "city"},
 	"controller/runs":      {"controller/describe", "controller/effect", "controller/step", "automation", "beads", "city", "events", "internal"},
@@ -89,6 +89,7 @@ var doors = map[string][]string{
 	"controller/perform":   {"controller/effect", "controller/memory", "controller/preflight", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "overlay", "hooks", "internal"},
 	"controller/describe":  {"automation", "city", "internal"},
 	"controller/preflight": {"agent", "session", "internal"},
+	"controller/usage":     {"city", "session"},
 	"controller/memory":    {"controller/effect", "city", "automation", "internal"},
 	"controller/pulse":     {"controller/effect"},
 	"controller/catalogue": {"config", "config/edit", "city", "events", "beads", "formula", "internal"},

@@ -1,0 +1,64 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// standing is what a hand-over must not change.
+type standing struct {
+	Name, State, Reason string
+	Until               *time.Time
+}
+
+// standings returns the agents, as `gcity agent list` shows them.
+func (c *town) standings() string {
+	c.t.Helper()
+	var list struct{ Items []standing }
+	if err := json.Unmarshal([]byte(c.gcity(0, "agent", "list", "--json")), &list); err != nil {
+		c.t.Fatal(err)
+	}
+	out, err := json.MarshalIndent(list.Items, "", " ")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// L6: a control room that keeps the city running hands over backoffs, quarantines and drains. Nothing starts.
+func TestTheRoomHandsOver(t *testing.T) {
+	c := newTown(t, 0, "")
+	c.put("city.toml", `[workspace]
+name = "town"
+[daemon]
+patrol_interval = "10m"
+restart_backoff = "10m"
+max_restarts = 1
+[[agents]]
+name = "loops"
+start_command = "exit 3"
+[[agents]]
+name = "drains"
+start_command = "exec sleep 1000"
+`)
+	v := c.host()
+	v.shows("1 quarantined")
+	c.gcity(0, "agent", "drain", "drains")
+	v.shows("1 draining")
+	before := c.standings()
+	starts := c.gcity(0, "events", "--type", "agent.started")
+	v.types("q")
+	v.shows("keep the city running in the background")
+	c.until("a headless controller runs the city", func() bool {
+		v.types("h") // a dialog ignores keys that come too early
+		return c.answers() && strings.Contains(c.gcity(0, "status"), " · headless, ")
+	})
+	if after := c.standings(); after != before {
+		t.Errorf("before the hand-over:\n%s\nafter it:\n%s", before, after)
+	}
+	if again := c.gcity(0, "events", "--type", "agent.started"); again != starts {
+		t.Errorf("started before the hand-over:\n%s\nand after it:\n%s", starts, again)
+	}
+}
