@@ -56,9 +56,9 @@ func daemonKeys() []Key {
 				"The first restart is immediate. 0 = no delay."},
 		{Path: "daemon.crash_history", Kind: String, Def: `"memory"`,
 			Enum: []string{"memory", "disk"},
-			Doc: "Where crashes, delays and quarantines are kept: `memory`, so the next " +
-				"controller starts without them, or `disk`, in `.gc/`, so the next controller " +
-				"continues with them."},
+			Doc: "Where crashes, delays and quarantines are kept: `memory`, so they are lost if " +
+				"the controller crashes, or `disk`, in `.gc/`. A controller that leaves " +
+				"its agents running on purpose always hands them over to the next one."},
 		{Path: "daemon.wisp_gc_interval", Kind: Duration, Check: checkWisp,
 			Doc: "Interval between two searches for wisps (work created by automations) that are " +
 				"closed and older than `wisp_ttl`; at least 100ms."},
