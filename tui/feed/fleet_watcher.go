@@ -55,7 +55,7 @@ func NewFleetWatcher(r *Runner) *FleetWatcher {
 		wake: make(chan struct{}, 1)}
 }
 
-// Tell sends the list to another mailbox from now on.
+// Tell sets the mailbox that receives the list.
 func (l *FleetWatcher) Tell(to *Mailbox) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()

@@ -18,7 +18,7 @@ type Memory struct {
 	Focus   string `json:"focus,omitempty"`
 	Zoomed  bool   `json:"zoomed,omitempty"`
 	Hidden  bool   `json:"pane_hidden,omitempty"`
-	// the pane is not at its default place (beside the lists, or over SSH below them)
+	// the pane is not at its default place (next to the lists, or over SSH below them)
 	Moved     bool              `json:"pane_moved,omitempty"`
 	Attention bool              `json:"attention,omitempty"`
 	Filters   map[string]string `json:"filters,omitempty"` // by panel name
