@@ -1,11 +1,11 @@
-# gcity is one static binary; nothing here needs more than Go and a POSIX shell. `make` lists what there is.
+# gcity is one static binary. Most targets need only Go and a POSIX shell. `make` lists the targets.
 export CGO_ENABLED ?= 0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  = -X main.version=$(VERSION)
 HOLDBIN  = session/pty/holdbin/gcity-hold-linux-
-# The tag keeps the runtime of a holder at rest from waking each minute. The linker allows it only with -checklinkname=0.
+# With the tag noforcegc, the Go runtime of an idle holder does not wake up each minute. It needs -checklinkname=0.
 HOLDFLAGS = -trimpath -tags noforcegc -ldflags '-s -w -checklinkname=0'
-# The collector that Go had before 1.26 takes 50 kB less of each holder.
+# With the garbage collector from before Go 1.26, each holder needs 50 kB less memory.
 HOLDENV  = GOOS=linux CGO_ENABLED=0 GOEXPERIMENT=nogreenteagc
 FUZZTIME ?= 20s
 MINUTES ?= 5
@@ -16,78 +16,78 @@ IMAGE   ?= gcity-pod:1
 .DEFAULT_GOAL := help
 .PHONY: help build k8s image test-k8s testcluster man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
 
-help: ## this list
+help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
-build: ## bin/gcity, with the program that holds an agent inside
+build: ## bin/gcity, with the holder program embedded
 	$(HOLDENV) go build $(HOLDFLAGS) -o $(HOLDBIN)$$(go env GOARCH) ./session/pty/gcity-hold
 	go build -trimpath -tags holder -ldflags '$(LDFLAGS)' -o bin/gcity .
 
-k8s: ## bin/gcity-session-k8s and bin/gcity-pod: agents as pods of Kubernetes
+k8s: ## bin/gcity-session-k8s and bin/gcity-pod, which run agents as Kubernetes pods
 	cd k8s && go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../bin/ ./cmd/...
 
-test-k8s: ## the provider for Kubernetes on a cluster of its own, or on that of GCITY_TEST_KUBECONFIG; skipped where none can run
+test-k8s: ## test the Kubernetes provider on a temporary cluster or on GCITY_TEST_KUBECONFIG; skipped if no cluster can run
 	cd k8s && go build -o ../build/testcluster ./testcluster && ../build/testcluster run go test -timeout 15m ./...
 
-image: build k8s ## build/gcity-pod.tar: the image for the pods of agents, without Docker (IMAGE=name:tag)
+image: build k8s ## build/gcity-pod.tar, the image for the pods of agents; needs no Docker (IMAGE=name:tag)
 	mkdir -p build
 	cd k8s && go run ./mkimage '$(IMAGE)' ../build/gcity-pod.tar gcity-pod=../bin/gcity-pod bin/gcity=../bin/gcity
 
-testcluster: ## the programs of the test cluster, in the user's cache: ten minutes, once
+testcluster: ## build the Kubernetes programs of the test cluster into the user's cache (once, ten minutes)
 	cd k8s && go run ./testcluster build
 
-man: build ## the manual pages, in build/man
+man: build ## manual pages in build/man
 	rm -rf build/man
 	bin/gcity man --dir build/man
 
-packaging: man ## what a release needs besides the program: manual pages, completions, holders for each machine
+packaging: man ## the other files of a release: manual pages, completions, holders for each architecture
 	for arch in amd64 arm64; do \
 		$(HOLDENV) GOARCH=$$arch go build $(HOLDFLAGS) -o $(HOLDBIN)$$arch ./session/pty/gcity-hold || exit 1; \
 	done
 	mkdir -p build/completions
 	for shell in bash zsh fish; do bin/gcity completion $$shell >build/completions/gcity.$$shell || exit 1; done
 
-release-check: packaging ## what a release is made of, and goreleaser's own look at it where that is installed; publishes nothing
+release-check: packaging ## check the files of a release, also with goreleaser if it is installed; publishes nothing
 	go test ./internal/arch -run Release
 	@if command -v goreleaser >/dev/null; then goreleaser check && goreleaser release --snapshot --clean --skip=publish; \
 	else echo 'goreleaser is not installed: skipped'; fi
 
-demo: build ## the control room on a copy of an example city (CITY=town or chain: another one; HEADLESS=1: ten seconds without a terminal)
+demo: build ## control room on a copy of an example city (CITY=demo, town or chain; HEADLESS=1: ten seconds without a terminal)
 	@HEADLESS='$(HEADLESS)' sh examples/run.sh bin/gcity '$(CITY)'
 
-test: ## everything, with the race detector (needs a C compiler)
+test: ## all tests, with the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race -timeout 20m ./...
 
-short: ## the same without the race detector and the long drills
+short: ## quick tests, without the race detector
 	go test -short ./...
 
-bench: build ## the figures of docs/benchmarks.md
+bench: build ## measure the figures of docs/benchmarks.md
 	go test -run '^$$' -bench . -benchtime 1s ./...
 
-bench-peers: build ## gcity beside runit, tmux, supervisord and process-compose (N=100,500 RUNS=3 PEERS=gcity,floor,tmux; needs cgroups)
+bench-peers: build ## compare gcity with runit, tmux, supervisord and process-compose (N=100,500 RUNS=3 PEERS=gcity,floor,tmux; needs cgroups)
 	@go run ./internal/benchpeers -gcity bin/gcity -n '$(N)' -runs '$(RUNS)' -peers '$(PEERS)'
 
-screenshots: ## the pictures of README and docs, and the tour (needs the font DejaVu Sans Mono)
+screenshots: ## create the pictures of README and docs, and the tour (needs the font DejaVu Sans Mono)
 	go run ./screenshots
 
-fuzz: ## every fuzz target for FUZZTIME (20s)
+fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@go list ./... | while read -r pkg; do \
 		for target in $$(go test -list '^Fuzz' "$$pkg" | grep '^Fuzz'); do \
 			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 20x "$$pkg" || exit 1; \
 		done; \
 	done
 
-faults: build ## random faults against a real city for MINUTES (5), SEED=N to repeat; an hour before a release
+faults: build ## inject random faults into a real city for MINUTES (5; before a release 60); SEED=N repeats a run
 	go run ./internal/faults -gcity bin/gcity -minutes '$(MINUTES)' -seed '$(SEED)'
 
-fmt: ## gofmt
+fmt: ## format with gofmt
 	gofmt -w .
 
-lint: ## gofmt, go vet, golangci-lint and govulncheck; builds the last two, in pinned versions, if they are not in the cache
+lint: ## run gofmt, go vet, golangci-lint and govulncheck (the last two in pinned versions, built if not cached)
 	CGO_ENABLED=0 sh .ci/lint
 
-budgets: ## rewrite the lists of code over its budget and of marked wording, downwards only; resolves conflicts in them
+budgets: ## rewrite the lists of exceeded budgets and marked wording (they can only shrink), also after merge conflicts
 	go test ./internal/arch -run '^Test(Budgets|Wording)$$' -update
 
-clean: ## remove what was built
+clean: ## remove all build results
 	rm -rf bin build dist $(HOLDBIN)*

@@ -1,23 +1,23 @@
 #!/bin/sh
-# An example: the control room on a throw-away copy of one of these cities. At the end the city is stopped and the copy
-# removed, unless the control room was left with the wish that the agents go on.
+# Opens the control room on a temporary copy of an example city. At the end it stops the city and removes the copy, unless
+# the user has chosen in the control room to keep the city running.
 #
 #   sh examples/run.sh bin/gcity demo              in a terminal
-#   HEADLESS=1 sh examples/run.sh bin/gcity demo   ten seconds without one, then the status
+#   HEADLESS=1 sh examples/run.sh bin/gcity demo   ten seconds without a terminal, then the status
 set -eu
 
 gcity=$(CDPATH='' cd "$(dirname "$1")" && pwd)/$(basename "$1")
 name=$2
 here=$(CDPATH='' cd "$(dirname "$0")" && pwd)/$name
 [ -f "$here/city.toml" ] || {
-	echo "there is no example city \"$name\": give demo, town or chain" >&2
+	echo "there is no example city \"$name\": use demo, town or chain" >&2
 	exit 1
 }
 box=$(mktemp -d "${TMPDIR:-/tmp}/gcity-demo.XXXXXX")
 city=$box/$name
 controller=''
 
-# The copy is a city of its own, even when it is started from inside a session of another one.
+# The copy is a separate city, even if this script runs in a session of another city.
 unset GC_AGENT GC_CITY GC_CITY_PATH GC_CITY_NAME 2>/dev/null || :
 
 finish() {
@@ -38,11 +38,11 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 cp -R "$here" "$city"
-GCITY_TRUST=all # the copy is of a script that the user has just run
+GCITY_TRUST=all # the user has just run this script, so its cities are trusted
 export GCITY_TRUST
 
 if [ -z "${HEADLESS:-}" ]; then
-	# In the background, so that this shell can act when the terminal goes away; the terminal stays its input.
+	# gcity runs in the background with the terminal as its input, so that this shell can clean up if the terminal closes.
 	exec 3<&0
 	"$gcity" --city "$city" <&3 3<&- &
 	controller=$!
@@ -51,9 +51,9 @@ if [ -z "${HEADLESS:-}" ]; then
 	controller=''
 	if [ "$code" -eq 0 ] && "$gcity" status --city "$city" | grep -q '^running'; then
 		trap - EXIT HUP INT TERM
-		echo "the city goes on in $city"
-		echo "  $gcity --city $city        opens it again"
-		echo "  $gcity stop --city $city   ends it; then the folder can go"
+		echo "the city keeps running in $city"
+		echo "  $gcity --city $city        opens the control room again"
+		echo "  $gcity stop --city $city   stops it; then you can remove the folder"
 		exit 0
 	fi
 	exit "$code"
@@ -68,7 +68,7 @@ while [ "$second" -lt 10 ]; do
 	kill -0 "$controller" 2>/dev/null || {
 		cat "$box/controller.log" >&2
 		controller=''
-		echo "$name: the controller ended early" >&2
+		echo "$name: the controller exited early" >&2
 		exit 1
 	}
 done

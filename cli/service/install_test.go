@@ -234,7 +234,7 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, text, _ = strings.Cut(text, "[Unit]\n")
-		text = "# `gcity " + u.group + " install` writes one that knows your PATH, and how long the stop may take.\n[Unit]\n" + strings.ReplaceAll(text, "%%f", "%f")
+		text = "# `gcity " + u.group + " install` writes a unit with your PATH and a suitable stop timeout.\n[Unit]\n" + strings.ReplaceAll(text, "%%f", "%f")
 		file = filepath.Join("..", "..", "packaging", file)
 		if *rewriteUnits {
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {

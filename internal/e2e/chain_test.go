@@ -98,7 +98,7 @@ func TestExampleChain(t *testing.T) {
 	c.until("it lives again", func() bool { a := c.byName()["deacon"]; return a.State == "running" && a.PID != killed })
 
 	stopped := c.signal("north/witness", syscall.SIGSTOP)
-	c.sees("deacon", "north/witness gives no sign: nudged")
+	c.sees("deacon", "north/witness has no new heartbeat: nudged")
 	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

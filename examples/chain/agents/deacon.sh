@@ -1,14 +1,14 @@
 #!/bin/sh
-# Goes its rounds: gives a sign of life, reads its letters, looks whether those in the lanes give theirs, and nudges who does not.
-# After some rounds it hands itself on to a fresh session.
+# Makes rounds: writes its heartbeat, reads its mail, checks the heartbeats of the agents of the rigs, and nudges silent ones.
+# After some rounds it hands off to a new session.
 set -u
 . "$GC_CITY/agents/lib.sh"
 
 rounds=30 pace=2
-# For onlookers: while there is a file "deacon-dozes" in the city's folder, it does nothing until a line is typed to it.
+# For demonstration: while the city's folder has a file "deacon-dozes", this agent does nothing until a line is typed.
 dozes="$GC_CITY/deacon-dozes"
 
-say 2 "$(gc prime | sed -n '/started anew/,/^`/p' | grep -v '^[`<]' || :)"
+say 2 "$(gc prime | sed -n '/You have been restarted/,/^`/p' | grep -v '^[`<]' || :)"
 
 letters() {
 	gc mail check >/dev/null || return 0
@@ -18,8 +18,8 @@ letters() {
 	done
 }
 
-# A sign is told from the one before by its text: clocks need not agree. Who has given none for four rounds is nudged, and after
-# three nudges a person is told.
+# Compares an agent's heartbeat file with that of the last round, because clocks may differ. After four rounds without a change
+# it nudges the agent; after three nudges it sends mail to a user.
 look_after() {
 	note="$ears/$(printf %s "$1" | tr / -)"
 	now=$(cat "$(sign_of "$1")" 2>/dev/null || :)
@@ -32,18 +32,18 @@ look_after() {
 	echo "$quiet" >"$note.quiet"
 	case $quiet in
 	4 | 8 | 12)
-		say 33 "$1 gives no sign: nudged"
+		say 33 "$1 has no new heartbeat: nudged"
 		gc agent nudge "$1" 'Deacon: are you still at it?' >/dev/null 2>&1 &
 		nudges="$nudges $!"
 		;;
 	16)
-		say 31 "$1 does not answer: the overseer is told"
-		gc mail send overseer -s "$1 does not answer" -m 'Three nudges were in vain.' >/dev/null
+		say 31 "$1 does not answer: mail to the overseer"
+		gc mail send overseer -s "$1 does not answer" -m 'Three nudges had no effect.' >/dev/null
 		;;
 	esac
 }
 
-# The wisp of this round, once the one before is done.
+# Creates the wisp of this round and prints its ID.
 begin() { gc sling deacon round -f -t "round $round" --json 2>/dev/null | ids | head -n 1; }
 
 round=0 nudges=
@@ -63,13 +63,13 @@ while :; do
 		look_after "$rig/witness"
 		look_after "$rig/refinery"
 	done
-	printf 'round %s: the lanes are seen to\n' "$round"
+	printf 'round %s: all lanes checked\n' "$round"
 	if [ "$round" -ge "$rounds" ]; then
 		wisp=$(begin)
 		for step in $(gc bead list --parent "$wisp" --json | ids | sort -t - -k 2n); do gc bead close "$step" >/dev/null; done
-		# shellcheck disable=SC2086 # a list
+		# shellcheck disable=SC2086 # a list of pids
 		[ -z "$nudges" ] || wait $nudges
-		gc handoff -s 'Routine cycle' -m "$rounds rounds, nothing to tell."
+		gc handoff -s 'Routine cycle' -m "$rounds rounds, nothing to report."
 		sleep 60
 	fi
 	if gc agent drain-check >/dev/null 2>&1; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A witness or a refinery: gives a sign of life, does the work that it finds, and answers when it is nudged.
+# A witness or a refinery: writes its heartbeat, does its work, and answers nudges.
 set -u
 . "$GC_CITY/agents/lib.sh"
 

@@ -1,13 +1,13 @@
-# What the agents of the chain have in common.
+# Functions for all agents of this city.
 say() { printf '\033[%sm%s\033[0m\n' "$1" "$2"; }
 
-# Where an agent's sign of life is.
+# Prints the path of an agent's heartbeat file.
 sign_of() { printf '%s/.gc/heartbeats/%s.json\n' "$GC_CITY" "$(printf %s "$1" | sed 's/_/__/g; s,/,_s,g; s/\./_d/g')"; }
 
-# The ids in a list that gc prints.
+# Extracts the IDs from a JSON list of gc.
 ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
 
-# Lines that are typed here are heard whatever this agent is at: each goes into a folder that the next turn empties.
+# A background process reads typed lines at any time. It stores each in a folder, which the agent reads in its next turn.
 ears=$GC_CITY/ears/$GC_AGENT
 rm -rf "$ears"
 mkdir -p "$ears"
@@ -21,7 +21,7 @@ exec 3<&0
 	done
 ) &
 
-# heard: what was typed since the last turn, if anything was.
+# heard: prints the lines that were typed since the last turn, and fails if there were none.
 heard() {
 	set -- "$ears"/line.*
 	[ -e "$1" ] || return 1

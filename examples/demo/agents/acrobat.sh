@@ -1,5 +1,5 @@
 #!/bin/sh
-# Climbs, falls, exits 3. Four falls in a row and the city puts it into quarantine.
+# Climbs, falls and exits with 3. After four falls in a row gcity puts it into quarantine.
 set -u
 
 printf 'climbing …\n'

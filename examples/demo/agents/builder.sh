@@ -1,12 +1,12 @@
 #!/bin/sh
-# Works through invented jobs for ever: a progress bar, colours, and now and then a failure that is tried again.
+# Runs invented jobs forever, with a progress bar, colours, and an occasional failure that is retried.
 set -u
 
 esc=$(printf '\033')
 bold="${esc}[1m" dim="${esc}[2m" off="${esc}[0m"
 green="${esc}[32m" yellow="${esc}[33m" red="${esc}[31m" cyan="${esc}[36m"
 
-# Fractions of a second are not in POSIX; where sleep has none, a step is a second.
+# POSIX sleep has no fractions of a second. Without them, a step takes one second.
 step=0.15
 sleep 0.01 2>/dev/null || step=1
 

@@ -3,7 +3,7 @@
 set -u
 
 printf 'working in %s\n' "${PWD##*/}"
-# What it has to tell people waits in their mail; L in the control room shows it.
+# Sends mail to the user; L in the control room shows it.
 gc mail send human -s 'No blue paint is left' -m 'Three people have asked for it today.
 
 May I order some? The yellow lasts until Friday.' >/dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes a log that never rests.
+# Prints log lines all the time.
 set -u
 
 pause=0.4

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A full-screen program in plain shell: the alternate screen, cursor addressing, a redraw every second, and it follows
-# the size of its terminal. What it shows is this machine.
+# A full-screen program in plain shell. It shows the load of this machine, uses the alternate screen and cursor addressing,
+# redraws every second, and adapts to the size of its terminal.
 set -u
 
 put() { printf '\033[%d;%dH%s' "$1" "$2" "$3"; } # put ROW COLUMN TEXT
@@ -42,7 +42,7 @@ memory() { # sets $used, in percent
 	used=$((100 - free * 100 / total))
 }
 
-load() { # sets $load1 and $percent of one core
+load() { # sets $load1, and $percent of one core
 	read -r load1 load5 load15 running _ </proc/loadavg
 	whole=${load1%.*} part=${load1#*.}
 	percent=$((whole * 100 + ${part#0}))

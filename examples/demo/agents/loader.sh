@@ -1,6 +1,6 @@
 #!/bin/sh
-# Loads crates for as long as it may. Between two of them it asks whether it has been told to finish; then it finishes,
-# says so, and waits to be ended.
+# Loads crates until it is asked to finish, which it checks after each crate. Then it finishes, reports that with drain-ack,
+# and waits until gcity stops it.
 set -u
 
 step=0.3

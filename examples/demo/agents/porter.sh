@@ -1,5 +1,5 @@
 #!/bin/sh
-# Greets three guests, then falls asleep: without a word for long enough it is restarted.
+# Greets three guests, then prints nothing any more, so that gcity restarts it after its idle_timeout.
 set -u
 
 for guest in first second third; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# How many loaders are wanted: always the same walk, a step every twelve seconds. The five is more than the pool may have.
+# Prints how many loaders are wanted: a fixed sequence with a step every twelve seconds. The five exceeds the pool's max.
 set -u
 
 set -- 1 3 2 3 1 5 2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Waits at a prompt and writes down what it is told. It does nothing by itself.
+# Waits at a prompt and stores the lines that are typed. It does nothing by itself.
 set -u
 
 lines=0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A till that takes a moment to open, and then counts.
+# Starts slowly, to show readiness and dependencies, and then counts.
 set -u
 
 printf 'counting the change …\n'

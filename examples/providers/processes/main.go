@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "hold" { // this program holds each agent, too
+	if len(os.Args) > 1 && os.Args[1] == "hold" { // this program is also the holder of each agent
 		os.Exit(pty.Hold())
 	}
 	if err := protocol.Serve(context.Background(), open); err != nil {
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// open makes the provider of a city. Agents outlive it: the next one adopts them.
+// open creates the provider of a city. Agents outlive it, and the next provider adopts them.
 func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -33,6 +33,6 @@ func open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
 	if err != nil {
 		return protocol.Opened{}, err
 	}
-	closeIt := func() { p.Close() } // what runs goes on
+	closeIt := func() { p.Close() } // the agents keep running
 	return protocol.Opened{Name: "processes", Provider: p, Close: closeIt}, nil
 }

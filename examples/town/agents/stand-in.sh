@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands in for a coding agent: its argument is its prompt, and of that it understands the lines "duty:", "next:" and "tell:".
-# It knows nothing of the town but what they say, and reaches others by gc alone.
+# Stands in for a coding agent. Its argument is its prompt, of which it understands the lines "duty:", "next:" and "tell:".
+# It uses only these lines, and communicates with other agents only through gc.
 set -u
 
 prompt=${1:-}
@@ -13,14 +13,14 @@ rest() { sleep "${PACE:-2}"; }
 duty=$(told duty) next=$(told next) tell=$(told tell)
 here=${GC_RIG:+rig}
 
-# One value of what gc prints, the first of its name, and one of a bead: field ID NAME.
+# value NAME: extracts the first value of this name from JSON of gc. field ID NAME: prints a field of a bead.
 value() { sed -n "s/^ *\"$1\": \"\{0,1\}\(.*[^\",]\)\"\{0,1\},\{0,1\}\$/\1/p" | head -n 1; }
 field() { gc bead show "$1" --json ${here:+--rig "$GC_RIG"} | value "$2"; }
 
-# The ids in a list that gc prints.
+# Extracts the IDs from a JSON list of gc.
 ids() { sed -n 's/^ *"id": "\(.*\)",$/\1/p'; }
 
-# The work at hand, if there is some and nobody else was quicker.
+# Claims a piece of work and sets $id and $title. Fails if there is no work, or another agent was faster.
 take() {
 	work=$(gc hook --json)
 	id=$(printf '%s\n' "$work" | ids | head -n 1)
@@ -30,7 +30,7 @@ take() {
 	gc bead update "$id" --claim >/dev/null
 }
 
-# What is written below the title, of which only "order ID" matters.
+# Prints the order's ID from a bead's description, "order ID".
 order_of() { field "$1" description | sed -n 's/^order \([^ \\]*\).*/\1/p'; }
 
 share() {
@@ -39,15 +39,15 @@ share() {
 	say 36 "order $id: $title"
 	if ! gc bead list --all --limit 0 --json | grep -q "\"order $id\""; then
 		printf '%s\norder %s' "${title#*: }" "$id" | gc sling "$rig" --stdin || {
-			gc mail send human -s "order $id is for nobody" -m "There is no rig that could do: $title"
+			gc mail send human -s "order $id has no rig" -m "No rig can do this: $title"
 			gc bead close "$id"
 			return
 		}
 	fi
-	gc bead update "$id" --assignee '' # it is in the rig's hands now
+	gc bead update "$id" --assignee '' # the rig has the work now
 }
 
-# Steps of a formula are done one by one, and closed; work without any has those that everybody knows.
+# Does the steps of a formula one by one and closes them. Work without a formula has default steps.
 make() {
 	take || return
 	say 36 "$id: $title"
@@ -62,14 +62,14 @@ make() {
 	done
 	mkdir -p bench
 	printf '%s\n' "$title, by $GC_AGENT" >"bench/$id.txt"
-	gc sling "$next" "$id" --force && say 32 "$id goes to $next"
+	gc sling "$next" "$id" --force && say 32 "$id: handed to $next"
 }
 
 join() {
 	take || return
 	if ! grep -qs "^$id " ledger.txt; then
 		if [ ! -f "bench/$id.txt" ]; then
-			say 31 "$id: nothing lies on the bench"
+			say 31 "$id: not on the bench"
 			gc sling "$next" "$id" --force
 			return
 		fi
@@ -88,13 +88,13 @@ watch() {
 		sign=$GC_CITY/.gc/heartbeats/$(printf %s "$who" | sed 's/_/__/g; s,/,_s,g; s/\./_d/g').json
 		case $who in "$next" | "$next"-*) ;; *) continue ;; esac
 		[ -z "$(find "$sign" -mmin -2 2>/dev/null)" ] || continue
-		say 33 "$who has given no sign: $id goes back"
+		say 33 "$who has no heartbeat: $id is handed back"
 		gc sling "$next" "$id" --force
-		gc mail send "$tell" -s "$id was left lying" -m "$who has begun it, and given no sign for two minutes. It is for all hands again."
+		gc mail send "$tell" -s "$id was handed back" -m "$who had started it, but wrote no heartbeat for two minutes. It is open for all hands again."
 	done
 }
 
-# Letters are read as they come. One is an answer to an order; what others say is only shown.
+# Reads new mail. A message that reports a finished order closes the order; all others are only printed.
 letters() {
 	gc mail check >/dev/null || return
 	gc mail inbox --json | ids | while read -r letter; do
@@ -113,12 +113,12 @@ until gc agent drain-check >/dev/null 2>&1; do
 	case $duty in
 	share | make | join | watch) "$duty" ;;
 	*)
-		echo "nothing in the prompt says what to do: there is no line \"duty: …\"" >&2
+		echo "the prompt has no line \"duty: …\"" >&2
 		exit 1
 		;;
 	esac
 	rest
 done
-say 33 'told to finish, and done'
+say 33 'asked to finish: done'
 gc agent drain-ack
 while :; do sleep 60; done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# An automation runs in the city's folder; what it prints last is kept with its run.
+# An automation runs in the city's folder. The last part of its output is stored in the record of its run.
 set -eu
 
 echo "counting the shelf"

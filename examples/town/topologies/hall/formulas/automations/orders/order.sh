@@ -1,10 +1,10 @@
 #!/bin/sh
-# Orders one thing of a rig, each time another; while five orders are out, none.
+# Creates one order for a rig, a different one each time. Creates none while five orders are open.
 set -eu
 
 out=$(gc bead list --status open,in_progress --label order --json | grep -c '"id"') || :
 if [ "$out" -ge 5 ]; then
-	echo "nobody orders: $out orders are out"
+	echo "no new order: $out orders are open"
 	exit 0
 fi
 set -- 'mill: grind a sack of rye' 'ferry: bring the bricks over' 'mill: dress the lower stone' \
