@@ -180,7 +180,7 @@ func toggleAttention(m *model) []feed.Effect {
 	if !m.attention || m.focus == panel.IDPeek {
 		return nil
 	}
-	// a list without problems leaves the focus to one that has some
+	// if the focused list has no problems, the focus moves to one that has some
 	for _, p := range []panel.Panel{m.focused(), m.Agents, m.Watchdogs, m.Automations, m.Pools} {
 		if _, _, shown, _ := p.Cursor(); shown > 0 && !p.About().Always {
 			focusOn(m, p.About().ID)

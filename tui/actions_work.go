@@ -27,7 +27,7 @@ func workActions() []action {
 			Short: "assign", In: w, Why: needOpenBead, Run: askTaker},
 		{ID: "work.finish", Key: keymap.Bind("close it", "X"), Short: "close", In: w,
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
-		{ID: "work.agent", Key: keymap.Bind("go to the agent that it is assigned to", "."), In: w,
+		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."), In: w,
 			Why: needAssignee, Run: func(m *model) []feed.Effect {
 				return grantOne(m, panel.Request{Visit: m.Work.Agent()})
 			}},
@@ -35,7 +35,7 @@ func workActions() []action {
 	}
 }
 
-// bead returns the bead under the cursor of Work, or nil.
+// bead returns the bead under the cursor in Work, or nil.
 func bead(m *model) *panel.WorkRow {
 	if m.focus != panel.IDWork {
 		return nil
@@ -50,7 +50,7 @@ func needBead(m *model) string {
 	return ""
 }
 
-// needOpenBead is the condition of verbs for work.
+// needOpenBead returns why verbs for work are not possible, or "".
 func needOpenBead(m *model) string {
 	if why := cmp.Or(needWritable(m), needBead(m)); why != "" {
 		return why
@@ -66,7 +66,7 @@ func needOpenBead(m *model) string {
 func needAssignee(m *model) string {
 	why := needBead(m)
 	if why == "" && m.Work.Agent() == "" {
-		return "it is assigned to no agent"
+		return "it is not assigned to an agent"
 	}
 	return why
 }
@@ -76,7 +76,7 @@ func refreshWork(m *model) []feed.Effect {
 	return nil
 }
 
-// askLists asks for the beads that visible panels need.
+// askLists requests the beads that visible panels need.
 func askLists(m *model) {
 	if m.snap == nil || m.lobby {
 		return
@@ -89,7 +89,7 @@ func askLists(m *model) {
 	}
 }
 
-// tellLists gives an answer to the panel that waits for it.
+// tellLists passes an answer to the panel that waits for it.
 func tellLists(m *model, f feed.FoundBeads) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.Asking); ok && k.Take(f.ID, f.Beads, f.Problem) && m.snap != nil {
@@ -99,7 +99,7 @@ func tellLists(m *model, f feed.FoundBeads) {
 	}
 }
 
-// outdate makes panels ask again, because the city's beads have changed.
+// outdate makes panels request beads again, because the city's beads have changed.
 func outdate(m *model) {
 	for _, p := range m.Panels {
 		if k, ok := p.(panel.Asking); ok {

@@ -159,7 +159,7 @@ func between(m *model, key string) bool {
 	}
 	early := m.now.Sub(m.arrived) < keymap.Guard
 	if early && key != "" {
-		show(m, "this is "+cityName(m)+"; "+key+" came too early: repeat it to use it here", false)
+		show(m, "this is "+cityName(m)+"; "+key+" came too early: press it again here", false)
 	}
 	return early
 }

@@ -36,7 +36,7 @@ type place struct {
 	panel panel.ID
 	h     int
 	tabs  bool // it shares its place with the other lists
-	slot  bool // it shares its place with the panels that have a Slot
+	slot  bool // it shares its place with the panels that have Slot set
 }
 
 // plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and
@@ -167,7 +167,7 @@ func (m *model) planWide(p *plan, body int) {
 	p.right = []place{{panel: panel.IDDetail, h: strip}, {panel: panel.IDPeek, h: top - strip}}
 }
 
-// inSlot returns the panel that is visible where Events shares its place on a wide screen: the focused one, else the
+// inSlot returns the visible panel in the place that Events shares on a wide screen: the focused one, or else the
 // one that had the focus last.
 func inSlot(m *model) panel.ID {
 	for _, id := range []panel.ID{m.focus, m.slot} {
@@ -178,7 +178,7 @@ func inSlot(m *model) panel.ID {
 	return panel.IDEvents
 }
 
-// tabsRoom returns the width for the titles in the rule of a panel: Events says at its end what it shows.
+// tabsRoom returns the width for the titles in the rule of a panel. That of Events ends with its filter.
 func tabsRoom(m *model, id panel.ID, w int) int {
 	const said = 28
 	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {

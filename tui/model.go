@@ -61,7 +61,7 @@ type screenState struct {
 	ui     uint64 // incremented by every message that may change the screen, except new data
 	focus  panel.ID
 	before panel.ID // the focus to go back to
-	slot   panel.ID // the panel with a Slot that had the focus last
+	slot   panel.ID // the panel with Slot set that had the focus last
 	zoomed bool
 	hidden bool // the pane is hidden
 	below  bool // the pane is below the lists, on wide screens
@@ -207,7 +207,7 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	return todo
 }
 
-// hearEvents takes in events. Lists of work and mail are outdated by an event about them.
+// hearEvents applies events. Events about work or mail make the lists of them outdated.
 func (m *model) hearEvents(all []events.Event) {
 	if len(all) == 0 {
 		return

@@ -142,7 +142,7 @@ func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 	return nil
 }
 
-// slingAll hands several pieces of work over; it asks about each that is assigned to another agent.
+// slingAll hands several pieces of work over. It asks about each one that is assigned to another agent.
 func slingAll(m *model, all []beads.Bead, to string) (todo []feed.Effect) {
 	m.Work.Marks = map[string]bool{}
 	for _, b := range all {

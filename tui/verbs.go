@@ -35,7 +35,7 @@ func verbs() []verb {
 			Why: stopWhy, Run: stopLine},
 		{Name: "check", Usage: "POOL", Does: "run a pool's check now", ID: "pool.check",
 			Args: one(poolsOnly), Run: checkLine},
-		{Name: "sort", Usage: "COLUMN", Does: "sort the list; the same column again reverses it",
+		{Name: "sort", Usage: "COLUMN", Does: "sort the list; repeat to reverse it",
 			ID: "list.sort", Looks: true, Args: one(sortWords), Run: sortLine},
 		{Name: "beat", Usage: "WATCHDOG", Does: "run a watchdog now", ID: "watchdog.beat",
 			Args: one(watchdogNames), Run: beatLine},
@@ -61,7 +61,7 @@ func verbs() []verb {
 	}...)
 }
 
-// agentVerbs returns the verbs that look at things, and those for agents.
+// agentVerbs returns the read-only verbs and the verbs for agents.
 func agentVerbs() []verb {
 	return []verb{
 		{Name: "goto", Usage: "NAME", Does: "go to an agent, a pool, an automation or a watchdog",
@@ -163,7 +163,7 @@ func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.
 	return do()
 }
 
-// agentsWhy returns why an action cannot run on the named agents: the reason of against, or that of the action.
+// agentsWhy returns why an action cannot run on the named agents: the reason from against, or that of the action.
 func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*model, []string) string {
 	return func(m *model, names []string) string {
 		_, why := aimed(m, names, func() ([]feed.Effect, string) {
@@ -181,7 +181,7 @@ func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*model, [
 	}
 }
 
-// onAgents runs an action on the named agents, unless agentsWhy returns a reason. Without an id it releases them.
+// onAgents returns a verb that runs an action on named agents unless agentsWhy refuses it; no id means release.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
 	[]string) ([]feed.Effect,
 	string) {

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// named splits arguments into the kind of the thing, if it was typed, and its name.
+// named splits arguments into a kind of thing, if the user typed one, and a name.
 func named(args []string) (noun, name string) {
 	if len(args) > 1 {
 		return args[0], args[1]
@@ -19,7 +19,7 @@ func named(args []string) (noun, name string) {
 	return "", args[0]
 }
 
-// restartNames returns the agents and, as the only argument, the pools.
+// restartNames returns the completions of restart: the agents and, as the only argument, the pools.
 func restartNames(m *model, before []string) []word {
 	if len(before) > 0 {
 		return agentNames(m, before)
@@ -60,7 +60,7 @@ func restartLine(m *model, args []string) ([]feed.Effect, string) {
 	return onAgents("agent.restart", nil)(m, restartedAgents(args))
 }
 
-// switchNames returns what can be suspended: agents, pools, rigs and the city.
+// switchNames returns the names of everything that can be suspended: agents, pools, rigs and the city.
 func switchNames(m *model, _ []string) []word {
 	all := flaggedNames(m, nil)
 	if m.snap != nil {
@@ -74,7 +74,7 @@ func switchNames(m *model, _ []string) []word {
 	return append(all, word{Word: palette.NounCity, Note: "the whole city", Noun: palette.NounCity})
 }
 
-// flaggingWhy returns why suspend or resume has nothing to do.
+// flaggingWhy returns why suspend or resume would change nothing.
 func flaggingWhy(off bool) func(*model, []string) string {
 	return func(m *model, args []string) string {
 		noun, name := named(args)
@@ -94,7 +94,7 @@ func flaggingWhy(off bool) func(*model, []string) string {
 	}
 }
 
-// flagging suspends or resumes an agent, a pool, a rig or the city.
+// flagging returns the verb that suspends or resumes an agent, a pool, a rig or the city.
 func flagging(off bool) func(*model, []string) ([]feed.Effect, string) {
 	return func(m *model, args []string) ([]feed.Effect, string) {
 		if why := flaggingWhy(off)(m, args); why != "" {
@@ -118,7 +118,7 @@ func flagging(off bool) func(*model, []string) ([]feed.Effect, string) {
 	}
 }
 
-// automationWhy returns the reason of a condition for a named automation.
+// automationWhy applies a condition to a named automation.
 func automationWhy(cond func([]*panel.AutomationRow) string) func(*model, []string) string {
 	return func(m *model, args []string) string {
 		r := m.Automations.Find(args[0])
@@ -136,7 +136,7 @@ func fireLine(m *model, args []string) ([]feed.Effect, string) {
 	return fire(m, []*panel.AutomationRow{m.Automations.Find(args[0])}), ""
 }
 
-// stopNames returns the automations, and the city.
+// stopNames returns the automations and the city.
 func stopNames(m *model, _ []string) []word {
 	return append(automationNames(m, nil), word{Word: palette.NounCity, Noun: palette.NounCity,
 		Note: "all agents and the controller"})
@@ -147,7 +147,7 @@ func stopWhy(m *model, args []string) string {
 	case args[0] != palette.NounCity || m.Automations.Find(palette.NounCity) != nil:
 		return automationWhy(idleOf)(m, args)
 	case m.home != "" || m.all:
-		return "it is one of many; the list of all cities stops it"
+		return "it is one of several; stop it in the list of all cities"
 	case m.mode != Hosting && lost(m):
 		return "it does not answer"
 	}
@@ -202,10 +202,10 @@ func sortLine(m *model, args []string) ([]feed.Effect, string) {
 	return nil, ""
 }
 
-// recentShown is how many lines that ran before come first in the palette.
+// recentShown is the maximum number of earlier lines at the top of the palette.
 const recentShown = 5
 
-// recentItems returns the lines that ran last and can run again, the last one first.
+// recentItems returns earlier lines that can run again, the newest first.
 func recentItems(m *model, verbs *palette.Table[*model, feed.Effect], all []item) (found []item) {
 	for _, line := range slices.Backward(m.history) {
 		if len(found) == recentShown {

@@ -93,7 +93,7 @@ func Members(src *Source, name string) []*panel.AgentRow {
 	return all
 }
 
-// Leaving predicts the members that leave if a pool gets a size: idle ones before busy ones, and the last first.
+// Leaving predicts which members leave if a pool gets a size: idle ones before busy ones, the last ones first.
 func Leaving(src *Source, name string, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
 	for _, r := range Members(src, name) {

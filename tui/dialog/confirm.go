@@ -30,7 +30,7 @@ type Confirm[T any] struct {
 	Edit    widget.Entry // the typed text
 	Since   time.Time
 	Leaving bool // the question is about leaving the program
-	Asked   bool // a key of the user has opened it
+	Asked   bool // the user has opened it with a key
 
 	first int    // row of the first answer in the latest picture
 	rows  []int  // the answer in each row from there on
@@ -41,8 +41,8 @@ type Confirm[T any] struct {
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
-// Accepts reports whether a key was meant for the question. A new question refuses keys for keymap.Guard. Its own
-// answers, and a text that must be typed, are accepted sooner if the user has asked for the question.
+// Accepts reports whether a key was meant for the question. A new question refuses keys for keymap.Guard. If the
+// user has opened it, it accepts its own answers, and a text that must be typed, sooner.
 func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 	age := now.Sub(c.Since)
 	own := c.Must != "" && len([]rune(key)) == 1 || slices.ContainsFunc(c.Answers,
@@ -54,7 +54,7 @@ func (c *Confirm[T]) Accepts(key string, now time.Time) bool {
 	if key == "" {
 		key = "the click"
 	}
-	c.note = key + " came too early: repeat it to answer this question"
+	c.note = key + " came too early: press it again to answer this question"
 	return false
 }
 
@@ -123,7 +123,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	space, hint := true, true // blank lines and the hint are dropped before words of the question
 	rest := on.H - 2 - c.typedRows() - min(len(body), 1)
 	answers := c.answerLines(on, inner, true)
-	if len(answers)+len(body) > rest { // then the explanations of answers
+	if len(answers)+len(body) > rest { // if that is not enough, drop the explanations of answers
 		answers = c.answerLines(on, inner, false)
 	}
 	rest -= len(answers)
@@ -148,7 +148,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 		f.X, f.Y = x, len(f.Lines)-1
 	}
 	switch {
-	case !hint && c.note != "": // more important than the question for now
+	case !hint && c.note != "": // the note is more important than the keys
 		f.Title = c.note
 	case c.note != "":
 		f.Lines = append(f.Lines, "", on.Styles.Paint(themes.Warn,
@@ -213,7 +213,7 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 const (
 	// hang is the indentation of an answer's continuation lines.
 	hang   = 2
-	narrow = 8 // columns too narrow for words
+	narrow = 8 // a width in columns that is too narrow for words
 )
 
 // answerLines returns the answers in w columns: complete if whole is set, otherwise one line each.

@@ -18,7 +18,7 @@ import (
 type Dialog[T any] interface {
 	// Zone returns the zone of the dialog's actions. Each type of dialog has its own.
 	Zone() keymap.Zone
-	// Accepts reports whether the dialog accepts a key now, "" = a click. A dialog that refuses it says so.
+	// Accepts reports whether the dialog accepts a key now; "" = a click. A dialog shows that it has refused a key.
 	Accepts(key string, now time.Time) bool
 	// Key handles a key that no action of the zone has. The dialog calls close to leave the stack.
 	Key(k tea.KeyPressMsg, close func()) []T
@@ -67,7 +67,7 @@ func (c Canvas) width(want int) int {
 
 // rows returns the number of text lines in a sheet.
 func (c Canvas) rows() int {
-	const low = 16 // lowest height at which the background keeps a row
+	const low = 16 // minimum height of the screen for a visible row of background
 	if c.H < low {
 		return max(1, c.H-4)
 	}

@@ -16,7 +16,7 @@ import (
 
 // PageThrough runs the pager as the foreground program of the terminal until it ends or ctx ends. The pager has its
 // own process group, so that ctrl+c does not end the city. ctrl+z is disabled. A pager that stops itself is
-// continued, because there is no shell that would continue it. The terminal's modes are restored in any case.
+// continued, because no shell would continue it. The terminal's modes are restored in any case.
 func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {

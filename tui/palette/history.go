@@ -6,7 +6,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// MaxHistory bounds the stored lines.
+// MaxHistory is the maximum number of stored lines.
 const MaxHistory = 200
 
 // Remember appends a line to a history, without duplicates.
@@ -19,7 +19,7 @@ func Remember(history []string, line string) []string {
 	return history[max(0, len(history)-MaxHistory):]
 }
 
-// Recall returns a stored history, oldest first, without what Remember would not have stored.
+// Recall returns a stored history, oldest first. It drops lines that Remember would not have stored.
 func Recall(lines []string) (history []string) {
 	for _, line := range lines {
 		history = Remember(history, widget.SingleLine(line))

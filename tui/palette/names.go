@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// The kinds of things that lines name.
+// The kinds of things that a line can name.
 const (
 	NounAgent      = "agent"
 	NounPool       = "pool"
@@ -18,7 +18,7 @@ const (
 	NounCity       = "city"
 )
 
-// Agents returns the agents, the selected one first, without those already named.
+// Agents returns the agents that are not named before, the selected one first.
 func Agents(l *panel.Lists, before []string) []Word {
 	all := make([]Word, 0, len(l.Agents.Rows))
 	for i := range l.Agents.Rows {
@@ -70,7 +70,7 @@ func chosenFirst(all []Word, chosen string) []Word {
 	return all
 }
 
-// Unknown says that a name does not exist, and suggests a similar one.
+// Unknown returns the message that a name does not exist, with a similar name if there is one.
 func Unknown(what, name string, known []Word) string {
 	names := make([]string, len(known))
 	for i := range known {

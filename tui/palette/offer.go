@@ -9,10 +9,10 @@ import (
 	"gcity/tui/dialog"
 )
 
-// maxLines bounds the rows with the names of things.
+// maxLines is the maximum number of rows with names of things.
 const maxLines = 200
 
-// Commands lists the verbs, to be completed.
+// Commands lists the verbs, as rows to complete.
 func (t *Table[H, E]) Commands() []Item[H, E] {
 	var items []Item[H, E]
 	for i := range t.Verbs {
@@ -27,8 +27,8 @@ func (t *Table[H, E]) Commands() []Item[H, E] {
 	return items
 }
 
-// Offer returns the rows for a text: completions, and lines that have its words in any order. With only, nothing
-// else matches the text.
+// Offer returns the rows for a text: completions, and lines that have its words in any order. only reports that
+// nothing else can match the text.
 func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 	l, ok := t.Parse(h, text)
 	if ok && l.Verb.Text > 0 && len(l.Args) >= l.Verb.Text-1 {
@@ -59,7 +59,7 @@ func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	return found
 }
 
-// goesOn reports whether arguments are not complete.
+// goesOn reports whether a verb needs more arguments.
 func (v *Verb[H, E]) goesOn(h H, args []string) bool {
 	if strings.HasSuffix(v.Usage, "…") {
 		return false
@@ -70,7 +70,7 @@ func (v *Verb[H, E]) goesOn(h H, args []string) bool {
 	return len(v.Args(h, args)) > 0
 }
 
-// line returns the row of a complete line. The row of an incomplete one has no Why and opens the palette again.
+// line returns the row of a line. If the line is not complete, the row has no Why and opens the palette again.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
 	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: line, Line: line, Tail: note,
@@ -88,7 +88,7 @@ func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[
 	return item
 }
 
-// typed offers to run a line with a free text.
+// typed returns a row that runs a line with free text as typed.
 func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 	title := line
 	if Rest(line, v.Text) == "" {
@@ -104,8 +104,8 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 		}}
 }
 
-// search returns the lines that have all words, in any order. The words have to name a thing at least in part, or a
-// verb and a kind of things, because verbs alone are listed already.
+// search returns the lines that contain all words, in any order. The words must match part of a name, or a verb and
+// a kind of things, because verbs alone are already listed.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil
@@ -135,8 +135,8 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	return found
 }
 
-// has reports whether a verb with a name has all words; exact means that the name and the verb are among them in
-// full.
+// has reports whether a verb with a name contains all words. exact means that both the name and the verb are among
+// the words.
 func has(verb string, w Word, words []string) (exact, ok bool) {
 	name := strings.ToLower(w.Word)
 	named, verbed, kind, part := false, false, false, false
@@ -159,7 +159,7 @@ func has(verb string, w Word, words []string) (exact, ok bool) {
 	return named && slices.Contains(words, verb), named || part || kind && verbed
 }
 
-// Recent returns the row of a line that ran before, or false if it cannot run any more.
+// Recent returns the row of an earlier line, or false if it cannot run any more.
 func (t *Table[H, E]) Recent(h H, line string) (item Item[H, E], ok bool) {
 	l, ok := t.Parse(h, line+" ")
 	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {

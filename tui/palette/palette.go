@@ -17,28 +17,29 @@ import (
 // Verb is a command of the palette.
 type Verb[H, E any] struct {
 	Name  string
-	Usage string // its arguments
+	Usage string // arguments of the verb
 	Does  string
-	ID    string // of the action with the same effect, for its keys
+	ID    string // ID of the action with the same effect, for its keys
 	Looks bool   // it changes nothing
-	// which argument extends to the end of the line, counted from 1; 0 = none
+	// number of the argument that extends to the end of the line, from 1; 0 = none
 	Text int
-	// Noun is set if Run accepts a noun before the name: "suspend rig shop". The noun is removed for other verbs.
+	// Noun is set if Run accepts a noun before the name: "suspend rig shop". For other verbs the noun is removed.
 	Noun bool
 	Args func(h H, before []string) []Word
-	Why  func(h H, args []string) string // returns why it cannot run now, "" = it can; nil = always
-	Run  func(h H, args []string) (todo []E, why string)
+	// returns why it cannot run now, or ""; nil = it always can
+	Why func(h H, args []string) string
+	Run func(h H, args []string) (todo []E, why string)
 }
 
 // Word is a completion.
 type Word struct {
 	Word string
 	Note string
-	Noun string // the kind of thing that it names, "" = none
-	Line string // the text in a line, if Word alone would be ambiguous; "" = Word
+	Noun string // kind of the named thing; "" = none
+	Line string // text in a line, if Word alone would be ambiguous; "" = Word
 }
 
-// text returns what a line has for the word.
+// text returns the text of the word in a line.
 func (w *Word) text() string {
 	if w.Line != "" {
 		return w.Line
@@ -46,14 +47,14 @@ func (w *Word) text() string {
 	return w.Word
 }
 
-// Table is the verbs of a room, and what it does with lines.
+// Table has the verbs of a room, and functions of the room for lines.
 type Table[H, E any] struct {
 	Verbs  []Verb[H, E]
 	KeysOf func(id string) []string
-	Refuse func(v *Verb[H, E]) string // returns why the room refuses a verb, "" = it does not
+	Refuse func(v *Verb[H, E]) string // returns why the room refuses a verb, or ""
 	Hidden func(v *Verb[H, E]) bool   // reports whether the list of verbs omits a verb
 	Open   func(h H, line string) []E // opens the palette with the beginning of a line
-	Fail   func(h H, why string)      // reports that a line did not run
+	Fail   func(h H, why string)      // reports why a line did not run
 }
 
 // Item is a row of the palette.
@@ -90,7 +91,7 @@ func (v *Verb[H, E]) leads(h H, args []string) bool {
 	return found
 }
 
-// words returns what may follow the arguments before.
+// words returns the completions after the arguments in before.
 func (v *Verb[H, E]) words(h H, before []string) []Word {
 	if !v.leads(h, before) {
 		return v.Args(h, before)
@@ -124,7 +125,7 @@ type Line[H, E any] struct {
 	Part string
 }
 
-// Parse splits a line. It returns false unless something follows a verb.
+// Parse splits a line. It returns false unless the line has a verb and something after it.
 func (t *Table[H, E]) Parse(h H, text string) (l Line[H, E], ok bool) {
 	words := strings.Fields(text)
 	open := strings.HasSuffix(text, " ")
@@ -154,7 +155,7 @@ func (t *Table[H, E]) TakesMore(h H, text string) bool {
 	return ok && len(l.Verb.words(h, l.Args)) > 0
 }
 
-// Run runs a line, or returns why not.
+// Run runs a line, or returns why it cannot.
 func (t *Table[H, E]) Run(h H, line string) (todo []E, why string) {
 	words := t.ordered(h, strings.Fields(line))
 	if len(words) == 0 {
@@ -191,7 +192,7 @@ func (t *Table[H, E]) refused(v *Verb[H, E]) string {
 	return t.Refuse(v)
 }
 
-// named removes a noun before the names, unless the verb accepts it.
+// named removes a noun in front of the names, unless the verb accepts it.
 func (v *Verb[H, E]) named(h H, args []string) []string {
 	if v.Noun || len(args) < 2 || !v.leads(h, args) {
 		return args
@@ -199,7 +200,7 @@ func (v *Verb[H, E]) named(h H, args []string) []string {
 	return args[1:]
 }
 
-// whyNot returns why a verb cannot run with arguments now, "" if it can.
+// whyNot returns why a verb cannot run with its arguments now, or "".
 func (t *Table[H, E]) whyNot(h H, v *Verb[H, E], args []string) string {
 	if why := t.refused(v); why != "" || v.Why == nil {
 		return why
@@ -216,7 +217,7 @@ func Rest(line string, n int) string {
 	return strings.TrimSpace(line)
 }
 
-// Meant suggests a similar word, or "".
+// Meant returns a suggestion for a misspelled word, or "".
 func Meant(text string, names []string) string {
 	if near := suggest.Nearest(text, names); near != "" {
 		return fmt.Sprintf(", did you mean %q?", near)

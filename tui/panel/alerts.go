@@ -10,13 +10,13 @@ import (
 	"gcity/tui/widget"
 )
 
-// Alert is a line below the header: a problem, and the key that leads to it.
+// Alert is a problem that is shown below the header, with the key that leads to it.
 type Alert struct {
-	Text string // may have several lines
-	Key  string // "" = none
+	Text string // text, which may have several lines
+	Key  string // key that leads to the problem; "" = none
 	Does string // what the key does: "shows it"
 	Mild bool   // a warning that needs no reaction
-	Soft bool   // it waits for a decision, nothing has failed
+	Soft bool   // something waits for a decision, and nothing has failed
 }
 
 // tokens returns the styles of the alert's sign and text.
@@ -30,13 +30,13 @@ func (a *Alert) tokens() (sign, text themes.Token) {
 	return themes.Bad, themes.Warn
 }
 
-// Sign returns the painted sign before the alert.
+// Sign returns the painted sign in front of the alert.
 func (a *Alert) Sign(k *widget.Styles) string {
 	sign, _ := a.tokens()
 	return k.Paint(sign, k.Glyphs.Alert)
 }
 
-// hint returns the text of the key after the alert. Narrow screens show the key alone.
+// hint returns the key of the alert and what it does. On narrow screens it returns only the key.
 func (a *Alert) hint(w int) (key, does string) {
 	if a.Key == "" || a.Does == "" || w < 60 {
 		return a.Key, ""
@@ -57,7 +57,7 @@ func (a *Alert) width(w int) int {
 	return n
 }
 
-// add adds the alert in at most w columns, for a screen of the width all.
+// add appends the alert to a line in at most w columns. all is the width of the screen.
 func (a *Alert) add(l *widget.Line, w, all int) {
 	key, does := a.hint(all)
 	sign, text := a.tokens()
@@ -74,8 +74,8 @@ func (a *Alert) add(l *widget.Line, w, all int) {
 	}
 }
 
-// AlertLines returns at most n lines of w columns. A line has as many alerts as it has room for. The last one says
-// how many alerts are left, and the key that shows everything.
+// AlertLines returns at most n lines of w columns, each with as many alerts as fit. The last one ends with the
+// number of remaining alerts and the key that shows all.
 func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []string) {
 	for len(all) > 0 && len(lines) < n {
 		from := 1
@@ -96,7 +96,7 @@ func AlertLines(k *widget.Styles, all []Alert, w, n int, key string) (lines []st
 	return lines
 }
 
-// lastAlerts returns how many of up to n alerts the last line shows, and what it says about the others.
+// lastAlerts returns how many of up to n alerts fit into the last line, and the text about the others.
 func lastAlerts(all []Alert, n, w int, key string) (shown int, end string) {
 	for ; ; n-- {
 		rest := len(all) - n
@@ -137,7 +137,7 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// Alerts returns the agents that need a person: those that have failed or are in quarantine, by state.
+// Alerts returns the agents that need a user: those that have failed or are in quarantine, by state.
 func (a *Agents) Alerts(e *Env) []Alert {
 	names := map[city.State][]string{}
 	var states []city.State
@@ -223,7 +223,7 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
-// clearOf returns what to show if nothing in a list needs attention: the problems elsewhere.
+// clearOf returns the text for a list in which nothing needs attention. It mentions problems elsewhere.
 func (e *Env) clearOf(noun string, n int) []string {
 	texts := []string{"No " + noun + " needs attention.",
 		fmt.Sprintf("%s shows all %d.", e.KeyOf("view.attention"), n)}

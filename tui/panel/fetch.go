@@ -8,38 +8,38 @@ import (
 	"gcity/tui/widget"
 )
 
-// Asking is a panel whose rows come from queries of beads. The room sends the queries and returns the results.
+// Asking is a panel that builds its rows from queries of beads. The room sends the queries and returns the results.
 type Asking interface {
 	Panel
-	// Ask sends queries for what is missing or outdated, if the panel is visible and the last results are old enough.
+	// Ask sends queries for missing or outdated beads, if the panel is visible and the last results are old enough.
 	Ask(e *Env, visible bool, seek func(beads.Query) int)
-	// Take takes an answer; it reports whether the panel waited for it.
+	// Take handles an answer. It reports whether the panel was waiting for it.
 	Take(id int, found []beads.Bead, problem string) bool
-	// Outdated means that the city's beads have changed.
+	// Outdated marks the panel's beads as outdated, because the city's beads have changed.
 	Outdated()
 }
 
-// Fetch is the result of a group of queries: the previous answers until all new ones have arrived.
+// Fetch is the result of a group of queries. It keeps the previous answers until all new ones have arrived.
 type Fetch struct {
-	Known   bool   // all queries were answered once
-	Problem string // why the last attempt failed, "" = it did not
+	Known   bool   // each query has been answered at least once
+	Problem string // why the last attempt failed; "" = no error
 
 	stale   bool
-	at      time.Time // of the last question
-	pending []int     // ids of the questions, in the order of the queries; 0 = answered
+	at      time.Time // time of the last queries
+	pending []int     // IDs of the requests, in the order of the queries; 0 = answered
 	found   [][]beads.Bead
 }
 
-// Outdated means that the answers are to be asked for again.
+// Outdated marks the answers as outdated.
 func (f *Fetch) Outdated() { f.stale = true }
 
-// Due reports whether to ask now: never before the previous questions are answered, and not more often than gap.
+// Due reports whether to send the queries now: never while answers are pending, and at most once per gap.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
 	return len(f.pending) == 0 && (!f.Known && f.Problem == "" || f.stale) &&
 		(f.at.IsZero() || now.Sub(f.at) >= gap)
 }
 
-// Begin asks a group of queries.
+// Begin sends a group of queries.
 func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...beads.Query) {
 	f.stale, f.at, f.found = false, now, make([][]beads.Bead, len(queries))
 	for _, q := range queries {
@@ -48,7 +48,7 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	f.Problem = ""
 }
 
-// Take takes an answer. done reports whether it was the last one; all is nil if one of them failed.
+// Take handles an answer. done reports whether it was the last one; all is nil if a query failed.
 func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.Bead, ours,
 	done bool) {
 	i := slices.Index(f.pending, id)

@@ -138,7 +138,7 @@ type Env struct {
 	Single    bool           // the screen has room for one panel at a time
 	ReadOnly  bool
 	Attention bool           // show only what needs attention
-	Alerts    func() []Alert // alerts of the whole city, the worst first; nil = unknown
+	Alerts    func() []Alert // returns the alerts of the whole city, the worst first; nil = unknown
 	Still     bool           // the user works in the lists, so rows keep their order
 	UI        uint64         // changes with every change of the view, but not with data
 }

@@ -19,7 +19,7 @@ const (
 	rigTroubled  rigState = "troubled"  // some of its agents need attention
 	rigRunning   rigState = "running"   // some of its agents run
 	rigIdle      rigState = "idle"      // none of its agents runs
-	rigSuspended rigState = "suspended" // none of its agents starts
+	rigSuspended rigState = "suspended" // it is suspended, so none of its agents starts
 )
 
 // urgency orders the states of rigs; 0 is the most urgent.
@@ -39,7 +39,7 @@ type RigRow struct {
 	Agents  int
 	Running int
 	Work    *city.RigWork // nil = not counted
-	counts  []string      // of its agents by state: "2 running", the most urgent first
+	counts  []string      // its agents by state, the most urgent first: "2 running"
 }
 
 func newRigRow(r *city.Rig, agents []AgentRow, now time.Time) RigRow {
@@ -76,7 +76,7 @@ func (r *RigRow) Key() string { return r.Name }
 // Attention reports whether it needs attention.
 func (r *RigRow) Attention() bool { return r.State == rigBroken || r.State == rigTroubled }
 
-// AgentsText counts its agents by state.
+// AgentsText returns the numbers of its agents by state.
 func (r *RigRow) AgentsText() string {
 	if len(r.counts) == 0 {
 		return "no agents"
@@ -84,7 +84,7 @@ func (r *RigRow) AgentsText() string {
 	return strings.Join(r.counts, ", ")
 }
 
-// WorkText counts its open work.
+// WorkText returns the numbers of its open work.
 func (r *RigRow) WorkText() string {
 	if r.Work == nil {
 		return "not counted"
@@ -96,7 +96,7 @@ func (r *RigRow) WorkText() string {
 	return text
 }
 
-// unfinished returns the number of open beads and those in progress.
+// unfinished returns the number of beads that are open or in progress.
 func (r *RigRow) unfinished() int {
 	if r.Work == nil {
 		return 0
@@ -120,7 +120,7 @@ func (r *RigRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// rigWays returns the orders of rigs: need, name, agents, work.
+// rigWays returns the orders of rigs: by need, name, agents, work.
 func rigWays() []widget.Way[RigRow] {
 	return []widget.Way[RigRow]{
 		{Name: "need", Rank: func(a, b *RigRow) int {

@@ -50,7 +50,7 @@ func newRigs(all *Agents) *Rigs {
 	return g
 }
 
-// ills returns the summary for the title.
+// ills returns the summary of problems for the title.
 func (g *Rigs) ills() (text string, alert bool) {
 	n := 0
 	for i := range g.Rows {
@@ -67,7 +67,7 @@ func (g *Rigs) ills() (text string, alert bool) {
 	return fmt.Sprintf("%d need attention", n), true
 }
 
-// actions returns the actions for the rigs under the cursor or marked.
+// actions returns the actions for the marked rigs, or else the rig under the cursor.
 func (g *Rigs) actions() []Action {
 	return []Action{
 		{Action: Key{ID: "rig.details", Key: keymap.Bind("show details of the rig: folder, "+
@@ -85,7 +85,7 @@ func (g *Rigs) actions() []Action {
 	}
 }
 
-// Suspended reports whether all rigs under the cursor or marked are suspended.
+// Suspended reports whether all marked rigs, or else the rig under the cursor, are suspended.
 func (g *Rigs) Suspended() bool {
 	return !slices.ContainsFunc(g.Targets(), func(r *RigRow) bool {
 		return r.State != rigSuspended
@@ -110,7 +110,7 @@ func (g *Rigs) toggle(*Env) []Request {
 			What: g.Called(), Commands: resume}}
 	}
 	what := calledRigs(on)
-	body := "No session is running there, and none starts"
+	body := "No session is running in the rig, and none starts"
 	if running > 0 {
 		body = widget.Count(running, "session") + " stop, and none starts"
 	}
@@ -120,7 +120,7 @@ func (g *Rigs) toggle(*Env) []Request {
 			"This is stored in the configuration."}}}
 }
 
-// calledRigs names rigs: "rig shop", "3 rigs".
+// calledRigs returns a name for rigs: "rig shop", "3 rigs".
 func calledRigs(rows []*RigRow) string {
 	if len(rows) == 1 {
 		return "rig " + rows[0].Shown
@@ -156,7 +156,7 @@ func (g *Rigs) members(rigs ...*RigRow) []*AgentRow {
 	return rows
 }
 
-// restartable returns the agents that a restart of the rigs restarts: not those that must not run.
+// restartable returns the agents that a restart of the rigs restarts. Agents that must not run are left out.
 func (g *Rigs) restartable() []*AgentRow {
 	return slices.DeleteFunc(g.members(g.Targets()...), func(a *AgentRow) bool {
 		return a.State == city.Suspended || a.State == city.Draining || a.State == city.Stopping
@@ -213,7 +213,7 @@ func (g *Rigs) details(e *Env, r *RigRow) []string {
 		lines = append(lines, e.Look.Field("problem", e.Look.Paint(themes.Bad, r.Problem)))
 	}
 	lines = append(lines,
-		e.Look.Field("prefix", r.Prefix+" (of the ids of its work)"),
+		e.Look.Field("prefix", r.Prefix+" (of the IDs of its work)"),
 		e.Look.Field("agents", r.AgentsText()),
 		e.Look.Field("work", r.WorkText()),
 		e.Look.Field("declared", r.Source), "",
@@ -350,7 +350,7 @@ func rigColumnsOf(e *Env, rows []*RigRow, w int) []Column[*RigRow] {
 	})...)
 }
 
-// rigHelp says how to add a rig.
+// rigHelp returns how to add a rig.
 func rigHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No rigs. A rig is a project folder with agents and work of its own. "+
 		"Add one with a command:", "", "    gcity rig add FOLDER")

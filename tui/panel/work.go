@@ -18,8 +18,8 @@ type workState string
 const (
 	workBusy    workState = "in progress"
 	workOpen    workState = "open"
-	workBlocked workState = "blocked" // it needs other work or a gate
-	workClosed  workState = "closed"  // today
+	workBlocked workState = "blocked" // it waits for other work or for a gate
+	workClosed  workState = "closed"  // it was closed today
 )
 
 func (s workState) urgency() int {
@@ -29,14 +29,14 @@ func (s workState) urgency() int {
 // WorkRow is a bead ready to be drawn; all texts are cleaned once.
 type WorkRow struct {
 	Bead  beads.Bead
-	Shown string // its title
+	Shown string // title of the bead
 	State workState
 	Rig   string
 	Pool  string
-	Gate  string // that it awaits, "" = none
-	Parts int    // unclosed beads that are part of it
+	Gate  string // gate that it waits for; "" = none
+	Parts int    // number of its unclosed parts
 	id    string
-	owner string // its assignee, else its pool
+	owner string // its assignee, or else its pool
 }
 
 func (r *WorkRow) Key() string { return r.Bead.ID }
@@ -51,8 +51,8 @@ func PoolOf(b *beads.Bead) string {
 	return ""
 }
 
-// workRows builds the rows of unclosed beads, and of those that were closed today. ready has the ids of ready beads;
-// nil means that everything unclosed is known.
+// workRows builds the rows of unclosed beads and of beads that were closed today. ready has the IDs of ready beads;
+// nil means that unclosed has all unclosed beads.
 func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]bool) []WorkRow {
 	gates, parts, known := city.GatesIn(unclosed), map[string]int{}, map[string]bool{}
 	for i := range unclosed {
@@ -91,7 +91,7 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 	return rows
 }
 
-// rigOfBead returns the rig whose store has a bead, by the prefix of its ID; "" = none.
+// rigOfBead returns the rig that has a bead in its store, by the prefix of the bead's ID; "" = none.
 func rigOfBead(s *city.Snapshot, id string) string {
 	if s == nil {
 		return ""
@@ -108,7 +108,7 @@ func rigOfBead(s *city.Snapshot, id string) string {
 	return ""
 }
 
-// Attention reports whether it waits for a person: it awaits a gate.
+// Attention reports whether it needs a user, because a gate blocks it.
 func (r *WorkRow) Attention() bool { return r.Gate != "" }
 
 // Passes reports whether a row matches the filter.
@@ -135,7 +135,7 @@ func (r *WorkRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// workWays returns the orders of work: need, age, priority, assignee, rig.
+// workWays returns the orders of work: by need, age, priority, assignee, rig.
 func workWays() []widget.Way[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.Way[WorkRow]{
@@ -161,7 +161,7 @@ func workWays() []widget.Way[WorkRow] {
 	}
 }
 
-// closed returns when it was closed; zero = it is not.
+// closed returns when it was closed; zero = it is not closed.
 func (r *WorkRow) closed() time.Time {
 	if r.Bead.ClosedAt == nil {
 		return time.Time{}

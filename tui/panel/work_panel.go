@@ -14,11 +14,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// WorkPage is how many unclosed beads are asked for at once; moving to the end asks for more, up to workMost.
+// WorkPage is the number of unclosed beads per request. Moving to the end of the list requests more, up to
+// workMost.
 const (
 	WorkPage     = 500
 	workMost     = 4 * WorkPage
-	closedListed = 200 // how many beads that were closed today are listed
+	closedListed = 200 // maximum number of listed beads that were closed today
 )
 
 // Work is the panel of the city's work: what is in progress, open or blocked, and what was closed today.
@@ -28,10 +29,10 @@ type Work struct {
 	unclosed, closed []beads.Bead // the last answers
 	ready            map[string]bool
 
-	made   []WorkRow // the rows of the last answers; nil = not made yet
+	made   []WorkRow // rows built from the last answers; nil = not built yet
 	rigs   []city.Rig
 	pages  int
-	limit  int    // of the last question
+	limit  int    // limit of the last request
 	more   bool   // there are beads beyond the limit
 	counts [2]int // the city's counts when it was asked: open, in progress
 }
@@ -65,7 +66,7 @@ func newWork(all *Agents) *Work {
 	return k
 }
 
-// Ask asks for the newest unclosed work, for the ready part of it if there is more, and for what was closed today.
+// Ask requests the newest unclosed work, its ready part if there is more, and the work that was closed today.
 func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
@@ -98,7 +99,7 @@ func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	k.Begin(e.Now, seek, queries...)
 }
 
-// Take takes an answer.
+// Take handles an answer.
 func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	all, ours, done := k.Fetch.Take(id, found, problem)
 	if !done || all == nil {
@@ -113,7 +114,7 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	}
 	if more := len(all[0]) >= k.limit; more != k.more {
 		k.more = more
-		if more { // which of them are ready is not known yet
+		if more { // which beads are ready is not known yet
 			k.Outdated()
 		}
 	}
@@ -140,7 +141,7 @@ func (k *Work) count(e *Env) string {
 	return strconv.Itoa(e.Snap.Work.Open + e.Snap.Work.InProgress)
 }
 
-// note says that the list is not complete or cannot be read.
+// note returns that the list is incomplete or cannot be read.
 func (k *Work) note() (text string, alert bool) {
 	switch {
 	case k.Problem != "":
@@ -225,7 +226,7 @@ func (k *Work) columns(e *Env, rows []*WorkRow, w int) []Column[*WorkRow] {
 	})...)
 }
 
-// titleCell shows the title, and the gate that the bead awaits.
+// titleCell shows the title, and the gate that the bead waits for.
 func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	token := s.NameToken()
 	if r.State == workClosed {
@@ -239,7 +240,7 @@ func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 	l.Add(token, widget.Fit(r.Shown, max(0, w-widget.Width(gate)), e.Look.Glyphs.More))
 }
 
-// help says why the list is empty.
+// help returns why the list is empty.
 func (k *Work) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
@@ -268,7 +269,7 @@ func (k *Work) strip(e *Env, r *WorkRow, w int) []string {
 	return lines
 }
 
-// Details shows all of a bead, and the gate that it awaits.
+// Details returns everything known about a bead, including the gate that it waits for.
 func (r *WorkRow) Details(e *Env) []string {
 	b := &r.Bead
 	sign, token := workSign(e.Look, r.State)

@@ -25,7 +25,7 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	if over() > 0 {
 		all = WithoutHidden(all)
 	}
-	if over() > 0 { // that of the visible panel
+	if over() > 0 { // cut the search of the visible panel
 		for i := range all {
 			all[i].Note = ""
 		}
