@@ -1,7 +1,7 @@
 package agent
 
-// Depth returns the length of the longest chain of dependencies between agents. A city that ends waits for at most so
-// many graces, one after the other.
+// Depth returns the length of the longest chain of dependencies between agents. To stop a city takes at most that
+// many grace periods.
 func Depth(wants []Want) int {
 	needs := map[string][]string{}
 	for i := range wants {
@@ -14,7 +14,7 @@ func Depth(wants []Want) int {
 		if d, ok := known[name]; ok {
 			return d
 		}
-		known[name] = 1 // whatever a cycle would do: the configuration has refused it
+		known[name] = 1 // ends the recursion for a cycle, although valid configurations have none
 		deepest := 0
 		for _, need := range needs[name] {
 			deepest = max(deepest, of(need))

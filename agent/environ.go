@@ -9,19 +9,19 @@ import (
 	"gcity/config"
 )
 
-// defaultPath is used if the controller has no PATH, because BinDir alone is not enough.
+// defaultPath is the PATH of agents if the controller has none, because BinDir alone is not enough.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// environ holds the controller's environment and the part that agents inherit.
+// environ is the controller's environment, and the part of it that agents inherit.
 type environ struct {
-	own   map[string]string // the controller's, for $NAME
+	own   map[string]string // the controller's variables, for $NAME
 	pass  map[string]string
-	names []string // of pass, sorted
-	lines []string // "K=V" of names, shared by all agents
+	names []string // names of pass, sorted
+	lines []string // inherited variables as "K=V", shared by all agents
 	bin   string
 
 	find   func(program, path string) bool
-	sought map[string]bool // results of find
+	sought map[string]bool // cached results of Find
 }
 
 func inherited(h Host) environ {
@@ -40,7 +40,7 @@ func inherited(h Host) environ {
 	}
 	e.own["PATH"] = front(e.bin, e.own["PATH"])
 	e.pass["PATH"] = e.own["PATH"]
-	// the type of the built-in terminals; the controller's own terminal is unrelated
+	// the type of gcity's terminals; the controller's terminal may have another type
 	e.pass["TERM"] = "xterm-256color"
 	e.names = slices.Sorted(maps.Keys(e.pass))
 	for _, name := range e.names {
@@ -50,7 +50,7 @@ func inherited(h Host) environ {
 }
 
 // foreign reports whether a variable belongs to another session, to the service manager, or to the controller's own
-// terminal and folder.
+// terminal or folder.
 func foreign(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -65,8 +65,8 @@ func foreign(name string) bool {
 	return false
 }
 
-// of returns the complete environment of one agent, sorted by name, without GC_SESSION_ID. configured is the part
-// from the configuration.
+// of returns the complete environment of an agent without GC_SESSION_ID, sorted by name. configured contains the
+// variables that do not come from the controller's environment.
 func (e environ) of(c *config.City, a *config.Agent, configured map[string]string,
 	dir string) []string {
 	own := make(map[string]string, len(configured)+12)
@@ -84,7 +84,7 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 	own["GC_CITY_NAME"] = c.Workspace.Name
 	own["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
 	if strings.HasPrefix(c.Origins["beads.provider"].File, "environment ") {
-		// agents must use the same work store as the controller
+		// agents must use the same store of work as the controller
 		own["GC_BEADS"] = c.Beads.Provider
 	}
 	if strings.HasPrefix(c.Origins["events.provider"].File, "environment ") {
@@ -115,16 +115,16 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 	return out
 }
 
-// variable is one variable of an environment.
+// variable is an environment variable.
 type variable struct{ name, value string }
 
-// personal returns the variables that differ between the members of a pool.
+// personal returns the variables that are different for each member of a pool.
 func personal(a *config.Agent, dir string) [4]variable {
 	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir},
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
 
-// readdressed converts the environment of one pool member into that of another.
+// readdressed converts the environment of one member of a pool to that of another.
 func readdressed(env []string, a *config.Agent, dir string) []string {
 	out := slices.Clone(env)
 	for _, v := range personal(a, dir) {
@@ -135,7 +135,7 @@ func readdressed(env []string, a *config.Agent, dir string) []string {
 	return out
 }
 
-// find looks for a variable in a sorted environment.
+// find searches a variable in a sorted environment.
 func find(env []string, name string) (at int, ok bool) {
 	return slices.BinarySearchFunc(env, name, func(kv, name string) int {
 		have, _, _ := strings.Cut(kv, "=")
@@ -143,7 +143,7 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// front moves a folder to the front of a PATH.
+// front returns a PATH that begins with this folder.
 func front(bin, path string) string {
 	if path == "" {
 		path = defaultPath
@@ -155,8 +155,8 @@ func front(bin, path string) string {
 	return strings.Join(append([]string{bin}, rest...), ":")
 }
 
-// expand replaces $NAME and ${NAME} by their values, or by "" without a value, and $$ by a dollar sign. Other
-// dollar signs stay.
+// expand replaces $NAME and ${NAME} with their values, or with "" if they have none. It replaces $$ with a dollar
+// sign. Other dollar signs stay.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "$") {
 		return s

@@ -10,8 +10,8 @@ import (
 	"gcity/session"
 )
 
-// Plan returns the agents that should exist in a city, sorted by name, including all possible members of pools. It
-// is pure. The same configuration gives the same fingerprints on every host.
+// Plan returns the agents that should exist in a city, sorted by name. They include all possible members of pools.
+// It has no side effects. The fingerprints are the same on every host.
 func Plan(c *config.City, h Host) []Want {
 	n := 0
 	for i := range c.Agents {
@@ -25,7 +25,7 @@ func Plan(c *config.City, h Host) []Want {
 	return inOrder(wants)
 }
 
-// inOrder sorts by name. It moves each large want only once.
+// inOrder sorts wants by name. It moves each want only once, because they are large.
 func inOrder(wants []Want) []Want {
 	order := make([]*Want, len(wants))
 	for i := range wants {
@@ -63,16 +63,16 @@ func Rigs(c *config.City) []Rig {
 	return rigs
 }
 
-// Spawn returns the Spec for a start with an ID. The environment is a copy that contains the ID.
+// Spawn returns the Spec for a start with this session ID. Its environment is a copy with the ID.
 func (w Want) Spawn(id string) session.Spec {
 	s := w.Spec
 	s.ID = id
-	s.Env = append(slices.Clip(s.Env), "GC_SESSION_ID="+id) // clipped, so append copies it
+	s.Env = append(slices.Clip(s.Env), "GC_SESSION_ID="+id) // clipped, so that append makes a copy
 	return s
 }
 
-// members appends the wants of one agent: itself, or all possible members of its pool. Members share their common
-// values.
+// members appends the wants of an agent: its own or, for a pool, those of all possible members. Members share the
+// values that are equal.
 func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want {
 	p, missing := base.program(c, a)
 	spec, w, hash := a.Spec(), common(c, a, &p), ""
@@ -139,7 +139,7 @@ func patched(a *config.Agent) []string {
 	return out
 }
 
-// suspended returns the most specific reason why an agent must not run, "" if there is none.
+// suspended returns the most specific reason why an agent must not run. It returns "" if the agent may run.
 func suspended(c *config.City, a *config.Agent) string {
 	r := c.Rig(a.Rig)
 	switch {
@@ -153,7 +153,7 @@ func suspended(c *config.City, a *config.Agent) string {
 	return ""
 }
 
-// problem returns why an agent cannot start, "" if it can.
+// problem returns why an agent cannot start, or "" if it can.
 func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)
 	switch {
@@ -172,7 +172,8 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	return ""
 }
 
-// poolOf returns the pool of an agent. Its check gets the agent's environment without session variables.
+// poolOf returns the pool of an agent. The environment of its check is that of the agent without variables of
+// sessions.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
 		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(),
@@ -181,7 +182,7 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 		Suspended: suspended(c, a),
 	}
 	if !strings.Contains(a.Dir, "{{") {
-		e, _ := c.Expand(a) // Load has refused invalid ones
+		e, _ := c.Expand(a) // cannot fail, because Load has validated it
 		p.Dir, p.MakeDir = e.Dir, e.MakeDir
 	}
 	own, _ := base.program(c, a)
@@ -192,8 +193,8 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	return p
 }
 
-// Place returns the folder and the environment for commands of the city or of a rig. An unknown rig, or one whose
-// folder cannot be used, is an error.
+// Place returns the folder and environment for commands of the city, or of a rig. It returns an error if the rig
+// does not exist or its folder cannot be used.
 func Place(c *config.City, rig string, h Host) (dir string, env []string, err error) {
 	a := config.Agent{Name: "automation"}
 	a.Rig = rig

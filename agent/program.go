@@ -11,9 +11,9 @@ import (
 	"gcity/session"
 )
 
-// absence is the reason why an agent's program cannot start.
+// absence describes why the program of an agent cannot start.
 type absence struct {
-	why string // "" = it can, as far as known
+	why string // "" = it can start, as far as known
 	Lack
 }
 
@@ -44,12 +44,13 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, absen
 	return p, e.missing(&p, a)
 }
 
-// here reports whether a session provider runs programs on this host, so that they can be searched here.
+// here reports whether a session provider runs programs on this host, so that they can be searched.
 func here(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing returns an absence if a program does not exist. It returns none if only a shell can find out.
+// missing returns an absence if a program is missing. It returns the zero value if only a shell can find the
+// program.
 func (e environ) missing(p *config.Program, a *config.Agent) absence {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -72,7 +73,7 @@ func (e environ) missing(p *config.Program, a *config.Agent) absence {
 		word, path, p.Name, p.Origins["command"], by), lack}
 }
 
-// path returns the PATH of an agent with the given environment.
+// path returns the value of PATH in an agent's environment.
 func (e environ) path(env map[string]string) string {
 	if own, ok := env["PATH"]; ok {
 		return front(e.bin, expand(own, e.own))
@@ -80,7 +81,7 @@ func (e environ) path(env map[string]string) string {
 	return e.own["PATH"]
 }
 
-// finds looks up each program once.
+// finds reports whether a program exists. It caches the result.
 func (e environ) finds(program, path string) bool {
 	at := program + "\x00" + path
 	found, known := e.sought[at]
@@ -91,9 +92,9 @@ func (e environ) finds(program, path string) bool {
 	return found
 }
 
-// fingerprint hashes the configuration as written. It contains neither host nor folder, so a controller that was
-// started elsewhere causes no drift. A program that was found on this host is not part of it. A key that is not set
-// adds no field, so later versions can add keys without drift.
+// fingerprint hashes the configuration as written. It does not depend on the host or the city's folder, so that a
+// controller that is started elsewhere causes no drift. A program that was only found on this host is not included.
+// Keys that are not set add no field, so that later versions can add keys without causing drift.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env
@@ -123,7 +124,7 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	return session.NewFingerprint(fields)
 }
 
-// unmarked returns the configured variables that the fingerprint does not contain, sorted.
+// unmarked returns the configured variables that are not part of the fingerprint, sorted.
 func unmarked(a *config.Agent, p *config.Program) []string {
 	if p.By != "" {
 		return nil
@@ -143,10 +144,10 @@ func dialogs(p *config.Program) []session.Dialog {
 	return out
 }
 
-// askTime is how long a program's output is searched for questions if it has no ready check.
+// askTime is how long the screen is searched for questions if a program has no ready check.
 const askTime = 10 * time.Second
 
-// answerTime is how long a user has to answer a question at the terminal.
+// answerTime is how long a user has to answer a question in the terminal.
 const answerTime = 10 * time.Minute
 
 func ready(p *config.Program) session.Ready {

@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// told adds the instructions for agent m, declared by a, to its Spec. Parts that depend on its folder are left to
-// the start.
+// told adds the instructions for agent m to its Spec. a is the table that declares it. The parts that depend on the
+// agent's folder are added at the start.
 func told(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
 	if a.Prompt == nil {
 		return p

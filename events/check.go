@@ -4,25 +4,26 @@ import "context"
 
 // Report is the result of Check.
 type Report struct {
-	Events uint64 `json:"events"` // number of intact events
-	First  uint64 `json:"first"`  // seqs, 0 = no event
+	Events uint64 `json:"events"` // number of valid events
+	First  uint64 `json:"first"`  // first and last seq; 0 = no events
 	Last   uint64 `json:"last"`
-	// at most MaxSpans; damaged or removed
+	// missing seqs: their lines were damaged or removed; at most MaxSpans
 	Missing []Span   `json:"missing,omitempty"`
-	Damaged uint64   `json:"damaged"`          // lines
-	Damage  []Damage `json:"damage,omitempty"` // the last few of them
+	Damaged uint64   `json:"damaged"`          // number of damaged lines
+	Damage  []Damage `json:"damage,omitempty"` // the last few damaged lines
 }
 
-// Span is a range of seqs, both ends included.
+// Span is a range of seqs, including both ends.
 type Span struct {
 	From uint64 `json:"from"`
 	To   uint64 `json:"to"`
 }
 
-// MaxSpans is the greatest number of Report.Missing.
+// MaxSpans is the maximum number of spans in Report.Missing.
 const MaxSpans = 100
 
-// Check reads the whole log and verifies every line. It takes about a second for a gigabyte and changes nothing.
+// Check reads the whole log and checks every line. It takes about a second per gigabyte. It does not change the
+// log.
 func (r *Reader) Check(ctx context.Context) (Report, error) {
 	var rep Report
 	var damage tally

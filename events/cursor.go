@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// cursor reads the log forward, across segments and rotations. Not for concurrent use.
+// cursor reads the log forward, across all of its files and across rotations. It is not safe for concurrent use.
 type cursor struct {
 	dir    string
 	damage *tally
@@ -16,12 +16,12 @@ type cursor struct {
 	f    *os.File // nil before the first read
 	at   file
 	scan scanner
-	last bool // the file was rotated, so nothing will be added to it
+	last bool // the file was rotated, so nothing will be appended to it
 
-	// the end was reached; the file may have been truncated and filled again since
+	// the end was reached before; since then the file may have been truncated and written again
 	idle bool
-	mark [sealSize]byte // the seal of the newest intact line read
-	ends int64          // end of that line, 0 = none was read
+	mark [sealSize]byte // seal of the last valid line that was read
+	ends int64          // offset of the end of that line; 0 = none
 }
 
 func (c *cursor) close() {
@@ -31,7 +31,7 @@ func (c *cursor) close() {
 	}
 }
 
-// next returns the next intact line, or false if there is none yet. The line is valid until the next call.
+// next returns the next valid line, or false if the end is reached. The line may be used until the next call.
 func (c *cursor) next() (line []byte, ok bool, err error) {
 	for tries := 0; tries < relists; {
 		if c.f == nil {
@@ -44,7 +44,8 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 				return nil, false, err
 			}
 		}
-		if c.idle && !c.marked() { // then their seqs show which lines are new
+		// the file may have new content, so compare the seqs of its lines
+		if c.idle && !c.marked() {
 			c.scan, c.ends = scanner{r: c.f}, 0
 		}
 		c.idle = false
@@ -79,7 +80,7 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 		"they can be read", c.dir)
 }
 
-// marked reports whether the last line that was read is still at its place.
+// marked reports whether the last line that was read is still at the same offset.
 func (c *cursor) marked() bool {
 	if c.ends == 0 {
 		return c.scan.off == 0
@@ -89,8 +90,8 @@ func (c *cursor) marked() bool {
 	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
 }
 
-// turn is called at the end of a file and reports whether there may be more: in the same file, which is read again
-// because it was renamed or truncated, or in the next one.
+// turn is called at the end of a file. It reports whether there may be more lines: in the same file, which is read
+// again because it was renamed or truncated, or in the next file.
 func (c *cursor) turn() (more bool, err error) {
 	if c.at.active && !c.last {
 		now, err := statFile(c.at.path)
@@ -99,7 +100,7 @@ func (c *cursor) turn() (more bool, err error) {
 		}
 		c.idle = true
 		c.last = now == nil || !os.SameFile(now, c.at.info)
-		return c.last, nil // the file was renamed; lines may have been added before that
+		return c.last, nil // lines may have been appended before the file was renamed
 	}
 	files, err := list(c.dir)
 	if err != nil {
@@ -108,16 +109,17 @@ func (c *cursor) turn() (more bool, err error) {
 	for i, f := range files {
 		if same(f.info, c.at.info) {
 			if i+1 == len(files) {
-				return false, nil // no next file yet
+				return false, nil // the next file does not exist yet
 			}
 			return true, c.enter(files[i+1], 0)
 		}
 	}
-	c.close() // the file was removed or replaced: find the position by seq
+	c.close() // the file was removed or replaced, so search by seq
 	return c.seek()
 }
 
-// seek opens the file with the first event after c.after, or an earlier file. It returns false if there is no log.
+// seek opens the file that contains the first event after c.after, or an earlier one. It returns false if the log
+// does not exist.
 func (c *cursor) seek() (found bool, err error) {
 	files, err := list(c.dir)
 	if err != nil || len(files) == 0 {
@@ -138,7 +140,7 @@ func (c *cursor) seek() (found bool, err error) {
 	return true, c.enter(files[i], c.after)
 }
 
-// head returns the first intact seq of a file that is not open, or 0.
+// head opens a file and returns its first valid seq, or 0.
 func (f file) head() (uint64, error) {
 	o, err := f.open()
 	if err != nil {

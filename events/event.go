@@ -1,22 +1,23 @@
-// Package events is the event log of a city: an append-only log that is read by cursor.
+// Package events is the event log of a city. Events are only appended, and are read by cursor.
 //
 // # On disk
 //
-// The log is events.jsonl in the city's .gc folder: one JSON object per line, at most 64 KiB, with a seq that rises
-// by one, also across processes. A full file is renamed to events-<first seq>.jsonl and never written again. Each
-// line ends with crc, a checksum of the line up to it. A line without a valid checksum is torn, damaged or written
-// by another program; readers skip and count it. So events must be written with Log or "gcity event emit": only the
-// holder of the lock, events.lock, can assign a seq. Damage to a line does not affect other lines.
+// The log is events.jsonl in the city's .gc folder. Each line is a JSON object of at most 64 KiB with a seq, which
+// increases by one per event, also across processes. A full file is renamed to events-<first seq>.jsonl and does
+// not change any more. Each line ends with crc, a checksum of the rest of the line. A line without a valid checksum
+// is torn, damaged or written by another program. Readers count it and skip it. So events must be written with Log
+// or "gcity event emit": only the process that holds the lock, events.lock, can assign a seq. Other lines are not
+// affected by a damaged line.
 //
-// Writers repair what a crashed writer left: they cut off a torn last line and assign its seq to an
-// events.repaired. They do not reuse the seq of a damaged complete line, because a reader may have seen it.
+// Writers repair what a crashed writer has left: they cut off an incomplete last line and assign its seq to an
+// events.repaired. They do not use the seq of a damaged complete line again, because a reader may have seen it.
 //
 // # Concurrency
 //
-// All methods of Log and Reader may be called concurrently. Reading takes no lock and never waits for a write. Each
-// Log has one goroutine, the keeper: it flushes to the disk, retries failed writes, and, while followers wait,
-// polls for lines of other processes. Close stops it and waits for it. Followers are not registered: they read from
-// their position, then wait for a channel that the next append closes.
+// All methods of Log and Reader are safe for concurrent use. Reading takes no lock and never waits for a write.
+// Each Log has one goroutine, the keeper. It flushes to the disk, retries failed writes, and polls for lines of
+// other processes while followers wait. Close stops it. Followers are not registered: a follower reads from its
+// position, then waits for a channel that the next append closes.
 package events
 
 import (
@@ -28,7 +29,8 @@ import (
 	"time"
 )
 
-// Event is one line of the log. The log sets Seq and TS when the event is written; the writer sets everything else.
+// Event is one line of the log. The log sets Seq and TS when it writes the event. All other fields are set by the
+// caller.
 type Event struct {
 	Seq uint64    `json:"seq"`
 	TS  time.Time `json:"ts"`
@@ -36,23 +38,23 @@ type Event struct {
 	Type string `json:"type"`
 	// the component that caused it: "controller", "operator", an agent's name, …
 	Actor string `json:"actor"`
-	// its object: an agent, an automation, a pool, a bead
+	// object of the event: an agent, an automation, a pool or a bead
 	Subject string `json:"subject,omitempty"`
-	Message string `json:"message,omitempty"` // one line for users
+	Message string `json:"message,omitempty"` // one line of text for users
 	// one JSON value that fits into a line of 64 KiB
 	Payload json.RawMessage `json:"payload,omitempty"`
 
-	// EmittedBy is the sender of an event that gcity did not write by itself: "worker (pid 4242)".
+	// EmittedBy is the process that sent an event that gcity did not create itself: "worker (pid 4242)".
 	EmittedBy string `json:"emitted_by,omitempty"`
-	// Peer is the origin of the request that caused the event, if it came over TCP: "tcp 192.0.2.7:4711".
+	// Peer is the address from which the request for the event came over TCP: "tcp 192.0.2.7:4711".
 	Peer string `json:"peer,omitempty"`
 }
 
-// families are the first parts of the types that only gcity writes.
+// families are the first words of the event types that only gcity may write.
 const families = "agent automation bead city controller events mail pool provider rig " +
 	"store watchdog"
 
-// Reserved returns an error if only gcity may write events of a type, else nil.
+// Reserved returns an error if only gcity may write events of this type.
 func Reserved(kind string) error {
 	family, _, _ := strings.Cut(kind, ".")
 	own := strings.Fields(families)
@@ -63,7 +65,7 @@ func Reserved(kind string) error {
 		"%s; use another word before the dot", kind, strings.Join(own, ", "))
 }
 
-// The types that gcity itself writes. Agents and scripts define their own.
+// Types of events that gcity writes. Agents and scripts define their own types.
 const (
 	AgentStarted     = "agent.started"
 	AgentStartFailed = "agent.start_failed"
@@ -77,9 +79,9 @@ const (
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
 	AgentNudged      = "agent.nudged" // a text was typed and submitted
-	// AgentNudgeDropped means that a text for an agent was discarded or cancelled, with the reason.
+	// AgentNudgeDropped: a text for an agent was given up or taken back; the message contains the reason.
 	AgentNudgeDropped = "agent.nudge_dropped"
-	// AgentUnequipped means that an agent runs without a part of its configuration, with the reason.
+	// AgentUnequipped: an agent runs without a part of its configuration; the message contains the reason.
 	AgentUnequipped = "agent.unequipped"
 
 	ControllerStarted = "controller.started"
@@ -96,83 +98,84 @@ const (
 	BeadCreated = "bead.created"
 	BeadUpdated = "bead.updated"
 	BeadClosed  = "bead.closed"
-	// BeadImported stands for all beads of one import.
+	// BeadImported is written once per import instead of once per bead.
 	BeadImported = "bead.imported"
-	// StoreRestored means that a backup or a new store has replaced all work of the city or a rig.
+	// StoreRestored: a backup or a new store has replaced all work of the city or a rig.
 	StoreRestored = "store.restored"
 
-	// MailSent and MailRead are events about messages; their subject is the message's ID. They replace
-	// bead.created, and bead.updated for marking as read.
+	// MailSent and MailRead are about messages. Their subject is the message's ID. They replace bead.created, and
+	// bead.updated when a message is marked as read.
 	MailSent = "mail.sent"
 	MailRead = "mail.read"
 
-	// StoreFailing means that a store of work failed repeatedly and is not called for a while; its subject is the
-	// rig of the store, "" = the city. StoreHealed means that it works again.
+	// StoreFailing: a store of work has failed repeatedly and is not called for a while. The subject is the rig of
+	// the store; "" = the city. StoreHealed: the store works again.
 	StoreFailing = "store.failing"
 	StoreHealed  = "store.healed"
 
 	PoolScaled      = "pool.scaled"
 	PoolCheckFailed = "pool.check_failed"
-	// PoolWorkReturned means that a member has left its pool, and that its work is open for the pool again.
+	// PoolWorkReturned: a member has left its pool, and its work is open for the pool again.
 	PoolWorkReturned = "pool.work_returned"
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
-	// CityCrashed means that the loop of a city crashed, with the time of the next try. Its agents continue.
+	// CityCrashed: the loop of a city has crashed, and its agents continue. The message contains the time of the
+	// next try.
 	CityCrashed  = "city.crashed"
 	RigAdded     = "rig.added"
 	RigRemoved   = "rig.removed"
 	RigSuspended = "rig.suspended"
 	RigResumed   = "rig.resumed"
 
-	// AgentStuck means that an agent has work and has printed nothing for longer than its stuck_after.
+	// AgentStuck: an agent has work and has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"
 
-	// The subject of these is a watchdog. WatchdogTriaged is a triage's decision unless it is to do nothing.
-	// WatchdogActed is an action, no matter what decided it, with its result.
+	// The subject of the following events is a watchdog. WatchdogTriaged is the decision of a triage agent, unless
+	// it decided to do nothing. WatchdogActed is an action with its result.
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
-	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide instead of the triage
-	WatchdogRestored     = "watchdog.restored" // the triage decides again
+	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide in place of the triage agent
+	WatchdogRestored     = "watchdog.restored" // the triage agent decides again
 	WatchdogEscalated    = "watchdog.escalated"
 	WatchdogCommand      = "watchdog.command" // result of its escalate_command
 	WatchdogAcknowledged = "watchdog.acknowledged"
-	// the agent has a heartbeat again after starts and wakes had failed
+	// the agent sends heartbeats again after actions had failed
 	WatchdogRecovered = "watchdog.recovered"
 
-	// ProviderSwapped means that an agent's session uses a different provider than the session before.
+	// ProviderSwapped: an agent's new session has another provider than the previous one.
 	ProviderSwapped = "provider.swapped"
 
-	// Gap stands for events that could not be written; its payload has their number.
+	// Gap replaces events that could not be written. The payload contains their number.
 	Gap = "events.gap"
-	// Repaired means that a torn or damaged part of the log was repaired or is skipped.
+	// Repaired: a torn or damaged part of the log was repaired or is skipped.
 	Repaired = "events.repaired"
 )
 
 // Query selects events. The zero value selects the newest DefaultLimit.
 type Query struct {
-	Types   []string  // any of these; a trailing "*" matches any rest ("agent.*")
-	Actor   string    // exact match
-	Subject string    // exact match
-	Since   time.Time // not earlier
-	After   uint64    // only seq > After; if set, the oldest come first
-	// only seq < Before, 0 = no limit; with the oldest seq of a page it selects the page before
+	Types   []string  // any of these types; a trailing "*" matches any suffix ("agent.*")
+	Actor   string    // must be equal; "" = any
+	Subject string    // must be equal; "" = any
+	Since   time.Time // events at or after this time
+	After   uint64    // only events with a greater seq; if set, the oldest event is first
+	// only events with a smaller seq; 0 = all. To get the previous page, set it to the smallest seq of a page
 	Before  uint64
-	Forward bool // oldest first, even if After is 0
+	Forward bool // the oldest event is first, even if After is 0
 	Limit   int  // 0 = DefaultLimit, at most MaxLimit
 }
 
 const (
-	// DefaultLimit is the limit of a page if the query has none.
+	// DefaultLimit is the maximum size of a page if the query sets no limit.
 	DefaultLimit = 200
-	// MaxLimit is the greatest limit of a page.
+	// MaxLimit is the maximum value of Query.Limit.
 	MaxLimit = 10_000
 
 	maxType = 128
 )
 
-// Check returns an error if an event cannot be written. Only its type can be invalid: everything else is escaped or
-// shortened when it is written.
+// Check returns an error if the event cannot be written because of its type. All other fields are escaped or
+// shortened if necessary.
 func (e *Event) Check() error {
 	if e.Type == "" {
 		return errors.New(`an event needs a type, such as "deploy.done"`)

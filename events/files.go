@@ -18,16 +18,16 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists is the greatest number of retries if the log is rotated while the folder is read.
+	// relists is the maximum number of retries if the log is rotated while its files are listed.
 	relists = 10
 )
 
-// file is one file of the log. All but the newest are segments, which are never written again and are named after
-// their first seq.
+// file is one file of the log. All files but the newest are segments. A segment does not change any more, and is
+// named after its first seq.
 type file struct {
 	path   string
-	first  uint64 // from the name; 0 for the active file
-	twin   int    // distinguishes segments with the same first seq
+	first  uint64 // first seq, from the name; 0 = the active file
+	twin   int    // number of the segment if several have the same first seq
 	active bool
 	info   fs.FileInfo
 }
@@ -95,7 +95,7 @@ func segments(dir string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		if info == nil { // it has just been removed
+		if info == nil { // the file was removed just now
 			continue
 		}
 		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, twin: twin,
@@ -107,8 +107,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns nil if the file does not exist. Anything but a regular file is an error, because opening it
-// might block.
+// statFile returns information about a file, or nil if it does not exist. If it is not a regular file, that is an
+// error, because opening it might block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +117,7 @@ func statFile(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// same reports whether both are the same file, or both nil.
+// same reports whether both are the same file or both are nil.
 func same(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -125,10 +125,10 @@ func same(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// errMoved means that the folder has to be listed again.
+// errMoved reports that the files must be listed again.
 var errMoved = errors.New("the file was renamed in the meantime")
 
-// open opens the file for reading if it is still the one that was listed.
+// open opens the file for reading. It returns errMoved if another file has that name now.
 func (f file) open() (*os.File, error) {
 	o, err := disk.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	pageBytes = 16 << 20 // of lines; a longer page is truncated
+	pageBytes = 16 << 20 // maximum size of a page in bytes; longer pages are truncated
 
-	// oldInARow is the number of consecutive lines older than Query.Since that ends a search backwards. It is
-	// greater than one because a change of the clock leaves wrong times.
+	// oldInARow is the number of consecutive lines older than Query.Since after which a backward search stops. A
+	// few old times can be wrong, because the clock was changed.
 	oldInARow = 4096
 
 	// checkEvery is the number of lines between two checks of the context.
 	checkEvery = 1024
 )
 
-// Find returns the events that a query selects: newest first, unless After or Forward say otherwise. It reads from
-// the end of the log, or from After on, and stops as early as possible. A page of more than 16 MiB is truncated, so
-// only an empty page means that there are no more events. With Since, newest first, it stops after 4,096
-// consecutive events that are older.
+// Find returns the events that a query selects. The newest is first, unless After or Forward is set. Find reads
+// from the end of the log, or from After, and stops as early as possible. A page of more than 16 MiB is truncated.
+// So only an empty page means that there are no more events. With Since and the newest first, Find stops after
+// 4,096 consecutive older events.
 func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
@@ -45,7 +45,7 @@ func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	return p.found, nil
 }
 
-// Match reports whether the query selects an event. Limit and Forward are ignored.
+// Match reports whether the query selects an event. It ignores Limit and Forward.
 func (q *Query) Match(e *Event) bool {
 	return e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) &&
 		(q.Actor == "" || q.Actor == e.Actor) && (q.Subject == "" || q.Subject == e.Subject) &&
@@ -62,8 +62,8 @@ func matchType(pattern, t string) bool {
 	return pattern == t
 }
 
-// needles returns sets of byte strings: a line that has no element of one of the sets is not selected. They avoid
-// decoding lines that cannot match.
+// needles returns sets of byte strings. An event can only be selected if its line contains an element of each set.
+// Other lines need not be decoded.
 func needles(q Query) [][][]byte {
 	var all [][][]byte
 	if len(q.Types) > 0 {
@@ -86,7 +86,7 @@ func needles(q Query) [][][]byte {
 	return all
 }
 
-// page collects the events that a query selects.
+// page collects the selected events.
 type page struct {
 	q       Query
 	limit   int
@@ -101,7 +101,7 @@ type page struct {
 	low   uint64
 }
 
-// take processes an intact line and reports whether more are wanted.
+// take handles a valid line. It reports whether more lines are needed.
 func (p *page) take(line []byte) (more bool, err error) {
 	if p.lines++; p.lines%checkEvery == 0 && p.ctx.Err() != nil {
 		return false, p.ctx.Err()
@@ -121,7 +121,7 @@ func (p *page) take(line []byte) (more bool, err error) {
 	return len(p.found) < p.limit && p.bytes < pageBytes, nil
 }
 
-// recent reports whether a search backwards with Since continues after a line that was not selected.
+// recent reports whether a backward search with Since must continue after a line that was not selected.
 func (p *page) recent(line []byte) bool {
 	if p.q.Since.IsZero() {
 		return true
@@ -169,7 +169,8 @@ func (p *page) backward(dir string) error {
 				more, err = p.backwardIn(files[i])
 			}
 		}
-		if !errors.Is(err, errMoved) { // on errMoved: list again and continue at the same position
+		// after errMoved, list the files again and continue at the same position
+		if !errors.Is(err, errMoved) {
 			return err
 		}
 	}
@@ -205,13 +206,13 @@ func (p *page) backwardIn(f file) (more bool, err error) {
 		}
 		return more
 	})
-	if errors.Is(err, io.ErrUnexpectedEOF) { // a torn line has just been cut off
+	if errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete line was cut off just now
 		err = errMoved
 	}
 	return more && failed == nil, cmp.Or(failed, err)
 }
 
-// endBelow returns the offset of the first event with a seq of at least p.low.
+// endBelow returns the offset of the first event with a seq of p.low or more.
 func (p *page) endBelow(r io.ReaderAt, size int64) (int64, error) {
 	off, err := locate(r, size, p.low-1)
 	if err != nil {

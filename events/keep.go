@@ -9,8 +9,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// keep is the keeper: it flushes to the disk, retries failed writes, and polls for lines of other processes while
-// followers wait.
+// keep is the keeper's loop: it flushes to the disk, retries failed writes, and polls for lines of other processes
+// while followers wait.
 func (l *Log) keep() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -30,7 +30,7 @@ func (l *Log) keep() {
 	}
 }
 
-// tend does what is due and returns the time until the next task.
+// tend does what is due. It returns the time until the next task.
 func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
@@ -54,19 +54,19 @@ func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any 
 	return wait, any
 }
 
-// flushDue writes the queued events if it is time, and returns what remains.
+// flushDue writes the queued events if that is due. It returns when the next sync and the next retry are due.
 func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at, owes := l.retryAt(); owes && !now.Before(at) {
-		_ = l.flush(now, false) // the error is kept in the state
+		_ = l.flush(now, false) // health stores the error
 	}
 	retryAt, queued = l.retryAt()
 	return l.dirty.since, retryAt, queued
 }
 
-// retryAt returns when the file has to be tried again, and whether it has to: events are queued, the last write
-// failed, or the reserve could not be filled.
+// retryAt returns when the next retry is due. ok is false if none is needed: events are queued, the last write
+// failed, or the reserve is not filled.
 func (l *Log) retryAt() (at time.Time, ok bool) {
 	if l.queue.len() > 0 || l.state.write != nil {
 		return l.state.retry, true
@@ -74,14 +74,14 @@ func (l *Log) retryAt() (at time.Time, ok bool) {
 	return l.reserve.retry, l.reserve.err != nil
 }
 
-// pollDue polls for lines of other processes if it is time, and reports whether it will poll again.
+// pollDue polls for lines of other processes if that is due. It reports whether another poll is needed.
 func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	if l.o.Poll < 0 {
 		return false
 	}
 	if !l.recent.waited() {
 		l.polling.Store(false)
-		if !l.recent.waited() { // otherwise a follower has arrived in the meantime
+		if !l.recent.waited() { // if a follower has come since, another poll is needed
 			return false
 		}
 	}
@@ -113,8 +113,8 @@ func (l *Log) lookAround(now time.Time) {
 	l.state.read = err
 }
 
-// sync flushes written lines to the disk. A failed flush is not retried on the same file, because the kernel may
-// have dropped the data: a new file is started instead.
+// sync flushes written lines to the disk. It does not retry a failed flush on the same file, because the kernel may
+// have dropped the data. Instead, it starts a new file.
 func (l *Log) sync(now time.Time) {
 	l.mu.Lock()
 	f, retired, dir := l.f, l.dirty.retired, l.dirty.dir
@@ -147,10 +147,10 @@ func (l *Log) sync(now time.Time) {
 	}
 }
 
-// distrust starts a new file after a failed flush of f, at most once a minute.
+// distrust starts a new file after a failed flush of f. It does so at most once a minute.
 func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
 	l.state.sync, l.state.suspect = err, f
-	if f != l.f { // rotated in the meantime
+	if f != l.f { // the file was rotated in the meantime
 		return
 	}
 	if now.Sub(l.state.renewed) < renewPause {
@@ -158,11 +158,11 @@ func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
 	}
 	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power cut may "+
 		"lose some of them; the log continues in a new file", last, err), nil, now)
-	_ = l.flush(now, false) // the error is kept in the state
+	_ = l.flush(now, false) // health stores the error
 }
 
-// Close writes and flushes queued events, waiting at most a second for the lock of another process, and ends every
-// Follow. The error has the number of lost events.
+// Close writes and flushes queued events and ends every Follow. It waits for the lock of another process for at
+// most one second. The error contains the number of lost events.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if l.closed {

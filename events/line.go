@@ -10,36 +10,37 @@ import (
 	"unicode/utf8"
 )
 
-// A line is one JSON object that starts with its seq and ends with its seal:
+// A line is a JSON object that begins with its seq and ends with its seal:
 //
 //	{"seq":7,"ts":"…","type":"agent.started",…,"crc":"1a2b3c4d"}
 //
-// crc is the CRC-32C, in eight hex digits, of every byte of the line before the comma in front of it. The seal has
-// a fixed length, so a line is checked without parsing it. A line without a seal is skipped and counted.
+// crc is the CRC-32C, as eight hex digits, of all bytes of the line before the comma in front of it. The seal has a
+// fixed length, so a line can be checked without parsing it. Lines without a valid seal are counted and skipped.
 const (
 	lineHead = `{"seq":`
 	sealHead = `,"crc":"`
 	sealTail = `"}`
 	sealSize = len(sealHead) + 8 + len(sealTail)
 
-	maxLine = 64 << 10     // bytes, with the newline
-	maxSeq  = 1<<53 - 1    // the greatest integer that every JSON reader supports
-	maxBody = maxLine - 64 // a line without its seq and seal
+	maxLine = 64 << 10     // maximum size in bytes, including the newline
+	maxSeq  = 1<<53 - 1    // the greatest integer that all JSON parsers support
+	maxBody = maxLine - 64 // maximum size of a line without its seq and seal
 
-	maxName    = 1 << 10  // encoded bytes of actor and subject
-	maxMessage = 16 << 10 // encoded bytes
-	maxHead    = 32 << 10 // encoded bytes that are kept of a payload that is too long
+	maxName    = 1 << 10  // maximum encoded size of actor and subject
+	maxMessage = 16 << 10 // maximum encoded size of a message
+	maxHead    = 32 << 10 // encoded size to which a payload that is too long is cut
 )
 
 func checksum(b []byte) uint32 { return crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), b) }
 
-// entry is an event that is ready to be written. Only the seq, which is assigned at the write, is missing.
+// entry is an encoded event without its seq, which is assigned when the event is written.
 type entry struct {
 	event Event
-	body  []byte // from the comma after the seq to the seal
+	body  []byte // the part of the line from the comma after the seq to the seal
 }
 
-// prepare encodes an event. It shortens what is too long and marks it; event is then what readers will get.
+// prepare encodes an event. It shortens fields that are too long, and marks them. The event of the entry is what
+// readers will get.
 func prepare(e Event, now time.Time) (entry, error) {
 	if err := e.Check(); err != nil {
 		return entry{}, err
@@ -68,7 +69,7 @@ func prepare(e Event, now time.Time) (entry, error) {
 		b = append(append(b, `,"payload":`...), p...)
 		e.Payload = p
 	}
-	// something was shortened or replaced, so readers get a different event from the one given
+	// a field was changed, so decode the event that readers will get
 	if !whole {
 		line := seal(nil, 0, b)
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -78,7 +79,7 @@ func prepare(e Event, now time.Time) (entry, error) {
 	return entry{e, b}, nil
 }
 
-// seal appends a complete line, with its newline, to dst.
+// seal appends a complete line to dst, with its newline.
 func seal(dst []byte, seq uint64, body []byte) []byte {
 	start := len(dst)
 	dst = strconv.AppendUint(append(dst, lineHead...), seq, 10)
@@ -94,7 +95,7 @@ func appendSeal(dst []byte, sum uint32) []byte {
 	return append(dst, sealTail...)
 }
 
-// unseal checks a line without its newline and reads its seq. It accepts a carriage return at the end, which an
+// unseal checks a line without its newline, and returns its seq. It ignores a carriage return at the end, which an
 // editor may have added.
 func unseal(line []byte) (seq uint64, ok bool) {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
@@ -128,8 +129,8 @@ func decode(line []byte) (Event, error) {
 	return e, err
 }
 
-// claims returns the highest seq that a damaged line after event last may have had, or last if it cannot have been
-// an event. A seq that a reader may have seen is not assigned again.
+// claims returns the highest seq that a damaged line may have had after event last. It returns last if the line
+// cannot have been an event. A seq that a reader may have seen must not be assigned again.
 func claims(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {
@@ -148,9 +149,9 @@ func claims(line []byte, last uint64) uint64 {
 	}
 }
 
-// appendString appends s as a JSON string of at most limit bytes. It returns false if readers do not get exactly s:
-// it was cut (and marked by an ellipsis) or is not UTF-8. Control characters are escaped, even those that JSON
-// allows, so that a terminal can show the file.
+// appendString appends s as a JSON string of at most limit bytes. It returns false if readers will not get exactly
+// s, because it was cut (and marked by an ellipsis) or is not UTF-8. All control characters are escaped, so that
+// the file is safe to show in a terminal.
 func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	const hex = "0123456789abcdef"
 	whole, end := true, len(dst)+limit-len(`…"`)
@@ -179,8 +180,8 @@ func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	return append(dst, '"'), whole
 }
 
-// payload returns one JSON value on one line, of at most limit bytes. If the value is too long or invalid, the
-// result is an object that says so and keeps its start.
+// payload returns a JSON value on one line, with at most limit bytes. If the value is invalid or too long, it
+// returns an object that reports that and contains the beginning of the value.
 func payload(raw json.RawMessage, limit int) json.RawMessage {
 	var b bytes.Buffer
 	b.Grow(len(raw))

@@ -17,50 +17,51 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Options configure a Log. The zero value is suitable for a city.
+// Options configure a Log. The zero value is right for a city.
 type Options struct {
-	SegmentSize int64 // bytes after which a new file is started; 0 = 64 MiB
-	Queue       int   // greatest number of queued events, the newest ones; 0 = 4096
+	SegmentSize int64 // size in bytes after which a new file is started; 0 = 64 MiB
+	Queue       int   // maximum number of queued events; 0 = 4096; the oldest are dropped
 
-	// Poll is the interval, while followers wait, at which the file is checked for lines of other processes. 0 =
-	// 250 ms; negative = only at appends.
+	// Poll is the interval at which the file is checked for lines of other processes while followers wait. 0 = 250
+	// ms. Negative = only when this Log appends.
 	Poll time.Duration
 
-	// Refuse is for drills: nothing is ever written, and this is the reason.
+	// Refuse prevents all writes, with this error as the reason. It is for drills.
 	Refuse error
 
-	// Broken gets a panic of the keeper. After that nothing is flushed any more, so the log must be opened again.
-	// Nil: the program exits with the panic.
+	// Broken is called with a panic of the keeper. The log then no longer flushes and must be opened again. If
+	// Broken is nil, the program exits with the panic.
 	Broken func(error)
 
-	lockWait  time.Duration // 0 = 50 ms
-	syncDelay time.Duration // 0 = 25 ms, half of what Append promises, because a flush takes time
+	lockWait time.Duration // 0 = 50 ms
+	// 0 = 25 ms: half of what Append guarantees, because the flush itself takes time
+	syncDelay time.Duration
 	datasync  func(*os.File) error
 }
 
 const (
 	queueBytes = 16 << 20
-	closeWait  = time.Second // for the lock, when closing
+	closeWait  = time.Second // maximum wait for the lock in Close
 )
 
 var (
-	// ErrQueued means that events could not be written and are queued in memory. They are written in order as soon
-	// as possible, or counted by an events.gap. Health has the reason.
+	// ErrQueued reports that events could not be written and are queued in memory. They are written in order as
+	// soon as possible, or replaced by an events.gap. Health returns the reason.
 	ErrQueued = errors.New("the event log cannot be written now")
-	// ErrRefused means that AppendNow could not write an event and did not queue it.
+	// ErrRefused reports that AppendNow could not write an event.
 	ErrRefused = errors.New("the event was not written")
-	// ErrClosed means that the log was closed.
+	// ErrClosed reports that the log is closed.
 	ErrClosed = errors.New("the event log is closed")
 )
 
-// Log is an event log for reading and writing. Several processes may have the same log open.
+// Log writes and reads an event log. Several processes may open the same log.
 type Log struct {
 	dir    string
 	o      Options
 	files  Reader
 	recent recent
 
-	mu    sync.Mutex // held while writing, but not while waiting for a flush
+	mu    sync.Mutex // held during a write, but not during a flush
 	f     *os.File   // nil until the first write
 	info  fs.FileInfo
 	tail  tail
@@ -69,7 +70,7 @@ type Log struct {
 
 	reserve reserve
 	dirty   struct {
-		since   time.Time // time of the oldest line that is not flushed, zero if there is none
+		since   time.Time // time of the oldest line that is not flushed; zero = all are flushed
 		dir     bool
 		retired []*os.File // rotated files, to be flushed and closed
 	}
@@ -83,17 +84,17 @@ type Log struct {
 
 // Health is the state of a log.
 type Health struct {
-	// what is wrong and what to do, "" = nothing is wrong
+	// description of the problem and what to do about it; "" = no problem
 	Degraded string `json:"degraded,omitempty"`
 	Queued   int    `json:"queued"` // number of queued events
-	// number of lost events that no events.gap counts yet
+	// number of lost events that no events.gap contains yet
 	Dropped uint64   `json:"dropped"`
-	Skipped uint64   `json:"skipped"`          // number of damaged lines so far
-	Damage  []Damage `json:"damage,omitempty"` // the last few of them
+	Skipped uint64   `json:"skipped"`          // number of damaged lines found so far
+	Damage  []Damage `json:"damage,omitempty"` // the last few damaged lines
 }
 
-// Open opens the log in a city's .gc folder, which is created if necessary. It reads only the newest line, takes no
-// lock and repairs nothing; the first Append does. The caller must close the log.
+// Open opens the log in a city's .gc folder. If the folder does not exist, Open creates it. Open only reads the
+// newest line: it takes no lock, and leaves repairs to the first Append. The caller must close the log.
 func Open(dir string, o Options) (*Log, error) {
 	if o.SegmentSize <= 0 {
 		o.SegmentSize = 64 << 20
@@ -130,12 +131,12 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// Append writes events as one batch and returns the seq of the last. When it returns, all readers in all processes
-// see them; they are flushed to the disk within 50 ms, in the background. It blocks for one write, and at most 50
-// ms for a write of another process.
+// Append writes events as one batch and returns the seq of the last event. When it returns, readers in all
+// processes can see the events. They are flushed to the disk in the background within 50 ms. Append blocks for its
+// own write, and for at most 50 ms for the write of another process.
 //
-// Events that cannot be written are queued, see ErrQueued; last is 0 then. If Check refuses an event, the whole
-// batch fails and is not queued. Append does not retain batch.
+// If events cannot be written, they are queued and last is 0; see ErrQueued. If Check refuses an event, the whole
+// batch is refused. Append does not retain batch.
 func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	now := time.Now()
 	entries := make([]entry, 0, len(batch))
@@ -155,7 +156,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	if now.Before(l.state.retry) {
 		l.queue.trim(l.o.Queue)
 	} else {
-		_ = l.flush(now, false) // the error is kept in the state
+		_ = l.flush(now, false) // health stores the error
 	}
 	if l.queue.len() > 0 {
 		return 0, fmt.Errorf("%w: %w", ErrQueued, l.state.write)
@@ -166,9 +167,8 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	return l.tail.last, nil
 }
 
-// AppendNow writes an event of a client, and returns its seq. Unlike Append it queues nothing: either the event is
-// in the file, or the error wraps ErrRefused. While another process holds the log's lock, it retries until ctx
-// ends.
+// AppendNow writes an event of a client and returns its seq. Unlike Append, it does not queue: if the event is not
+// in the file, the error wraps ErrRefused. While another process holds the lock, AppendNow retries until ctx ends.
 func (l *Log) AppendNow(ctx context.Context, e Event, room Room) (seq uint64, err error) {
 	en, err := prepare(e, time.Now())
 	if err != nil {
@@ -195,7 +195,7 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 		return 0, ErrClosed
 	}
 	if l.queue.len() > 0 && !now.Before(l.state.retry) {
-		_ = l.flush(now, false) // the error is kept in the state
+		_ = l.flush(now, false) // health stores the error
 	}
 	why := l.state.write
 	if l.queue.len() == 0 {
@@ -208,12 +208,12 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 	return 0, fmt.Errorf("%w: %w. %s", ErrRefused, why, advice(why, "Then try again"))
 }
 
-// Last returns the newest known seq, or 0.
+// Last returns the highest known seq, or 0.
 func (l *Log) Last() uint64 { return l.recent.newest() }
 
-// Changed returns a channel that is closed as soon as an event newer than after exists, or the log is closed. Lines
-// of other processes are noticed within Options.Poll. If after is greater than the newest seq, the channel may be
-// closed early.
+// Changed returns a channel that is closed when an event after the given seq exists, or when the log is closed.
+// Lines of other processes are noticed within Options.Poll. If after is higher than the newest seq, the channel may
+// be closed too early.
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
@@ -230,10 +230,10 @@ const (
 	followPause = 2 * time.Millisecond
 )
 
-// Follow yields every event after a seq, oldest first: history, then live, until ctx ends. A slow reader only falls
-// behind: nothing is buffered for it and nothing is lost. A read error, or ErrClosed, is yielded once, then Follow
-// ends. Followers share payloads, so do not change them. If after is greater than the newest seq, Follow waits for
-// it: compare it with Last.
+// Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A slow
+// reader falls behind but loses no events, because nothing is buffered for it. A read error, or ErrClosed, is
+// yielded once and ends Follow. The payloads are shared and must not be changed. If after is higher than the newest
+// seq, Follow waits until it is reached; compare it with Last first.
 func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		buf := make([]Event, 0, followPage)
@@ -266,8 +266,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await waits for an event after a seq and reports whether there may be one. While there are many events it waits
-// for a few more, because waking a hundred followers for every single event would be slow.
+// await waits until there may be an event after a seq. It returns false if Follow must end. While there are many
+// events, it waits for a few more, because waking a hundred followers for each event would be slow.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):
@@ -289,7 +289,7 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields from the files what recent does not have any more, at least up to floor. It returns its position
+// catchUp yields events from the files that recent no longer has, at least up to floor. It returns its position,
 // and whether Follow continues.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
@@ -321,28 +321,28 @@ func (l *Log) Health() Health {
 	return h
 }
 
-// health holds the errors of a log by operation.
+// health holds the latest error of each operation.
 type health struct {
-	write  error // of the last write, nil if it succeeded
-	sync   error // the flush of suspect failed
+	write  error // error of the last write; nil = it succeeded
+	sync   error // error of the flush of suspect
 	rotate error
 	read   error
 
 	suspect *os.File
 	renewed time.Time // when a new file was last started because of suspect
-	retry   time.Time // no write earlier
+	retry   time.Time // no write is tried before this time
 	backoff time.Duration
-	rotated time.Time // last failed rotation
+	rotated time.Time // when a rotation last failed
 }
 
-// describe returns what is wrong, and how many events are queued or lost.
+// describe describes the problems, and how many events are queued or lost.
 func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
 	switch {
 	case h.write != nil && queued > 0:
 		lost := ""
 		if dropped > 0 {
-			lost = fmt.Sprintf(" (%d older ones are lost)", dropped)
+			lost = fmt.Sprintf(" (%d older events are lost)", dropped)
 		}
 		s = append(s, fmt.Sprintf("events cannot be written and %d are queued in memory%s: %v. %s",
 			queued, lost, h.write, advice(h.write, "They are written then")))
@@ -368,7 +368,7 @@ func (h *health) describe(queued int, dropped uint64, reserve error) string {
 
 func (l *Log) path(name string) string { return filepath.Join(l.dir, name) }
 
-// poke makes the keeper check what is due.
+// poke wakes the keeper.
 func (l *Log) poke() {
 	select {
 	case l.kick <- struct{}{}:

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// queue holds the events to write, in order: normally during one write, longer while writes fail. It counts dropped
-// events.
+// queue holds the events to write, in order. Normally an event is in it during one write only. While writes fail,
+// it holds more, and drops and counts the oldest.
 type queue struct {
-	notes   []entry // of the log itself; they come first
+	notes   []entry // events of the log itself, which are written first
 	entries []entry
 	bytes   int
 
 	dropped  uint64
-	from, to time.Time // of the dropped ones
+	from, to time.Time // times of the first and last dropped event
 }
 
 func (q *queue) len() int { return len(q.entries) }
@@ -25,10 +25,10 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear removes the events without counting them as dropped, because their writers get an error.
+// clear removes the events without counting them as dropped. Their callers get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
-// trim drops the oldest events beyond a number and beyond 16 MiB.
+// trim drops the oldest events until the queue has at most limit events and 16 MiB.
 func (q *queue) trim(limit int) {
 	drop := 0
 	for len(q.entries)-drop > limit || q.bytes > queueBytes {
@@ -54,12 +54,12 @@ func (q *queue) note(message string, payload []byte, now time.Time) {
 		return
 	}
 	e, err := prepare(Event{Type: Repaired, Actor: "log", Message: message, Payload: payload}, now)
-	if err == nil { // only an invalid type is refused
+	if err == nil { // fails only for an invalid type
 		q.notes = append(q.notes, e)
 	}
 }
 
-// pending returns what to write: notes, the gap if events were dropped, then the events.
+// pending returns what to write: first notes, then an events.gap if events were dropped, then the events.
 func (q *queue) pending(cause error, now time.Time) []entry {
 	if len(q.notes) == 0 && q.dropped == 0 {
 		return q.entries
@@ -80,7 +80,7 @@ func (q *queue) pending(cause error, now time.Time) []entry {
 	return append(out, q.entries...)
 }
 
-// wrote removes the first n of the entries that pending returned.
+// wrote removes the first n entries that pending returned.
 func (q *queue) wrote(n int) {
 	notes := min(n, len(q.notes))
 	q.notes = q.notes[notes:]

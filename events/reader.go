@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// Reader reads a log of other processes, without any lock and without changing anything. Its methods may be called
-// concurrently.
+// Reader reads the log of another process. It takes no lock and changes nothing. It is safe for concurrent use.
 type Reader struct {
 	dir    string
 	damage tally
 }
 
-// OpenReader opens the log in a city's .gc folder for reading. A folder without a log is an empty log; a missing
-// folder is an error that matches fs.ErrNotExist.
+// OpenReader opens the log in a city's .gc folder for reading. Without a log, it behaves like an empty log. If the
+// folder is missing, the error matches fs.ErrNotExist.
 func OpenReader(dir string) (*Reader, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("cannot read the events of this city: %w", err)
@@ -25,11 +24,11 @@ func OpenReader(dir string) (*Reader, error) {
 	return &Reader{dir: dir}, nil
 }
 
-// pollEvery is the interval at which a file is checked for lines of other processes.
+// pollEvery is the interval at which Follow checks for new lines.
 const pollEvery = 100 * time.Millisecond
 
-// Follow yields every event after a seq, oldest first: history, then live, until ctx ends. A read error is yielded
-// once, then Follow ends. It polls the file ten times a second; Log.Follow does not poll.
+// Follow yields all events after a seq, oldest first, until ctx ends: first those in the log, then new ones. A read
+// error is yielded once and ends Follow. Unlike Log.Follow, it always polls.
 func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		c := &cursor{dir: r.dir, damage: &r.damage, after: after}
@@ -57,7 +56,7 @@ func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, erro
 	}
 }
 
-// event is like next and decodes the line.
+// event returns the next valid event; see next.
 func (c *cursor) event() (Event, bool, error) {
 	for {
 		line, ok, err := c.next()
@@ -88,5 +87,5 @@ func (r *Reader) Last() (uint64, error) {
 		"can be read", r.dir)
 }
 
-// Damaged returns the number of damaged lines so far, and the last few of them.
+// Damaged returns the number of damaged lines found so far, and the last few of them.
 func (r *Reader) Damaged() (uint64, []Damage) { return r.damage.get() }

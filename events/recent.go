@@ -10,15 +10,15 @@ const (
 	recentBytes  = 8 << 20
 )
 
-// recent caches the newest events decoded, so that a hundred followers read no file, and wakes waiting followers.
-// It has its own lock, so a reader never waits for a write.
+// recent caches the newest events in decoded form, and wakes waiting followers. So a hundred followers need not
+// read the files. It has its own lock, so that readers never wait for a write.
 type recent struct {
 	mu    sync.Mutex
 	last  uint64
-	floor uint64 // every readable event after floor is in items
+	floor uint64 // items contains all readable events after this seq
 	items []item
 	bytes int
-	wake  chan struct{} // closed by the next event; nil while no follower waits
+	wake  chan struct{} // closed when the next event is added; nil = no follower waits
 	done  bool
 }
 
@@ -27,7 +27,7 @@ type item struct {
 	size  int
 }
 
-// publish makes events visible to all followers. Known events are ignored.
+// publish adds events and wakes all followers. It ignores events that it has already.
 func (r *recent) publish(items []item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *recent) trim() {
 	r.items = slices.Delete(r.items, 0, drop)
 }
 
-// skip records that events up to last are only in the files.
+// skip records that the events up to last must be read from the files.
 func (r *recent) skip(last uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *recent) rouse() {
 	}
 }
 
-// end wakes all waiting followers for the last time.
+// end wakes all waiting followers because the log is closed.
 func (r *recent) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,15 +87,15 @@ func (r *recent) newest() uint64 {
 	return r.last
 }
 
-// waited reports whether a follower waits.
+// waited reports whether a follower is waiting.
 func (r *recent) waited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed once there is an event after a seq, and whether the caller is the first
-// to wait.
+// changed returns a channel that is closed when there is an event after a seq. first reports whether no other
+// follower waited before.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +110,8 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with the events after a seq, as many as fit. If the cache does not reach back that far, floor is
-// where it starts.
+// since fills buf with events after a seq. If the cache does not have all of them, floor is the seq after which it
+// begins.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +132,7 @@ func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, 
 	return buf, r.floor, true
 }
 
-// over reports whether the log was closed.
+// over reports whether the log is closed.
 func (r *recent) over() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

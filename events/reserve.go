@@ -10,32 +10,32 @@ import (
 )
 
 const (
-	// reserveSize is the number of bytes that are preallocated after the end of the active file. No other file can
-	// use them, so the log can still be written when the disk is full.
+	// reserveSize is how many bytes are preallocated after the end of the active file. Other files cannot use them,
+	// so some events can still be written when the disk is full.
 	reserveSize = 1 << 20
-	// reserveLow is how much of the reserve may be used before it is filled again.
+	// reserveLow is how much of the reserve may be used before it is refilled.
 	reserveLow = reserveSize / 2
 )
 
-// Room says whether an event may use the reserve when the disk is full.
+// Room selects whether an event may use the reserve when the disk is full.
 type Room int
 
 const (
-	// LeaveReserve is for events that can be sent again: they are refused when the disk is full.
+	// LeaveReserve is for events that can be sent again. They are refused when the disk is full.
 	LeaveReserve Room = iota
-	// UseReserve is for events about something that has happened already.
+	// UseReserve is for events about something that has already happened.
 	UseReserve
 )
 
 // reserve is the preallocated space after the end of the active file.
 type reserve struct {
 	f     *os.File  // the file that it belongs to
-	end   int64     // offset of the end of the allocated space
-	err   error     // the disk has no space for it, nil = the reserve is allocated
-	retry time.Time // time of the next try
+	end   int64     // offset of the end of the reserve
+	err   error     // why the reserve could not be allocated; nil = it is allocated
+	retry time.Time // when the next attempt is made
 }
 
-// refill allocates the reserve unless enough is left. The lock is held.
+// refill allocates the reserve again if little of it is left. The caller must hold the lock.
 func (l *Log) refill(now time.Time) {
 	r := &l.reserve
 	if r.f != l.f {
@@ -50,20 +50,20 @@ func (l *Log) refill(now time.Time) {
 	case isFull(err):
 		r.err = fmt.Errorf("cannot reserve %d KiB for the event log: %w", reserveSize>>10, err)
 		r.retry = now.Add(maxBackoff)
-	default: // this file system cannot preallocate
+	default: // the file system does not support preallocation
 		*r = reserve{f: l.f, end: math.MaxInt64}
 	}
 }
 
-// release frees the reserve of the active file, which is about to become a segment.
+// release frees the reserve of the active file before the file becomes a segment.
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
-		// the size does not change; if it fails, the segment occupies a megabyte too much
+		// the size does not change; a failure only wastes some disk space
 		_ = l.f.Truncate(l.tail.end)
 	}
 }
 
-// isFull reports whether an error means that the disk or quota is full.
+// isFull reports whether an error means that the disk or a quota is full.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
 		errors.Is(err, syscall.EFBIG)

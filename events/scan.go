@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-const window = 4 * maxLine // bytes read at a time
+const window = 4 * maxLine // number of bytes that are read at a time
 
-// Damage is a part of a file without events.
+// Damage is a part of a file without valid events.
 type Damage struct {
 	File string `json:"file"`
-	From int64  `json:"from"` // first byte
-	To   int64  `json:"to"`   // first byte after it
+	From int64  `json:"from"` // offset of the first byte
+	To   int64  `json:"to"`   // offset after the last byte
 	Why  string `json:"why"`
 }
 
@@ -22,7 +22,7 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s, bytes %d to %d: %s", d.File, d.From, d.To, d.Why)
 }
 
-// tally counts damaged lines, each once, even if it is read several times.
+// tally counts damaged lines. Each is counted once, even if it is read several times.
 type tally struct {
 	mu    sync.Mutex
 	seen  map[damageKey]struct{}
@@ -30,21 +30,21 @@ type tally struct {
 	last  []Damage
 }
 
-// damageKey identifies a damaged line, also after its file was renamed.
+// damageKey identifies a damaged line, even after its file was renamed.
 type damageKey struct {
 	from, to int64
 	sum      uint32
 }
 
 const (
-	tallySeen = 1024 // a damaged line beyond this number may be counted twice
+	tallySeen = 1024 // after so many damaged lines, a line may be counted twice
 	tallyLast = 16
 )
 
 func (t *tally) add(d Damage, line []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// only a part of longer lines is known
+	// of a very long line, only the beginning is available
 	k := damageKey{d.From, d.To, checksum(line[:min(len(line), maxLine)])}
 	if _, known := t.seen[k]; known {
 		return
@@ -82,18 +82,18 @@ func why(line []byte) string {
 	return "wrong checksum"
 }
 
-// scanner reads complete lines forward. A line without a newline is read again the next time, since it may be cut
-// off and replaced in the meantime.
+// scanner reads complete lines forward. A line without a newline is read again by the next call, because it may be
+// cut off and replaced in the meantime.
 type scanner struct {
 	r   io.ReaderAt
 	off int64  // offset of the next line
-	buf []byte // the bytes from off on that were read
-	all []byte // backs buf
+	buf []byte // bytes that were read, starting at off
+	all []byte // the buffer that buf is a part of
 }
 
-// next returns the next line, without its newline, and its offset, or io.EOF if there is no complete line. s.off is
-// the end of the line then. The line is valid until the next call. Of a line that is far too long only the start is
-// returned, which is enough to refuse it.
+// next returns the next line without its newline, and its offset. Without another complete line, it returns io.EOF.
+// Afterwards, s.off is the offset of the line's end. The line may be used until the next call. If a line is much
+// too long, only its beginning is returned, which is enough to refuse it.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {
@@ -110,8 +110,8 @@ func (s *scanner) next() (line []byte, off int64, err error) {
 	return line, off, nil
 }
 
-// fill reads more from off on, a little at first and then a window at a time. It returns io.EOF if no complete line
-// starts there.
+// fill reads more bytes: a few at first, then a window at a time. It returns io.EOF if no complete line starts at
+// off.
 func (s *scanner) fill() error {
 	s.buf = nil
 	for size := min(max(2*len(s.all), window/16), window); ; size = window {
@@ -132,7 +132,7 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip skips a line that is longer than the window. If its end is not written yet, the position does not change.
+// skip skips a line that is longer than the window. If the end of the line is not written yet, the position stays.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -167,18 +167,18 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 	return 0, nil
 }
 
-// visitor gets a line without its newline, its offset, and the offset of the next line. The line is valid only
-// during the call. It returns whether it wants more lines.
+// visitor is called with a line without its newline, the line's offset, and the offset of the next line. The line
+// may be used only during the call. It returns whether more lines are wanted.
 type visitor func(line []byte, off, to int64) (more bool)
 
-// backward visits the complete lines before end, the last one first.
+// backward visits the complete lines before the offset end. The last line comes first.
 func backward(r io.ReaderAt, end int64, visit visitor) error {
 	end, err := lastBreak(r, end)
 	if err != nil {
 		return err
 	}
 	block := make([]byte, min(end, window))
-	// the first block is small, because usually only the newest lines are wanted
+	// the first block is small, because often only the newest lines are wanted
 	for size := int64(maxLine); end > 0; size = window {
 		start := max(0, end-size)
 		b := block[:end-start]
@@ -189,7 +189,7 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 			cut := bytes.IndexByte(b, '\n') + 1
 			b, start = b[cut:], start+int64(cut)
 		}
-		if start == end { // one line fills the block: it is too long, or nearly so
+		if start == end { // one line fills the whole block, so it is too long
 			if start, err = lastBreak(r, end-1); err != nil {
 				return err
 			}
@@ -221,14 +221,14 @@ func visitBackward(b []byte, off int64, visit visitor) bool {
 	return true
 }
 
-// locate returns the offset of the first event with a seq above after, or an offset a little before it, by binary
-// search: seqs rise.
+// locate searches for the first event with a seq greater than after. It returns its offset, or an offset shortly
+// before it. It uses binary search, because seqs increase.
 func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	lo, hi := int64(0), size
 	for hi-lo > window {
 		mid := lo + (hi-lo)/2
 		s := &scanner{r: r, off: mid}
-		if _, _, err := s.next(); err != nil && !errors.Is(err, io.EOF) { // the rest of a line
+		if _, _, err := s.next(); err != nil && !errors.Is(err, io.EOF) { // skip the rest of a line
 			return 0, err
 		}
 		seq, end, err := s.intact(hi)
@@ -244,8 +244,8 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact reads up to the next intact line that starts before limit, and returns its seq and its end; seq is 0 if
-// there is none.
+// intact reads up to the next valid line that starts before limit. It returns the line's seq and end. seq is 0
+// without such a line.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

@@ -8,12 +8,12 @@ import (
 
 // tail describes the end of a file.
 type tail struct {
-	intact uint64 // seq of the newest intact line, or 0
-	last   uint64 // highest seq that may have been assigned, including damaged lines
-	end    int64  // complete lines before this offset were read
+	intact uint64 // seq of the newest valid line, or 0
+	last   uint64 // highest seq that may have been assigned, including those of damaged lines
+	end    int64  // offset up to which complete lines were read
 }
 
-// read reads the complete lines from t.end on. It calls see for damaged lines, and for intact ones if wanted.
+// read reads the complete lines from t.end on. It calls see for damaged lines and, if wanted, for valid ones.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
 	for {
@@ -39,7 +39,7 @@ func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int
 	}
 }
 
-// find finds the newest intact line of a file, reading backwards as little as possible.
+// find finds the newest valid line of a file. It reads backwards, as little as possible.
 func (t *tail) find(r io.ReaderAt, size int64) error {
 	return backward(r, size, func(line []byte, _, to int64) bool {
 		seq, ok := unseal(line)
@@ -50,7 +50,8 @@ func (t *tail) find(r io.ReaderAt, size int64) error {
 	})
 }
 
-// endOf returns the tail of a whole log, from its files in order. errMoved means that they must be listed again.
+// endOf returns the tail of the whole log. files must be in order. The error errMoved means that the files must be
+// listed again.
 func endOf(files []file) (tail, error) {
 	i := len(files) - 1
 	var t tail
@@ -73,7 +74,7 @@ func endOf(files []file) (tail, error) {
 	return t, nil
 }
 
-// tail opens a file and calls a method of tail for it.
+// tail opens a file and calls the method do of t for it.
 func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	o, err := f.open()
 	if err != nil {
@@ -84,7 +85,7 @@ func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	if err == nil {
 		err = do(t, o, info.Size())
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) { // a torn line has just been cut off
+	if errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete line was cut off just now
 		return errMoved
 	}
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 const (
 	firstBackoff = 10 * time.Millisecond
 	maxBackoff   = time.Second
-	// between attempts to start a new file if the disk or the folder refuses
+	// wait before another attempt to start a new file
 	renewPause = time.Minute
 
-	// decodeAtMost is the limit in bytes up to which lines of other processes are decoded for recent; followers
+	// decodeAtMost is the maximum number of bytes of other processes' lines that are decoded for recent. Followers
 	// read the rest from the file.
 	decodeAtMost = 1 << 20
 )
 
-// flush writes the queued events, and records whether that succeeded. With spare it writes nothing that would use
-// the reserve. l.mu is held.
+// flush writes the queued events and records whether that succeeded. With spare, it writes nothing that would need
+// the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
 	if err == nil || err == l.reserve.err { // the file itself can be written
@@ -68,8 +68,8 @@ func (l *Log) write(now time.Time, spare bool) error {
 	return l.put(out, now)
 }
 
-// reach ensures that l.f is the active file, that all of it was read, and that it ends with a newline. The lock is
-// held.
+// reach ensures that l.f is the active file, that it was read to its end, and that it ends with a newline. The
+// caller must hold the lock.
 func (l *Log) reach(now time.Time) error {
 	info, err := statFile(l.path(activeName))
 	if err != nil {
@@ -100,7 +100,7 @@ func (l *Log) reach(now time.Time) error {
 	return l.heal(now)
 }
 
-// enter opens the active file, which is created if necessary, and finds its end.
+// enter opens the active file and finds its end. If the file does not exist, enter creates it.
 func (l *Log) enter(now time.Time) error {
 	f, err := disk.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -180,7 +180,7 @@ func (l *Log) takeIn(size int64, now time.Time) error {
 	return err
 }
 
-// heal completes or cuts off a torn last line.
+// heal completes or cuts off an incomplete last line.
 func (l *Log) heal(now time.Time) error {
 	info, err := l.f.Stat()
 	if err != nil || info.Size() <= l.tail.end {
@@ -212,7 +212,7 @@ func (l *Log) note(now time.Time, message string, d Damage) {
 	}
 }
 
-// full reports whether a new file has to be started before more bytes are written.
+// full reports whether a new file must be started before more bytes are written.
 func (l *Log) full(more int64, now time.Time) bool {
 	if l.tail.end == 0 || now.Sub(l.state.rotated) < renewPause {
 		return false
@@ -221,13 +221,14 @@ func (l *Log) full(more int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// rotate makes the active file a segment and starts a new one. If that fails, the log continues in the old one.
+// rotate makes the active file a segment and starts a new active file. If that fails, the log continues in the old
+// file.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
 		return err
 	}
-	if first == 0 { // only damage
+	if first == 0 { // the file contains only damaged lines
 		first = l.tail.last + 1
 	}
 	name := segmentName(first, 0)
@@ -253,7 +254,7 @@ func (l *Log) rotate(now time.Time) error {
 	return l.enter(now)
 }
 
-// put writes entries with one call and publishes them. If only a part is written, its complete lines remain.
+// put writes entries in one call and publishes them. After a partial write, it keeps the complete lines.
 func (l *Log) put(out []entry, now time.Time) error {
 	if len(out) == 0 {
 		return nil
@@ -276,12 +277,12 @@ func (l *Log) put(out []entry, now time.Time) error {
 	if done > 0 {
 		whole = ends[done-1]
 	}
-	// the offset after the write, because another program may have written before
+	// the offset after the write; another program may have written in between
 	at, seekErr := l.f.Seek(0, io.SeekCurrent)
 	l.tail.end = at - int64(n-whole)
 	if n > whole {
 		err = errors.Join(err, l.f.Truncate(l.tail.end))
-		l.reserve.end, l.reserve.retry = 0, time.Time{} // the truncation has freed it
+		l.reserve.end, l.reserve.retry = 0, time.Time{} // the truncation has freed the reserve
 	}
 	if done > 0 {
 		l.tail.last = items[done-1].event.Seq
@@ -296,7 +297,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice returns what to do about an error, followed by then unless that is "".
+// advice returns what a user can do about an error. If then is not "", it is appended.
 func advice(err error, then string) string {
 	do := "It is retried every second"
 	switch {

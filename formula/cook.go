@@ -10,31 +10,32 @@ import (
 	"gcity/internal/toml"
 )
 
-// maxCooked is the limit of all texts of a molecule together, in bytes.
+// maxCooked is the maximum size of all texts of a molecule together, in bytes.
 const maxCooked = 4 << 20
 
-// maxHeading is the longest part of a description that becomes a title, in bytes.
+// maxHeading is how much of a description is used as a title, in bytes.
 const maxHeading = 120
 
-// Molecule is a formula expanded into work: a root, and a child for each step. A store must keep all of it or
+// Molecule is the work that a formula describes: a root, and a child for each step. A store must save all of it or
 // nothing.
 type Molecule struct {
 	Root  Item
 	Steps []Item // in the order of the formula
 }
 
-// Item is one piece of a molecule, ready to be stored.
+// Item is the root or a step of a molecule.
 type Item struct {
-	Ref string // the formula's name for the root, the step's ID for a step
-	// one line, at most MaxTitle bytes; for the root the start of its description, otherwise the name
+	Ref string // for the root the formula's name, for a step its ID
+	// one line of at most MaxTitle bytes; for the root the beginning of its description or, without one, the
+	// formula's name
 	Title       string
 	Description string
-	Needs       []string // refs of the steps before it
+	Needs       []string // Refs of the steps that must be done first
 }
 
-// Cook makes a molecule from values for the variables. In titles and descriptions it replaces {{name}} by the
-// value, or by the default, or by nothing, if name is declared. Undeclared names stay as written. Inserted values
-// are not expanded again. The error names a variable that is missing or unknown, or that makes a title invalid. A
+// Cook expands a formula with values for its variables. In titles and descriptions, it replaces {{name}} with the
+// value, or with the default, or with nothing. Names that are not declared stay as they are. Inserted values are
+// not expanded again. Cook returns an error for a variable that is missing, unknown or makes a title invalid. A
 // required variable with an empty value is missing.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
@@ -105,7 +106,7 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 }
 
 func (f *Formula) title(s Step, values map[string]string) (string, error) {
-	// A value of several lines is valid: it becomes one line of a title.
+	// a value of several lines becomes one line of the title
 	title := strings.Join(strings.FieldsFunc(replace(s.Title, values), hidden), " ")
 	switch title = strings.TrimSpace(title); {
 	case title == "":
@@ -119,8 +120,8 @@ func (f *Formula) title(s Step, values map[string]string) (string, error) {
 	return title, nil
 }
 
-// heading returns the title of a molecule: the first line of its description, shortened if it is long, otherwise
-// the formula's name.
+// heading returns the title of a molecule: the first line of its description, which is cut if it is long. Without a
+// description, it is the formula's name.
 func heading(name, description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
 	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(first, hidden), " "))
@@ -150,9 +151,9 @@ func (f *Formula) text(what, text string, values map[string]string) (string, err
 	return out, nil
 }
 
-// replace inserts values for {{name}}. It stops when the text is longer than a store accepts.
+// replace inserts values for {{name}}. It stops when the text is longer than stores accept.
 func replace(text string, values map[string]string) string {
-	const longest = MaxName + 20 // the text between the braces, with room for blanks
+	const longest = MaxName + 20 // maximum length of the text between the braces, including blanks
 	var b strings.Builder
 	for len(values) > 0 && b.Len() <= MaxText {
 		open := strings.Index(text, "{{")
@@ -166,7 +167,7 @@ func replace(text string, values map[string]string) string {
 			b.WriteString(text[:open])
 			b.WriteString(value)
 			text = inner[end+2:]
-		} else { // the next variable may begin inside of what looked like one
+		} else { // another variable may begin within the braces
 			b.WriteString(text[:open+1])
 			text = text[open+1:]
 		}
@@ -175,15 +176,15 @@ func replace(text string, values map[string]string) string {
 	return b.String()
 }
 
-// Progress is the state of a step of a molecule.
+// Progress is the state of one step of a molecule.
 type Progress struct {
 	Ref    string
-	Needs  []string // refs
+	Needs  []string // Refs of the steps that must be done first
 	Closed bool
 }
 
-// Next returns the first open step whose needs are closed, in the given order. It returns false if there is none:
-// all steps are closed, or the open ones wait for steps that are open or missing.
+// Next returns the first open step that can be done: all steps that it needs are closed. It returns false if all
+// steps are closed, or if the open ones wait for steps that are open or missing.
 func Next(steps []Progress) (Progress, bool) {
 	closed := make(map[string]bool, len(steps))
 	for _, s := range steps {

@@ -1,5 +1,6 @@
-// Package formula expands recipes into work. It reads *.formula.toml files, reports their errors with positions,
-// selects one file per name among layers of folders, and cooks it into a molecule: plain values for a store.
+// Package formula expands recipes into work. It reads *.formula.toml files and reports their errors with positions.
+// Of several layers of folders, it selects one file per name. It cooks a formula into a molecule, which a store can
+// save.
 package formula
 
 import (
@@ -10,29 +11,29 @@ import (
 	"gcity/internal/toml"
 )
 
-// Suffix ends the file name of every formula. The part before it is the name used in commands.
+// Suffix is the end of the file name of every formula. The part before it is the formula's name.
 const Suffix = ".formula.toml"
 
 // Limits of a formula.
 const (
-	MaxSize  = 256 << 10 // bytes of a file
+	MaxSize  = 256 << 10 // maximum size of a file in bytes
 	MaxSteps = 1000
 	MaxVars  = 100
-	MaxName  = 64  // characters of a name, an ID, a variable
-	MaxTitle = 500 // bytes of a title after cooking
+	MaxName  = 64  // maximum length of a name, an ID or a variable, in characters
+	MaxTitle = 500 // maximum size of a title after cooking, in bytes
 	MaxText  = 256 << 10
 )
 
-// Formula is a recipe that was read and is valid.
+// Formula is a valid formula, as read from its file.
 type Formula struct {
 	Name        string
-	Description string // may contain {{variables}}, as titles and descriptions of steps may
+	Description string // it may contain {{variables}}, like the titles and descriptions of steps
 	Version     string
 	Vars        []Var  // in the order of the file
-	Steps       []Step // in the order of the file, at least one
-	Source      string // the file
+	Steps       []Step // in the order of the file; at least one
+	Source      string // path of the file
 
-	// Warnings are remarks about a valid file.
+	// warnings about a valid file
 	Warnings toml.Problems
 }
 
@@ -40,23 +41,23 @@ type Formula struct {
 type Var struct {
 	Name        string
 	Description string
-	Required    bool // a value is required, unless there is a default
+	Required    bool // it needs a value if it has no default
 	Default     string
 	HasDefault  bool
 }
 
-// Step is one piece of work.
+// Step is one step of a formula.
 type Step struct {
 	ID, Title, Description string
-	Needs                  []string // IDs of the steps that must be done before it
+	Needs                  []string // IDs of the steps that must be done first
 }
 
-// Parse reads a formula. file is its name in problems. The error is a toml.Problems with all errors.
+// Parse parses a formula. file is the file's name in problems. The error is a toml.Problems with all problems.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
 }
 
-// Load is Parse for a file on disk.
+// Load reads a file and parses it.
 func Load(path string) (*Formula, error) {
 	doc, err := toml.Load(path, path, MaxSize)
 	if err != nil {
@@ -77,7 +78,7 @@ func read(doc *toml.Doc, file string) (*Formula, error) {
 	f.Vars = vars(root)
 	f.Steps = steps(root)
 	f.strangers(root)
-	// Other programs read formulas too and know more keys.
+	// other programs read formulas too, and know more keys
 	root.Slips("formula", "description", "version", "vars", "steps")
 	if p := doc.Problems(); len(p) > 0 {
 		return nil, p
@@ -102,7 +103,7 @@ func nameOf(t toml.Table, key, missing string) string {
 	return name
 }
 
-// NotAName returns why a text is not a valid name of a formula, a step or an automation, "" if it is valid.
+// NotAName returns why a text is not a valid name of a formula, step or automation. It returns "" for a valid name.
 func NotAName(text string) string {
 	switch {
 	case text == "":
@@ -123,7 +124,7 @@ func letter(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// version may also be a number.
+// version returns the version, which may be written as a number.
 func version(t toml.Table) string {
 	if !t.Has("version") {
 		return ""
@@ -158,7 +159,7 @@ func vars(root toml.Table) []Var {
 			}
 			if v.Required {
 				t.Wrong("default", "is never used, because required = true demands a value; keep "+
-					"one of the two")
+					"only one of the two")
 			}
 		}
 		t.Slips("description", "required", "default")
@@ -201,11 +202,11 @@ func steps(root toml.Table) []Step {
 			t.Wrong("title", "this step has no title; every step needs one: title = \"…\"")
 		}
 		if strings.ContainsFunc(s.Title, hidden) {
-			t.Wrong("title", "has several lines or invisible characters; a title is one "+
+			t.Wrong("title", "has several lines or invisible characters; a title must be one "+
 				"line of text")
 		}
 		s.Description = t.Text("description")
-		// the second is the name that other programs use
+		// other programs use the second name
 		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...)
 		t.Slips("id", "title", "description", "needs", "depends_on")
 	}
@@ -226,7 +227,7 @@ func ids(all []Step) []string {
 	return out
 }
 
-// Unmet returns the variables that need a value when the formula is cooked.
+// Unmet returns the variables that need a value: those that are required and have no default.
 func (f *Formula) Unmet() []string {
 	var out []string
 	for _, v := range f.Vars {

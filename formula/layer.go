@@ -14,24 +14,25 @@ import (
 	"gcity/internal/toml"
 )
 
-// Layer is a folder of formulas, and of automations in its folder "automations". Layers are listed lowest first.
+// Layer is a folder with formulas, and with automations in its folder "automations". In a list of layers, the
+// lowest is first.
 type Layer struct {
-	Dir   string // absolute; it may be missing
+	Dir   string // absolute path; the folder may be missing
 	Title string // for display: "city", "topology base", "rig demo"
-	Rig   string // the rig that it belongs to, "" = the city
-	Root  string // folder of its topology, "" = none
+	Rig   string // the rig that it belongs to; "" = the city
+	Root  string // folder of its topology; "" = it is not part of one
 }
 
-// Source is the file that is used for one name.
+// Source is the file that is used for a formula's name.
 type Source struct {
-	Name  string // without Suffix
+	Name  string // file name without Suffix
 	Path  string
 	Layer Layer
 }
 
-// Resolve finds the formulas of layers. For each file name the highest layer wins completely, even if its file is
-// broken: the file of a lower layer would be other work than was meant. The result is sorted by name. With an error
-// the result is unknown: a folder that cannot be read is not treated as empty.
+// Resolve finds the formulas in layers. If several layers have a file of the same name, the file in the highest
+// layer is used, even if it is broken: a file in a lower layer may describe other work. The result is sorted by
+// name. If a folder cannot be read, Resolve returns an error, because it may contain formulas.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}
 	for _, l := range layers {
@@ -40,7 +41,7 @@ func Resolve(layers []Layer) ([]Source, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("cannot look for formulas (%s): %w", l.Title, err)
+			return nil, fmt.Errorf("cannot search for formulas (%s): %w", l.Title, err)
 		}
 		for _, e := range entries {
 			name, ok := strings.CutSuffix(e.Name(), Suffix)
@@ -54,7 +55,8 @@ func Resolve(layers []Layer) ([]Source, error) {
 	}), nil
 }
 
-// Find reads the formula of a name from the result of Resolve. The error for an unknown name suggests another one.
+// Find reads the formula with this name. among is the result of Resolve. If no formula has this name, the error
+// suggests a similar name.
 func Find(name string, among []Source) (*Formula, error) {
 	i, ok := slices.BinarySearchFunc(among, name, func(s Source, name string) int {
 		return cmp.Compare(s.Name, name)

@@ -12,17 +12,17 @@ import (
 	"gcity/internal/disk"
 )
 
-// Linked is the result of Link, as sorted names of formulas.
+// Linked is the result of Link: sorted names of formulas.
 type Linked struct {
 	Made, Removed []string
-	// regular files in the place of links; they are kept and take precedence
+	// names with a regular file instead of a link; the file is kept and used
 	Kept []string
 }
 
-// Link updates dir, a folder in a scope's ".beads", so that it contains one symbolic link for each winner, named
-// like its file. It creates both folders if necessary, see disk.OwnFolder. All links in dir that are named like a
-// formula belong to Link: it removes those without a winner. It never touches regular files. Each link changes in
-// one step, and a second run with the same winners changes nothing. After an error it continues with the other
+// Link updates the links in dir, a folder in a scope's ".beads". Afterwards, it contains a symbolic link for each
+// winner, with the name of the winner's file. Link creates both folders if necessary, see disk.OwnFolder. It
+// removes all other links with the name of a formula, but never touches regular files. Each link is replaced
+// atomically. A second call with the same winners changes nothing. After an error, it continues with the other
 // links.
 func Link(dir string, winners []Source) (Linked, error) {
 	var done Linked

@@ -6,8 +6,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// strangers warns about {{names}} that are not declared as variables. They stay as written, which may be intended
-// for another program, or be a typing error of a declared name.
+// strangers adds warnings about {{names}} that are not declared as variables. They stay as they are: they may be
+// meant for another program, or may be typing errors.
 func (f *Formula) strangers(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {
@@ -34,7 +34,7 @@ func (f *Formula) strangers(root toml.Table) {
 	}
 }
 
-// marks returns the names between {{ and }}, each once.
+// marks returns the names between {{ and }}, without duplicates.
 func marks(text string) (names []string) {
 	seen := map[string]bool{}
 	for {

@@ -8,7 +8,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// needs checks that the needs of all steps exist, and that no steps wait for each other.
+// needs checks that the steps in all needs exist, and that no steps wait for each other.
 func needs(all []Step, tables []toml.Table) {
 	names, sound := ids(all), true
 	at := make(map[string]int, len(all))
@@ -51,7 +51,7 @@ func written(t toml.Table, i int) (key string, item int) {
 	return "needs", i
 }
 
-// some shortens a list for display.
+// some shortens a list of names for a message.
 func some(names []string) []string {
 	if len(names) > 12 {
 		return append(slices.Clone(names[:12]), "more")
@@ -59,7 +59,7 @@ func some(names []string) []string {
 	return names
 }
 
-// waiting describes a cycle step by step.
+// waiting describes a cycle of steps.
 func waiting(ring []string) string {
 	if len(ring) == 1 {
 		return "step " + ring[0] + " waits for itself"
@@ -72,8 +72,8 @@ func waiting(ring []string) string {
 	return "these steps wait for each other: " + strings.Join(append(shown, ring[0]), " → ")
 }
 
-// cycles returns the cycles of steps that wait for each other, each once, beginning with the step that comes first
-// in the file. The walk is depth first without recursion, because a chain may be as long as the formula.
+// cycles returns all cycles of steps that wait for each other. Each cycle begins with the step that is first in the
+// file. The depth-first search is not recursive, because a chain may be as long as the formula.
 func cycles(all []Step, at map[string]int) [][]string {
 	const (
 		fresh = iota
@@ -81,7 +81,7 @@ func cycles(all []Step, at map[string]int) [][]string {
 		done
 	)
 	state := make([]int, len(all))
-	next := make([]int, len(all)) // the next need to visit
+	next := make([]int, len(all)) // for each step on the path, the index of the next need to visit
 	var rings [][]string
 	for start := range all {
 		path := []int{start}
@@ -106,7 +106,7 @@ func cycles(all []Step, at map[string]int) [][]string {
 	return rings
 }
 
-// ring returns the IDs of a cycle, beginning with the step that comes first in the file.
+// ring returns the IDs of a cycle, beginning with the step that is first in the file.
 func ring(all []Step, path []int) []string {
 	first := slices.Index(path, slices.Min(path))
 	out := make([]string, len(path))

@@ -17,9 +17,9 @@ import (
 //go:embed system/*.formula.toml
 var system embed.FS
 
-// System writes the built-in formulas below the city's runtime folder, into system/formulas, and returns that
-// folder as the lowest layer. The folder belongs to gcity: other files in it are removed. Files that are up to date
-// are not written again.
+// System writes the built-in formulas to the folder system/formulas in the city's runtime folder. It returns that
+// folder as the lowest layer. It removes all other files from the folder, and does not rewrite files that are up to
+// date.
 func System(runtime string) (Layer, error) {
 	dir := filepath.Join(runtime, "system", "formulas")
 	if err := unpack(dir); err != nil {

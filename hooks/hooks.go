@@ -1,5 +1,6 @@
-// Package hooks writes the files by which several kinds of agents call gcity: for their prompt when they start, for
-// mail before each turn, for work when they are idle. Other content of such a file is kept.
+// Package hooks installs hook files for several kinds of agent programs. With them, the program calls gcity: for
+// its prompt at the start, for mail before each turn, and for work when it is idle. Other content of these files is
+// kept.
 //
 // # Concurrency
 //
@@ -22,37 +23,38 @@ import (
 	"gcity/internal/disk"
 )
 
-// maxFile is the size of the largest file that hooks are added to, in bytes.
+// maxFile is the maximum size of a file to which hooks are added, in bytes.
 const maxFile = 4 << 20
 
 //go:embed files/opencode.js
 var opencode string
 
-// hook is one shell command that an agent runs at one of its events.
+// hook is a shell command that an agent program runs at an event.
 type hook struct {
 	event   string
-	matcher string // selects occasions of the event; "" = all
+	matcher string // restricts the event to some occasions; "" = all
 	line    string
-	has     string // a command that contains this is this hook
+	has     string // an existing command that contains this text counts as this hook
 }
 
-// kind is one kind of agent.
+// kind is one kind of agent program.
 type kind struct {
 	name   string
-	file   string // in its working folder
-	others string // a foreign file for the same purpose; "" = none
-	text   string // the complete file; "" = JSON with these hooks in it
-	hooks  []hook
-	// each hook is an entry with "bash"; otherwise entries have a matcher and a list of hooks
+	file   string // path in the working folder
+	others string // other file for the same purpose, which is not gcity's; "" = none
+	// content of the whole file; "" = the file is JSON, and the hooks are merged into it
+	text  string
+	hooks []hook
+	// each hook is an entry with "bash"; otherwise, an entry has a matcher and a list of hooks
 	flat bool
 }
 
-// guarded returns a command that does nothing outside of a gcity agent.
+// guarded returns a command that runs line only in an agent of gcity.
 func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
 
-// kinds returns all kinds of agents that hooks can be installed for.
+// kinds returns the kinds of agent programs that have hooks.
 func kinds() []kind {
 	const prime, mail, work = "gc prime --hook", "gc mail check --inject", "gc hook --inject"
 	return []kind{
@@ -73,7 +75,7 @@ func kinds() []kind {
 	}
 }
 
-// Kinds returns the names of the agents that hooks can be installed for.
+// Kinds returns the names of the agent programs that have hooks.
 func Kinds() []string {
 	var out []string
 	for _, k := range kinds() {
@@ -84,13 +86,13 @@ func Kinds() []string {
 
 // Report is the result of an installation.
 type Report struct {
-	Written  []string // files that were created or extended
-	Problems []string // files that were not changed, and why
+	Written  []string // files that were created or changed
+	Problems []string // files that could not be changed, and why
 }
 
-// Install writes the hook files of the given kinds into a folder. A second call changes nothing. It writes nothing
-// outside of the folder, whatever links it contains. Failures are problems in the report, because agents work
-// without hooks.
+// Install installs the hook files of the given kinds in a folder. A second call changes nothing. It never writes
+// outside of the folder, even if the folder contains links. Failures are reported as problems, because agents also
+// work without hooks.
 func Install(dir string, names []string) Report {
 	var r Report
 	root, err := os.OpenRoot(dir)
@@ -106,7 +108,8 @@ func Install(dir string, names []string) Report {
 			continue
 		}
 		k := kinds()[at]
-		disk.SweepTemps(root, path.Dir(k.file)) // left by an installation that was killed
+		// temporary files of an installation that was killed
+		disk.SweepTemps(root, path.Dir(k.file))
 		written, err := k.install(root)
 		if err != nil {
 			r.Problems = append(r.Problems, fmt.Sprintf("cannot install the hooks of %s: %s %v",
@@ -148,7 +151,7 @@ func (k *kind) install(root *os.Root) (written bool, err error) {
 	return true, replace(root, k.file, text, mode)
 }
 
-// read returns a kind's file, nil if it does not exist.
+// read returns the content of a kind's file, or nil if the file does not exist.
 func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	info, err := root.Lstat(k.file)
 	switch {
@@ -170,11 +173,12 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), err
 }
 
-// begins is the start of the first line of a generated file, before the hash of the rest. A file with another hash
-// belongs to the user.
+// begins is the beginning of the first line of a generated file. A hash of the rest follows. If the hash does not
+// match, a user has changed the file.
 const begins = "// gcity, sha256 "
 
-// whole returns the content of a generated file, nil if it is up to date or belongs to the user.
+// whole returns the new content of a generated file. It returns nil if the file is up to date, or if a user has
+// changed it.
 func (k *kind) whole(old []byte) []byte {
 	first, rest, _ := strings.Cut(string(old), "\n")
 	if old != nil && (first != begins+sum(rest) || rest == k.text) {
@@ -188,7 +192,7 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// replace writes a file completely or not at all.
+// replace replaces a file atomically.
 func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
@@ -203,7 +207,7 @@ func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {
-		_ = root.Remove(temp) // the error is returned below
+		_ = root.Remove(temp) // the error that matters is returned below
 	}
 	return err
 }

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// member is a member of a JSON object. Objects are lists, to keep the order of the file.
+// member is a member of a JSON object. Objects are represented as lists, to keep the order of their members.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// object reads the members of an object.
+// object decodes the members of an object.
 func object(data json.RawMessage) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	open, err := d.Token()
@@ -42,7 +42,7 @@ func object(data json.RawMessage) ([]member, error) {
 	return out, err
 }
 
-// written returns an object as JSON.
+// written encodes an object.
 func written(members []member) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -58,16 +58,16 @@ func written(members []member) json.RawMessage {
 	return b.Bytes()
 }
 
-// raw returns a value as JSON, without escaping <, > and &.
+// raw encodes a value without escaping <, > and &.
 func raw(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // strings, numbers and lists of them cannot fail
+	_ = e.Encode(v) // cannot fail for strings, numbers and lists of them
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// find returns the member with a key, nil if there is none.
+// find returns the member with this key, or nil.
 func find(members []member, key string) *member {
 	for i := range members {
 		if members[i].key == key {
@@ -77,7 +77,8 @@ func find(members []member, key string) *member {
 	return nil
 }
 
-// merged returns a file with the hooks of a kind added, nil if it has all of them. It does not change invalid JSON.
+// merged returns the content of a file with the hooks of a kind added. It returns nil if the file has all of them.
+// Invalid JSON is not changed.
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")
@@ -122,7 +123,7 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// add appends a hook to those of its event, unless it is present.
+// add appends a hook to the hooks of its event, unless the event has it already.
 func (k *kind) add(events *[]member, h hook) (bool, error) {
 	at := find(*events, h.event)
 	if at == nil {
@@ -149,7 +150,7 @@ func asBytes(entries []json.RawMessage) [][]byte {
 	return out
 }
 
-// entry returns a hook in the form of its kind of agent.
+// entry returns the entry for a hook, in the format of the kind.
 func (k *kind) entry(h hook) json.RawMessage {
 	if k.flat {
 		return written([]member{{"type", raw("command")}, {"bash", raw(h.line)},
@@ -160,7 +161,7 @@ func (k *kind) entry(h hook) json.RawMessage {
 		{"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
 }
 
-// indentOf returns the indentation of a file, two blanks if it has none.
+// indentOf returns the indentation that a file uses, or two blanks if it has none.
 func indentOf(old []byte) string {
 	for line := range bytes.Lines(old) {
 		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 &&

@@ -1,15 +1,14 @@
 package pool
 
-// Standing is the state of one possible member, as far as it matters for choosing which members leave and which
-// return.
+// Standing is the state of one possible member, as input of Choose.
 type Standing struct {
-	In      bool // it is currently wanted
-	Alive   bool // its session is alive and has not finished
-	Leaving bool // it is alive and has been asked to finish
+	In      bool // the member is currently wanted
+	Alive   bool // its session is alive, and it has not reported that it has finished
+	Leaving bool // its session is alive, and it was asked to finish
 	Working bool // work in progress is assigned to it
 }
 
-// nearness ranks the members that are not wanted. A lower value returns first.
+// nearness ranks members that are not wanted. Those with a lower rank return first.
 func (s Standing) nearness() int {
 	switch {
 	case s.Alive && !s.Leaving:
@@ -20,9 +19,10 @@ func (s Standing) nearness() int {
 	return 2
 }
 
-// Choose changes In so that n members are wanted. all[i-1] is the i-th member. Wanted members stay wanted if there
-// is room. Members without work leave first, the highest numbers before the others. Live members return first,
-// those that are not leaving before those that are. Then members with work return, then the lowest numbers.
+// Choose changes In so that n members are wanted. all[i-1] is the member with number i. If members must leave,
+// those without work leave first and, among them, those with the highest numbers. If members must return, live
+// members come first, and among them those that are not leaving. Members with work come next, and then those with
+// the lowest numbers.
 func Choose(all []Standing, n int) {
 	have := 0
 	for i := range all {

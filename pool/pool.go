@@ -1,4 +1,5 @@
-// Package pool computes the size and the members of pools. It is pure: the check commands run elsewhere.
+// Package pool decides how many members a pool has, and which. It has no side effects: check commands run
+// elsewhere.
 package pool
 
 import (
@@ -8,17 +9,17 @@ import (
 	"strings"
 )
 
-// Spec is the configured size of a pool. 0 <= Min <= Max.
+// Spec is the configured size of a pool: 0 <= Min <= Max.
 type Spec struct {
-	Name     string // qualified: "rig/name" or "name"
-	Min, Max int    // Max 0 = the pool is off
+	Name     string // qualified name: "rig/name" or "name"
+	Min, Max int    // if Max is 0, the pool is off
 }
 
-// Size returns the reported number, limited to the configured bounds.
+// Size returns the size for a reported number: the number itself, limited to Min and Max.
 func (s Spec) Size(reported int) int { return min(max(reported, s.Min), s.Max) }
 
-// Member returns the qualified name of the i-th member, 1 <= i <= Max. A pool with Max 1 has one member with the
-// pool's own name.
+// Member returns the qualified name of member i, with 1 <= i <= Max. If Max is 1, the only member has the pool's
+// name.
 func (s Spec) Member(i int) string {
 	if s.Max == 1 {
 		return s.Name
@@ -26,7 +27,7 @@ func (s Spec) Member(i int) string {
 	return s.Name + "-" + strconv.Itoa(i)
 }
 
-// Index returns the number of the member with a qualified name, or 0 if the pool has no such member.
+// Index returns the number of the member with this qualified name, or 0 if the name is not that of a member.
 func (s Spec) Index(name string) int {
 	if s.Max == 1 {
 		if name == s.Name {
@@ -45,7 +46,7 @@ func (s Spec) Index(name string) int {
 	return i
 }
 
-// Parse reads the output of a check: one integer and nothing else. Callers must not treat an error as 0.
+// Parse parses the output of a check, which must be one integer. Callers must not treat an error as 0.
 func Parse(stdout []byte) (int, error) {
 	text := strings.TrimSpace(string(stdout))
 	if text == "" {

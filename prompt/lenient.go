@@ -8,14 +8,15 @@ import (
 	"text/template/parse"
 )
 
-// Note reports a part of a template that cannot be used, and the replacement. Its Column is 0 if its Line is.
+// Note reports a part of a template that cannot be used, and what is used instead. If the line is unknown, the
+// column is 0 too.
 type Note struct {
 	Error
 	Column int
 }
 
-// Lenient is Parse that omits what cannot be used: fragments, the names in behind, and finally the template
-// language, so that the text is used verbatim. It fails if the text itself cannot be used.
+// Lenient parses a template like Parse, but leaves out what cannot be used: fragments, then the names in behind.
+// Finally it uses the text verbatim. It fails only if the text itself cannot be used.
 func Lenient(main File, fragments []File, behind []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)
@@ -47,8 +48,8 @@ func Lenient(main File, fragments []File, behind []string) (*Template, []Note, e
 	}
 }
 
-// columnOf returns the column of the text that an error quotes from its line, otherwise the column of the first
-// action in that line.
+// columnOf returns the column of the text that an error quotes from its line. If the error quotes nothing, it
+// returns the column of the first action in the line.
 func columnOf(e *Error, files []File) int {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == e.File })
 	if i < 0 || e.Line == 0 {
@@ -67,7 +68,7 @@ func columnOf(e *Error, files []File) int {
 	return max(1, strings.Index(line, "{{")+1)
 }
 
-// Raw returns a template that renders to the text of a file verbatim.
+// Raw returns a template that renders to the text of a file, verbatim.
 func Raw(main File) (*Template, error) {
 	t, err := Parse(File{Name: main.Name}, nil, nil)
 	if err != nil {

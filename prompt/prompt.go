@@ -1,9 +1,9 @@
 // Package prompt renders the instructions that agents get at their start. Templates use the language of
-// text/template. A template is made of a file and fragments, and rendering is bounded in time and size.
+// text/template. A template consists of a file and fragments. The time and size of rendering are limited.
 //
 // # Concurrency
 //
-// A Template is immutable: any number of goroutines may render it at the same time.
+// A Template is immutable and safe for concurrent use.
 package prompt
 
 import (
@@ -23,19 +23,20 @@ import (
 
 // Limits of a template and of its result.
 const (
-	MaxSource = 512 << 10 // bytes of one file
-	MaxText   = 1 << 20   // bytes of the rendered text
+	MaxSource = 512 << 10 // maximum size of a file in bytes
+	MaxText   = 1 << 20   // maximum size of the rendered text in bytes
 )
 
-// File is one source. Errors use its name.
+// File is a file of a template. Errors contain its name.
 type File struct{ Name, Text string }
 
 // Error is an error in a template.
 type Error struct {
 	File    string
-	Line    int // from 1; 0 = no line in particular
+	Line    int // starting with 1; 0 = unknown
 	Message string
-	Behind  string // the missing name in the list of templates to append; "" = another error
+	// the name in the list of templates to append that does not exist; "" = the error is another one
+	Behind string
 }
 
 func (e *Error) Error() string {
@@ -48,34 +49,34 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
 }
 
-// Template is a parsed prompt with all fragments that it may use.
+// Template is a parsed template, with all fragments that it may use.
 type Template struct {
 	set    *template.Template
 	main   string
 	append []string
 	hash   string
 	from   map[string]File    // the file that defines each fragment
-	calls  map[string][]named // the fragments that each one uses, in order
-	fields map[string][]Field // the fields that each one names
+	calls  map[string][]named // the fragments that each fragment uses, in order
+	fields map[string][]Field // the values that each fragment refers to
 }
 
-// named is a use of a fragment.
+// named is a reference to a fragment.
 type named struct {
 	name string
 	line int
 }
 
-// Field is a value that a template refers to.
+// Field is a reference to a value.
 type Field struct {
 	Name   string
 	File   string
 	Line   int
-	Tested bool // only its presence is tested
+	Tested bool // the template only tests whether it is set
 }
 
-// Parse builds a template from its file, from fragments (a later one replaces an earlier one of the same name), and
-// from the names of fragments to append. It returns an *Error for everything that no values can render: syntax
-// errors, missing fragments, and fragments that use each other in a circle.
+// Parse parses a template. behind are the names of fragments that are appended to it. If two fragments have the
+// same name, the later one is used. Parse returns an *Error for everything that cannot be rendered with any values:
+// syntax errors, missing fragments, and fragments that use each other in a cycle.
 func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(behind),
@@ -103,13 +104,13 @@ func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	return t, nil
 }
 
-// fragmentName returns the name of a fragment file without its own {{define}}: "a" for "shared/a.md.tmpl".
+// fragmentName returns the name of a fragment that is a whole file: "a" for "shared/a.md.tmpl".
 func fragmentName(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return name
 }
 
-// add parses one file. The text outside of its definitions gets the given name.
+// add parses one file. The text outside of its definitions is defined as the fragment name.
 func (t *Template) add(f File, name string) error {
 	if len(f.Text) > MaxSource {
 		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the "+
@@ -145,19 +146,21 @@ func (t *Template) add(f File, name string) error {
 			return &Error{File: f.Name, Message: err.Error()}
 		}
 	}
-	if name == t.main && t.from[t.main].Name == "" { // only definitions, or empty
+	// the file is empty or contains only definitions
+	if name == t.main && t.from[t.main].Name == "" {
 		t.from[t.main] = f
 	}
 	return nil
 }
 
-// maxNested is the deepest nesting of parentheses and blocks, because the parser and the renderer are recursive.
+// maxNested is the maximum nesting of parentheses and blocks. It is limited because the parser and the renderer are
+// recursive.
 const maxNested = 1000
 
-// nested returns the line at which a text is nested too deeply, 0 if it is not.
+// nested returns the line at which a text is nested too deeply, or 0.
 func nested(text string) int {
 	parens, deep := 0, 0
-	var blocks []int // levels of each open block: an "else if" adds one
+	var blocks []int // nesting levels of each open block; each "else if" adds a level
 	inside := false
 	for i := range len(text) {
 		switch {
@@ -189,7 +192,7 @@ func nested(text string) int {
 	return 0
 }
 
-// firstWords returns the keyword that an action begins with, "" if there is none.
+// firstWords returns the keyword at the beginning of an action, or "" if it begins with none.
 func firstWords(action string) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"),
 		func(r rune) bool {
@@ -204,7 +207,7 @@ func firstWords(action string) string {
 	return words[0]
 }
 
-// parseError converts an error of the parser: "template: NAME:12: what".
+// parseError converts an error of the parser, which has the form "template: NAME:12: what".
 func parseError(f File, err error) *Error {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	e := &Error{File: f.Name, Message: "is not a valid template: " + msg}
@@ -218,7 +221,7 @@ func parseError(f File, err error) *Error {
 	return e
 }
 
-// walk follows the uses of fragments.
+// walk visits a fragment and, recursively, all fragments that it uses.
 func (t *Template) walk(name string, above []string, seen map[string]bool) error {
 	if at := slices.Index(above, name); at >= 0 {
 		circle := append(slices.Clone(above[at:]), name)
@@ -242,7 +245,7 @@ func (t *Template) walk(name string, above []string, seen map[string]bool) error
 	return nil
 }
 
-// fragments describes which fragments exist.
+// fragments lists the existing fragments, for an error message.
 func (t *Template) fragments() string {
 	names := t.Fragments()
 	if len(names) == 0 {
@@ -251,22 +254,23 @@ func (t *Template) fragments() string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// Fragments returns the names of all fragments, sorted. The template may use only some of them.
+// Fragments returns the names of all fragments, sorted. The template need not use all of them.
 func (t *Template) Fragments() []string {
 	names := slices.Sorted(maps.Keys(t.from))
 	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
 }
 
-// reached returns the names that may be rendered: the template, what is appended, and the fragments that these use.
+// reached returns the fragments that may be rendered: the template, those that are appended, and those that these
+// use.
 func (t *Template) reached() map[string]bool {
 	seen := map[string]bool{}
 	for _, name := range append([]string{t.main}, t.append...) {
-		_ = t.walk(name, nil, seen) // succeeded in Parse
+		_ = t.walk(name, nil, seen) // cannot fail, because it succeeded in Parse
 	}
 	return seen
 }
 
-// Hash returns a hash of the files that the rendered text comes from, in hex.
+// Hash returns a hash of the files that the rendered text depends on, in hex.
 func (t *Template) Hash() string { return t.hash }
 
 func (t *Template) sum() string {
@@ -286,8 +290,7 @@ func (t *Template) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Fields returns the values that the rendered text refers to, each once for each line, in the order of files and
-// lines.
+// Fields returns the references to values, in the order of files and lines. A value is listed once per line.
 func (t *Template) Fields() []Field {
 	var out []Field
 	for name := range t.reached() {
@@ -305,7 +308,7 @@ func (t *Template) Fields() []Field {
 	return slices.Compact(out)
 }
 
-// Mentions reports whether the rendered text may depend on a value. It may return true for a value that is not
+// Mentions reports whether the rendered text may depend on a value. It may return true although the value is not
 // used.
 func (t *Template) Mentions(field string) bool {
 	for name := range t.reached() {
@@ -316,8 +319,8 @@ func (t *Template) Mentions(field string) bool {
 	return false
 }
 
-// Render fills in a template. It always ends, at the latest with ctx, because steps and output are limited. The
-// error is an *Error.
+// Render renders the template. It always returns, because its steps and its output are limited and ctx can end it.
+// The error is an *Error.
 func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	set, err := t.set.Clone()
 	if err != nil {
@@ -333,10 +336,10 @@ func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 				out.WriteString(trimmed)
 			}
 			if out.Len() > 0 {
-				_, _ = out.Write([]byte("\n\n")) // the next write reports the error
+				_, _ = out.Write([]byte("\n\n")) // the next write returns the error
 			}
 		}
-		// a file that contains only definitions
+		// the file contains only definitions
 		if of := set.Lookup(name); of == nil || of.Tree == nil {
 			continue
 		}
@@ -362,7 +365,7 @@ func (t *Template) renderError(name string, err error) *Error {
 	if !ok {
 		return e
 	}
-	for _, f := range t.from { // the error names the file
+	for _, f := range t.from { // the error contains the file's name
 		rest, found := strings.CutPrefix(strings.TrimPrefix(exec.Error(), "template: "), f.Name+":")
 		if !found {
 			continue

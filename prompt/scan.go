@@ -5,8 +5,8 @@ import (
 	"text/template/parse"
 )
 
-// scan walks through one definition. It records which fragments and fields it uses, and puts a step before
-// everything that may repeat.
+// scan visits a definition. It collects the fragments and values that the definition uses, and inserts a step
+// before everything that may be repeated.
 type scan struct {
 	t      *Template
 	name   string
@@ -15,10 +15,10 @@ type scan struct {
 	fields []Field
 }
 
-// tick is the function that counts steps. A template cannot call it by name.
+// tick is the name of the function that counts steps. Templates cannot call it.
 const tick = "_step"
 
-// step returns a node that counts one step and prints nothing.
+// step returns a node that counts a step and prints nothing.
 func step(pos parse.Pos) parse.Node {
 	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos,
 		Args: []parse.Node{parse.NewIdentifier(tick).SetPos(pos)}}
@@ -26,7 +26,7 @@ func step(pos parse.Pos) parse.Node {
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipe}
 }
 
-// node visits a node. tested means that it is part of a condition.
+// node visits a node. tested is true within a condition.
 func (s *scan) node(n parse.Node, tested bool) {
 	switch n := n.(type) {
 	case *parse.ListNode:

@@ -10,32 +10,34 @@ import (
 	"text/template"
 )
 
-// Values are the inputs of a template.
+// Values are the values for a template.
 type Values struct {
-	CityRoot  string // the city's folder, absolute
-	AgentName string // qualified
-	// the name in the configuration; for a member of a pool, the pool's name
+	CityRoot  string // absolute path of the city's folder
+	AgentName string // qualified name
+	// qualified name in the configuration: for a member of a pool, the pool's name
 	TemplateName  string
 	RigName       string
-	WorkDir       string // absolute
-	IssuePrefix   string // prefix of the IDs of its work
-	Branch        string // checked out in WorkDir
+	WorkDir       string // absolute path
+	IssuePrefix   string // prefix of the IDs of its beads
+	Branch        string // branch that is checked out in WorkDir
 	DefaultBranch string
-	WorkQuery     string // shell command that lists its work
-	SlingQuery    string // shell command that assigns work to it; {} stands for the ID
+	WorkQuery     string // shell command that lists the agent's work
+	// shell command that assigns work to the agent; {} stands for the bead's ID
+	SlingQuery string
 
-	// of the agent, each under its own name; the values above take precedence
-	Env     map[string]string
-	Session func(name string) string // returns the session name of an agent; nil = the agent's name
+	// configured variables of the agent by name; the values above take precedence
+	Env map[string]string
+	// returns the session name of an agent; nil = the session has the agent's name
+	Session func(name string) string
 }
 
-// Draft is a template with the values known so far. Immutable.
+// Draft is a template with the values that are known so far. It is immutable.
 type Draft struct {
 	Template *Template
 	Values   Values
 }
 
-// Names returns the values that every template has.
+// Names returns the names of the values that every template has.
 func Names() []string {
 	return []string{"CityRoot", "AgentName", "TemplateName", "RigName", "WorkDir", "IssuePrefix",
 		"Branch", "DefaultBranch", "WorkQuery", "SlingQuery"}
@@ -51,26 +53,27 @@ func (v *Values) data() map[string]string {
 	return out
 }
 
-// Limits of one rendering. A step is one pass through a block. Work is the output of functions, in bytes.
+// Limits of one rendering. A step is one execution of a block. Work is the size of the output of functions, in
+// bytes.
 const (
 	maxSteps = 20_000
 	maxWork  = 64 << 20
-	maxWide  = 3       // digits of a width or a precision in printf
-	maxFmt   = 4 << 10 // bytes of a format
+	maxWide  = 3       // maximum number of digits of a width or precision in printf
+	maxFmt   = 4 << 10 // maximum size of a format in bytes
 )
 
-// budget is the rest of one rendering's limits. Its goroutine owns it.
+// budget is what is left of the limits of a rendering. Only one goroutine uses it.
 type budget struct {
 	ctx          context.Context
 	steps, bytes int
 }
 
-// limitError names the limit that was reached.
+// limitError is the error when a limit is reached.
 type limitError struct{ why string }
 
 func (e *limitError) Error() string { return e.why }
 
-// step uses one step.
+// step counts one step.
 func (b *budget) step() error {
 	if b.steps--; b.steps < 0 {
 		return &limitError{fmt.Sprintf("it takes more than %d steps; does it loop endlessly?",
@@ -82,7 +85,7 @@ func (b *budget) step() error {
 	return nil
 }
 
-// spend uses the bytes of a text before it is built.
+// spend counts the bytes of a text before it is created.
 func (b *budget) spend(n int) error {
 	switch b.bytes -= n; {
 	case b.ctx.Err() != nil:
@@ -94,8 +97,8 @@ func (b *budget) spend(n int) error {
 	return nil
 }
 
-// functions returns the functions of a template. Those that build texts are limited. With a nil budget none may be
-// called.
+// functions returns the functions of a template. Functions that create text are limited by b. If b is nil, they
+// must not be called.
 func functions(b *budget, v *Values) template.FuncMap {
 	joined := func(times int, do func(args ...any) string) func(args ...any) (string, error) {
 		return func(args ...any) (string, error) {
@@ -133,7 +136,7 @@ func functions(b *budget, v *Values) template.FuncMap {
 	}
 }
 
-// base returns the last part of a qualified name, "" for an empty one.
+// base returns the last part of a qualified name.
 func base(name string) string {
 	if name == "" {
 		return ""
@@ -141,7 +144,7 @@ func base(name string) string {
 	return path.Base(name)
 }
 
-// size returns an upper bound of the length of printed values.
+// size returns an upper bound of the length of values when they are printed.
 func size(args ...any) int {
 	n := 0
 	for _, a := range args {
@@ -162,8 +165,8 @@ func size(args ...any) int {
 	return n
 }
 
-// printed returns an upper bound of the length of a formatted text. It exceeds the limit for a format that asks for
-// too much.
+// printed returns an upper bound of the length of a formatted text. For a format with a very large width, the bound
+// exceeds every limit.
 func printed(format string, args []any) int {
 	const tooMuch = 9 * MaxText
 	if len(format) > maxFmt || strings.Contains(format, "*") {
@@ -185,7 +188,7 @@ func printed(format string, args []any) int {
 	return len(format) + strings.Count(format, "%")*(4*longest+1000)
 }
 
-// paper receives the rendered text, up to MaxText bytes.
+// paper collects the rendered text, up to MaxText bytes.
 type paper struct{ strings.Builder }
 
 func (p *paper) Write(data []byte) (int, error) {

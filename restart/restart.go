@@ -1,5 +1,5 @@
-// Package restart decides whether and when an agent restarts after its process has ended. It is pure: times are
-// arguments, and the same history and death always give the same verdict.
+// Package restart decides whether and when an agent restarts after its process has exited. It has no side effects.
+// Times are arguments, so the same history and death always give the same verdict.
 package restart
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Mode is the agent's `restart` key.
+// Mode is the value of an agent's `restart` key.
 type Mode string
 
 const (
@@ -17,54 +17,54 @@ const (
 	Never     Mode = "never"
 )
 
-// Policy is the configured reaction to the deaths of one agent.
+// Policy is the configured reaction to exits of an agent.
 type Policy struct {
 	Mode      Mode
-	MinUptime time.Duration // with Always, an exit with code 0 before this uptime is a crash
-	// number of crashes within Window that are answered by a restart; 0 = no limit
+	MinUptime time.Duration // with Always, an exit with code 0 before this uptime counts as a crash
+	// number of crashes within Window after which the agent still restarts; 0 = unlimited
 	MaxRestarts int
 	Window      time.Duration
-	// wait before the second restart in a row; doubles each time. 0 = no wait
+	// wait before the second consecutive restart, which doubles with each further one; 0 = no wait
 	Backoff    time.Duration
-	MaxBackoff time.Duration // upper limit of the doubling (the patrol interval)
+	MaxBackoff time.Duration // maximum wait (the patrol interval)
 }
 
-// Death is the end of a process that was not requested.
+// Death is an exit that was not requested.
 type Death struct {
-	Code        int    // exit code; -1 = unknown, or ended by a signal
+	Code        int    // exit code; -1 = unknown, or killed by a signal
 	Signal      string // "SIGSEGV", …; "" = none
 	Uptime      time.Duration
-	StartFailed bool // the process never ran
-	Lost        bool // the session was lost; not the agent's fault, so never counted
+	StartFailed bool // the process was never started
+	Lost        bool // the session was lost; this never counts as a crash
 }
 
-// Outcome is what follows a death.
+// Outcome is the reaction to a death.
 type Outcome int
 
 const (
-	Restart    Outcome = iota // start again at Verdict.At
-	Leave                     // do not restart, by policy
-	Quarantine                // too many crashes; start again at Verdict.At
+	Restart    Outcome = iota // restart at Verdict.At
+	Leave                     // do not restart
+	Quarantine                // too many crashes, so restart only at Verdict.At
 )
 
 // Verdict is the decision about one death.
 type Verdict struct {
 	Crash   bool // the death counts as a crash
-	Count   int  // number of crashes that led to a Quarantine; 0 for other outcomes
+	Count   int  // for Quarantine, the number of crashes that led to it
 	Outcome Outcome
-	At      time.Time // time of the next start; zero for Leave
+	At      time.Time // when the agent restarts; zero for Leave
 	Reason  string    // "exit 3", "crashed 6× in 4m0s, the last by SIGSEGV", …
 }
 
-// History holds the recent crashes of one agent. The zero value is an agent that never crashed. It holds at most
-// MaxRestarts+1 times.
+// History contains the recent crashes of one agent, at most MaxRestarts+1. The zero value means that the agent has
+// never crashed.
 type History struct {
-	Crashes []time.Time `json:"crashes,omitempty"` // within the window, oldest first
-	// restarts in a row without a long run in between
+	Crashes []time.Time `json:"crashes,omitempty"` // crashes within the window, oldest first
+	// consecutive restarts without a long run in between
 	Streak int `json:"streak,omitempty"`
 }
 
-// Died records a death and returns what follows.
+// Died records a death and returns the reaction to it.
 func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	reason := d.String()
 	crash := d.crash(p)
@@ -95,13 +95,13 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 		}
 	}
 	if p.MaxRestarts == 0 {
-		h.Crashes = h.Crashes[:0] // without a limit, past crashes decide nothing
+		h.Crashes = h.Crashes[:0] // without a limit, past crashes do not matter
 	}
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next returns the time of the next restart. The first restart of a streak is immediate. Later ones wait, with up
-// to 10 % jitter, so that agents that died together do not restart together.
+// next returns the time of the next restart. The first restart of a streak is immediate. Later ones wait, with a
+// jitter of up to 10 %, so that agents that crashed together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -117,9 +117,9 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns when to retry a start that could not begin because something that it needs was missing. Nothing has
-// run, so the history is unchanged. tries counts the attempts in a row, from 1. The wait doubles with each and is
-// never 0.
+// Again returns when a start is retried that could not begin because something was missing. Nothing has run, so the
+// history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles with each
+// attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -134,8 +134,8 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns when an agent restarts after an end that does not count as a crash. Two starts are at least Backoff
-// apart, so that a program that exits at once does not keep the machine busy.
+// Paced returns when an agent restarts after an exit that does not count as a crash. The interval between two
+// starts is at least Backoff, so that a program that exits at once does not keep the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
@@ -167,7 +167,7 @@ func (p Policy) longRun() time.Duration {
 	return p.MaxBackoff
 }
 
-// String returns a short form: "exit 3", "SIGKILL", "start failed".
+// String returns a short description: "exit 3", "SIGKILL", "start failed".
 func (d Death) String() string {
 	switch {
 	case d.Lost:
@@ -189,7 +189,7 @@ func (d Death) String() string {
 	}
 }
 
-// jitter returns a duration in [0, span). It is the same for the same instant.
+// jitter returns a duration from 0 to less than span. The same time always gives the same duration.
 func jitter(now time.Time, span time.Duration) time.Duration {
 	if span <= 0 {
 		return 0
@@ -199,7 +199,7 @@ func jitter(now time.Time, span time.Duration) time.Duration {
 	return time.Duration(h.Sum64() % uint64(span))
 }
 
-// Within returns the number of crashes within the last window.
+// Within returns the number of crashes within the given time before now.
 func (h *History) Within(now time.Time, window time.Duration) int {
 	n := 0
 	for _, t := range h.Crashes {
@@ -210,11 +210,11 @@ func (h *History) Within(now time.Time, window time.Duration) int {
 	return n
 }
 
-// Strategy selects which other agents restart when an agent crashes.
+// Strategy selects which other agents restart after an agent has crashed.
 type Strategy string
 
 const (
 	OneForOne  Strategy = "one_for_one"  // no other agent
-	OneForAll  Strategy = "one_for_all"  // all agents connected to it by dependencies
-	RestForOne Strategy = "rest_for_one" // agents that depend on it, directly or not
+	OneForAll  Strategy = "one_for_all"  // all agents that are connected to it by dependencies
+	RestForOne Strategy = "rest_for_one" // all agents that depend on it, directly or indirectly
 )

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Ability is something that not every provider can do, in words that follow "cannot".
+// Ability is something that only some providers can do. Its text follows the word "cannot".
 type Ability string
 
-// What some providers cannot do. The first ones are interfaces. The others a provider declares as missing, see
-// Limiter.
+// The abilities that providers may lack. The first ones correspond to interfaces. Those below are missing only if a
+// provider declares it, see Limiter.
 const (
 	Attaching  Ability = "attach"
 	Watching   Ability = "watch"
@@ -27,17 +27,18 @@ const (
 	Telling    Ability = "report ends at once"
 	Explaining Ability = "report how a session ended" // its exit code or signal
 	Counting   Ability = "count what is printed"
-	Running    Ability = "run anything" // it only simulates sessions, or refuses them
+	// false for providers that only simulate sessions or refuse them
+	Running Ability = "run anything"
 )
 
-// Limits are what a provider cannot do.
+// Limits lists what a provider cannot do.
 type Limits struct {
 	Lacks []Ability
-	Why   string // one clause: "it has no terminal"; "" = without a reason
+	Why   string // the reason as a clause, for example "it has no terminal"; "" = unknown
 }
 
-// String describes the limits in words that follow the provider's name: "cannot attach, press keys: it has no
-// terminal". It returns "" without limits.
+// String describes the limits, to follow the provider's name: "cannot attach, press keys: it has no terminal".
+// Without limits it returns "".
 func (l Limits) String() string {
 	if len(l.Lacks) == 0 {
 		return ""
@@ -53,23 +54,24 @@ func (l Limits) String() string {
 	return text
 }
 
-// Limiter is a provider that lacks an ability despite having its methods, or gives a reason for what it lacks.
+// Limiter is a provider that lacks an ability although it has the methods for it, or that can explain why it lacks
+// abilities.
 type Limiter interface {
-	// Limits returns the missing abilities. Those that a type assertion shows may be omitted.
+	// Limits returns the missing abilities. Those that a type assertion finds may be omitted.
 	Limits() Limits
 }
 
-// Mixer is a provider that forwards calls to several others.
+// Mixer is a provider that forwards its calls to other providers.
 type Mixer interface {
-	// LimitsOf returns the limits of one of them and opens it if necessary. It returns the zero value if that
-	// fails.
+	// LimitsOf returns the limits of one of these providers. It opens the provider if necessary, and returns the
+	// zero value if that fails.
 	LimitsOf(provider string) Limits
-	// CheckOf returns the result of a provider's Checker, or why the provider cannot be opened. It returns nil if
-	// the provider is not a Checker.
+	// CheckOf returns the result of the Checker of one of these providers, or why the provider cannot be opened. It
+	// returns nil if the provider is not a Checker.
 	CheckOf(ctx context.Context, provider string) error
 }
 
-// LimitsOf returns everything that a provider cannot do, in the order of the constants.
+// LimitsOf returns everything that a provider cannot do, in the order of the abilities above.
 func LimitsOf(p Provider) Limits {
 	var out Limits
 	lacks := func(a Ability, has bool) {
@@ -110,9 +112,9 @@ func LimitsOf(p Provider) Limits {
 // Can reports whether a provider has an ability.
 func Can(p Provider, a Ability) bool { return !slices.Contains(LimitsOf(p).Lacks, a) }
 
-// LackError is an ErrUnsupported that names the missing ability.
+// LackError is an ErrUnsupported for one missing ability.
 type LackError struct {
-	Provider string // "" if the name is unknown
+	Provider string // "" = unknown
 	Ability  Ability
 	Why      string // see Limits
 }
@@ -132,7 +134,7 @@ func (e *LackError) Error() string {
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
 // Partial is the error of List if only some of several providers have answered. The sessions that List returns with
-// it are correct. The sessions of the other providers are unknown; they may exist.
+// it are valid. The sessions of the other providers are unknown.
 type Partial struct {
 	Unknown map[string]error // by provider
 }
@@ -146,18 +148,18 @@ func (e *Partial) Error() string {
 }
 
 // Late is the error of a provider that has not answered yet because it calls a slow program (see Patient). The call
-// continues.
+// is still in progress.
 type Late struct {
-	Waited time.Duration // so far
-	// Rest waits for the answer and returns it to every caller.
+	Waited time.Duration // how long the caller has waited
+	// Rest waits for the answer. All callers get the same answer.
 	Rest func(ctx context.Context) ([]Status, error)
 }
 
 func (e *Late) Error() string {
-	return fmt.Sprintf("it has not answered within %s, and may still", e.Waited)
+	return fmt.Sprintf("it has not answered within %s, but still may", e.Waited)
 }
 
-// Await completes a look with the answers of late providers that arrive before ctx ends.
+// Await completes the result of a List. It adds the answers of late providers that arrive before ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*Partial](err)
 	if !ok {
@@ -181,7 +183,7 @@ func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	return all, nil
 }
 
-// Order sorts sessions by name. For one name, ended sessions come before a living one.
+// Order sorts sessions by name. Of several sessions with one name, those that have ended come before the live one.
 func Order(all []Status) {
 	slices.SortStableFunc(all, func(a, b Status) int {
 		if c := strings.Compare(a.Name, b.Name); c != 0 || a.Alive == b.Alive {

@@ -9,20 +9,22 @@ import (
 	"time"
 )
 
-// Dialog is a question that a program may ask at its start, before it is ready.
+// Dialog is a question that a program may ask after its start, before it is ready.
 type Dialog struct {
 	Name string `json:"name"` // its subject: "trust in the folder"
-	// the dialog is shown while all of these are on the screen, with any blanks and boxes between the words
+	// the dialog is open while the screen contains all of these texts; blanks, line breaks and boxes between the
+	// words are ignored
 	Says []string `json:"says"`
-	// the keys that answer it, see Keyer; empty = a user must answer at the terminal
+	// keys that answer it, see Keyer; empty = a user must answer in the terminal
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Listener is notified of questions that programs ask, during Launch and Settle and on their goroutine.
+// Listener is notified of questions that programs ask. The methods are called by Launch and Settle, in their
+// goroutine.
 type Listener interface {
 	// Answered reports a question that was answered automatically.
 	Answered(s *Spec, d Dialog)
-	// Asks reports a question that a user must answer at the terminal; nil = no question is open
+	// Asks reports a question that a user must answer in the terminal. A nil dialog means that no question is open.
 	Asks(ctx context.Context, s *Spec, d *Dialog)
 }
 
@@ -34,8 +36,8 @@ func (d *Dialog) shown(screen string) bool {
 	})
 }
 
-// words returns a text on one line, without the boxes around it. Where a program breaks its lines depends on the
-// terminal.
+// words returns a text on one line, without boxes. Line breaks depend on the size of the terminal, so they cannot
+// be compared.
 func words(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' ||
@@ -43,19 +45,19 @@ func words(text string) string {
 	}), " ")
 }
 
-// watch looks at the screen of a session that is not ready yet.
+// watch reads the screen of a session until the session is ready.
 type watch struct {
 	s        *Spec
 	p        Provider
 	screen   string
-	seen     int     // looks in a row that found the prompt
-	asks     *Dialog // on the screen now
-	told     *Dialog // the question that was last reported to the listener
-	answered []bool  // by index of the dialog: each is answered once
-	unable   error   // why it cannot be answered
+	seen     int     // number of consecutive reads that found the prompt
+	asks     *Dialog // the dialog that is open now
+	told     *Dialog // the dialog that was last reported to the listener
+	answered []bool  // by index of the dialog, because each is answered only once
+	unable   error   // why the dialog cannot be answered
 }
 
-// look reports whether the session's prompt is shown. It answers questions if that is configured.
+// look reports whether the session's prompt is visible. It also answers dialogs, if that is configured.
 func (w *watch) look(ctx context.Context) (ready bool, err error) {
 	screen, err := w.p.Output(ctx, w.s.Name, 0)
 	if err != nil {
@@ -77,12 +79,12 @@ func (w *watch) look(ctx context.Context) (ready bool, err error) {
 		w.seen = 0
 		return false, w.s.ended(ctx, w.p)
 	}
-	// what looks like a prompt may be the beginning of a question that is not complete yet
+	// a prompt counts only if it is found repeatedly: the screen may show the beginning of a dialog
 	w.seen++
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
 
-// report reports a question that waits for a user, and its end.
+// report reports to the listener that a dialog waits for a user, or no longer does.
 func (w *watch) report(ctx context.Context) {
 	open := w.asks
 	if open != nil && len(open.Keys) > 0 && w.unable == nil {
@@ -100,8 +102,7 @@ func (w *watch) report(ctx context.Context) {
 // keyTime is how long a program may take to react to a key before the next one is pressed.
 const keyTime = 500 * time.Millisecond
 
-// answer presses the keys that answer a dialog. It presses each one when the screen has changed after the previous
-// one.
+// answer presses the keys that answer a dialog. After each key it waits until the screen has changed.
 func (w *watch) answer(ctx context.Context, d *Dialog) {
 	keyer, ok := w.p.(Keyer)
 	if !ok {
@@ -121,7 +122,7 @@ func (w *watch) answer(ctx context.Context, d *Dialog) {
 	}
 }
 
-// settle waits until the screen changes, at most for keyTime.
+// settle waits until the screen has changed, but at most for keyTime.
 func (w *watch) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
@@ -149,15 +150,15 @@ func (w *watch) late(limit time.Duration) error {
 			"%s; it shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
 	case len(d.Keys) == 0:
 		return fmt.Errorf("it did not become ready: it asks about %s, and the question was not "+
-			"answered; answer at its terminal, or write emits_permission_warning = true to have "+
+			"answered; answer in its terminal, or set emits_permission_warning = true to have "+
 			"such questions answered; it shows: %s", d.Name, tail(w.screen))
 	case errors.Is(w.unable, ErrUnsupported):
-		return fmt.Errorf("it did not become ready: it asks about %s, and what runs its session "+
+		return fmt.Errorf("it did not become ready: it asks about %s, but its session provider "+
 			"cannot press keys to answer; it shows: %s", d.Name, tail(w.screen))
 	case w.unable != nil:
-		return fmt.Errorf("it did not become ready: it asks about %s, and the answer could not "+
+		return fmt.Errorf("it did not become ready: it asks about %s, but the answer could not "+
 			"be typed: %w", d.Name, w.unable)
 	}
-	return fmt.Errorf("it did not become ready: it asks about %s, also after %s was pressed; "+
+	return fmt.Errorf("it did not become ready: it still asks about %s after %s was pressed; "+
 		"it shows: %s", d.Name, strings.Join(d.Keys, ", "), tail(w.screen))
 }

@@ -2,15 +2,15 @@ package session
 
 import "strings"
 
-// Executable is a program that can be started without a shell. The zero value means that the command line needs
-// one.
+// Executable is a program that can be executed without a shell. The zero value means that the command line needs a
+// shell.
 type Executable struct {
-	Path string   // for execve in the session's folder
+	Path string   // path for execve, which is called in the session's folder
 	Args []string // Args[0] is the name in the command line
 }
 
-// argv splits a command line as a POSIX shell does. It reports false unless the line is one simple command without
-// anything that the shell itself would expand, assign, redirect or run.
+// argv splits a command line like a POSIX shell. It returns false unless the line is a simple command with nothing
+// to expand, assign, redirect or run in a shell.
 func argv(line string) (args []string, ok bool) {
 	line = strings.Trim(line, " \t\n")
 	if program(line) == "" {
@@ -30,7 +30,7 @@ func argv(line string) (args []string, ok bool) {
 	return args, true
 }
 
-// cutWord splits the first word off a line, without its quotes.
+// cutWord returns the first word of a line, without its quotes, and the rest of the line.
 func cutWord(line string) (word, rest string, ok bool) {
 	var b strings.Builder
 	for line != "" {
@@ -61,7 +61,7 @@ func cutWord(line string) (word, rest string, ok bool) {
 	return b.String(), "", true
 }
 
-// isPlain reports whether a character has no special meaning to a shell at any place in a word.
+// isPlain reports whether a shell treats a character as an ordinary character everywhere in a word.
 func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune("_-+./@%:,", r)

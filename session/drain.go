@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// MaxDrainBy is the maximum length of Drain.By in bytes. Providers keep it in a record of fixed length.
+// MaxDrainBy is the maximum length of Drain.By in bytes. Providers store it in a record of fixed size.
 const MaxDrainBy = 16
 
-// lastSecond is the end of the year 9998. Until then JSON can represent a time in every time zone.
+// lastSecond is the end of the year 9998. JSON can represent every time until then, in any time zone.
 const lastSecond = 253370764799
 
-// On reports whether it is draining.
+// On reports whether the session is draining.
 func (d Drain) On() bool { return !d.Since.IsZero() }
 
-// ParseDrain reads a drain from a session's metadata. Any process may have written it, including the agent. Invalid
-// values count as missing, so the result can be shown and stored unchanged.
+// ParseDrain reads a drain from a session's metadata. Any process may have written that, including the agent.
+// Invalid values count as missing, so that the result is safe to show and store.
 func ParseDrain(meta func(key string) string) Drain {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta(DrainMark)), 10, 64)
 	if err != nil || since <= 0 || since > lastSecond {
@@ -31,16 +31,17 @@ func ParseDrain(meta func(key string) string) Drain {
 	return d
 }
 
-// SetDrain writes the marks of a drain. For the zero Drain it removes them. GC_DRAIN is written last and removed
-// first: if SetDrain is interrupted, a session that was not draining still is not, and the acknowledgement of one
-// drain never counts for the next. It returns ErrNotFound if the session is not alive.
+// SetDrain writes the marks of a drain. The zero Drain removes them. SetDrain writes GC_DRAIN last and removes it
+// first. So an interrupted call never marks a session as draining, and an acknowledgement never counts for a later
+// drain. It returns ErrNotFound if the session is not alive.
 func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	type mark struct{ key, value string }
 	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}
 	if d.On() {
 		since, ack := d.Since.Unix(), ""
 		if since <= 0 || since > lastSecond || d.By != "" && !isWord(d.By) {
-			return fmt.Errorf("cannot ask %q to finish: no mark can say since %s by %q", name,
+			return fmt.Errorf("cannot ask %q to finish: the time %s and the name %q cannot be "+
+				"stored as a mark", name,
 				d.Since, d.By)
 		}
 		if d.Acked {
@@ -57,7 +58,7 @@ func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	return nil
 }
 
-// isWord reports whether s is a valid By: short and safe to show anywhere.
+// isWord reports whether s is a valid value of By: short, and safe to show anywhere.
 func isWord(s string) bool {
 	other := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||

@@ -2,21 +2,21 @@ package session
 
 import "errors"
 
-// Errors that callers decide on. Providers wrap them with the session's name and the cause.
+// Errors that callers distinguish. Providers wrap them with the session's name and the cause.
 var (
 	ErrNotFound    = errors.New("no such session")
-	ErrExists      = errors.New("a session of this name is alive")
+	ErrExists      = errors.New("a session with this name is alive")
 	ErrRefused     = errors.New("refused")
-	ErrUnsupported = errors.New("this session provider cannot do that")
+	ErrUnsupported = errors.New("the session provider does not support that")
 	ErrBusy        = errors.New("another user is typing")
-	// ErrCommand marks a start that failed because of the agent's settings: command, folder, permissions.
+	// ErrCommand is the error of a start that failed because of the agent's settings: its command, its folder or
+	// permissions.
 	ErrCommand = errors.New("cannot be started")
-	// ErrMissing marks a start that was not tried because a program of the agent or of its provider is missing. No
-	// process of it has run.
+	// ErrMissing is the error of a start that was not tried because a program of the agent or of its provider is
+	// missing. No process of the session has run.
 	ErrMissing = errors.New("not found")
-	// ErrLeave is the cause with which a controller cancels a launch that its successor continues. The session
-	// stays alive.
-	ErrLeave = errors.New("the controller leaves")
+	// ErrLeave is the cause for canceling a launch that the next controller continues. The session stays alive.
+	ErrLeave = errors.New("the controller is leaving")
 )
 
 // Missing converts an error to an ErrMissing with the same text.

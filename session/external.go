@@ -5,11 +5,11 @@ import "strings"
 // The kinds of provider that are the operator's own program. The configuration names them "exec:SCRIPT" and
 // "plugin:PROGRAM".
 const (
-	Script = "exec"   // executed once for each operation, see package session/script
-	Plugin = "plugin" // started once, see package session/plugin
+	Script = "exec"   // executed once per operation, see package session/script
+	Plugin = "plugin" // started once and then called, see package session/plugin
 )
 
-// External splits the name of a provider that is the operator's own program into its kind and the program.
+// External splits the name of a provider that is a user's own program into its kind and the program.
 func External(provider string) (kind, program string, ok bool) {
 	kind, program, ok = strings.Cut(provider, ":")
 	if kind != Script && kind != Plugin {

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Fingerprint detects drift. It has one hash over all configured values that an agent was started with, and one per
-// field to explain a difference. The zero value is unknown and never differs.
+// Fingerprint detects drift: it has a hash of all configured values that an agent was started with, and one hash
+// per field to explain a difference. The zero value is unknown and equals every other.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
-	// "command", "env FOO", "pre_start", … to a short hash
+	// short hash of each field: "command", "env FOO", "pre_start", …
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
@@ -35,11 +35,11 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 	return f
 }
 
-// Known reports whether the fingerprint can be compared.
+// Known reports whether the fingerprint can be compared with others.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
-// Drift lists the fields in which want differs from f, sorted, as "env FOO changed". It is empty if they are equal
-// or either is unknown.
+// Drift returns the fields in which want differs from f, sorted, for example "env FOO changed". It returns nothing
+// if they are equal or one is unknown.
 func (f Fingerprint) Drift(want Fingerprint) []string {
 	if !f.Known() || !want.Known() || f.Sum == want.Sum {
 		return nil
@@ -62,10 +62,10 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 	return out
 }
 
-// ProviderField is the field of a drift of the session provider.
+// ProviderField is the name of the session provider in a drift.
 const ProviderField = "provider"
 
-// Drift lists how a session differs from one that would be started now: the fields with different fingerprints, and
+// Drift returns how a session differs from one that would be started now: the fields with another fingerprint, and
 // the provider.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)
@@ -75,7 +75,8 @@ func (s *Status) Drift(want *Spec) []string {
 	return out
 }
 
-// Swapped reports whether the session's provider differs from the wanted one. An unknown provider does not differ.
+// Swapped reports whether the session has another provider than the wanted one. An unknown provider counts as the
+// same.
 func (s *Status) Swapped(want *Spec) bool {
 	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider
 }

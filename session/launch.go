@@ -11,14 +11,14 @@ import (
 	"gcity/internal/shell"
 )
 
-// NeedsSettling reports whether a session needs more than a running process: setup, readiness, a first nudge. A
-// provider marks a session that needs nothing as ready from its start.
+// NeedsSettling reports whether a session needs more than a running process: setup, a wait for readiness, or a
+// first nudge. If it does not, its provider marks it as ready from the start.
 func NeedsSettling(s *Spec) bool {
 	return len(s.Setup) > 0 || s.SetupScript != "" || s.Ready.Needed() || s.Nudge != ""
 }
 
-// Launch runs PreStart, starts the session and brings it to readiness. If it fails after the start, it ends the
-// session. Finish, unless nil, completes the Spec in the folder that PreStart may have filled.
+// Launch runs PreStart, starts the session, and waits until it is ready. If a step after the start fails, Launch
+// stops the session. If finish is not nil, it completes the Spec in the folder that PreStart may have filled.
 func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (Status, error) {
 	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
 		return Status{}, err
@@ -39,9 +39,9 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	return status, nil
 }
 
-// Settle brings a session that has started to readiness: setup, readiness, first nudge, mark. Launch uses it. It
-// also finishes the launch of a controller that died; setup then runs again. When it fails, the session has been
-// ended, unless ctx was cancelled with ErrLeave.
+// Settle does what remains after a session was started: setup, the wait for readiness, the first nudge, the mark.
+// Launch calls it. After a controller has died, its successor calls it, and setup runs again. If Settle fails, it
+// has stopped the session, unless ctx was canceled with ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
 	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {
@@ -50,7 +50,7 @@ func Settle(ctx context.Context, p Provider, s Spec) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 	defer cancel()
 	if stopErr := p.Stop(ctx, s.Name, 0); stopErr != nil {
-		return fmt.Errorf("%w; and its session could not be ended: %w", err, stopErr)
+		return fmt.Errorf("%w; and its session could not be stopped: %w", err, stopErr)
 	}
 	return err
 }
@@ -59,7 +59,7 @@ const (
 	stopLimit = 10 * time.Second
 	pollFirst = 10 * time.Millisecond
 	pollMost  = 250 * time.Millisecond
-	lastLines = 5 // lines of the screen in an error
+	lastLines = 5 // number of lines of the screen in an error
 )
 
 func (s *Spec) settle(ctx context.Context, p Provider) error {
@@ -77,20 +77,20 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 	}
 	if s.Nudge != "" {
 		if err := p.Send(ctx, s.Name, s.Nudge); err != nil {
-			return fmt.Errorf("its first line could not be typed: %w", err)
+			return fmt.Errorf("its first nudge could not be typed: %w", err)
 		}
 	}
 	if m, ok := p.(Marker); ok {
 		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil &&
 			!errors.Is(err, ErrUnsupported) {
-			return fmt.Errorf("it is ready but cannot be marked so: %w", err)
+			return fmt.Errorf("it is ready but cannot be marked as ready: %w", err)
 		}
 	}
 	return nil
 }
 
-// runAll runs shell lines in order, in the session's folder and environment. The marker GC_RUN lets a later
-// controller find processes that they leave.
+// runAll runs shell lines one after the other, in the session's folder and environment. The variable GC_RUN allows
+// a later controller to find processes that they leave behind.
 func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	for _, line := range lines {
 		env := append(slices.Clip(s.Env), "GC_RUN="+s.City+":"+s.ID)
@@ -106,7 +106,7 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	return nil
 }
 
-// await waits until the session is ready (see Ready), has ended, or the deadline has passed.
+// await waits until the session is ready (see Ready), has ended, or has passed its deadline.
 func (s *Spec) await(ctx context.Context, p Provider) error {
 	if !s.Ready.Needed() {
 		return nil
@@ -122,7 +122,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	defer delay.Stop()
 	defer poll.Stop()
 	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
-		poll.Stop() // it has no screen to read
+		poll.Stop() // the session has no screen
 	}
 	for wait := pollFirst; ; {
 		select {
@@ -147,8 +147,8 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 }
 
-// shows reports whether a line of the screen begins with prefix. A screen's lines lack trailing blanks, which a
-// prompt often has.
+// shows reports whether a line of the screen begins with prefix. Trailing blanks of the prefix are ignored, because
+// lines of a screen have none.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
 		line = strings.TrimRight(line, "\n")
@@ -159,8 +159,8 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended reports whether the session has ended, and how. An unknown session counts as alive. Only the provider that
-// runs it is asked.
+// ended returns an error if the session has ended. If the state is unknown, it returns nil. It asks only the
+// provider that runs the session.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {
@@ -169,15 +169,15 @@ func (s *Spec) ended(ctx context.Context, p Provider) error {
 	case err != nil || st.Alive:
 		return nil
 	case st.Exit != nil && st.Exit.Signal != "":
-		return fmt.Errorf("it ended by %s before it was ready", st.Exit.Signal)
+		return fmt.Errorf("it was ended by %s before it was ready", st.Exit.Signal)
 	case st.Exit != nil:
 		return fmt.Errorf("it ended with exit %d before it was ready", st.Exit.Code)
 	}
 	return errors.New("it ended before it was ready")
 }
 
-// LookAt returns the status of one session, with a Looker if the provider is one. A living session comes before one
-// that has ended. It returns ErrNotFound if there is neither.
+// LookAt returns the status of one session. It uses a Looker if the provider is one. A live session is preferred to
+// one that has ended. If there is neither, it returns ErrNotFound.
 func LookAt(ctx context.Context, p Provider, name string) (found Status, err error) {
 	if l, ok := p.(Looker); ok {
 		return l.Look(ctx, name)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Encode converts an agent's qualified name for use as a file name, in a socket path and as a tmux target. It is
-// injective: "_" becomes "__", "/" becomes "_s", "." becomes "_d".
+// Encode converts an agent's qualified name to one that is valid in a file name, a socket path and a tmux target.
+// Different names stay different: "_" becomes "__", "/" becomes "_s", "." becomes "_d".
 func Encode(agent string) string { return encoder.Replace(agent) }
 
 // Decode is the inverse of Encode.

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is a provider that may run sessions on this machine, where they can be checked before a start.
+// Local is a provider that may run its sessions on this machine, so that they can be checked before a start.
 type Local interface {
-	// IsLocal reports whether sessions of the named provider run on this machine. Providers other than a Mixer
-	// ignore the name.
+	// IsLocal reports whether the sessions of the named provider run on this machine. Only a Mixer uses the name.
 	IsLocal(provider string) bool
 }
 
@@ -24,9 +23,9 @@ func IsLocal(p Provider, name string) bool {
 	return ok && l.IsLocal(name)
 }
 
-// Preflight returns the program of the session's command, or why this machine cannot run it: because of the program,
-// the command line or the environment. A provider that runs sessions here calls it for each start. The folder has a
-// check of its own, which can block.
+// Preflight returns the program of the session's command. If this machine cannot run the command, it returns why:
+// because of the program, the command line or the environment. Providers that run sessions on this machine call it
+// before each start. The folder is checked separately, because that check may block.
 func (s *Spec) Preflight() (Executable, error) {
 	if err := s.checkArguments(); err != nil {
 		return Executable{}, err
@@ -57,7 +56,7 @@ func (s *Spec) CheckNewFolder() error {
 		info, err := os.Stat(at)
 		switch {
 		case errors.Is(err, unix.ENOTDIR), errors.Is(err, fs.ErrNotExist) && at != "/":
-			continue // the nearest folder above decides
+			continue // only the nearest existing folder matters
 		case err != nil:
 			return Unfit("its folder %s cannot be created: %v", s.Dir, err)
 		case !info.IsDir():
@@ -70,14 +69,13 @@ func (s *Spec) CheckNewFolder() error {
 	}
 }
 
-// maxArgument is the kernel's limit of one argument or variable, with its final NUL.
+// maxArgument is the kernel's limit for one argument or variable, including the final NUL.
 const maxArgument = 128 << 10
 
 // checkArguments returns why the kernel would refuse the command line or the environment.
 func (s *Spec) checkArguments() error {
-	const tooLong = "%s is too long for the system (%d bytes, and %d are allowed): put " +
-		"long texts " +
-		"in a file and name the file"
+	const tooLong = "%s is too long for the system (%d bytes, but at most %d are allowed): put " +
+		"long texts in a file and pass the file's name"
 	switch {
 	case strings.ContainsRune(s.Command, 0):
 		return Unfit("its command line contains a NUL")
@@ -96,7 +94,7 @@ func (s *Spec) checkArguments() error {
 	return nil
 }
 
-// Unfit returns an ErrCommand with this text.
+// Unfit returns an ErrCommand with the formatted text.
 func Unfit(format string, args ...any) error {
 	return &unfitness{fmt.Errorf(format, args...)}
 }

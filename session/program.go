@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FindProgram returns the program of a session's command. It is for providers that run sessions on this machine.
-// The error is an ErrMissing if the program does not exist or is not executable. The result is zero if a shell has
-// to run the command, or if the first word is not a plain name.
+// FindProgram returns the program of a session's command. It is for providers that run sessions on this machine. If
+// the program does not exist or is not executable, the error is an ErrMissing. The result is zero if a shell has to
+// run the command, or if its first word is not an ordinary name.
 func (s *Spec) FindProgram() (Executable, error) {
 	word := program(s.Command)
 	if word == "" {
 		return Executable{}, nil
 	}
 	path := ""
-	for _, kv := range s.Env { // the last one counts
+	for _, kv := range s.Env { // the last value counts
 		name, value, _ := strings.Cut(kv, "=")
 		if strings.HasPrefix(name, "BASH_FUNC_") {
 			return Executable{}, nil
@@ -41,8 +41,8 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// lookUp finds a program as a shell does: along PATH unless its name has a slash. The result is "" if PATH is
-// empty, because a shell then uses its own.
+// lookUp finds a program like a shell: in PATH, unless the name contains a slash. It returns "" if PATH is empty,
+// because a shell then has a default.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))
@@ -83,7 +83,7 @@ func (s *Spec) unusable(word string, err error) error {
 		"correct the start_command", word, err))
 }
 
-// runnable returns why a file cannot be executed. A relative path begins at the session's folder.
+// runnable returns why a file cannot be executed. A relative path starts in the session's folder.
 func (s *Spec) runnable(path string) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Dir, path)
@@ -103,8 +103,8 @@ func (s *Spec) runnable(path string) error {
 // longestWord is the maximum length of a path.
 const longestWord = 4095
 
-// program returns the program that a shell line runs first, "" if that is not obvious: for a builtin, a keyword, an
-// assignment, or a quoted, expanded or defined word.
+// program returns the program that a shell runs first for a line. It returns "" if that is not obvious: for a
+// builtin, a keyword, an assignment, or a word that is quoted, expanded or defined.
 func program(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "exec" {
@@ -128,7 +128,7 @@ func program(line string) string {
 	return word
 }
 
-// shellWords are the words that a POSIX shell, or a common replacement of it, handles itself.
+// shellWords returns the words that POSIX shells, and common other shells, handle themselves.
 func shellWords() []string {
 	return strings.Fields(
 		`. : [ alias bg bind break builtin caller case cd chdir command compgen complete

@@ -10,7 +10,7 @@ import (
 	"gcity/formula"
 )
 
-// cook expands a formula with the values that vars returns for it.
+// cook expands a formula. vars returns the values for its variables.
 func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (
 	formula.Molecule, error) {
 	f, err := s.Recipe(name, rig)
@@ -24,13 +24,13 @@ func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]
 	return m, nil
 }
 
-// given returns the same values for every formula.
+// given returns a function that returns vars for every formula.
 func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
 
-// valuesFor returns the values for a formula that describes how to do a bead. The variables bead, issue and title
-// get the bead's id and title if the formula declares them. Values in the request override them.
+// valuesFor returns the values for a formula that describes how to do a bead. If the formula declares the variables
+// bead, issue or title, they get the bead's ID or title. Values of the request take precedence.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}
@@ -47,7 +47,8 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// order is a formula to cook: its name, the rig that finds it, its values, and what completes the root.
+// order describes a formula to cook: its name, the rig in which it is looked up, its values, and how to complete
+// the root bead.
 type order struct {
 	name, rig string
 	vars      func(*formula.Formula) map[string]string
@@ -75,13 +76,14 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, o order) (bea
 	return whole[0], nil
 }
 
-// attach creates the molecule that describes how to do a bead, as a child of that bead.
+// attach creates the molecule that describes how to do a bead, as a child of the bead.
 func (s *Slinger) attach(ctx context.Context, of finding, name string, j job) (
 	root string, err error) {
 	b, req := of.bead, j.req
 	shape := func(root *beads.Bead) {
 		root.ParentID = b.ID
-		if req.Bead != "" { // otherwise the title and description are the bead's
+		// without a bead, the root keeps the title and description of the formula
+		if req.Bead != "" {
 			root.Title = cmp.Or(req.Title, root.Title)
 			root.Description = cmp.Or(req.Description, root.Description)
 		}
@@ -95,8 +97,8 @@ func (s *Slinger) attach(ctx context.Context, of finding, name string, j job) (
 	return whole.ID, nil
 }
 
-// Molecule returns a cooked formula as beads for a Batcher: a root, and a child for each step. Only the root gets
-// the labels, because an agent takes the molecule as one piece of work.
+// Molecule converts a cooked formula to beads for a Batcher: a root, and a child for each step. Only the root gets
+// the labels, because one agent does the whole molecule.
 func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 	const root = "$root"
 	step := func(ref string) string { return "$step." + ref }

@@ -1,5 +1,5 @@
-// Package sling decides which agent or pool gets a piece of work, and assigns it. It needs no controller: the
-// controller uses it for a running city, the command line for a stopped one.
+// Package sling decides which agent or pool gets work, and assigns it. It does not need a controller: the command
+// line uses it for a city that is not running.
 package sling
 
 import (
@@ -27,48 +27,49 @@ import (
 // slingLimit is the timeout of an agent's sling_query.
 const slingLimit = 30 * time.Second
 
-// changeTries is the number of attempts to change a bead while other writers change it too.
+// changeTries is how often a change of a bead is tried if other processes change the bead at the same time.
 const changeTries = 8
 
-// Slinger hands out work, with or without a controller. Its fields never change.
+// Slinger assigns work to agents and pools. Its fields do not change.
 type Slinger struct {
 	Config *config.City
 	City   *city.Snapshot
 	Host   agent.Host
-	Scopes []string // scopes that have a store: "" = the city, otherwise a rig
+	Scopes []string // scopes with a store: "" = the city, otherwise a rig
 	Store  func(rig string) (beads.Store, error)
-	// finds a formula for the city ("") or a rig
+	// returns the formula with this name for a rig, or for the city if rig is ""
 	Recipe func(name, rig string) (*formula.Formula, error)
 }
 
-// Slung is work that was handed out.
+// Slung is the result of assigning work.
 type Slung struct {
 	Bead    beads.Bead
-	Events  []events.Event // in the order in which they happened; empty = nothing changed
+	Events  []events.Event // events in the order of the changes; empty = nothing changed
 	Message string
 
-	made []made // beads created for this request, in order
+	made []made // what was created for this request, in order
 }
 
-// made is work that was created to be handed out.
+// made is a bead or a molecule that was created for a request.
 type made struct {
-	root  beads.Bead // the created bead, or the root of a molecule, as created
-	of    beads.Bead // the bead that the molecule describes, before the change; without ID = none
+	root beads.Bead // the bead, or the root of the molecule, as it was created
+	// the bead that the molecule describes, before the change; without an ID if there was none
+	of    beads.Bead
 	store beads.Store
 }
 
-// hand is the agent or the pool that gets the work.
+// hand is the agent or pool that gets the work.
 type hand struct {
 	agent, pool string
 	rig         string
-	by          *config.Agent // the declaration; nil if it is gone
-	note        string        // a remark for the answer
+	by          *config.Agent // its configuration; nil if it was removed
+	note        string        // a remark that is appended to the answer
 }
 
 func (h *hand) name() string { return cmp.Or(h.agent, h.pool) }
 
-// Sling hands out the requested work. If that fails, it closes what it has created. Errors that a user can act on
-// are *city.Error.
+// Sling assigns the requested work. If that fails, it closes what it has created. An error that a user can do
+// something about is a *city.Error.
 func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, err error) {
 	if err := req.Check(); err != nil {
 		return Slung{}, err
@@ -87,7 +88,7 @@ func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, 
 	return out, err
 }
 
-// handOut hands out an existing bead.
+// handOut assigns an existing bead.
 func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung) error {
 	var to *hand
 	var nobody error
@@ -105,7 +106,7 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 	if to == nil {
 		if f.rig == "" {
 			return &city.Error{Code: city.Invalid,
-				Message: fmt.Sprintf("no target: %s belongs to the city. Name an agent, a "+
+				Message: fmt.Sprintf("no target: %s belongs to the city; name an agent, a "+
 					"pool or a rig", f.bead.ID)}
 		}
 		if to, err = s.target(f.rig); err != nil {
@@ -128,21 +129,21 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 	return s.give(ctx, f, molecule, job{req, to, out})
 }
 
-// job is one request with its target and its result.
+// job is a request with its target and result.
 type job struct {
 	req city.SlingRequest
 	to  *hand
 	out *Slung
 }
 
-// finding is a bead and its store.
+// finding is a bead and the store in which it was found.
 type finding struct {
 	bead  beads.Bead
 	store beads.Store
-	rig   string // rig of the store; "" = the city's
+	rig   string // rig of the store; "" = the store of the city
 }
 
-// find looks a bead up in all stores. A store that fails does not hide a bead of another store.
+// find searches a bead in all stores. If a store fails, the others are still searched.
 func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 	if beads.CheckID(id) != nil {
 		return f, &city.Error{Code: city.NotFound,
@@ -168,26 +169,26 @@ func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 		Message: fmt.Sprintf("bead %q not found: list the beads with `gcity bead list`", id)}
 }
 
-// takeable returns an error if a bead cannot be handed out, or only by force.
+// takeable returns an error if a bead cannot be assigned, or only with force.
 func takeable(b beads.Bead, to *hand, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case b.Type == city.RunType || b.Type == mail.Type:
-		return conflict("%s is a %s and cannot be handed out as work", b.ID, b.Type)
+		return conflict("%s is a %s and cannot be assigned as work", b.ID, b.Type)
 	case b.Status == beads.StatusClosed:
-		return conflict("%s is closed: reopen it with `gcity bead update %s --status open`, or "+
-			"create another one", b.ID, b.ID)
+		return conflict("%s is closed; run `gcity bead update %s --status open` to reopen it, or "+
+			"create another bead", b.ID, b.ID)
 	case b.Assignee != "" && b.Assignee != to.agent && !force:
-		return conflict("%s is assigned to %s and is %s: use --force to take it away", b.ID,
+		return conflict("%s is assigned to %s and is %s; use --force to reassign it", b.ID,
 			b.Assignee,
 			b.Status)
 	}
 	return nil
 }
 
-// make creates work that is assigned from its first moment.
+// make creates a bead that is assigned when it is created.
 func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out *Slung) error {
 	store, err := s.Store(to.rig)
 	if err != nil {
@@ -206,7 +207,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	}
 	recipe, from := req.Formula, ""
 	byHabit := recipe == "" && to.recipe() != "" && !req.NoFormula
-	if byHabit { // refuse before anything is created
+	if byHabit { // check this before anything is created
 		if _, err := s.cook(to.recipe(), to.rig,
 			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
 			return err
@@ -237,8 +238,8 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	return s.ask(ctx, store, req, to, out)
 }
 
-// give assigns a bead by assignee, by label, or by the agent's sling_query. Others may change the bead at the same
-// time.
+// give assigns a bead: by its assignee, by a label, or by the agent's sling_query. It allows for other processes
+// that change the bead at the same time.
 func (s *Slinger) give(ctx context.Context, f finding, molecule string, j job) error {
 	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {
@@ -274,7 +275,7 @@ func (s *Slinger) give(ctx context.Context, f finding, molecule string, j job) e
 	return s.ask(ctx, store, req, to, out)
 }
 
-// query returns the shell command that assigns work to this agent, "" if it has none of its own.
+// query returns the shell command that assigns work to this agent, or "" if it has no sling_query.
 func (h *hand) query() string {
 	if h.by == nil {
 		return ""
@@ -282,7 +283,7 @@ func (h *hand) query() string {
 	return h.by.SlingQuery
 }
 
-// recipe returns the formula for work of this agent, "" if it has none.
+// recipe returns the name of the formula for work of this agent, or "" if it has none.
 func (h *hand) recipe() string {
 	if h.by == nil {
 		return ""
@@ -290,7 +291,7 @@ func (h *hand) recipe() string {
 	return h.by.DefaultSlingFormula
 }
 
-// patch returns the change that assigns a bead to this hand only.
+// patch returns the change that assigns a bead to this agent or pool and to no other.
 func (h *hand) patch(was beads.Bead) beads.Patch {
 	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
 	for _, l := range was.Labels {
@@ -301,15 +302,15 @@ func (h *hand) patch(was beads.Bead) beads.Patch {
 	if h.pool != "" {
 		p.AddLabels = []string{city.PoolLabel + h.pool}
 	}
-	// the previous assignee has started it and must not continue
+	// the previous assignee has started the bead and must not continue
 	if was.Status == beads.StatusInProgress && was.Assignee != h.agent {
 		p.Status = new(beads.StatusOpen)
 	}
 	return p
 }
 
-// ask runs the sling_query of the agent that gets the work, in the folder of the agent's rig. {} is replaced by the
-// bead's ID.
+// ask runs the sling_query of the agent that gets the work. It runs in the folder of the agent's rig, with {}
+// replaced by the bead's ID.
 func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequest, to *hand,
 	out *Slung) error {
 	if to.query() == "" {
@@ -344,7 +345,7 @@ func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequ
 	if err != nil {
 		return failed(err, res.Output)
 	}
-	// the command may have changed the bead; if it cannot be read, use the previous version
+	// the command may have changed the bead; if it cannot be read, return the previous version
 	if b, err := store.Get(ctx, out.Bead.ID); err == nil {
 		out.Bead = b
 	}

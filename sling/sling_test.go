@@ -267,7 +267,7 @@ func TestSlingTakesBack(t *testing.T) {
 		{city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}, "tw-7"},
 	} {
 		out, err := s.Sling(t.Context(), c.req)
-		want := "exit 3: the hook is full; what was created for it is closed again: " + c.want
+		want := "exit 3: the hook is full; what was created for it was closed: " + c.want
 		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !strings.HasSuffix(e.Message, want) {
 			t.Errorf("%+v: %v", c.req, err)
 		}
@@ -291,7 +291,7 @@ func TestSlingTakesBack(t *testing.T) {
 		t.Errorf("%+v, %v", open, err)
 	}
 	closed, err := stores[""].List(t.Context(), beads.Query{Status: []beads.Status{beads.StatusClosed}, Type: beads.TypeMolecule})
-	if err != nil || len(closed) != 4 || closed[0].Metadata[beads.CloseReason] != "taken back: it could not be handed out" {
+	if err != nil || len(closed) != 4 || closed[0].Metadata[beads.CloseReason] != "closed again, because it could not be assigned" {
 		t.Errorf("%+v, %v", closed, err)
 	}
 }
@@ -332,7 +332,7 @@ func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := <-failed
-			want := "what was created for it is closed again: tw-2"
+			want := "what was created for it was closed: tw-2"
 			if c.left {
 				want = "tw-2 was created for it and could not be closed"
 			}
@@ -362,7 +362,7 @@ func TestSlingTakesBackFromTheSlower(t *testing.T) {
 		return recipe(name, rig)
 	}
 	_, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID})
-	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "what was created for it is closed again: tw-2") {
+	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "what was created for it was closed: tw-2") {
 		t.Error(err)
 	}
 	if root, err := stores[""].Get(t.Context(), "tw-2"); err != nil || root.Status != beads.StatusClosed {
@@ -376,7 +376,7 @@ func TestSlingRefused(t *testing.T) {
 	theirs := put(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})
 	run := put(t, stores[""], beads.Bead{Title: "run", Type: city.RunType})
 	done := put(t, stores[""], beads.Bead{Title: "done", Status: beads.StatusClosed})
-	for id, want := range map[string]string{theirs.ID: "is assigned to bob and is in_progress: use --force", run.ID: "is a run and cannot be handed out as work", done.ID: "is closed: reopen"} {
+	for id, want := range map[string]string{theirs.ID: "is assigned to bob and is in_progress; use --force", run.ID: "is a run and cannot be assigned as work", done.ID: "is closed; run `gcity bead update"} {
 		_, err := s.Sling(t.Context(), city.SlingRequest{Target: "ann", Bead: id})
 		var e *city.Error
 		if !errors.As(err, &e) || e.Code != city.Conflict || !strings.Contains(e.Message, want) {

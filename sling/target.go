@@ -12,7 +12,7 @@ import (
 	"gcity/mail"
 )
 
-// target resolves the name of a target.
+// target returns the agent or pool for the name of a target.
 func (s *Slinger) target(name string) (*hand, error) {
 	name = strings.TrimSpace(name)
 	to, err := s.City.Address(name)
@@ -29,7 +29,7 @@ func (s *Slinger) target(name string) (*hand, error) {
 	}
 	if rig.DefaultSlingTarget == "" {
 		return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
-			"rig %s has no default target for work: name an agent or a pool, or set "+
+			"rig %s has no default target for work; name an agent or a pool, or set "+
 				"default_sling_target in its table at %s", name, rig.Origin)}
 	}
 	for _, t := range []string{rig.Name + "/" + rig.DefaultSlingTarget, rig.DefaultSlingTarget} {
@@ -46,7 +46,7 @@ func (s *Slinger) target(name string) (*hand, error) {
 			suggest.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
 }
 
-// hand returns the owner of an address, or nil if the address is a person's.
+// hand returns the agent or pool with this address, or nil if the address is that of a person.
 func (s *Slinger) hand(to string) *hand {
 	if pool, is := strings.CutPrefix(to, mail.PoolPrefix); is {
 		p, ok := s.City.Pool(pool)
@@ -60,7 +60,7 @@ func (s *Slinger) hand(to string) *hand {
 		return h
 	}
 	pool := s.City.PoolOf(to)
-	// the only member; it runs as long as the pool counts work
+	// the only member of its pool; it runs while the pool has work
 	if pool != "" && pool == to {
 		return s.hand(mail.PoolPrefix + pool)
 	}
@@ -89,7 +89,7 @@ func (s *Slinger) declared(name string) *config.Agent {
 	return &s.Config.Agents[i]
 }
 
-// names returns the candidates for a suggestion. Names that belong to a rig are listed with and without it.
+// names returns the names that can be suggested. Names that belong to a rig are included with and without it.
 func (s *Slinger) names() []string {
 	var out []string
 	for i := range s.City.Agents {

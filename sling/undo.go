@@ -12,19 +12,19 @@ import (
 	"gcity/city"
 )
 
-// undoLimit is the timeout for closing work that could not be handed out.
+// undoLimit is the timeout for closing what was created when work could not be assigned.
 const undoLimit = 20 * time.Second
 
-// takeBack closes what was created for work that could not be handed out. It adds the result to the reason.
+// takeBack closes what was created for work that could not be assigned. It adds the result to the error.
 func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error) error {
-	// the context of the request may have expired
+	// not the context of the request, which may have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	var gone, left []string
 	for i := len(out.made) - 1; i >= 0; i-- {
 		m := out.made[i]
 		if err := m.undo(ctx, req, out); err != nil {
-			left = append(left, fmt.Sprintf("%s was created for it and could not be closed (%v): "+
+			left = append(left, fmt.Sprintf("%s was created for it and could not be closed (%v); "+
 				"close it with `gcity bead close %s --steps`", m.root.ID, err, m.root.ID))
 			continue
 		}
@@ -32,7 +32,7 @@ func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error
 	}
 	text := why.Error()
 	if len(gone) > 0 {
-		text += "; what was created for it is closed again: " + strings.Join(gone, ", ")
+		text += "; what was created for it was closed: " + strings.Join(gone, ", ")
 	}
 	for _, l := range left {
 		text += "; " + l
@@ -44,8 +44,8 @@ func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error
 	return e
 }
 
-// taken returns how a bead has been taken since it was created, "" if it has not. A sling_query may fail after it
-// has assigned the work.
+// taken returns how a bead was taken since it was created, or "" if it was not. A sling_query may fail after it has
+// assigned the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
@@ -56,12 +56,12 @@ func taken(as, now beads.Bead) string {
 	case now.Assignee != "" && now.Assignee != as.Assignee:
 		return "assigned to " + now.Assignee
 	case slices.ContainsFunc(now.Labels, newPool):
-		return "given to a pool"
+		return "assigned to a pool"
 	}
 	return ""
 }
 
-// all returns the created beads in their present state, parents before children, and the bead that they describe.
+// all returns the current state of the created beads, parents before children, and of the bead that they describe.
 // It returns an error if an agent or pool has taken one of them.
 func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
@@ -80,13 +80,13 @@ func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err er
 		line = append(line, steps...)
 	}
 	for i, b := range append(slices.Clone(line), of) {
-		as := beads.Bead{} // steps are created unassigned
+		as := beads.Bead{} // steps are created without an assignee
 		switch i {
 		case 0:
 			as = m.root
 		case len(line):
 			as = m.of
-			// another molecule has been attached to it
+			// the bead has another molecule now
 			if of.Metadata[city.MoleculeKey] != m.root.ID {
 				continue
 			}
@@ -98,14 +98,15 @@ func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err er
 	return line, of, nil
 }
 
-// undo closes the created beads, children first, and detaches the molecule from its bead.
+// undo closes the created beads, children first. It also removes the molecule from its bead.
 func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error {
 	line, was, err := m.all(ctx)
 	if err != nil {
 		return err
 	}
 	p := beads.Closing()
-	p.SetMetadata = map[string]string{beads.CloseReason: "taken back: it could not be handed out"}
+	p.SetMetadata = map[string]string{beads.CloseReason: "closed again, because it could not " +
+		"be assigned"}
 	var closed beads.Bead
 	for i := len(line) - 1; i >= 0; i-- {
 		if line[i].Status == beads.StatusClosed {
@@ -127,7 +128,7 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 	return nil
 }
 
-// recordChange records the event of a change, if the change has one.
+// recordChange adds the event of a change, if there was a change.
 func (out *Slung) recordChange(was, now beads.Bead, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)

@@ -2,24 +2,24 @@ package watchdog
 
 import "time"
 
-// Chain records the actions of a watchdog's beats and whether they helped. An action has failed if no heartbeat was
-// seen up to the next beat that can judge it. After a wake, that is the next beat, unless a new session has
-// started. After a start or a restart, and in a new session, it is the next beat that finds the session dead or
-// very stale. A beat during a start or stop judges nothing. Only a heartbeat of the agent itself resets the
-// failures. The zero value is a chain without actions.
+// Chain records whether a watchdog's actions have helped. An action has failed if no new heartbeat was seen until a
+// later beat. After a wake, that is the next beat, unless a new session has started. After a start or restart, and
+// in a new session, it is the next beat that finds the session dead or very stale. A beat during a start or stop
+// does not count. Only a heartbeat of the agent resets the failures. The zero value is a chain without actions.
 type Chain struct {
-	Failed int // actions in a row that did not help
-	Wakes  int // the newest of those that were wakes in a row
-	// triage decisions in a row that did less than the thresholds ask for, without a heartbeat in between
+	Failed int // consecutive actions that did not help
+	Wakes  int // the last of these that were consecutive wakes
+	// consecutive decisions of the triage agent that were milder than those of the thresholds, without a new
+	// heartbeat
 	Spared int
 
-	did   Decision // the action to be judged; "" = none
+	did   Decision // the last action, if it is not known yet whether it helped; "" = none
 	at    time.Time
-	stamp time.Time // time of the newest heartbeat at the last counted decision of Spared
+	stamp time.Time // newest heartbeat when Spared was last counted
 }
 
-// Before judges the last action at the start of a beat. v is the verdict of the thresholds. It reports whether the
-// agent has recovered after failed actions.
+// Before decides at the start of a beat whether the last action has helped. v is the verdict of the thresholds.
+// recovered reports that the agent is healthy again after failed actions.
 func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.Never {
 		return Chain{Spared: c.Spared, stamp: c.stamp}, c.Failed > 0
@@ -37,8 +37,8 @@ func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered b
 	return c, false
 }
 
-// Spare counts a triage decision. v is the verdict of the thresholds at that time. d is zero for a person's
-// decision, which the thresholds never overrule.
+// Spare counts a decision of a triage agent. v is the verdict of the thresholds at that time. d is zero for a
+// user's decision, which the thresholds never overrule.
 func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {
 		c.Spared = 0
@@ -52,10 +52,10 @@ func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
 	return c
 }
 
-// acts reports whether a decision tries to revive an agent that is dead or very stale.
+// acts reports whether a decision is an action to revive a dead or very stale agent.
 func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
 
-// After records the decision of a beat if it tried to revive the agent.
+// After records the decision of a beat, if it is an action to revive the agent.
 func (c Chain) After(d Decision, now time.Time) Chain {
 	if d.acts() {
 		c.did, c.at = d, now

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// MaxHeartbeat is the largest accepted heartbeat file, in bytes.
+// MaxHeartbeat is the maximum size of a heartbeat file in bytes.
 const MaxHeartbeat = 64 << 10
 
-// ahead is the clock difference between machines that is accepted without a warning.
+// ahead is the maximum difference between the clocks of machines that causes no warning.
 const ahead = time.Minute
 
 // Heartbeat is the content of a heartbeat file.
@@ -21,11 +21,11 @@ type Heartbeat struct {
 	Agents
 }
 
-// Agents holds the numbers of healthy and unhealthy agents that a watched agent reports. nil = not reported.
+// Agents contains the numbers of healthy and unhealthy agents that a watched agent reports. nil = not reported.
 type Agents struct{ Healthy, Unhealthy *int }
 
-// Parse reads a heartbeat: a JSON object with a timestamp, in RFC 3339 or in seconds since 1970. Other keys and
-// invalid counts are ignored. The error text continues the words "its heartbeat".
+// Parse parses a heartbeat: a JSON object with a timestamp, in RFC 3339 or in seconds since 1970. It ignores other
+// keys and invalid counts. The error follows the words "its heartbeat".
 func Parse(data []byte) (Heartbeat, error) {
 	if len(data) > MaxHeartbeat {
 		return Heartbeat{}, fmt.Errorf("is larger than %d KiB", MaxHeartbeat>>10)
@@ -56,10 +56,10 @@ func Parse(data []byte) (Heartbeat, error) {
 	return Heartbeat{t, Agents{count(beat.Healthy), count(beat.Unhealthy)}}, nil
 }
 
-// maxCount is the largest number of agents that is accepted.
+// maxCount is the maximum number of agents that is accepted.
 const maxCount = 1_000_000
 
-// count returns a number of agents, or nil if raw is not one.
+// count parses a number of agents. It returns nil if the number is invalid.
 func count(raw []byte) *int {
 	n, err := strconv.Atoi(string(bytes.TrimSpace(raw)))
 	if err != nil || n < 0 || n > maxCount {
@@ -80,14 +80,14 @@ func moment(raw []byte) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	seconds, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || !(seconds > 0 && seconds < 1<<38) { // the year 10680
+	if err != nil || !(seconds > 0 && seconds < 1<<38) { // until the year 10680
 		return time.Time{}, false
 	}
 	whole := int64(seconds)
 	return time.Unix(whole, int64((seconds-float64(whole))*1e9)).UTC(), true
 }
 
-// Ahead returns a warning if a heartbeat is dated in the future, otherwise "".
+// Ahead returns a warning if a heartbeat has a time in the future, or else "".
 func Ahead(stamp, now time.Time) string {
 	if d := stamp.Sub(now); d > ahead {
 		return fmt.Sprintf("its heartbeat is dated %s in the future; its age counts from when it "+

@@ -2,19 +2,19 @@ package watchdog
 
 import "time"
 
-// Sight tracks the age of a timestamp from another clock. The timestamp is used once, when it is first seen. After
-// that the age grows with the local clock only, so setting a clock does not change it. A timestamp that changed
-// between two reads is not older than the first read. A timestamp in the future counts from the read that found it.
-// The zero value has seen nothing.
+// Sight determines the age of a timestamp of another clock. It uses the timestamp only when it first sees it.
+// Afterwards, the age increases with the local clock, so that setting a clock has no effect. A timestamp that has
+// changed since the previous read is not older than that read. A timestamp in the future has the age 0 when it is
+// read. The zero value has seen no timestamp.
 type Sight struct {
-	Stamp time.Time // the date as written; zero = nothing seen
+	Stamp time.Time // the timestamp; zero = none was seen
 
-	age   time.Duration // the age at time at
+	age   time.Duration // the age at the time at
 	at    time.Time
 	vague bool // age is only an upper bound
 }
 
-// See records the result of a look. last is the time of the look before, zero if there was none.
+// See records a read of the timestamp. last is the time of the previous read, or zero.
 func (s Sight) See(stamp, last, now time.Time) Sight {
 	if stamp.IsZero() || stamp.Equal(s.Stamp) {
 		return s
@@ -26,7 +26,7 @@ func (s Sight) See(stamp, last, now time.Time) Sight {
 	return seen
 }
 
-// Age returns the present age. ok is false if nothing was seen.
+// Age returns the current age. ok is false if no timestamp was seen.
 func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
 	if s.Stamp.IsZero() {
 		return 0, false
@@ -34,7 +34,7 @@ func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
 	return max(0, s.age+now.Sub(s.at)), true
 }
 
-// Time returns the date by the local clock, as far as it is known; zero if nothing was seen.
+// Time returns the timestamp by the local clock, as far as known. It returns zero if none was seen.
 func (s Sight) Time() time.Time {
 	if s.Stamp.IsZero() {
 		return time.Time{}
@@ -42,11 +42,11 @@ func (s Sight) Time() time.Time {
 	return s.at.Add(-s.age)
 }
 
-// SeenAfter reports whether the date was first seen after t.
+// SeenAfter reports whether the timestamp was first seen after t.
 func (s Sight) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
-// After reports whether the date may be after t: it was first seen after t, and is not known to be older. Dates are
-// often cut to whole seconds.
+// After reports whether the timestamp may be later than t: it was first seen after t, and is not known to be older.
+// Timestamps often have no fractions of seconds.
 func (s Sight) After(t time.Time) bool {
 	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
 }

@@ -1,8 +1,8 @@
-// Package watchdog judges the health of an agent from observed facts: whether its session is alive, how old its
-// heartbeat is, and whether mail is waiting. It has no clock and reads nothing.
+// Package watchdog decides from observed facts whether an agent is healthy: whether its session is alive, how old
+// its heartbeat is, and whether mail is waiting. It has no clock and no I/O.
 //
-// An age below the fresh threshold is fresh, and an age above the very-stale threshold is very stale. The
-// thresholds themselves and the ages between them are stale.
+// An age below the fresh threshold is fresh. An age above the very-stale threshold is very stale. The thresholds
+// themselves, and all ages between them, are stale.
 package watchdog
 
 import (
@@ -16,45 +16,45 @@ type Decision string
 const (
 	Start   Decision = "start"
 	Wake    Decision = "wake"
-	Restart Decision = "restart" // instead of Wake, where nothing can be typed
+	Restart Decision = "restart" // like Wake, for an agent into which nothing can be typed
 	Nudge   Decision = "nudge"
 	Nothing Decision = "nothing"
 )
 
-// Freshness is a class of ages.
+// Freshness classifies the age of a heartbeat.
 type Freshness string
 
 const (
 	Fresh     Freshness = "fresh"
 	Stale     Freshness = "stale"
 	VeryStale Freshness = "very stale"
-	Dead      Freshness = "dead" // no session is alive, whatever the age
+	Dead      Freshness = "dead" // no session is alive; the age does not matter
 )
 
-// Spec holds the configured thresholds. 0 < Fresh < VeryStale.
+// Spec contains the configured thresholds: 0 < Fresh < VeryStale.
 type Spec struct {
 	Fresh, VeryStale time.Duration
 }
 
-// Facts are the observations of one beat.
+// Facts are the input of one beat.
 type Facts struct {
 	Alive  bool
 	Gone   string // state of an agent without a session: "exited: exit 1"
 	Starts bool   // a start is in progress
 	Stops  bool   // a stop is in progress
-	Called bool   // only beats start it, so a missing session is normal
+	Called bool   // a triage agent, which starts only for beats, so a missing session is normal
 
-	Age      time.Duration // of the newest heartbeat, or of the session if that is younger
-	Never    bool          // this session has no heartbeat; Age is the session's
+	Age      time.Duration // age of the newest heartbeat, or of the session if it is younger
+	Never    bool          // this session has had no heartbeat, so Age is that of the session
 	Problem  string        // why the heartbeat file is ignored
-	Mail     int           // unread messages
-	Frozen   bool          // its process is stopped by a signal
+	Mail     int           // number of unread messages
+	Frozen   bool          // its process was stopped by a signal
 	Silent   time.Duration // time since its last output
 	Speaks   bool          // Silent is known
 	Stuck    bool          // it has work and has been silent for too long
 	Gate     string        // the gate that its work waits for; "" = none
-	CannotBe string        // why nothing can be typed into it; "" = typing works
-	Wakes    int           // failed wakes in a row
+	CannotBe string        // why nothing can be typed into it; "" = texts can be typed
+	Wakes    int           // consecutive failed wakes
 }
 
 // maxWakes is the number of failed wakes after which a stopped process is restarted.
@@ -68,11 +68,11 @@ func (f *Facts) Deaf() string {
 	return f.CannotBe
 }
 
-// Verdict is the result of the thresholds.
+// Verdict is the decision of the thresholds.
 type Verdict struct {
 	Decision  Decision
 	Freshness Freshness
-	Reason    string // one clause, for people
+	Reason    string // a clause for users
 }
 
 // Class returns the freshness of an age.

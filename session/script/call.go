@@ -22,26 +22,27 @@ import (
 const (
 	opLimit    = 30 * time.Second
 	startLimit = 120 * time.Second
-	// pipeWait is how long processes that the script started may keep its output open after its exit.
+	// pipeWait is how long a call waits for the script's output to close after the script has exited. Processes
+	// that the script started may keep it open.
 	pipeWait = 200 * time.Millisecond
-	// maxOutput limits the output that is kept; the newest bytes stay.
+	// maxOutput is the maximum size of the output that is retained. The newest bytes are retained.
 	maxOutput = 64 << 10
-	// unknownOp is the exit code for an operation that the script does not know.
+	// unknownOp is the exit code with which a script reports that it does not support an operation.
 	unknownOp = 2
 )
 
-// call executes the script for one operation. It does not try an unknown operation again.
+// call executes the script for one operation. An operation that the script does not support is not called again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
 }
 
-// request is one operation.
+// request is one call of the script.
 type request struct {
 	op, name string
 	args     []string
 	stdin    []byte
-	env      string // one more entry of the script's environment; "" = none
+	env      string // additional entry of the script's environment; "" = none
 }
 
 func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known bool, err error) {
@@ -66,7 +67,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	var stdout, stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	// the session has the script's output open, which is allowed
+	// the session may keep the script's output open
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
@@ -85,7 +86,8 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 		p.mu.Unlock()
 		return nil, false, nil
 	case errors.As(err, &exit):
-		why := cmp.Or(short(stderr.buf.String()), short(stdout.buf.String()), "it does not say why")
+		why := cmp.Or(short(stderr.buf.String()), short(stdout.buf.String()),
+			"it printed no reason")
 		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op, exit.ProcessState,
 			why)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
@@ -99,10 +101,10 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
-// action is an operation of the script, and its verb in errors.
+// action is an operation of the script, and the verb for it in errors.
 type action struct{ verb, op string }
 
-// do carries out an operation on a living session. A session that has ended is not found.
+// do carries out an operation on a live session. A session that has ended counts as not found.
 func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	stdin []byte) error {
 	verb, op := a.verb, a.op
@@ -127,7 +129,7 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
 }
 
-// needed returns what a script that lacks an operation cannot do, "" if nothing.
+// needed returns the ability that a script without this operation lacks, or "" if it lacks none.
 func needed(op string) session.Ability {
 	switch op {
 	case "nudge":
@@ -140,7 +142,7 @@ func needed(op string) session.Ability {
 	return ""
 }
 
-// command returns the script as a command in its own process group, without a shell.
+// command returns the command that executes the script in its own process group, without a shell.
 func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.o.Script, slices.Concat([]string{op, name}, args)...)
 	cmd.Env, cmd.Dir = p.env, p.o.Dir
@@ -156,9 +158,9 @@ func (p *Provider) command(ctx context.Context, op, name string, args []string) 
 	return cmd
 }
 
-// tail keeps the newest bytes that are written.
+// tail retains the newest bytes that were written to it.
 type tail struct {
-	buf     bytes.Buffer // not embedded: io.Copy would bypass Write
+	buf     bytes.Buffer // not embedded, because io.Copy would bypass Write
 	dropped bool
 }
 
@@ -171,7 +173,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// short returns the end of the script's output on one line.
+// short returns the end of the script's output as one line.
 func short(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return screen.Plain(lines[len(lines)-1])
@@ -183,8 +185,9 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
-// order is what a script gets to start a session. gcity carries out pre_start, setup, readiness and the first nudge
-// itself, so that they are the same everywhere. Those fields of the protocol are left out.
+// order is the input of a script that starts a session. gcity itself carries out pre_start, setup, the wait for
+// readiness and the first nudge, so that they are the same for all providers. Those fields of the protocol are
+// omitted.
 type order struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`

@@ -12,8 +12,7 @@ import (
 	"gcity/session"
 )
 
-// Check implements session.Checker. The script must exist, be executable, and list its sessions within the limit of
-// a call.
+// Check implements session.Checker. The script must exist, be executable, and list its sessions in time.
 func (p *Provider) Check(ctx context.Context) error {
 	if err := executable(p.o.Script); err != nil {
 		return err
@@ -22,7 +21,7 @@ func (p *Provider) Check(ctx context.Context) error {
 	return err
 }
 
-// executable returns why a file cannot be the script of a provider.
+// executable returns why a file cannot be used as the script of a provider.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -9,28 +9,30 @@ import (
 )
 
 const (
-	// sessionMark begins the environment entry that identifies a session's processes.
+	// sessionMark is the start of the environment entry that identifies the processes of a session.
 	sessionMark = "GC_SESSION_ID="
-	// startMark begins the entry of a script that starts a session, and of its processes.
+	// startMark is the start of the environment entry that identifies a script that starts a session, and the
+	// processes that it starts.
 	startMark = "GC_EXEC_START="
 )
 
-// sweep ends all processes on this machine that carry a mark.
+// sweep kills all processes on this machine that have a mark in their environment.
 func sweep(mark string) error {
 	_, left, err := proc.Sweep(func(pid int) bool {
 		return proc.HasEnv(proc.Environ(pid), mark, false)
 	}, time.Now().Add(sweepLimit))
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot look for its remaining processes: %w", err)
+		return fmt.Errorf("cannot search for its remaining processes: %w", err)
 	case len(left) > 0:
 		return fmt.Errorf("these processes cannot be killed: %v", left)
 	}
 	return nil
 }
 
-// lives reports whether a session is alive, given what the script says. On this machine its processes decide. If
-// the script has lost the session, the agent's own process decides or, if that is unknown, any of them.
+// lives reports whether a session is alive. runs is what the script answers. For a session on this machine, its
+// processes decide. If the script has lost the session, the agent's own process decides or, if that is unknown, any
+// of its processes.
 func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	if runs {
 		return p.processes(e, rec)
@@ -47,11 +49,12 @@ func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// breakOff undoes an unfinished start. Its controller died, or could not undo it at once. The script may still run
-// and start the session later, so the session counts as alive until that is impossible. The caller has the turn.
+// breakOff undoes an unfinished start: its controller died, or could not undo it at once. The script may still run
+// and start the session later. So the session counts as alive until that is impossible. The caller must hold the
+// turn.
 func (p *Provider) breakOff(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
-		return // a controller may be starting it
+		return // another controller may be starting it
 	}
 	if err := p.end(ctx, rec); err != nil {
 		p.o.Logger.Warn("cannot undo an unfinished start yet", "session", rec.Name,

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// awaitProcess is how long a started session may take to show a process on this machine.
+	// awaitProcess is the maximum time until a process of a started session is visible on this machine.
 	awaitProcess = 500 * time.Millisecond
-	// sweepLimit is how long processes of a stopped session may take to exit.
+	// sweepLimit is the maximum time until killed processes of a session have exited.
 	sweepLimit = 5 * time.Second
-	// asksAtOnce limits how many sessions the script is asked about at the same time.
+	// asksAtOnce is the maximum number of concurrent calls of the script about sessions.
 	asksAtOnce = 8
-	// asksLimit limits the time for all of them together.
+	// asksLimit is the time limit for all of these calls together.
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. It asks the script once for all sessions, once for each draining session
-// whether its agent has finished, and once for each session with an idle timeout. It asks about several at a time.
-// Sessions without an answer in time keep their last known state.
+// List implements session.Provider. It calls the script once for all sessions. It also asks once about each
+// draining session whether its agent has finished, and once about each session with an idle timeout. Some of these
+// calls run at the same time. A session without an answer in time keeps its last known state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
-	ids := map[string]string{} // sessions that were alive before
+	ids := map[string]string{} // sessions that were alive at the last look
 	for _, name := range names {
 		if e := p.sessions[name]; e.rec.Exit == nil {
 			ids[name] = e.rec.ID
@@ -51,7 +51,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll looks at sessions, given by name and ID, of which the script lists some as running.
+// lookAll updates the state of sessions, given by name and ID. The script lists some of them as running.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
@@ -94,14 +94,14 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		return
 	}
 	if p.lives(e, &rec, runs) {
-		if rec.Asked && !p.o.Observe { // by a controller that ended before it stopped the session
+		if rec.Asked && !p.o.Observe { // a controller ended while it stopped the session
 			p.unask(e)
 		}
 		p.refresh(ctx, name, e, &rec)
 		return
 	}
 	if p.o.Observe {
-		return // the controller finds out
+		return // only the controller investigates this
 	}
 	if err := sweep(sessionMark + rec.ID); err != nil {
 		p.o.Logger.Warn("a session has ended, but its remaining processes cannot be killed yet",
@@ -113,7 +113,7 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 	p.ended(e)
 }
 
-// processes finds the agent's process and reports whether the session has a process on this machine.
+// processes finds the agent's process. It reports whether any process of the session is on this machine.
 func (p *Provider) processes(e *entry, rec *record) bool {
 	p.mu.Lock()
 	pid, start := e.pid, e.start
@@ -121,14 +121,14 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 	if pid > 0 && proc.Lives(pid, start) {
 		return true
 	}
-	pid, start = find(rec.ID) // scan all processes only if the known one is gone
+	pid, start = find(rec.ID) // scan all processes only if the known one has exited
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.pid, e.start = pid, start
 	return pid > 0 || !rec.Local || rec.Boot != p.boot
 }
 
-// refresh asks for what may have changed: whether the agent has finished, and its last activity.
+// refresh updates what can change without an event: whether the agent has finished, and when it was last active.
 func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *record) {
 	marks := func(key string) string { return rec.Marks[key] }
 	if d := session.ParseDrain(marks); d.On() && !d.Acked {
@@ -142,7 +142,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	if !rec.Idle {
 		return
 	}
-	var at time.Time // unknown does not mean silent
+	var at time.Time // an unknown activity is not silence
 	if out, _, err := p.call(ctx, "get-last-activity", name, nil, nil); err == nil {
 		at, _ = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))
 	}
@@ -153,7 +153,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 }
 
-// ended records the end of a session. How it ended is unknown. The caller holds p.mu.
+// ended records the end of a session with an unknown exit. The caller must hold p.mu.
 func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
@@ -167,7 +167,7 @@ func (p *Provider) ended(e *entry) {
 	}
 }
 
-// status returns a session as List shows it. The caller holds p.mu.
+// status returns the status of a session for List. The caller must hold p.mu.
 func (p *Provider) status(e *entry) session.Status {
 	r := &e.rec
 	st := session.Status{
@@ -188,7 +188,7 @@ func (p *Provider) status(e *entry) session.Status {
 	return st
 }
 
-// await waits briefly for the process of a started session.
+// await waits briefly until a process of a started session is visible.
 func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -205,8 +205,8 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the agent's process of a session: the oldest one that no other process of the session started. It
-// returns 0 if none is visible on this machine.
+// find returns the agent's process: the oldest process of the session that no other process of the session started.
+// It returns 0 if none is visible on this machine.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -16,13 +16,13 @@ import (
 	"gcity/session"
 )
 
-// version is the format version of the records.
+// version is the version of the format of the records.
 const version = 1
 
-// record is the stored state of a session.
+// record is the saved state of a session.
 type record struct {
 	Version int       `json:"version"`
-	Name    string    `json:"name"` // "" = no session
+	Name    string    `json:"name"` // "" = the name has no session
 	Agent   string    `json:"agent"`
 	City    string    `json:"city"`
 	ID      string    `json:"id"`
@@ -34,7 +34,7 @@ type record struct {
 	// processes of it were seen on this machine
 	Local bool `json:"local,omitempty"`
 	Asked bool `json:"asked,omitempty"` // a stop has been requested
-	// its start is incomplete; the next controller undoes it
+	// its start is not complete; after a crash, the next controller undoes it
 	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
@@ -57,7 +57,7 @@ func newRecord(s *session.Spec, boot string) record {
 	return r
 }
 
-// with returns a copy of the record with a mark; "" removes the mark.
+// with returns a copy of the record in which a mark is set. The value "" removes the mark.
 func (r record) with(key, value string) record {
 	r.Marks = maps.Clone(r.Marks)
 	if r.Marks == nil {
@@ -89,8 +89,8 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords reads all records. An unreadable record is an error, because its session must not be started a second
-// time.
+// readRecords reads all records. It fails if a record cannot be read, because otherwise its session might be
+// started a second time.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
@@ -119,7 +119,8 @@ func readRecords(dir string) ([]record, error) {
 	return all, nil
 }
 
-// SetMeta implements session.Marker. The script stores the mark for other programs, the record for gcity.
+// SetMeta implements session.Marker. gcity reads the mark from its own record. The script stores it for other
+// programs.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e, release, err := p.turn(ctx, name)
 	if err != nil {
@@ -167,7 +168,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return e.rec.Marks[key], nil
 }
 
-// commonPrefix returns the prefix that all names share.
+// commonPrefix returns the longest common prefix of all names.
 func commonPrefix(names []string) string {
 	if len(names) == 0 {
 		return ""

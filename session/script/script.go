@@ -1,15 +1,14 @@
-// Package script is a session provider that executes a user's program for each operation, with the names of the
-// operation and of the session as arguments. The program runs the sessions. docs/script-protocol.md describes the
-// protocol.
+// Package script is a session provider that executes a user's program for each operation, with the operation and
+// the session's name as arguments. The program runs the sessions. docs/script-protocol.md describes the protocol.
 //
-// A record for each session, in a folder of the city, keeps its city, start, marks and end. A patrol therefore
-// executes the script only once, plus once for each session that drains or has an idle timeout. Processes of
-// sessions on this machine are found by GC_SESSION_ID in their environment.
+// For each session, a record in a folder of the city contains its city, start, marks and exit. Therefore a patrol
+// executes the script only once, and once more for each session that is draining or has an idle timeout. The
+// processes of sessions on this machine are found by GC_SESSION_ID in their environment.
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use and has no goroutine of its own. A change of a session waits for that
-// session's turn.
+// A Provider is safe for concurrent use and has no goroutines of its own. An operation that changes a session waits
+// for that session's turn.
 package script
 
 import (
@@ -31,13 +30,14 @@ import (
 
 // Options describes the city and the script.
 type Options struct {
-	City    string   // absolute path of the city's folder
-	Script  string   // absolute path of the program
-	Dir     string   // folder of the records, made if missing; each script of a city needs its own
-	Environ []string // of the controller; shell.ScriptEnv selects what the script gets
+	City   string // absolute path of the city's folder
+	Script string // absolute path of the program
+	// folder of the records, created if necessary; each script of a city needs its own
+	Dir     string
+	Environ []string // environment of the controller; shell.ScriptEnv selects what the script gets
 
-	Observe bool         // changes nothing
-	Logger  *slog.Logger // nil disables logging
+	Observe bool         // the provider changes nothing
+	Logger  *slog.Logger // nil = no logging
 }
 
 // Provider runs sessions by a script.
@@ -48,19 +48,19 @@ type Provider struct {
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	lacks    map[string]bool      // operations that the script does not know
-	stops    map[string]*stopping // in progress, by session
+	lacks    map[string]bool      // operations that the script does not support
+	stops    map[string]*stopping // stops in progress, by session
 }
 
-// entry is one session.
+// entry is the state of one session.
 type entry struct {
-	turn chan struct{} // holds a token
-	rec  record        // guarded by Provider.mu, like all fields below
+	turn chan struct{} // contains a token while no call has the turn
+	rec  record        // protected by Provider.mu, like all fields below
 	gone bool          // removed while another call waited for its turn
-	// cancels the operation that has the turn, if it gives way to a stop; else nil
+	// cancels the operation that has the turn; nil if a stop must wait for it
 	cut context.CancelCauseFunc
 
-	pid      int    // of the agent's process, 0 = not on this machine or not found
+	pid      int    // of the agent's process; 0 = on another machine, or not found
 	start    uint64 // its start time
 	activity time.Time
 	attached int
@@ -82,7 +82,7 @@ var (
 	_ session.Patient      = (*Provider)(nil)
 )
 
-// New returns a provider that has read the records. It does not execute the script.
+// New returns a provider and reads the records. It does not execute the script.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -120,18 +120,18 @@ func newEntry(r record) *entry {
 func (*Provider) Limits() session.Limits {
 	return session.Limits{
 		Lacks: []session.Ability{session.Explaining, session.Counting},
-		Why:   "a script runs its sessions, and is only asked once per patrol",
+		Why:   "a script runs its sessions, and is only called once per patrol",
 	}
 }
 
-// patience is the time of the longest operation: a stop interrupts, stops, asks whether the session runs, and kills
-// remaining processes twice.
+// patience is the time limit of the longest operation. A stop interrupts, stops, asks whether the session is
+// running, and kills remaining processes twice.
 const patience = 3*opLimit + 2*sweepLimit
 
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
 
-// turn waits for a session's turn. It creates a missing entry.
+// turn waits for a session's turn. If the session has no entry, it creates one.
 func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		p.mu.Lock()
@@ -156,7 +156,7 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 	}
 }
 
-// tidy drops an entry without a state.
+// tidy removes an entry without a state.
 func (p *Provider) tidy(name string, e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +166,7 @@ func (p *Provider) tidy(name string, e *entry) {
 	}
 }
 
-// living returns a session that is alive as far as known.
+// living returns the entry of a session that is alive as far as known.
 func (p *Provider) living(verb, name string) (*entry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,7 +201,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	rec := newRecord(&s, p.boot)
 	rec.Starting, rec.Asked = true, true
-	// before the script runs: the next controller must know of it
+	// saved before the script runs, so that the next controller finds it
 	if err := p.write(rec); err != nil {
 		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
 	}
@@ -213,7 +213,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	pid, start := p.await(ctx, rec.ID)
 	begun := rec
 	begun.Starting, begun.Asked, begun.Local = false, false, pid > 0
-	if err := p.write(begun); err != nil { // otherwise the next controller would undo it
+	if err := p.write(begun); err != nil { // without this, the next controller would undo the start
 		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
 			p.takeBack(ctx, e, rec, &old))
 	}
@@ -224,7 +224,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return p.status(e), nil
 }
 
-// clearWay ensures that nothing runs under a name.
+// clearWay ensures that no session or process with this name is running.
 func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *record) error {
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
@@ -241,23 +241,23 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 		return nil
 	case !runs && (old.Exit != nil || !p.lives(e, old, false)):
 		if err := sweep(sessionMark + old.ID); err != nil {
-			return fmt.Errorf("cannot start %q: processes of its last life remain: %w", name,
+			return fmt.Errorf("cannot start %q: processes of its last session remain: %w", name,
 				err)
 		}
 		return nil
 	case old.Name == "":
 		return fmt.Errorf("cannot start %q: the script has a session with this name that belongs "+
-			"to another city or has lost its record: end it, or rename the city: %w",
+			"to another city or has lost its record: stop it, or rename the city: %w",
 			name,
 			session.ErrExists)
 	case old.Exit == nil:
 		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
 	}
-	return p.end(ctx, old) // remaining processes of the last life
+	return p.end(ctx, old) // kill remaining processes of the last session
 }
 
-// takeBack undoes a failed start. If that is impossible now, the session counts as alive, and the next look or stop
-// tries again.
+// takeBack undoes a failed start. If that is not possible now, the session counts as alive, and the next look or
+// stop tries again.
 func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
@@ -294,7 +294,7 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, action{"interrupt", "interrupt"}, name, nil, nil)
 }
 
-// Send implements session.Provider. The script gets the text on standard input, and types and submits it.
+// Send implements session.Provider. The script reads the text from standard input, types it and submits it.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -306,7 +306,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if _, err := p.living("send to", name); err != nil {
 		return err
 	}
-	e, release, err := p.turn(ctx, name) // two texts are never mixed
+	e, release, err := p.turn(ctx, name) // so that two texts are never mixed
 	if err != nil {
 		return err
 	}
@@ -326,7 +326,8 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.do(ctx, action{"clear", "clear-scrollback"}, name, nil, nil)
 }
 
-// Output implements session.Provider. The visible screen has as many lines as the session was started with.
+// Output implements session.Provider. For the visible screen, it returns as many lines as the session was started
+// with.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	p.mu.Lock()
 	e := p.sessions[name]
@@ -381,7 +382,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	for pid, t := range trees {
 		own, err := proc.ReadStat(pid)
 		if err != nil || own.Start != roots[pid] || own.State == 'Z' {
-			continue // it has just ended
+			continue // the session has just ended
 		}
 		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS,
 			Procs: t.Procs + 1}
@@ -389,7 +390,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	return all, nil
 }
 
-// sorted lists the known names. The caller holds p.mu.
+// sorted returns the known names. The caller must hold p.mu.
 func (p *Provider) sorted() []string {
 	names := make([]string, 0, len(p.sessions))
 	for name, e := range p.sessions {

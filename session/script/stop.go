@@ -10,25 +10,25 @@ import (
 	"gcity/internal/recovery"
 )
 
-// askEvery is how often the script is asked whether a session on another machine has ended.
+// askEvery is the interval at which the script is asked whether a session on another machine has ended.
 const askEvery = 500 * time.Millisecond
 
-// errEnding is the cause that cancels an operation on a session that is being stopped.
+// errEnding is the cause for canceling operations on a session that is being stopped.
 var errEnding = errors.New("the session is being stopped")
 
-// stopping is a stop in progress. Further stops join it and can only shorten it.
+// stopping is a stop in progress. Further stops of the session wait for it, and can only shorten its grace period.
 type stopping struct {
-	// until then it may end by itself; zero while its interrupt is being sent; guarded by Provider.mu
+	// end of the grace period; zero while the interrupt is being sent; protected by Provider.mu
 	by     time.Time
-	sooner chan struct{} // signalled when by has changed
+	sooner chan struct{} // receives a value when by has changed
 
-	done chan struct{} // closed at the end, when the other fields are final
+	done chan struct{} // closed when the stop has ended and the other fields no longer change
 	err  error
-	late bool // it failed because its caller's deadline passed
+	late bool // the stop failed because the caller's deadline passed
 }
 
-// Stop implements session.Provider. The script stops the session; then remaining processes on this machine are
-// killed.
+// Stop implements session.Provider. The script stops the session. Then Stop kills the processes that remain on this
+// machine.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	for {
 		s, mine := p.join(name, max(grace, 0))
@@ -52,8 +52,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	}
 }
 
-// join returns the stop in progress, shortened, or a new one that the caller must carry out. Other operations on
-// the session are cancelled.
+// join returns the stop in progress, after shortening it, or a new stop that the caller must carry out. It cancels
+// other operations on the session.
 func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine boo
 	return s, true
 }
 
-// hasten limits the time in which a session may end by itself. The caller holds Provider.mu.
+// hasten shortens the grace period of a stop. The caller must hold Provider.mu.
 func (s *stopping) hasten(by time.Time) {
 	if !s.by.IsZero() && !by.Before(s.by) {
 		return
@@ -81,7 +81,7 @@ func (s *stopping) hasten(by time.Time) {
 	}
 }
 
-// yielding returns a context for an operation that has a session's turn. A stop cancels it.
+// yielding returns a context for an operation that holds a session's turn. A stop cancels the context.
 func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
 	done func()) {
 	ctx, cut := context.WithCancelCause(ctx)
@@ -134,7 +134,8 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 	return nil
 }
 
-// unask records that a session no longer has to end. If it ends later, it ended by itself. The caller has the turn.
+// unask records that a session no longer has to stop. If it ends later, that was not requested. The caller must
+// hold the turn.
 func (p *Provider) unask(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,8 +146,8 @@ func (p *Provider) unask(e *entry) {
 	}
 }
 
-// ask interrupts a session and gives it time to end by itself, unless its stop is shortened. The grace starts after
-// the interrupt.
+// ask interrupts a session and waits until it ends or its grace period is over. The grace period starts after the
+// interrupt.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking recovery.Group
 	defer asking.Wait()
@@ -207,7 +208,7 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end ends a session for certain, and first its start, if that may be in progress.
+// end stops a session and verifies that. If a start of the session may be in progress, it first ends the start.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {
@@ -222,7 +223,7 @@ func (p *Provider) end(ctx context.Context, rec *record) error {
 	}
 	if runs, err := p.runs(ctx, rec.Name); err != nil || runs {
 		if err == nil {
-			err = fmt.Errorf("%s says that it has stopped it, but it is running", p.o.Script)
+			err = fmt.Errorf("%s reports that it has stopped it, but it is running", p.o.Script)
 		}
 		return err
 	}
