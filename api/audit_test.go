@@ -12,7 +12,7 @@ import (
 	"gcity/api/socket"
 )
 
-// A refusal and a change have one line each for an address and a minute; a flood of addresses does not fill the log.
+// Refusals and changes are logged at most once per address and minute. A flood of addresses does not fill the log.
 func TestAudit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
@@ -45,7 +45,7 @@ func TestAudit(t *testing.T) {
 	})
 }
 
-// A socket that another user's process answers on is not used.
+// A client does not use a socket on which another user's process answers.
 func TestTrustedPeers(t *testing.T) {
 	if err := socket.Trusted(uint32(os.Getuid())); err != nil {
 		t.Error(err)

@@ -12,7 +12,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// broken is a city in which nobody thought of some questions.
+// broken is a city with unimplemented methods, which panic.
 type broken struct{ *citytest.Fake }
 
 func (f broken) Output(context.Context, string, int) (string, error) { panic("nobody thought of this") }
@@ -31,7 +31,7 @@ func (screen) Read([]byte) (int, error) { panic("least of all of this") }
 
 func (screen) Close() error { return nil }
 
-// A request that hits a fault has no answer, the log says why, and nobody else is concerned.
+// A request whose handler panics gets no answer. The log has the reason, and other requests are not affected.
 func TestAPanicIsOfOneRequest(t *testing.T) {
 	log := &journal{}
 	f := broken{town()}

@@ -15,7 +15,7 @@ import (
 	"gcity/city"
 )
 
-// A process that takes connections and answers nothing is silent: a read fails long before its own timeout.
+// A process that accepts connections but answers nothing counts as silent: a read fails long before its own timeout.
 func TestASilentController(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
@@ -44,7 +44,7 @@ func TestASilentController(t *testing.T) {
 	}
 }
 
-// A process whose queue of connections is full is silent, too.
+// A process with a full queue of connections counts as silent, too.
 func TestAFullQueueOfConnections(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -70,7 +70,7 @@ func TestAFullQueueOfConnections(t *testing.T) {
 	}
 }
 
-// An answer that takes its time is waited for while the controller answers other requests.
+// The client waits for a slow answer as long as the controller answers other requests.
 func TestASlowAnswerIsNotSilence(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)

@@ -34,7 +34,7 @@ func town() *citytest.Fake {
 	return f
 }
 
-// serve offers a city on a socket until the test ends, and checks that Serve ends then.
+// serve offers a city on a socket until the test ends, and checks that Serve then returns.
 func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "city.sock")
@@ -71,7 +71,7 @@ func dial(t *testing.T, path string) *client.Client {
 	return c
 }
 
-// curl is a client that knows nothing of this package.
+// curl is a client that does not use this package.
 func curl(t *testing.T, path string) *http.Client {
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
@@ -82,7 +82,7 @@ func curl(t *testing.T, path string) *http.Client {
 	}}
 }
 
-// Near equals far: what a city in this process promises, it promises over the socket.
+// The suite for city.Control passes over the socket as it does in process.
 func TestFar(t *testing.T) {
 	var f *citytest.Fake // of the test under way
 	citytest.Suite(t, citytest.Harness{
@@ -97,7 +97,7 @@ func TestFar(t *testing.T) {
 	})
 }
 
-// One agent is what the snapshot has of it, whatever its name looks like.
+// Agent returns the same agent as the snapshot, for unusual names too.
 func TestAgent(t *testing.T) {
 	f := citytest.NewFake("town", city.Agent{Name: "web", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 4096, Procs: 3}},
 		city.Agent{Name: "rig/stop", Rig: "rig", Drain: &city.DrainInfo{By: "operator"}}, city.Agent{Name: "rig/output"})
@@ -141,7 +141,7 @@ func TestNotRunning(t *testing.T) {
 	}
 }
 
-// Streams and terminals say why they end when the city does, and the stop waits for nobody.
+// When the city ends, streams and terminals report the reason, and the stop does not wait for clients.
 func TestServeEnds(t *testing.T) {
 	path, stop := serve(t, town(), api.Options{})
 	c := dial(t, path)
@@ -175,7 +175,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// The answer to a shutdown arrives although the server ends because of it.
+// The answer to a shutdown arrives although the shutdown ends the server.
 func TestShutdownIsAnswered(t *testing.T) {
 	f := town()
 	path := filepath.Join(t.TempDir(), "city.sock")
@@ -272,7 +272,7 @@ func TestEveryCommandTravels(t *testing.T) {
 	}
 }
 
-// A reader that stalls is cut off; when it goes on it has missed nothing.
+// A reader that stalls is disconnected. When it reconnects it has missed no event.
 func TestSlowReaderResumes(t *testing.T) {
 	f := town()
 	counted := &countedEvents{Control: f, cut: make(chan struct{}, 1)}
@@ -306,7 +306,7 @@ func TestSlowReaderResumes(t *testing.T) {
 	}
 }
 
-// countedEvents counts the streams of events that were begun, and tells when one is over.
+// countedEvents counts the streams of events that were opened, and reports when one has ended.
 type countedEvents struct {
 	city.Control
 	n   atomic.Int32
@@ -326,7 +326,7 @@ func (c *countedEvents) Events(ctx context.Context, after uint64) iter.Seq2[even
 	}
 }
 
-// A closed client ends what it was doing.
+// Closing a client ends its calls and streams.
 func TestClientClose(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	c := dial(t, path)

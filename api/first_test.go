@@ -10,7 +10,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// The first request of a client goes over the connection that Dial made.
+// The first request of a client uses the connection that Dial opened.
 func TestFirstRequestUsesTheFirstConnection(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "city.sock")
 	l, err := net.Listen("unix", path)

@@ -13,7 +13,7 @@ import (
 	"gcity/events"
 )
 
-// deaf is a city whose log and screens never answer.
+// deaf is a city that never returns its log or its screens.
 type deaf struct {
 	city.Control
 	free chan struct{}
@@ -29,7 +29,7 @@ func (m *deaf) Output(context.Context, string, int) (string, error) {
 	return "", context.Canceled
 }
 
-// So it is with what is read of its disk, and nothing of that keeps the supervisor from ending.
+// A city that never returns its log or its screens does not block other requests or the end of the supervisor.
 func TestDeafCity(t *testing.T) {
 	well := named("well")
 	happen(well, 1, "x.y")

@@ -20,7 +20,7 @@ import (
 // sseItem is one message of a stream.
 type sseItem struct{ event, id, data string }
 
-// sseStream is a stream as curl sees it.
+// sseStream is a stream as curl receives it.
 type sseStream struct {
 	t   testing.TB
 	s   *bufio.Scanner
@@ -61,7 +61,7 @@ func trySSE(t testing.TB, hc *http.Client, path, last string) (*sseStream, error
 	return st, nil
 }
 
-// next gives the next message, false at the end.
+// next returns the next message, or false at the end.
 func (st *sseStream) next() (sseItem, bool) {
 	it, any := sseItem{}, false
 	for st.s.Scan() {
@@ -82,7 +82,7 @@ func (st *sseStream) next() (sseItem, bool) {
 	return it, false
 }
 
-// events gives the next n events as "city:seq", and the id of the last.
+// events returns the next n events as "city:seq", and the ID of the last one.
 func (st *sseStream) events(n int) (got, id string) {
 	st.t.Helper()
 	var all []string
@@ -113,7 +113,7 @@ func happen(f *citytest.Fake, n int, kind string) {
 	}
 }
 
-// One stream has all cities; it is resumed exactly, whatever came and went meanwhile.
+// The merged stream has the events of all cities. It resumes exactly, even if cities joined or left in between.
 func TestFleetStream(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -170,7 +170,7 @@ func TestFleetStream(t *testing.T) {
 	}
 }
 
-// sameWords tells whether two texts have the same words, in whatever order.
+// sameWords reports whether two texts have the same words in any order.
 func sameWords(a, b string) bool {
 	n := map[string]int{}
 	for _, w := range strings.Fields(a) {
@@ -187,7 +187,7 @@ func sameWords(a, b string) bool {
 	return true
 }
 
-// N8: what fits no log is answered by a gap.
+// A cursor that does not belong to a log is answered by a gap event (N8).
 func TestFleetCursors(t *testing.T) {
 	a, b := named("a"), named("b")
 	happen(a, 3, "x.y")
@@ -206,7 +206,7 @@ func TestFleetCursors(t *testing.T) {
 	}
 }
 
-// N8, of one city: what its log has lost is said.
+// The stream of one city reports events that are missing in its log (N8).
 func TestStreamTellsHoles(t *testing.T) {
 	f := named("a")
 	happen(f, 5, "x.y")
@@ -229,7 +229,7 @@ func TestStreamTellsHoles(t *testing.T) {
 	}
 }
 
-// Pages of all cities' events have every event once, forwards and backwards.
+// The pages of all cities' events contain every event once, forwards and backwards.
 func TestFleetEventPages(t *testing.T) {
 	a, b := named("a"), named("b")
 	want := ""
@@ -306,7 +306,7 @@ func TestFleetEventPages(t *testing.T) {
 	}
 }
 
-// behind is a city whose newest snapshot is older than its log.
+// behind is a city with a snapshot that is older than its log.
 type behind struct{ city.Control }
 
 func (b behind) Snapshot(ctx context.Context) (*city.Snapshot, error) {
@@ -319,7 +319,7 @@ func (b behind) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return &old, nil
 }
 
-// The cursor of a page is after all events that are on it, or nobody would have each once.
+// The cursor of a page is after all events on the page, so that no event is read twice.
 func TestFleetPageThenStream(t *testing.T) {
 	a := named("a")
 	happen(a, 3, "x.y")
@@ -333,7 +333,7 @@ func TestFleetPageThenStream(t *testing.T) {
 	}
 }
 
-// An answer about all cities waits for news of any of them.
+// A long poll about all cities returns when any of them has news.
 func TestFleetWaits(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})
@@ -361,7 +361,7 @@ func TestFleetWaits(t *testing.T) {
 	}
 }
 
-// lossy is a city whose log has lost two events.
+// lossy is a city with a log that has lost two events.
 type lossy struct{ city.Control }
 
 func (l lossy) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {

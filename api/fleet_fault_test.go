@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// faulty is a city in which there is a fault, of some kind.
+// faulty is a city that panics, in one of several places.
 type faulty struct {
 	city.Control
 	look, past, live, screen bool
@@ -46,7 +46,7 @@ func (f faulty) Output(ctx context.Context, agent string, lines int) (string, er
 	return f.Control.Output(ctx, agent, lines)
 }
 
-// A fault in one city is the end of what was asked of it, and the others are told of.
+// A panic in one city ends only the request to it; the answer reports it and has the other cities.
 func TestFaultyCity(t *testing.T) {
 	well := named("well")
 	happen(well, 1, "x.y")

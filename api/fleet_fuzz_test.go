@@ -12,8 +12,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// Whatever is asked of several cities, and however: every answer is one that clients can read, a name in a path is that of one
-// city and changes no other, and a tenant's token gets no word about cities that are not the tenant's.
+// For any request to several cities: clients can parse the answer, a name in a path selects one city and the request
+// changes no other, and a tenant's token reveals nothing about the cities of others.
 func FuzzFleet(f *testing.F) {
 	for _, path := range []string{
 		"/v0/cities", "/v0/agents", "/v0/agents?city=foreignland&peek=1", "/v0/events?cursor=0", "/v0/events?before=foreignland:3", "/health", "/metrics", "/v0/openapi.json", "/v0/status",

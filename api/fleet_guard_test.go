@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// N1, N2, N5: what is about all cities has the guard before it that a city has.
+// The guard checks requests about all cities as it checks those about one city (N1, N2, N5).
 func TestFleetGuard(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -60,7 +60,7 @@ func TestFleetGuard(t *testing.T) {
 	}
 }
 
-// N7: readers of the merged stream that take nothing lose their places, and none of that keeps others out.
+// Readers of the merged stream that read nothing are disconnected, and never block others (N7).
 func TestStalledFleetReaders(t *testing.T) {
 	a, b := named("a"), named("b")
 	addr := fleetOverTCP(t, citytest.NewMachine(a, b), api.Guard{Fleet: true}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
@@ -95,7 +95,8 @@ func TestStalledFleetReaders(t *testing.T) {
 	}
 }
 
-// N12: the same request twice does the same once; what comes while a city starts is refused or done, and the last wish counts.
+// Repeating a request has no further effect. Requests during a city's start are executed or refused, and the last one
+// applies (N12).
 func TestTwice(t *testing.T) {
 	m := citytest.NewMachine(named("a"))
 	f := named("b")
@@ -134,7 +135,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// N6: a list of thousands of cities is a list.
+// Thousands of cities can be listed (N6).
 func TestManyCities(t *testing.T) {
 	m := citytest.NewMachine()
 	for i := range 300 {

@@ -18,7 +18,7 @@ import (
 	"gcity/events"
 )
 
-// follower is a reader of the merged stream that comes again with its cursor when it is cut.
+// follower is a reader of the merged stream that resumes with its cursor when it is disconnected.
 type follower struct {
 	path string
 	last string
@@ -26,7 +26,7 @@ type follower struct {
 	cuts int
 }
 
-// follow reads until every city has told of its end. Between two messages it does what pause says.
+// follow reads until it has received the last event of every city. Between two messages it calls pause.
 func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(n int)) error {
 	ended, n := map[string]bool{}, 0
 	for len(ended) < cities {
@@ -73,14 +73,15 @@ func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(
 	return nil
 }
 
-// unixClient connects to a socket for each request, so that nobody shares a connection.
+// unixClient connects to a socket for each request, so that no connection is shared.
 func unixClient(path string) *http.Client {
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}}
 }
 
-// N7: a hundred read all cities while a thousand events a second happen, and one of them stands still in between: nobody misses any.
+// A hundred clients read the events of all cities at a thousand events a second, and one of them pauses: none misses
+// an event (N7).
 func TestHundredStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
@@ -134,7 +135,8 @@ func TestHundredStreams(t *testing.T) {
 	t.Logf("the one that stood still was connected %d times", late.cuts)
 }
 
-// The figure of N7: what a hundred readers get through, and the memory that they and one more that reads nothing cost.
+// The benchmark of N7 measures the throughput of a hundred readers, and the memory of these and of one that reads
+// nothing.
 func BenchmarkHundredStreams(b *testing.B) {
 	names := []string{"a", "b", "c", "d", "e"}
 	m, fakes := citytest.NewMachine(), []*citytest.Fake{}

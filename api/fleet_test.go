@@ -18,7 +18,8 @@ import (
 	"gcity/events"
 )
 
-// serveFleet offers the cities of a directory on a socket until the test ends, and checks that ServeFleet ends then.
+// serveFleet offers the cities of a directory on a socket until the test ends, and checks that ServeFleet then
+// returns.
 func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "supervisor.sock")
@@ -29,7 +30,7 @@ func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, sto
 	return path, fleetOn(t, l, d, o)
 }
 
-// fleetOverTCP is the same on a port.
+// fleetOverTCP does the same on a port.
 func fleetOverTCP(t testing.TB, d city.Directory, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -71,12 +72,12 @@ func dialFleet(t testing.TB, path string) *client.Fleet {
 	return f
 }
 
-// named is a city with two agents, one of them lazy.
+// named returns a city with two agents, one of them suspended.
 func named(name string) *citytest.Fake {
 	return citytest.NewFake(name, city.Agent{Name: citytest.Worker, Running: true}, city.Agent{Name: name + "-only"})
 }
 
-// A city among others, at the other end of the supervisor's socket, keeps every promise of a city.
+// A city of several, behind the supervisor's socket, passes the suite for city.Control.
 func TestFarInAFleet(t *testing.T) {
 	var f *citytest.Fake // of the test under way
 	citytest.Suite(t, citytest.Harness{
@@ -102,7 +103,7 @@ func code(err error) city.Code {
 	return ""
 }
 
-// What curl sees of several cities.
+// The answers about several cities, as curl receives them.
 func TestFleetShapes(t *testing.T) {
 	m := citytest.NewMachine(named("bright-lights"), named("dark-alleys"), named("still"))
 	m.Be("still", city.CityRefused, "/still/city.toml:3:1: there is no key agent_s")
@@ -152,7 +153,7 @@ func TestFleetShapes(t *testing.T) {
 	}
 }
 
-// Where there is one city only, it is asked without its name.
+// If there is only one city, paths need not name it.
 func TestOnlyCity(t *testing.T) {
 	m := citytest.NewMachine(named("town"))
 	path, _ := serveFleet(t, m, api.Options{})
@@ -172,7 +173,7 @@ func TestOnlyCity(t *testing.T) {
 	}
 }
 
-// Cities are registered and unregistered over HTTP; the name in the path has to be the one that the city has.
+// Cities are registered and unregistered over HTTP. A name in the path must be the city's own name.
 func TestRegister(t *testing.T) {
 	m := citytest.NewMachine(named("old"))
 	m.Folder("/home/new", named("new"))
@@ -221,13 +222,13 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// plain is a directory that cannot say what is in a folder before it is registered.
+// plain is a directory that cannot preview the registration of a folder.
 type plain struct {
 	city.Directory
 	city.Registrar
 }
 
-// What turns out to have another name is taken back, and what was there before stays.
+// A city that turns out to have another name is unregistered again, unless it was registered before.
 func TestRegisterUnseen(t *testing.T) {
 	m := citytest.NewMachine(named("old"))
 	m.Folder("/old", named("old"))
@@ -247,7 +248,7 @@ func TestRegisterUnseen(t *testing.T) {
 	}
 }
 
-// A city that is being stopped answers still, and can be told to be quicker.
+// A city that is stopping still answers, and can be told to stop faster.
 func TestStoppingCity(t *testing.T) {
 	f := named("a")
 	d := stopping{citytest.NewMachine(f)}
@@ -263,7 +264,7 @@ func TestStoppingCity(t *testing.T) {
 	}
 }
 
-// stopping is a directory whose cities are being stopped.
+// stopping is a directory in which all cities are stopping.
 type stopping struct{ *citytest.Machine }
 
 func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
@@ -274,7 +275,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, err
 }
 
-// The client watches the cities, and what it gives of one stays good over its lives.
+// The client follows the list of cities, and its Control of a city stays valid over restarts of that city.
 func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("nobody listens: %v", err)
@@ -328,7 +329,7 @@ func TestFleetClient(t *testing.T) {
 	}
 }
 
-// hung is a city that never answers, whatever the patience of who asks.
+// hung is a city that never answers, even after the caller's deadline.
 type hung struct {
 	city.Control
 	free chan struct{}
@@ -339,7 +340,7 @@ func (h *hung) Snapshot(context.Context) (*city.Snapshot, error) {
 	return h.Control.Snapshot(context.Background())
 }
 
-// A city that hangs keeps nobody from asking the others, and what it did not say is said to be missing.
+// A city that hangs does not block requests to others, and answers report it as missing.
 func TestHungCity(t *testing.T) {
 	m := citytest.NewMachine(named("well"))
 	h := &hung{named("hung"), make(chan struct{})}
@@ -363,7 +364,7 @@ func TestHungCity(t *testing.T) {
 	}
 }
 
-// Pages hold while cities come and go.
+// Pages stay consistent while cities are added and removed.
 func TestFleetPages(t *testing.T) {
 	m := citytest.NewMachine(named("b"), named("d"))
 	path, _ := serveFleet(t, m, api.Options{})

@@ -15,8 +15,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// Whatever a request looks like: one to a foreign name, from a foreign page, or without the token gets no word of the city's,
-// one without the header changes nothing, and every answer is one that clients can read.
+// For any request: with a foreign host name, from a foreign page, or without the token it learns nothing about the
+// city; without the header it changes nothing; and clients can parse every answer.
 func FuzzGuard(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"GET", "/v0/agents", "localhost", "", ""}, {"GET", "/v0/agents", "evil.example", "", ""}, {"POST", "/v0/agent/worker/restart", "127.0.0.1:80", "1", ""},
@@ -70,7 +70,7 @@ func word(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// ours says in another way than the guard does whether a host may be asked.
+// ours decides independently of the guard whether a host name is accepted.
 func ours(host string) bool {
 	u, err := url.Parse("http://" + host)
 	if err != nil || u.User != nil || u.Path != "" {

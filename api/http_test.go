@@ -42,7 +42,7 @@ func send(t *testing.T, hc *http.Client, method, path, body string) (int, http.H
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// What curl sees.
+// The answers of a city, as curl receives them.
 func TestShapes(t *testing.T) {
 	f := town()
 	f.Record(events.Event{Type: "deploy.done", Actor: "ci", Message: "1"})
@@ -110,7 +110,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// N2, N5: nothing changes by GET, nothing is found by a trick.
+// GET changes nothing, and crafted paths find nothing (N2, N5).
 func TestRefusals(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
@@ -148,7 +148,7 @@ func TestRefusals(t *testing.T) {
 		{"GET", "/v0/agent/nobody/output", "", 404, city.NotFound},
 		{"GET", "/v0/agent/nobody/stream", "", 404, city.NotFound},
 		{"POST", "/v0/agent/nobody/restart", "", 404, city.NotFound},
-		// an agent "worker/explode" would have that page
+		// without the check, an agent "worker/explode" would have that page
 		{"POST", "/v0/agent/worker/explode", "", 405, city.Invalid},
 		{"POST", "/v0/agent/rig%2Fstop/explode", "", 404, city.NotFound},
 		{"GET", "/v0/agent/..", "", 400, city.Invalid},
@@ -195,7 +195,7 @@ func TestRefusals(t *testing.T) {
 	for _, c := range f.Commands() {
 		switch c.(type) {
 		case city.Restart, city.Nudge, city.Emit:
-			// refused by the city itself: nobody, lazy, the type "x y"
+			// the city itself refuses these: an unknown agent, a suspended agent, the type "x y"
 		default:
 			t.Errorf("%#v was carried out", c)
 		}
@@ -231,7 +231,7 @@ func TestVerbsByCurl(t *testing.T) {
 	}
 }
 
-// An answer waits for what is newer than what the caller has.
+// A long poll waits for a state that is newer than the caller's.
 func TestWaitsForNews(t *testing.T) {
 	f := town()
 	seq := f.Record(events.Event{Type: "a.b"})
@@ -264,7 +264,7 @@ func TestWaitsForNews(t *testing.T) {
 	}
 }
 
-// lines opens a stream and gives its lines.
+// lines opens a stream and returns its lines.
 func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -288,7 +288,7 @@ func lines(t *testing.T, hc *http.Client, path, lastID string) *bufio.Scanner {
 	return s
 }
 
-// next gives the next lines that are not empty, comments only if asked for.
+// next returns the next lines that are not empty, and comments only if requested.
 func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	t.Helper()
 	for len(out) < n {
@@ -302,7 +302,7 @@ func next(t *testing.T, s *bufio.Scanner, n int) (out []string) {
 	return out
 }
 
-// N8.
+// A stream resumes exactly, or reports a gap (N8).
 func TestEventStreamCursors(t *testing.T) {
 	f := town()
 	for range 5 {
@@ -331,7 +331,7 @@ func TestEventStreamCursors(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	// Whatever the cursor was, what happens next is seen exactly once.
+	// for any cursor, the next event is received exactly once
 	gap, live := lines(t, hc, "/v0/events/stream", "99"),
 		lines(t, hc, "/v0/events/stream?type=test.new", "")
 	next(t, gap, 3)
@@ -370,7 +370,7 @@ func TestWatchByCurl(t *testing.T) {
 	}
 }
 
-// N7: streams are counted, and one more is refused, not queued.
+// The number of streams is limited, and one more is refused instead of queued (N7).
 func TestStreamsAreBounded(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{MaxStreams: 2})
 	hc := curl(t, path)
@@ -390,7 +390,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// N6, N9: garbage, half lines and silent connections cost nothing but themselves.
+// Invalid input, incomplete lines and silent connections affect only themselves (N6, N9).
 func TestHostileConnections(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	var silent []net.Conn
@@ -431,7 +431,7 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// A terminal's connection takes frames only; anything else ends it, and only it.
+// An invalid frame ends the connection of a terminal, and nothing else.
 func TestHostileTerminal(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
@@ -466,7 +466,7 @@ func TestHostileTerminal(t *testing.T) {
 	}
 }
 
-// TestPatchSuspends holds that agents and rigs are suspended and resumed by PATCH, as clients of Gas City do.
+// Agents and rigs are suspended and resumed by PATCH, as clients of Gas City do it.
 func TestPatchSuspends(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A token on a server that is gone keeps nobody from taking another file for it.
+// A token file on a server that does not answer does not prevent the use of another file.
 func TestKeepMuteToken(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

@@ -17,7 +17,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// door is a run of Keep.
+// door is one call of Keep.
 type door struct {
 	t     *testing.T
 	wants chan api.TCP
@@ -49,7 +49,7 @@ func kept(t *testing.T, keep func(context.Context, *door)) *door {
 	return d
 }
 
-// until waits for a door with this address, and a problem that says so.
+// until waits until the door reports this address, and a problem that contains this text.
 func (d *door) until(address, problem string) {
 	d.t.Helper()
 	late := time.After(patience)
@@ -66,7 +66,7 @@ func (d *door) until(address, problem string) {
 	}
 }
 
-// freeAddr is an address that nobody listens on, of its own so that no other test does.
+// freeAddr returns a free address that no other test uses.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.83.21.7:0")
@@ -77,7 +77,7 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// The listener begins, moves and ends as is wanted; an address that is taken is tried until it is free.
+// The listener starts, moves and stops as requested. If the address is taken, it retries until the address is free.
 func TestKeep(t *testing.T) {
 	d := keep(t)
 	one, two := freeAddr(t), freeAddr(t)
@@ -140,7 +140,7 @@ func TestKeepBadAddress(t *testing.T) {
 	d.until("", "no such address")
 }
 
-// N3, N4: without its token a city does not answer; a token that changes counts from then on.
+// Without its token a city does not answer. A changed token is valid at once (N3, N4).
 func TestKeepToken(t *testing.T) {
 	d := keep(t)
 	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "token")
@@ -209,7 +209,7 @@ func waitUntil(t *testing.T, done func() bool) {
 	eventually.True(t, "it is done", done)
 }
 
-// A tenant whose token cannot be had is not let in, and the others are; the token counts as soon as it is there.
+// A tenant with an unreadable token has no access, while others do. The token is valid as soon as it can be read.
 func TestKeepTenants(t *testing.T) {
 	m := citytest.NewMachine(named("prod"), named("other"))
 	d := kept(t, func(ctx context.Context, d *door) {

@@ -20,7 +20,7 @@ import (
 	"gcity/events"
 )
 
-// bearing asks with a token whatever it is asked to ask, at an address.
+// bearing sends requests with a token to an address.
 type bearing struct{ addr, token string }
 
 func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -30,8 +30,8 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// A token that changes, or cannot be used any more, cuts whoever came with it, and nobody else: the port stays open, and so do
-// the streams of all others.
+// A token that changes or becomes unusable disconnects the clients that used it. The port and the streams of all
+// other clients stay open.
 func TestKeysChange(t *testing.T) {
 	prod, other := named("prod"), named("other")
 	m := citytest.NewMachine(prod, other)
@@ -65,7 +65,7 @@ func TestKeysChange(t *testing.T) {
 	open := func(token, path string) *sseStream {
 		return openSSE(t, &http.Client{Transport: bearing{addr, token}}, path, "")
 	}
-	// hears reads on until an event of a stream has come that has happened just now.
+	// hears reads a stream until a new event arrives.
 	hears := func(st *sseStream, of *citytest.Fake, kind string) {
 		t.Helper()
 		of.Record(events.Event{Type: kind})
@@ -161,7 +161,8 @@ func TestKeysChange(t *testing.T) {
 	}
 }
 
-// A request whose body is still being sent when its token changes is not carried out any more, and not waited for.
+// A request is not executed, and the server does not wait for it, if its token changes while its body is still being
+// sent.
 func TestKeysChangeAmidARequest(t *testing.T) {
 	town := named("town")
 	d := kept(t, func(ctx context.Context, d *door) {
@@ -192,7 +193,7 @@ func TestKeysChangeAmidARequest(t *testing.T) {
 		}
 		fmt.Fprintf(conn, "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nX-GC-Request: 1\r\n"+
 			"Expect: 100-continue\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", addr, token, len(text))
-		// Whoever is told to go on has been let in.
+		// "100 Continue" means that the guard has permitted the request.
 		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(line, " 100 ") {
 			t.Fatal(line, err)
 		}

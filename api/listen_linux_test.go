@@ -22,7 +22,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Whoever removes the socket of a city that runs cuts nobody who is connected, and keeps nobody out for good.
+// Removing the socket of a running city disconnects no client, and new clients can connect again soon.
 func TestRemovedSocketIsThereAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "s") // bound under a short name, which a file beside it tells
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -101,7 +101,7 @@ func TestListen(t *testing.T) {
 	if err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	// N11: a predecessor was killed and its socket is still there.
+	// a predecessor was killed and has left its socket (N11)
 	l.Close()
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -146,7 +146,8 @@ func TestListenLongPath(t *testing.T) {
 	c.Close()
 }
 
-// What is no socket is moved aside, and never removed or followed: at the start, and while the socket is in use.
+// A file that is not a socket is moved aside, and never removed or followed: at the start, and while the socket is in
+// use.
 func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 	for kind, put := range map[string]func(path, file string) error{
 		"file":   func(path, file string) error { return os.Link(file, path) },
@@ -193,7 +194,7 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 	}
 }
 
-// N10: another uid is refused even where the file's mode would let it in.
+// Another uid is refused even if the mode of the file would permit it (N10).
 func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be somebody else")
@@ -250,7 +251,7 @@ func TestAnotherUser(t *testing.T) {
 	}
 }
 
-// connectAndRead connects on this very thread and returns nil if the other side closes.
+// connectAndRead connects on the current thread and returns nil if the other side closes.
 func connectAndRead(path string) error {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -270,7 +271,7 @@ func connectAndRead(path string) error {
 	return err
 }
 
-// An attached terminal's Read tells the session's end from that of the connection.
+// Read of an attached terminal distinguishes the end of the session from that of the connection.
 func TestTerminalEnds(t *testing.T) {
 	for _, c := range []struct {
 		name, sent string

@@ -10,7 +10,7 @@ import (
 	"gcity/mail"
 )
 
-// Mail by plain HTTP: sent, listed, read by whom it is for, answered, put away; and what is wrong is said.
+// Mail over plain HTTP is sent, listed, read, replied to and archived; errors explain the problem.
 func TestMailByCurl(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -68,7 +68,7 @@ func TestMailByCurl(t *testing.T) {
 	}
 }
 
-// Handing out by plain HTTP nudges whoever gets it, once, and by a Client too.
+// Assigning work over plain HTTP, and with a Client, notifies the recipient once.
 func TestSlingNudgesOnce(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -106,7 +106,7 @@ func TestSlingNudgesOnce(t *testing.T) {
 	}
 }
 
-// What a Client reads of mail is what the city has.
+// A Client returns the same mail as the city.
 func TestMailTravels(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})

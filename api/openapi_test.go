@@ -20,7 +20,7 @@ import (
 	"gcity/city/verb"
 )
 
-// sample is a path with names in it.
+// sample returns a path with names in the place of placeholders.
 func sample(path string) string {
 	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker",
 		"pool": "crew", "rig": "yard", "watchdog": "chain", "automation": "sweep:rig:yard",
@@ -30,7 +30,7 @@ func sample(path string) string {
 	return path
 }
 
-// Every operation of the document is a route, with this method; and every route and every verb is in the document.
+// Every operation in the document is a route with this method; every route and every verb is in the document.
 func TestDocumentIsTheAPI(t *testing.T) {
 	s := newServer(t.Context(), nil, Options{})
 	have, verbs := map[string]bool{}, map[string]bool{}
@@ -68,7 +68,7 @@ func TestDocumentIsTheAPI(t *testing.T) {
 			}
 		}
 	}
-	// Those that come without a verb in the path have a kind of their own.
+	// requests without a verb in the path have a kind of their own
 	other := []string{"emit", "create-bead", "update-bead", "sling"}
 	source, err := filepath.Glob("../city/*.go")
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDocumentIsTheAPI(t *testing.T) {
 	}
 }
 
-// What a supervisor offers besides is there, and nothing that it alone has is missing.
+// The document of a supervisor has the operations of a city and all of its own.
 func TestFleetDocumentIsTheAPI(t *testing.T) {
 	f := newFleet(newServer(t.Context(), nil, Options{}), nil)
 	have := map[string]bool{}
@@ -127,7 +127,7 @@ func TestFleetDocumentIsTheAPI(t *testing.T) {
 	}
 }
 
-// kinds are the constants of that type.
+// kinds returns the constants of the type Kind.
 func kinds(t *testing.T) (out []wire.Kind) {
 	f, err := parser.ParseFile(token.NewFileSet(), "wire/route.go", nil, 0)
 	if err != nil {
@@ -150,17 +150,17 @@ func kinds(t *testing.T) (out []wire.Kind) {
 	return out
 }
 
-// Whatever parameter a handler reads is in the document with its meaning, and nothing else is.
+// The document describes exactly the query parameters that handlers read.
 func TestDocumentedParameters(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	files = append(files, "gascity/mail.go", "gascity/events.go")
-	// or cursor, as a variable; and those without effect
+	// or the cursor, in a variable; and parameters without effect
 	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {
-		// the profiler is in no document
+		// the profiler is not in the document
 		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "client") ||
 			file == "guard.go" || file == "profile.go" {
 			continue
@@ -192,7 +192,7 @@ func TestDocumentedParameters(t *testing.T) {
 	}
 }
 
-// The document is one, and all that it refers to is in it.
+// The document has no dangling references.
 func TestDocument(t *testing.T) {
 	t.Run("of a city", func(t *testing.T) { testDocument(t, operations()) })
 	t.Run("of a fleet", func(t *testing.T) { testDocument(t, fleetOperations()) })

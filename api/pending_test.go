@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// late is a city that answers when it can, and not when it is to.
+// late is a city that answers only when the test lets it.
 type late struct {
 	city.Control
 	free  chan struct{}
@@ -25,7 +25,7 @@ func (l *late) History(context.Context, events.Query) ([]events.Event, error) {
 	return nil, nil
 }
 
-// A city that has been left without an answer is not asked again before it has given one.
+// After an abandoned call, a city is not called again until that call has ended.
 func TestSparing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &late{Control: citytest.NewFake("a"), free: make(chan struct{})}

@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// yard is a town with pools and rigs in every condition that the API shows.
+// yard is a city with pools and rigs in every condition that the API shows.
 func yard() *citytest.Fake {
 	f := citytest.NewFake("town",
 		city.Agent{Name: "worker", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 3 << 20, Procs: 4}},
@@ -67,7 +67,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 	}
 }
 
-// What an agent takes is named flat in answers, and is null rather than 0 where nobody has measured it.
+// The usage of an agent has flat fields in answers, which are null instead of 0 if it was not measured.
 func TestUsageIsFlat(t *testing.T) {
 	path, _ := serve(t, yard(), api.Options{})
 	hc := curl(t, path)
@@ -99,7 +99,7 @@ func TestUsageIsFlat(t *testing.T) {
 	}
 }
 
-// item finds an item of a list by name, or reads the only one.
+// item finds an item of a list by name, or reads a single one.
 func item(t *testing.T, body, name string) map[string]any {
 	t.Helper()
 	var one map[string]any
@@ -187,7 +187,7 @@ func TestPoolVerbsByCurl(t *testing.T) {
 	}
 }
 
-// N2, N5 for pools and rigs.
+// Crafted requests about pools and rigs change nothing (N2, N5).
 func TestPoolRefusals(t *testing.T) {
 	f := yard()
 	path, _ := serve(t, f, api.Options{})
@@ -264,7 +264,7 @@ func (s still) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) { yield(s.snap, nil) }
 }
 
-// Near equals far, field by field: whatever a snapshot says arrives, asked for or streamed.
+// Every field of a snapshot arrives at the client, requested or streamed.
 func TestSnapshotTravelsWhole(t *testing.T) {
 	for name, want := range map[string]*city.Snapshot{"full": new(city.Snapshot), "empty": new(city.Snapshot), "bare": {
 		Agents: []city.Agent{}, Pools: []city.Pool{{Name: "crew"}}, Rigs: []city.Rig{}, Automations: []city.Automation{{Name: "sweep"}}, Degraded: []string{},
@@ -291,7 +291,7 @@ func TestSnapshotTravelsWhole(t *testing.T) {
 	}
 }
 
-// fill puts something into every field, something else into each.
+// fill sets every field to a different value.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	t.Helper()
 	*n++

@@ -12,8 +12,8 @@ import (
 	"gcity/events"
 )
 
-// readFrames reads frames until the last city's end was seen or n frames were read, and returns the seqs of the events by
-// city, and the id of the last frame.
+// readFrames reads frames until the end of the last city, or n frames. It returns the seqs of the events by city, and
+// the ID of the last frame.
 func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id string, over bool) {
 	t.Helper()
 	for range n {
@@ -39,8 +39,8 @@ func readFrames(t *testing.T, st *sseStream, n int, got map[string][]uint64) (id
 	return id, over
 }
 
-// A client that is cut off after any frame of the stream of all, and resumes with the last id, gets every event that
-// happened since it first connected, once and in order. Every id names all cities.
+// A client that is disconnected after any frame of the merged stream and resumes with the last ID gets every event
+// since its first connection, once and in order. Every ID names all cities.
 func TestCutAtEveryFrame(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_cursor", "after", "after_seq", "cursor"} {
 		t.Run(cursor, func(t *testing.T) { testCutAtEveryFrame(t, cursor) })
@@ -96,7 +96,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 	}
 }
 
-// The stream of one city takes the same cursors, also those of the stream of all.
+// The stream of one city accepts the same cursors, also those of the merged stream.
 func TestCutAtEveryFrameOfOneCity(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_seq", "after_cursor", "after", "cursor"} {
 		for cut := 1; cut <= 4; cut++ {
@@ -137,7 +137,7 @@ func TestCutAtEveryFrameOfOneCity(t *testing.T) {
 	}
 }
 
-// A city that does not run when a client connects is in the ids too, and loses nothing over a resume.
+// A city that is not running when a client connects is in the IDs, and none of its events is lost over a resume.
 func TestCutBeforeACityRuns(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -162,7 +162,7 @@ func TestCutBeforeACityRuns(t *testing.T) {
 	}
 }
 
-// Events since a time come oldest first, all of them, and the newest first where that is asked for; so do those of all cities.
+// With since, all events come oldest first, or newest first on request; for one city and for all.
 func TestSinceIsOldestFirst(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})
@@ -213,7 +213,7 @@ func TestSinceIsOldestFirst(t *testing.T) {
 	}
 }
 
-// A query parameter that a request does not take is refused, and the answer names those that it takes.
+// An unknown query parameter is refused, and the answer lists the known ones.
 func TestUnknownParameters(t *testing.T) {
 	path, _ := serveFleet(t, citytest.NewMachine(named("a"), named("b")), api.Options{})
 	hc := curl(t, path)

@@ -137,8 +137,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Whatever a path is, the names that come of it are names (N5); and what Client asks of a thing with such a name is
-// what the server understands.
+// For any path, the names in its route are valid (N5), and the server parses the paths that Client builds with such
+// names.
 func FuzzParse(f *testing.F) {
 	for _, p := range []string{"/v0/agents", "/v0/agent/rig%2Fworker/stop", "/v0/city/town/agent/a/b/stream", "/v0/agent/%2e%2e",
 		"/v0/agent/a%00", "/v0/agent/%", "//v0//agent", "/v0/city/%2f/agents", "/debug/pprof/../x", "/v0/agent/a%2f%2fb",
@@ -188,7 +188,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// about tells what a route's target is the name of.
+// about returns the kind of thing that a route's target names.
 func about(rt wire.Route) wire.Kind {
 	switch {
 	case rt.Kind == wire.KindAutomated, rt.Kind == wire.KindHistory, rt.Verb == "run":
@@ -204,10 +204,10 @@ func about(rt wire.Route) wire.Kind {
 	return wire.KindAgent // or a pool or a rig, whose names an agent may have
 }
 
-// part is a path below a thing, and what it is understood as.
+// part is the last part of a path, and the kind that it parses to.
 type part struct{ noun, part, kind wire.Kind }
 
-// partsOf gives what can be read of something with a route's target for a name, and what is written without a verb.
+// partsOf returns what can be read about the target of a route, and what can be written without a verb.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
 	case wire.KindAutomated:
@@ -225,7 +225,7 @@ func must(path string, err error) string {
 	return path
 }
 
-// roundTrip parses a path as it comes out of a request.
+// roundTrip parses a path as it arrives in a request.
 func roundTrip(t *testing.T, path string) wire.Route {
 	u, err := url.Parse("http://city" + path)
 	if err != nil {
@@ -238,8 +238,7 @@ func roundTrip(t *testing.T, path string) wire.Route {
 	return rt
 }
 
-// commandsOf gives every command about something with a route's target for a name. What is done to beads goes without
-// verbs.
+// commandsOf returns every command for the target of a route. Changes of beads have no verbs.
 func commandsOf(rt wire.Route) []city.Command {
 	name := rt.Target
 	switch about(rt) {

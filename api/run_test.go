@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// printing is a city whose runs print by a script.
+// printing is a city with runs that print what a script says.
 type printing struct {
 	*citytest.Fake
 	script func(ctx context.Context, yield func(city.Piece, error) bool)
@@ -25,7 +25,7 @@ func (p *printing) RunOutput(ctx context.Context, _ string) iter.Seq2[city.Piece
 	return func(yield func(city.Piece, error) bool) { p.script(ctx, yield) }
 }
 
-// aRun puts the record of a run into a city.
+// aRun stores the record of a run in a city.
 func aRun(t *testing.T, f *citytest.Fake, of string) string {
 	t.Helper()
 	b, err := f.Store().Create(t.Context(), beads.Bead{Title: "run", Type: city.RunType, Labels: []string{city.RunLabel + of}})
@@ -35,7 +35,7 @@ func aRun(t *testing.T, f *citytest.Fake, of string) string {
 	return b.ID
 }
 
-// A reader that stalls is not cut off: what it is too slow for is left out, and it hears how much that is.
+// A reader that stalls is not disconnected: some output is left out, and the reader learns how much.
 func TestSlowReaderOfARun(t *testing.T) {
 	f := citytest.NewTown()
 	const n, size = 3000, 1000

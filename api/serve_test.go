@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// N6: where there are too many connections, the oldest that asks nothing makes room; if all of them ask, the new one goes.
+// If there are too many connections, the oldest one without a request is closed; if all have one, the new connection
+// is (N6).
 func TestTooManyConnections(t *testing.T) {
 	c := newConns()
 	open := func() (server, client net.Conn) {

@@ -18,7 +18,7 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// pipes is a listener in memory, whose time is that of the test.
+// pipes is a listener in memory that uses the clock of the test.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -43,7 +43,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.close(); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// ask sends a request on a connection of its own.
+// ask sends a request on its own connection.
 func (p *pipes) ask(t *testing.T, request string) net.Conn {
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { _ = ours.Close() })
@@ -67,7 +67,7 @@ func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()
 	return p, func() { cancel(); wg.Wait() }
 }
 
-// slowly takes a little every second.
+// slowly reads a few bytes every second.
 type slowly struct{ io.Reader }
 
 func (s slowly) Read(b []byte) (int, error) {
@@ -75,7 +75,7 @@ func (s slowly) Read(b []byte) (int, error) {
 	return s.Reader.Read(b[:min(len(b), 16<<10)])
 }
 
-// N7: who is cut off is who takes nothing, not who takes much over a slow line.
+// A client that reads nothing is disconnected, but not one that reads a lot over a slow connection (N7).
 func TestSlowLine(t *testing.T) {
 	const size = 2 << 20
 	for name, path := range map[string]string{"an answer": "/v0/events?limit=1", "a stream": "/v0/events/stream?after_seq=0"} {
@@ -99,7 +99,7 @@ func TestSlowLine(t *testing.T) {
 	}
 }
 
-// N6: whoever holds connections open with requests that never become whole keeps nobody out.
+// Clients that keep connections open with requests that they never complete do not block others (N6).
 func TestHalfRequestsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, done := onPipes(t, town(), api.Options{})
@@ -118,7 +118,7 @@ func TestHalfRequestsMakeRoom(t *testing.T) {
 	})
 }
 
-// A door that is closed before the city's end takes nothing of its last words, and has no say in them.
+// A server that ends before the city does not delay the city's shutdown.
 func TestNoLastWordsBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last := town(), shutdown.New(time.Minute)

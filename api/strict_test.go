@@ -16,7 +16,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// A request whose length two programs may read in two ways is refused, and its connection closed.
+// A request with an ambiguous length is refused, and its connection closed.
 func TestLengthAndChunks(t *testing.T) {
 	f := citytest.NewTown()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -48,7 +48,7 @@ func TestLengthAndChunks(t *testing.T) {
 	}
 }
 
-// JSON that has a key twice is refused.
+// JSON with a duplicate key is refused.
 func TestDuplicateKeys(t *testing.T) {
 	f := citytest.NewTown()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -66,7 +66,7 @@ func TestDuplicateKeys(t *testing.T) {
 	}
 }
 
-// What is refused and what is changed over TCP is in the log, with its address; what is read is not.
+// Refused requests and changes over TCP are logged with their address; reads are not.
 func TestRefusalsAndChangesAreLogged(t *testing.T) {
 	var out syncBuffer
 	addr := overTCP(t, citytest.NewTown(), api.Guard{Token: token}, api.Options{Log: slog.New(slog.NewTextHandler(&out, nil))})

@@ -30,7 +30,7 @@ const (
 	patience = eventually.Timeout // of every wait; nothing is judged by it
 )
 
-// overTCP offers a city on a port until the test ends, and checks that Serve ends then.
+// overTCP offers a city on a port until the test ends, and checks that Serve then returns.
 func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr str
 	return l.Addr().String()
 }
 
-// everyDoor has an attack made on a city's listener, and on that of all cities.
+// everyDoor runs an attack against a city's listener, and against the listener of all cities.
 func everyDoor(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)) {
 	t.Helper()
 	t.Run("a city", func(t *testing.T) { attack(t, overTCP(t, town(), g, api.Options{})) })
@@ -63,7 +63,7 @@ func everyDoor(t *testing.T, g api.Guard, attack func(t *testing.T, addr string)
 	t.Run("all cities", func(t *testing.T) { attack(t, fleetOverTCP(t, citytest.NewMachine(town()), g, api.Options{})) })
 }
 
-// call is a request by a client that knows nothing of this package. Headers are "Name: value"; Host is one of them.
+// call sends a request without using this package. Headers are "Name: value"; Host is one of them.
 func call(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -92,7 +92,7 @@ func call(t *testing.T, method, url, body string, headers ...string) (int, http.
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// raw sends bytes and gives all that comes back until the server closes.
+// raw sends bytes and returns everything that arrives until the server closes.
 func raw(t *testing.T, addr, text string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
@@ -110,7 +110,7 @@ func raw(t *testing.T, addr, text string) string {
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// N1: a page whose name was made to lead here still asks by that name, and gets nothing, whatever it asks for.
+// A page with a host name that was made to resolve to this machine still sends that name, and is refused (N1).
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})
@@ -143,7 +143,7 @@ func TestForeignHosts(t *testing.T) {
 	}
 }
 
-// N1, N2: pages of other sites get nothing, and nobody gets anything done that a page could have a browser send.
+// Pages of other sites get no data, and requests that a page could make a browser send change nothing (N1, N2).
 func TestForeignPages(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
@@ -211,7 +211,7 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// N3: where there is a token nothing is answered without it, reading included, and it is written down nowhere.
+// If there is a token, no request is answered without it, and the token is not logged or shown (N3).
 func TestToken(t *testing.T) {
 	one, all := town(), town()
 	var log journal
@@ -254,7 +254,7 @@ func attackToken(t *testing.T, addr string, f *citytest.Fake, log *journal) {
 	}
 }
 
-// journal is a log for several goroutines.
+// journal is a log that several goroutines may use.
 type journal struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -272,7 +272,7 @@ func (l *journal) String() string {
 	return l.b.String()
 }
 
-// N1, N6: no request has an answer of its own before the guard, nor a body without an end.
+// No request is answered before the guard has checked it, and no body is endless (N1, N6).
 func TestAsterisk(t *testing.T) {
 	everyDoor(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
 		for name, request := range map[string]string{
@@ -287,7 +287,7 @@ func TestAsterisk(t *testing.T) {
 	})
 }
 
-// N5: names are names over TCP too.
+// Names are checked over TCP too (N5).
 func TestPathTricks(t *testing.T) {
 	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
 		for _, path := range []string{"/v0/agent/..", "/v0/agent/%2e%2e", "/v0/agent/%2e%2e/output", "/v0/agent/..%2f..%2fetc%2fpasswd", "/v0/agent/wor%00ker", "/v0/agent/../../etc/passwd",
@@ -300,7 +300,8 @@ func TestPathTricks(t *testing.T) {
 	})
 }
 
-// N6, N9: whoever sends little, much, half of it or nothing at all is cut off, and others are answered meanwhile.
+// Clients that send too little, too much, half a request or nothing are disconnected, and others are answered
+// meanwhile (N6, N9).
 func TestHostileClients(t *testing.T) {
 	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
 		answered := func(when string) {
@@ -347,7 +348,8 @@ func TestHostileClients(t *testing.T) {
 	})
 }
 
-// N6, N7: readers that take nothing are cut off; there is room for a few streams only, and none of that keeps others out.
+// Readers that read nothing are disconnected. The number of streams is small, and that does not block other requests
+// (N6, N7).
 func TestStalledReaders(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
@@ -385,7 +387,7 @@ func TestStalledReaders(t *testing.T) {
 	}
 }
 
-// N8: a cursor goes on exactly, or there is a gap that says so.
+// A cursor resumes exactly, or a gap event reports that it cannot (N8).
 func TestCursorsOverTCP(t *testing.T) {
 	f := town()
 	for range 3 {
@@ -414,7 +416,7 @@ func TestCursorsOverTCP(t *testing.T) {
 	}
 }
 
-// N4: what a token's file may be.
+// Which files are accepted as token files (N4).
 func TestReadToken(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {

@@ -17,7 +17,7 @@ import (
 
 const acmeToken, bigToken = "acme-knows-this-0123456789", "bigcorp-knows-that-0123456789"
 
-// hotel is a machine with two tenants, and a city that is nobody's.
+// hotel is a machine with two tenants, and a city that belongs to neither.
 type hotel struct {
 	t         *testing.T
 	m         *citytest.Machine
@@ -50,8 +50,8 @@ func (h *hotel) ask(method, path, body, token string) (int, string) {
 	return code, text
 }
 
-// A tenant's token opens the tenant's own cities and nothing else, in whatever way it is asked for, and no answer says that there
-// is anything else.
+// A tenant's token opens the tenant's own cities and nothing else, for any path, and no answer reveals that other
+// cities exist.
 func TestTenants(t *testing.T) {
 	h := newHotel(t)
 	for _, c := range []struct {
@@ -135,7 +135,7 @@ func TestTenants(t *testing.T) {
 	if done := h.big.Commands(); len(done) != 0 {
 		t.Errorf("%#v was done to another tenant's city", done)
 	}
-	// Who does not exist, and who is somebody else: nobody can tell the two apart.
+	// an unknown tenant and another tenant get the same answers
 	_, other := h.ask("GET", "/v0/tenant/bigcorp/cities", "", acmeToken)
 	_, none := h.ask("GET", "/v0/tenant/none/cities", "", acmeToken)
 	_, locked := h.ask("GET", "/v0/tenant/locked/cities", "", acmeToken)
@@ -147,7 +147,7 @@ func TestTenants(t *testing.T) {
 	if strings.ReplaceAll(foreign, "secretproject", "x") != strings.ReplaceAll(nowhere, "nosuchproject", "x") {
 		t.Errorf("%s and %s", foreign, nowhere)
 	}
-	// The supervisor's token opens it all.
+	// the supervisor's token opens everything
 	for path, want := range map[string]int{"/v0/cities": 200, "/v0/tenant/acme/cities": 200, "/v0/tenant/bigcorp/city/secretproject": 200, "/v0/tenant/none/cities": 404, "/v0/tenant/%2e%2e/cities": 404, "/metrics": 200} {
 		if code, body := h.ask("GET", path, "", token); code != want {
 			t.Errorf("%s: %d %s", path, code, body)
@@ -158,7 +158,7 @@ func TestTenants(t *testing.T) {
 	}
 }
 
-// Where there are tenants and no token of the supervisor's, only what is a tenant's is open.
+// If there are tenants and the supervisor has no token, only the cities of tenants are open.
 func TestTenantsWithoutSupervisor(t *testing.T) {
 	addr := fleetOverTCP(t, citytest.NewMachine(named("prod")), api.Guard{Fleet: true, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}}, api.Options{})
 	for path, want := range map[string]int{"/v0/cities": 401, "/health": 401, "/v0/tenant/acme/cities": 200} {
@@ -175,7 +175,7 @@ func TestTenantsWithoutSupervisor(t *testing.T) {
 	}
 }
 
-// A tenant's stream has the events of the tenant's cities, also of those that come later.
+// A tenant's stream has the events of the tenant's cities, including cities that are added later.
 func TestTenantStream(t *testing.T) {
 	h := newHotel(t)
 	tr := &http.Transport{DisableKeepAlives: true}
@@ -197,7 +197,7 @@ func TestTenantStream(t *testing.T) {
 	}
 }
 
-// withToken sends requests for whatever host to one address.
+// withToken sends requests for any host to one address.
 type withToken struct {
 	next        http.RoundTripper
 	addr, token string
@@ -209,7 +209,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
-// A tenant registers the tenant's own cities, so many of them and with so many agents.
+// A tenant can register its own cities, up to its limits of cities and agents.
 func TestTenantRegisters(t *testing.T) {
 	h := newHotel(t)
 	agents := func(n int) (all []city.Agent) {
@@ -255,7 +255,7 @@ func TestTenantRegisters(t *testing.T) {
 	}
 }
 
-// A tenant whose requests are not answered keeps no other tenant from being answered.
+// A tenant with unanswered requests does not delay other tenants.
 func TestTenantAsksTooMuch(t *testing.T) {
 	m := citytest.NewMachine(named("prod"), named("secretproject"))
 	addr := fleetOverTCP(t, m, api.Guard{Fleet: true, Tenants: map[string]api.Tenant{
@@ -285,14 +285,15 @@ func TestTenantAsksTooMuch(t *testing.T) {
 	}
 }
 
-// shifty is a machine on which a folder's city has another name than it had when it was looked at.
+// shifty is a machine on which the name of a folder's city has changed since it was previewed.
 type shifty struct{ *citytest.Machine }
 
 func (s shifty) Survey(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 
-// A folder that is registered by a name of somebody else's is not the tenant's, whatever its configuration says by now.
+// A folder that is registered under a name of another owner does not belong to the tenant, whatever its configuration
+// says.
 func TestTenantRegistersWhatIsTaken(t *testing.T) {
 	h := newHotel(t)
 	h.m.Remove("prod")
@@ -304,7 +305,7 @@ func TestTenantRegistersWhatIsTaken(t *testing.T) {
 	}
 }
 
-// torn is a machine whose registry cannot be used.
+// torn is a machine with a broken registry.
 type torn struct{ *citytest.Machine }
 
 var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities is refused: cities.toml:7:1: secretproject is there twice"}
@@ -312,7 +313,7 @@ var errTorn = &city.Error{Code: city.Invalid, Message: "the registry of cities i
 func (torn) Register(context.Context, string) (city.Info, error)      { return city.Info{}, errTorn }
 func (torn) Unregister(context.Context, string) (city.Receipt, error) { return city.Receipt{}, errTorn }
 
-// What is wrong with the machine's files a tenant is not told, but whoever reads the log.
+// Errors in the machine's files are not shown to tenants, but are in the log.
 func TestTenantAndTornRegistry(t *testing.T) {
 	h := &hotel{t: t}
 	m := citytest.NewMachine(named("prod"))
@@ -332,7 +333,7 @@ func TestTenantAndTornRegistry(t *testing.T) {
 	}
 }
 
-// What turns out not to be the tenant's when it is registered is taken back, and what was there before is left alone.
+// A city that turns out not to be the tenant's is unregistered again, unless it was registered before.
 func TestTenantRegistersAnother(t *testing.T) {
 	m := citytest.NewMachine(named("nobodys"))
 	m.Folder("/nobodys", named("nobodys"))
@@ -351,7 +352,7 @@ func TestTenantRegistersAnother(t *testing.T) {
 	}
 }
 
-// Two registrations at once are one after the other: together they are one too many.
+// Two registrations at the same time are handled one after the other, so together they cannot exceed the limit.
 func TestTenantRegistersAtOnce(t *testing.T) {
 	h := newHotel(t)
 	h.m.Remove("prod")

@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// Where no token is written down Keep makes one, for this user alone, and says where it is.
+// If there is no token, Keep creates one that only this user can read, and reports its file.
 func TestKeepMakesToken(t *testing.T) {
 	d := keep(t)
 	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "api.token")
@@ -44,7 +44,7 @@ func TestKeepMakesToken(t *testing.T) {
 	}
 }
 
-// What is in the way of a token to be made stays as it is, links included, and the port stays closed.
+// Files and links in the place of a token file stay as they are, and the port stays closed.
 func TestKeepReplacesNoToken(t *testing.T) {
 	dir := t.TempDir()
 	d := keep(t)
@@ -59,7 +59,8 @@ func TestKeepReplacesNoToken(t *testing.T) {
 	}
 }
 
-// A read-only token allows GET and streams, and nothing else; it is no other token; without it nothing else changes.
+// A read-only token allows GET and streams only. It must differ from other tokens, and changes nothing for requests
+// without it.
 func TestReadOnlyToken(t *testing.T) {
 	d := keep(t)
 	dir, addr := t.TempDir(), freeAddr(t)
@@ -101,7 +102,7 @@ func TestReadOnlyToken(t *testing.T) {
 	}
 }
 
-// A token that belongs to another user is not used: that user knows it.
+// A token file of another user is refused, because that user knows the token.
 func TestTokenOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can give a file away")
@@ -121,7 +122,7 @@ func TestTokenOfAnotherUser(t *testing.T) {
 	}
 }
 
-// next waits for a door with this address.
+// next waits until the door reports this address.
 func (d *door) next(address string) city.Listener {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// listed is a directory that yields some lists.
+// listed is a directory that yields given lists.
 type listed struct {
 	city.Directory
 	lists [][]city.Info
@@ -25,7 +25,7 @@ func (l listed) Watch(context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// Who sees some of the cities is not told when something about the others has changed.
+// A view of some cities does not report changes of other cities.
 func TestViewIsQuiet(t *testing.T) {
 	again := func() *time.Time { at := time.Unix(1, 0); return &at }
 	own, waits := city.Info{Name: "own", Running: true}, city.Info{Name: "own", Until: again()}

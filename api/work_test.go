@@ -14,7 +14,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// shop is a town with automations in several conditions, and three beads: tw-1, in progress, above tw-2 and tw-3.
+// shop is a city with automations in several conditions, and three beads: tw-1, in progress, above tw-2 and tw-3.
 func shop(t *testing.T) *citytest.Fake {
 	t.Helper()
 	f := yard()
@@ -86,7 +86,7 @@ func TestWorkShapes(t *testing.T) {
 	}
 }
 
-// What an automation has done stays known when its file is gone.
+// The history of an automation stays available when its file is gone.
 func TestHistoryOutlivesItsAutomation(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -137,7 +137,7 @@ func TestWorkByCurl(t *testing.T) {
 	}
 }
 
-// N2, N5 for work.
+// Crafted requests about work change nothing (N2, N5).
 func TestWorkRefusals(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -220,7 +220,7 @@ func TestWorkRefusals(t *testing.T) {
 	}
 }
 
-// S14: trouble with the store never looks like nothing to do.
+// A store that fails never looks like an empty store (S14).
 func TestStoreInTrouble(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -257,7 +257,7 @@ func TestStoreInTrouble(t *testing.T) {
 	}
 }
 
-// asked is a city that keeps the queries for work that reach it.
+// asked is a city that records the queries for work that reach it.
 type asked struct {
 	city.Control
 	queries []beads.Query
@@ -268,7 +268,7 @@ func (a *asked) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	return nil, nil
 }
 
-// Near equals far: every field of a query arrives.
+// Every field of a query arrives.
 func TestQueriesTravelWhole(t *testing.T) {
 	var full beads.Query
 	n := 0

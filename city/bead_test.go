@@ -11,7 +11,7 @@ import (
 	"gcity/city"
 )
 
-// shelf is a city of which only its work is known.
+// shelf is a city that only has work.
 type shelf struct {
 	city.Control
 	store *fake.Store
@@ -23,7 +23,7 @@ func (s *shelf) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return s.store.List(ctx, q)
 }
 
-// keeper knows its beads by their ids too.
+// keeper is a shelf that can also look up beads by ID.
 type keeper struct{ *shelf }
 
 func (k keeper) Bead(ctx context.Context, id string) (beads.Bead, error) {

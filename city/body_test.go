@@ -8,7 +8,7 @@ import (
 	"gcity/city/verb"
 )
 
-// What is wrong with a body is said in its own words: no name of a Go type, package or function.
+// Errors about a body use the terms of JSON, without names of Go types, packages or functions.
 func TestDecodeBody(t *testing.T) {
 	for _, c := range []struct{ verb, target, body, want string }{
 		{"create-bead", "", `{"bead":{"title":5}}`, "title must be a text but is a number"},

@@ -19,7 +19,7 @@ import (
 
 var moment = time.Date(2026, 4, 1, 12, 0, 0, 123, time.UTC)
 
-// commands has every command, with a body of each kind that it may have.
+// commands returns every command, with each kind of body that it may have.
 var commands = []city.Command{
 	city.Restart{Agent: "worker"}, city.Stop{Agent: "rig/worker"}, city.Kill{Agent: "worker-2"},
 	city.Suspend{}, city.Suspend{Agent: "rig/pool"}, city.Resume{}, city.Resume{Agent: "worker"},
@@ -54,7 +54,7 @@ var commands = []city.Command{
 	}},
 }
 
-// What was sent is what arrives.
+// Encode and Decode are inverse.
 func TestCodecIsFaithful(t *testing.T) {
 	tried := map[string]bool{}
 	for _, c := range commands {
@@ -75,7 +75,7 @@ func TestCodecIsFaithful(t *testing.T) {
 	}
 }
 
-// verbs reads the set of commands in their source, where it is closed.
+// verbs reads all commands from their source.
 func verbs(t *testing.T) (names []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "command.go", nil, parser.SkipObjectResolution)
@@ -93,7 +93,7 @@ func verbs(t *testing.T) (names []string) {
 	return names
 }
 
-// Where nothing is needed nothing need be sent.
+// Commands without required values accept an empty body.
 func TestDecodeWithoutBody(t *testing.T) {
 	for _, c := range commands {
 		needs := map[string]bool{"nudge": true, "send-keys": true, "scale": true, "sling": true, "decide": true}[c.Verb()]
@@ -146,8 +146,8 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// A size that no pool can have is for the city to refuse, which knows the bounds; a wish to be given back to the check
-// has no size.
+// Decode accepts a size outside the bounds of a pool, because only the city knows them. A Scale with Auto has no
+// size.
 func TestDecodeScale(t *testing.T) {
 	for body, want := range map[string]city.Scale{
 		`{"size":0}`:                {Pool: "rig/worker"},
@@ -163,7 +163,7 @@ func TestDecodeScale(t *testing.T) {
 	}
 }
 
-// Whatever comes is a command or refused, and a command that came travels on as what it is.
+// Any input is decoded or refused, and a decoded command stays the same when it is encoded again.
 func FuzzDecode(f *testing.F) {
 	for _, c := range commands {
 		body, err := city.Encode(c)

@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// A cursor is what its text says, and there is one text for each.
+// ParseCursor and String are inverse, and each cursor has exactly one text.
 func TestCursor(t *testing.T) {
 	for text, want := range map[string]city.Cursor{
 		"":                       {},
@@ -36,7 +36,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// A tagged event is the event with its city beside it.
+// The JSON of a tagged event is that of the event with its city.
 func TestTagged(t *testing.T) {
 	data, err := json.Marshal(city.Tagged{City: "a", Event: events.Event{Seq: 7, Type: "agent.started"}})
 	if err != nil {

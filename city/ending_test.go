@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// What a stop waits for is told once each, and again where it has changed; of a large city not everybody is named.
+// A stop reports each thing that it waits for once, and again after a change. It does not name every agent of a large
+// city.
 func TestTelling(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	grace := at.Add(5 * time.Second)
@@ -43,7 +44,7 @@ func TestTelling(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	tell("")
-	// who is left is named, also where there were too many to be named before
+	// remaining agents are named, even if there were too many to name them before
 	s.Agents = s.Agents[len(s.Agents)-2:]
 	tell("waits for m98: stopping since 12:00:00, \nwaits for m99: stopping since 12:00:00, ")
 	tell("")

@@ -17,7 +17,7 @@ func post() *city.Snapshot {
 	}
 }
 
-// A name stands for one agent or pool, or, where it is neither, for a person; never for one of several by chance.
+// A name is that of one agent or pool, or else of a person. An ambiguous name is never resolved by chance.
 func TestAddress(t *testing.T) {
 	s := post()
 	for name, want := range map[string]string{
@@ -44,7 +44,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// Every message is counted for somebody: an agent, the members of a pool, or people.
+// Every message is counted for its recipient: an agent, the members of a pool, or people.
 func TestCountMail(t *testing.T) {
 	s := post()
 	s.CountMail(city.MailTally{

@@ -27,7 +27,7 @@ func record(f *citytest.Fake, n int) {
 	}
 }
 
-// reader is a merged stream that is read when a test says so.
+// reader is a merged stream that reads on request of the test.
 type reader struct {
 	next func() (city.Tagged, error, bool)
 	end  func()
@@ -38,7 +38,7 @@ func merged(ctx context.Context, d city.Directory, from city.Cursor) reader {
 	return reader{next, stop}
 }
 
-// read gives the next n events as "city:seq".
+// read returns the next n events as "city:seq".
 func (r reader) read(t *testing.T, n int) string {
 	t.Helper()
 	var got []string
@@ -63,7 +63,7 @@ func wantRead(t *testing.T, r reader, want string) {
 	}
 }
 
-// What happened comes in the order of the clock, then what happens; cities join, leave and are started again.
+// History is sorted by time and followed by new events, while cities join, leave and restart.
 func TestMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -103,7 +103,7 @@ func TestMerged(t *testing.T) {
 	})
 }
 
-// Cities that are in no cursor are read from their ends.
+// Cities that are not in the cursor are read from the end of their logs.
 func TestMergedFromTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -131,7 +131,8 @@ func TestMergedFromTheEnd(t *testing.T) {
 	})
 }
 
-// A city that comes late has a past of its own, which is not poured into streams that are open: they have its start, and word of the rest.
+// The earlier events of a city that joins late do not flood open streams: these get its start, and a gap for the
+// rest.
 func TestMergedLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -155,7 +156,7 @@ func TestMergedLate(t *testing.T) {
 		wantRead(t, r, "c:503, c:504")
 		record(c, 1)
 		wantRead(t, r, "c:505")
-		// One that is only started again goes on where it was, however long that took.
+		// A city that only restarts continues at its position, even after a long time.
 		m.Be("c", city.CityStopped, "")
 		record(c, 1)
 		time.Sleep(time.Hour)
@@ -164,7 +165,7 @@ func TestMergedLate(t *testing.T) {
 	})
 }
 
-// holey is a city whose log has lost some events.
+// holey is a city with a log that has lost some events.
 type holey struct {
 	city.Control
 	lost func(seq uint64) bool
@@ -180,7 +181,8 @@ func (h holey) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 	}
 }
 
-// N8: what a log does not have is said, and so is a cursor that is not from it; another city by a known name is read anew.
+// Events that are missing in a log are reported, and so is a cursor beyond it. Another city with a known name is read
+// from its start (N8).
 func TestMergedGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -205,7 +207,7 @@ func TestMergedGaps(t *testing.T) {
 	})
 }
 
-// stuck is a city that does not say what has happened.
+// stuck is a city that does not return its events.
 type stuck struct{ city.Control }
 
 func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, error) {
@@ -213,7 +215,7 @@ func (s stuck) History(ctx context.Context, _ events.Query) ([]events.Event, err
 	return nil, ctx.Err()
 }
 
-// A city that does not answer holds the others up for a moment, once.
+// A city that does not answer delays the others for a moment, and only once.
 func TestMergedStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -238,7 +240,7 @@ func TestMergedStuck(t *testing.T) {
 	})
 }
 
-// dead is a city that never answers, whatever the patience of who asks.
+// dead is a city that never answers, even after the caller's deadline.
 type dead struct {
 	city.Control
 	free chan struct{}
@@ -249,7 +251,7 @@ func (d dead) History(context.Context, events.Query) ([]events.Event, error) {
 	return nil, errors.New("too late")
 }
 
-// A stream ends though a city never answers.
+// A stream ends even if a city never answers.
 func TestMergedDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -266,12 +268,12 @@ func TestMergedDead(t *testing.T) {
 	})
 }
 
-// broken is a city with a fault in its log.
+// broken is a city that panics when its log is read.
 type broken struct{ city.Control }
 
 func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
 
-// A fault in one city is told, now and then, and is not the end of the others.
+// A panic in one city is reported occasionally, and does not end the events of the others.
 func TestMergedFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -307,7 +309,7 @@ func TestMergedFault(t *testing.T) {
 	})
 }
 
-// counting is a city that counts the events which somebody takes.
+// counting is a city that counts the events that are read.
 type counting struct {
 	city.Control
 	n *atomic.Int64
@@ -324,7 +326,7 @@ func (c counting) Events(ctx context.Context, after uint64) iter.Seq2[events.Eve
 	}
 }
 
-// A reader that stands still has one event of each city waiting for it, however many happen.
+// If a reader stalls, only one event of each city waits for it.
 func TestMergedSlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -347,7 +349,7 @@ func TestMergedSlowReader(t *testing.T) {
 	})
 }
 
-// However slowly it is read, what happened before comes in the order of the clock.
+// However slow the reader is, history is sorted by time.
 func TestMergedSlowReaderInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -388,7 +390,8 @@ func TestMergedEnds(t *testing.T) {
 	}
 }
 
-// Whatever happens to cities and to readers, who goes on from where he was has every event of each city once, in order.
+// For any sequence of events in cities and readers: a reader that resumes gets every event of each city once, in
+// order.
 func TestMergedHistories(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a bead refuses is typed into no terminal.
+// A text that a bead refuses is not typed into a terminal.
 func TestTidy(t *testing.T) {
 	for _, text := range []string{"ls\x1b[A", "a\x03", "\u202egnp", "zero\u200bwidth", "\u009b31m", "\xff"} {
 		_, err := Tidy(Nudge{Agent: "a", Text: text})
@@ -25,7 +25,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// A text that cannot be typed is refused by what is wrong with it, not by the rules for beads.
+// The error for a text that cannot be typed describes the text, without mentioning the rules for beads.
 func TestTidyRefusesControls(t *testing.T) {
 	_, err := Tidy(Nudge{Text: "a\x03"})
 	const want = "cannot type the text: it has the character U+0003 in line 1, which is invisible or hides others: remove it"

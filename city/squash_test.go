@@ -11,8 +11,8 @@ import (
 	"gcity/city/citytest"
 )
 
-// wisped is a city in which an agent works at wisps: one that is over, one that is not, one by which a bead of its own is done;
-// besides a molecule that is no wisp, and a wisp of somebody else.
+// wisped is a city with an agent that has wisps: a finished one, an unfinished one, and one that describes how to do
+// its bead. It also has a molecule that is not a wisp, and a wisp of another agent.
 func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
 	c = citytest.NewTown()
 	create := func(b beads.Bead) string {
@@ -47,7 +47,7 @@ func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
 	return c, over, goes, behind
 }
 
-// A wisp that is over leaves a digest, one, wherever somebody was cut off; what is open stays open.
+// A finished wisp leaves exactly one digest, after an interruption at any point too. Open work stays open.
 func TestSquash(t *testing.T) {
 	for cut := range 5 { // how many writes succeed before the first try ends
 		c, over, goes, behind := wisped(t)
@@ -100,7 +100,7 @@ func TestSquash(t *testing.T) {
 
 var errCut = errors.New("cut off")
 
-// limited is a city that takes so many commands, and then no more.
+// limited is a city that accepts a number of commands and then refuses all others.
 type limited struct {
 	city.Control
 	left *int

@@ -9,8 +9,8 @@ import (
 	"gcity/city"
 )
 
-// The steps of a molecule are found by whoever has it, or has what is done by it, and by nobody else; those of one that nobody
-// has are found by all.
+// The steps of a molecule are found by the agent that has it, or has the bead that it describes, and by no other
+// agent. If no agent has it, all agents find them.
 func TestSteps(t *testing.T) {
 	s := fake.New("tw")
 	put := func(b beads.Bead) string {
