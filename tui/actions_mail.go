@@ -2,12 +2,14 @@ package tui
 
 import (
 	"cmp"
+	"strings"
 
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -20,61 +22,77 @@ const (
 func mailActions() []action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
-	by := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { m.dialogs.inbox().move(n); return nil }
-	}
 	return []action{
-		{ID: "mail.show", Key: keymap.Bind("show mail for people, or all mail", "L"),
-			Short: "mail", In: global, Why: needCity, Run: showInbox},
+		{ID: "mail.show", Key: keymap.Bind("go to Mail", "L"), Short: "mail", In: global,
+			Run: func(m *model) []feed.Effect { focusOn(m, panel.IDMail); return nil }},
 		{ID: mailID,
 			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
 			In:  global, Why: needAddressees, Run: askMailTo},
 		{ID: slingID, Key: keymap.Bind("hand work to the agent or the pool, and notify it", "B"),
 			In: global, Why: needTaker, Run: askSling},
 
-		{ID: "mail.down", Key: keymap.Bind("down", "j", "down"), In: k, Run: by(1)},
-		{ID: "mail.up", Key: keymap.Bind("up", "k", "up"), In: k, Run: by(-1)},
-		{ID: "mail.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: k,
-			Run: by(10)},
-		{ID: "mail.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: k, Run: by(-10)},
-		{ID: "mail.first", Key: keymap.Bind("to the beginning", "g", "home"), In: k,
-			Run: by(-widget.Far)},
-		{ID: "mail.last", Key: keymap.Bind("to the end", "G", "end"), In: k, Run: by(widget.Far)},
-		{ID: "mail.read", Key: keymap.Bind("read it", "enter", "d"), In: k, Why: needMail,
-			Run: openMail},
-		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), In: k, Why: needMailVerb,
-			Run: onMail(reply)},
-		{ID: "mail.archive", Key: keymap.Bind("archive it", "A"), In: k, Why: needMailVerb,
-			Run: onMail(archive)},
-		{ID: "mail.unread", Key: keymap.Bind("mark as unread, or undo archiving",
-			"u"),
-			In: k, Why: needUnread, Run: markUnread},
-		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), In: k, Why: needWritable,
-			Run: askRecipient},
-		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "o"), In: k,
-			Run: toggleOthers},
+		{ID: "agent.inbox", Key: keymap.Bind("show the agent's mail"), In: global, Why: needAgent,
+			Run: goFor(panel.IDMail, "to:")},
+		{ID: "agent.work", Key: keymap.Bind("show the agent's work"), In: global, Why: needAgent,
+			Run: goFor(panel.IDWork, "assignee:")},
+
+		{ID: "mail.read", Key: keymap.Bind("read the message", "enter"), Short: "read", In: k,
+			Why: needMail, Run: openMail},
+		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), Short: "reply", In: k,
+			Why: needMailVerb, Run: onMail(reply)},
+		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), Short: "new", In: k,
+			Why: needWritable, Run: askRecipient},
+		{ID: "mail.archive", Key: keymap.Bind("archive the message", "A"), Short: "archive", In: k,
+			Why: needMailVerb, Run: archiveListed},
+		{ID: "mail.unread", Key: keymap.Bind("mark as unread, or undo archiving", "u"),
+			Short: "unread", In: k, Why: needUnread, Run: markUnread},
+		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
+			Short: "all mail", In: k, Run: toggleOthers},
+		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or gets the message", "."),
+			In: k, Why: needMailAgent, Run: func(m *model) []feed.Effect {
+				return grantOne(m, panel.Request{Visit: m.Mail.Agent()})
+			}},
 		{ID: "mail.refresh", Key: keymap.Bind("refresh", "ctrl+r"), In: k,
-			Run: refreshMail},
-		{ID: "mail.verbs", Key: keymap.Bind("show all verbs for the message", "x"), In: k,
-			Why: needMail,
-			Run: showVerbs},
-		{ID: "mail.yank", Key: keymap.Bind("copy from the message", "y"), In: k, Why: needMail,
-			Run: showCopies},
-		{ID: "mail.close", Key: keymap.Bind("close", "esc", "q", "L", "ctrl+c"), In: k,
-			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InMail); return nil }},
+			Run: func(m *model) []feed.Effect { m.Mail.Outdated(); return nil }},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
 			Why: ofLetter(needWritable), Run: fromLetter(reply)},
 		{ID: "reader.archive", Key: keymap.Bind("from a message: archive it", "A"), In: r,
-			Why: ofLetter(needWritable), Run: fromLetter(archive)},
+			Why: ofLetter(needWritable), Run: fromLetter(func(m *model,
+				l mail.Message) []feed.Effect {
+				return archive(m, l)
+			})},
 	}
 }
 
+// goFor returns an action that goes to a panel and filters it by the selected agent.
+func goFor(to panel.ID, field string) func(*model) []feed.Effect {
+	return func(m *model) []feed.Effect {
+		return grantOne(m, panel.Request{Go: to, Filter: field + selected(m).Name})
+	}
+}
+
+// pointedMail returns the message under the cursor of Mail, or nil.
+func pointedMail(m *model) *panel.MailRow {
+	if m.focus != panel.IDMail {
+		return nil
+	}
+	return m.Mail.Pointed()
+}
+
 func needMail(m *model) string {
-	if m.dialogs.inbox() == nil || m.dialogs.inbox().under() == nil {
-		return "no mail is selected"
+	if pointedMail(m) == nil {
+		return noneIn(m, m.Mail)
 	}
 	return ""
+}
+
+func needMailAgent(m *model) string {
+	why := needMail(m)
+	if why == "" && m.Mail.Agent() == "" {
+		return "it is from no agent and for no agent"
+	}
+	return why
 }
 
 func needMailVerb(m *model) string { return cmp.Or(needWritable(m), needMail(m)) }
@@ -84,7 +102,7 @@ func needUnread(m *model) string {
 	switch {
 	case undoable(m):
 		return ""
-	case why == "" && !m.dialogs.inbox().under().Read:
+	case why == "" && !pointedMail(m).Read:
 		return "it is already unread"
 	}
 	return why
@@ -103,11 +121,11 @@ func ofLetter(why func(*model) string) func(*model) string {
 // onMail returns an action that runs do on the message under the cursor.
 func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
-		l := m.dialogs.inbox().under()
+		l := pointedMail(m)
 		if l == nil {
 			return nil
 		}
-		return do(m, *l)
+		return do(m, l.Message)
 	}
 }
 
@@ -124,33 +142,32 @@ func fromLetter(do func(*model, mail.Message) []feed.Effect) func(*model) []feed
 }
 
 func toggleOthers(m *model) []feed.Effect {
-	m.dialogs.inbox().others = !m.dialogs.inbox().others
-	listMail(m)
+	m.Mail.Others = !m.Mail.Others
+	m.refill()
 	return nil
 }
 
-// refreshMail requests the mail again, once a request in progress has been answered.
-func refreshMail(m *model) []feed.Effect {
-	if m.dialogs.inbox().stale = true; m.dialogs.inbox().asked == 0 {
-		askMail(m)
-	}
-	return nil
+// listMail lists the mail again after it has changed here.
+func listMail(m *model) {
+	m.Mail.Update(m.env())
+	m.keepUp()
 }
 
 // openMail shows a message over the list. It marks the message as read only if it is for people: an agent's unread
 // mail must stay unread for the agent.
 func openMail(m *model) []feed.Effect {
-	l := m.dialogs.inbox().under()
+	l := pointedMail(m)
 	if l == nil {
 		return nil
 	}
-	own := *l
+	own := l.Message
 	m.read(&reader{Title: widget.Plain(own.ID), About: &own,
-		Lines: func(w int) []string { return widget.WrapAll(mailDetails(m, &own), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(panel.MailDetails(m.env(), &own), w) }})
 	if own.Read || m.mode == ReadOnly || m.snap == nil || !m.snap.ForPeople(own.To) {
 		return nil
 	}
-	m.dialogs.inbox().mark(own.ID, true)
+	m.Mail.SetRead(own.ID, true)
+	listMail(m)
 	m.actions++
 	return []feed.Effect{feed.RunTasks{ID: m.actions, Title: "reading",
 		Errands: []feed.Task{feed.ReadMail{ID: own.ID}},
@@ -161,34 +178,67 @@ func markUnread(m *model) []feed.Effect {
 	if undoable(m) {
 		return takeBack(m)
 	}
-	l := m.dialogs.inbox().under()
+	l := pointedMail(m)
 	if l == nil {
 		return nil
 	}
-	m.dialogs.inbox().mark(l.ID, false)
+	m.Mail.SetRead(l.ID, false)
+	listMail(m)
 	return carry(m, "marking", widget.Plain(l.ID)+" as unread",
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
-// archive archives a message and offers undo. It asks first if the message is for an agent that has not read it.
-func archive(m *model, l mail.Message) []feed.Effect {
-	q := question{title: "Archive " + widget.Plain(l.ID) + "?",
-		body: []string{widget.Plain(l.Subject)}, verb: "archive it",
-		do: func(m *model) []feed.Effect {
-			todo := send(m, "archiving", widget.Plain(l.ID), feed.ArchiveMail{ID: l.ID})
-			open := beads.StatusOpen
-			m.undo = undo{id: m.status.id, what: "archiving " + widget.Plain(l.ID),
-				until: m.now.Add(undoFor),
-				commands: []city.Command{city.UpdateBead{ID: l.ID,
-					Patch: beads.Patch{Status: &open}}}}
-			drop(m, l.ID)
-			return todo
-		}}
-	if !l.Read && m.snap != nil && !m.snap.ForPeople(l.To) {
-		q.body = append(q.body, widget.Plain(l.To)+
-			" has not read it and will not see it any more.")
+// archive archives messages and offers undo. It asks first if agents have not read some of them.
+func archive(m *model, all ...mail.Message) []feed.Effect {
+	what := widget.Plain(all[0].ID)
+	if len(all) > 1 {
+		what = widget.Count(len(all), "message")
+	}
+	q := question{title: "Archive " + what + "?", verb: "archive it", count: len(all)}
+	var tasks []feed.Task
+	var back []city.Command
+	var unread []string
+	open := beads.StatusOpen
+	for _, l := range all {
+		tasks = append(tasks, feed.ArchiveMail{ID: l.ID})
+		back = append(back, city.UpdateBead{ID: l.ID, Patch: beads.Patch{Status: &open}})
+		q.body = append(q.body, widget.Plain(l.Subject))
+		if !l.Read && m.snap != nil && !m.snap.ForPeople(l.To) {
+			unread = append(unread, widget.Plain(l.To))
+		}
+	}
+	q.do = func(m *model) []feed.Effect {
+		todo := send(m, "archiving", what, tasks...)
+		m.undo = undo{id: m.status.id, what: "archiving " + what,
+			until: m.now.Add(undoFor), commands: back}
+		m.Mail.Marks = map[string]bool{}
+		for _, l := range all {
+			m.Mail.Drop(l.ID)
+		}
+		listMail(m)
+		return todo
+	}
+	if len(unread) > 0 {
+		has := " has"
+		if len(unread) > 1 {
+			has = " have"
+		}
+		q.body = append(q.body, strings.Join(unread, ", ")+has+
+			" not read it and will not see it any more.")
 		ask(m, q)
 		return nil
 	}
 	return perhaps(m, q)
+}
+
+// archiveListed archives the marked messages, else the one under the cursor.
+func archiveListed(m *model) []feed.Effect {
+	var all []mail.Message
+	for _, r := range m.Mail.Targets() {
+		all = append(all, r.Message)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return archive(m, all...)
 }

@@ -77,9 +77,5 @@ func takeFound(m *model, f feed.FoundBeads) {
 			takeReady(m, list, ready, f)
 		}
 	}
-	if m.dialogs.inbox() != nil && m.dialogs.inbox().asked == f.ID {
-		takeMail(m, f)
-		mailChanged(m)
-	}
 	tellLists(m, f)
 }

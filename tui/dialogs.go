@@ -9,7 +9,6 @@ import (
 	"gcity/tui/dialog"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
-	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -59,27 +58,6 @@ func (d *dialogs) prompt() *prompt {
 func (d *dialogs) composer() *composer {
 	c, _ := d.In(keymap.InComposer).(*composer)
 	return c
-}
-
-// listDialog is a dialog that lists things of the city and has verbs for them.
-type listDialog interface {
-	dialog.Dialog[task]
-	subject() panel.Ref
-	copies() []panel.Copied
-}
-
-// list returns the open list, or nil.
-func (d *dialogs) list() listDialog {
-	if k := d.inbox(); k != nil {
-		return k
-	}
-	return nil
-}
-
-// inbox returns the list of mail, or nil.
-func (d *dialogs) inbox() *inbox {
-	k, _ := d.In(keymap.InMail).(*inbox)
-	return k
 }
 
 // foot returns what is typed at the foot of the screen, or nil.
@@ -192,10 +170,6 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	switch {
 	case m.dialogs.covers():
 		f := m.dialogs.Top().Draw(m.canvas())
-		return f.Title, f.Lines, f.W, f.X, f.Y
-	case m.dialogs.inbox() != nil && m.typing() || m.dialogs.prompt() != nil:
-	case m.dialogs.list() != nil:
-		f := m.dialogs.list().Draw(m.canvas())
 		return f.Title, f.Lines, f.W, f.X, f.Y
 	}
 	return "", nil, 0, -1, -1

@@ -159,6 +159,7 @@ func TestAnEditorThatFails(t *testing.T) {
 func TestEditFromTheDetails(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("x")
+	s.typeIn("edit")
 	s.shows("edit the configuration: open it in")
 	s.press("esc", "d")
 	choose(s.m, "scout")

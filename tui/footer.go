@@ -69,7 +69,7 @@ func footer(m *model, w int) string {
 			keys = append(keys, a)
 		}
 	}
-	if m.typing() || m.dialogs.covers() || listOpen(m) {
+	if m.typing() || m.dialogs.covers() {
 		return l.Fill(w)
 	}
 	if m.zone() != keymap.InLists { // actions of this panel only come first
@@ -181,6 +181,10 @@ func footText(m *model, a *action) string {
 		return "crashes"
 	case a.ID == "fleet.suspend" && chosenCity(m) != nil && chosenCity(m).Brief.Suspended:
 		return "resume"
+	case a.ID == "mail.others" && m.Mail.Others:
+		return "for people"
+	case a.ID == "mail.unread" && undoable(m):
+		return "undo"
 	case a.ID == "rig.toggle" && m.Rigs.Suspended():
 		return "resume"
 	case a.ID == "view.attention" && m.attention:

@@ -192,7 +192,7 @@ func scenes() map[string]func(s *stage) {
 		},
 		"mail":        func(s *stage) { withAll(s); withMail(s); s.press("L"); s.find(someMail(), ""); s.press("j") },
 		"mail-none":   func(s *stage) { s.press("L"); s.find(nil, "") },
-		"mail-others": func(s *stage) { withAll(s); withMail(s); s.press("L"); s.find(someMail(), ""); s.press("o") },
+		"mail-others": func(s *stage) { withAll(s); withMail(s); s.press("L"); s.find(someMail(), ""); s.press("t") },
 		"mail-read":   func(s *stage) { withAll(s); withMail(s); s.press("L"); s.find(someMail(), ""); s.press("enter") },
 		"mail-reply": func(s *stage) {
 			withAll(s)

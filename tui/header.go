@@ -80,6 +80,14 @@ func header(m *model, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
+// unread returns the number of unread messages for people.
+func unread(m *model) int {
+	if m.snap == nil {
+		return 0
+	}
+	return max(0, m.snap.Mail.Unread)
+}
+
 // mailBadge returns the number of unread messages for people, or "".
 func mailBadge(m *model, w int) string {
 	n := unread(m)

@@ -64,7 +64,7 @@ func (s *stage) wantsErrands(want ...feed.Task) {
 func mailed(t *testing.T) *stage {
 	s := automated(t, 120, 40)
 	withMail(s)
-	s.press("L")
+	s.press("9")
 	s.find(someMail(), "")
 	return s
 }
@@ -78,16 +78,56 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.press("L")
 	s.shows("loading")
 	s.find(someMail(), "")
-	s.shows("Mail 3, 2 unread", "May I use the spare machine?", "shop/reviewer", "to ann")
+	s.shows("9 Mail 3 (2 unread)", "May I use the spare machine?", "shop/reviewer", "ann")
 	s.hides("the retry test is mine", "have you seen my brush?")
-	s.press("o")
-	s.shows("All mail 5", "to pool:worker", "to builder")
-	s.press("G", "o", "k")
-	if s.m.dialogs.inbox().chosen != "gc-229" {
-		t.Errorf("the cursor is on %s", s.m.dialogs.inbox().chosen)
+	s.press("t")
+	s.shows("the retry test is mine", "have you seen my brush?", "pool:worker", "t for people")
+	s.press("G", "t", "k")
+	if s.m.Mail.Chosen != "gc-229" {
+		t.Errorf("the cursor is on %s", s.m.Mail.Chosen)
 	}
 	s.press("esc")
 	s.hides("May I use")
+}
+
+// The inbox of an agent is a filter, which its row leads to; mail is sorted by its sender, recipient and need.
+func TestMailIsFilteredAndSorted(t *testing.T) {
+	ids := func(s *stage) (all []string) {
+		for _, r := range s.m.Mail.Visible() {
+			all = append(all, r.ID)
+		}
+		return all
+	}
+	for text, want := range map[string][]string{
+		"to:builder": {"gc-228"}, "from:worker": {"gc-230"}, "state:unread": {"gc-231", "gc-229"}, "spare": {"gc-231"}, "to:ann": {"gc-227"}, "nothing like it": nil,
+	} {
+		s := mailed(t)
+		s.press("/")
+		s.typeIn(text)
+		s.press("enter")
+		if got := ids(s); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+	s := mailed(t)
+	s.press("t", "o")
+	if got := ids(s); !slices.Equal(got, []string{"gc-231", "gc-230", "gc-229", "gc-228", "gc-227"}) {
+		t.Errorf("by need: %v", got)
+	}
+	s.press("o")
+	if got := ids(s); !slices.Equal(got, []string{"gc-231", "gc-228", "gc-227", "gc-229", "gc-230"}) {
+		t.Errorf("by sender: %v", got)
+	}
+	s.press("!")
+	if got := ids(s); !slices.Equal(got, []string{"gc-231", "gc-229"}) {
+		t.Errorf("attention need %v", got)
+	}
+	s = mailed(t)
+	s.choose("builder")
+	s.line("agent.inbox", "enter")
+	if got := ids(s); !slices.Equal(got, []string{"gc-228"}) {
+		t.Errorf("builder's mail is %v", got)
+	}
 }
 
 // What people add to mail of their own goes to whom it went, and not back to them.
@@ -96,7 +136,8 @@ func TestReplyToOwnMail(t *testing.T) {
 	withMail(s)
 	s.press("L")
 	s.find(nil, "")
-	s.press("o", "ctrl+r")
+	s.wait(2 * time.Second)
+	s.press("t", "ctrl+r")
 	own := mail.New(mail.Message{From: mail.Person, To: "builder", Subject: "take the spare machine"})
 	own.ID, own.CreatedAt, own.Status = "gc-232", epoch, beads.StatusOpen
 	s.find(append(someMail(), own), "")
@@ -111,6 +152,7 @@ func TestReplyToOwnMail(t *testing.T) {
 func TestInboxFollows(t *testing.T) {
 	s := mailed(t)
 	s.press("j")
+	s.wait(2 * time.Second)
 	s.change(func(n *city.Snapshot) { n.Mail.Total++; n.Mail.Unread++ })
 	if _, asks := effectOf[feed.QueryBeads](s); !asks {
 		t.Fatal("it is not looked at anew")
@@ -118,12 +160,13 @@ func TestInboxFollows(t *testing.T) {
 	fresh := mail.New(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
 	fresh.ID, fresh.CreatedAt, fresh.Status = "gc-240", epoch, beads.StatusOpen
 	s.find(append(someMail(), fresh), "")
-	if s.shows("hello"); s.m.dialogs.inbox().chosen != "gc-229" || s.m.dialogs.inbox().rows[0].ID != "gc-240" {
-		t.Errorf("the cursor is on %s, the first is %s", s.m.dialogs.inbox().chosen, s.m.dialogs.inbox().rows[0].ID)
+	if s.shows("hello"); s.m.Mail.Chosen != "gc-229" || s.m.Mail.Visible()[0].ID != "gc-240" {
+		t.Errorf("the cursor is on %s, the first is %s", s.m.Mail.Chosen, s.m.Mail.Visible()[0].ID)
 	}
-	s.press("ctrl+r", "ctrl+r")
+	s.wait(2 * time.Second)
+	s.press("ctrl+r")
 	s.find(nil, "the store does not answer")
-	s.shows("cannot be read: the store does not answer", "hello")
+	s.shows("cannot be read", "hello")
 }
 
 // Whoever reads people's mail has read it; an agent's mail stays unread for the agent, whoever looks at it.
@@ -142,7 +185,7 @@ func TestReadingMail(t *testing.T) {
 	s.wantsErrands()
 	s.press("esc", "u")
 	s.wants(city.UpdateBead{ID: "gc-231", Patch: mail.UnreadPatch()})
-	s.press("o", "j", "enter")
+	s.press("t", "j", "enter")
 	s.wantsErrands()
 	s.shows("the retry test is mine", "It has no text.")
 	s.press("esc", "k", "enter")
@@ -160,7 +203,7 @@ func TestReplyingToMail(t *testing.T) {
 	s.typeIn("blue is out")
 	s.press("enter")
 	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: May I use the spare machine?", Text: "yes\nblue is out", Thread: "gc-231", ReplyTo: "gc-231"}})
-	s.shows("Mail 3", "sending mail to builder")
+	s.shows("9 Mail 3", "sending mail to builder")
 	if len(s.m.drafts) != 0 {
 		t.Errorf("drafts are left: %+v", s.m.drafts)
 	}
@@ -233,7 +276,7 @@ func TestMailByName(t *testing.T) {
 	s.press("enter", "x", "enter")
 	s.shows("mail to ann, \"x\"")
 	s.press("esc")
-	s.shows("Mail 3")
+	s.shows("May I use")
 }
 
 // What is put away is gone from the list at once, and there again for as long as it can be undone; what an agent has not
@@ -243,15 +286,15 @@ func TestArchivingMail(t *testing.T) {
 	s.press("A")
 	s.wantsErrands(feed.ArchiveMail{ID: "gc-231"})
 	s.hides("May I use")
-	if s.m.dialogs.inbox().chosen != "gc-229" {
-		t.Errorf("the cursor is on %q", s.m.dialogs.inbox().chosen)
+	if s.m.Mail.Chosen != "gc-229" {
+		t.Errorf("the cursor is on %q", s.m.Mail.Chosen)
 	}
 	s.press("u")
 	open := beads.StatusOpen
 	s.wants(city.UpdateBead{ID: "gc-231", Patch: beads.Patch{Status: &open}})
-	s.press("o")
+	s.press("t")
 	s.press("g")
-	for s.m.dialogs.inbox().chosen != "gc-230" {
+	for s.m.Mail.Chosen != "gc-230" {
 		s.press("j")
 	}
 	s.press("A")
@@ -259,6 +302,11 @@ func TestArchivingMail(t *testing.T) {
 	s.shows("pool:worker has not read it")
 	s.press("y")
 	s.wantsErrands(feed.ArchiveMail{ID: "gc-230"})
+	s.press("t", "*", "A")
+	d, _ := effectOf[feed.RunTasks](s)
+	if len(d.Errands) != 2 || len(s.m.Mail.Visible()) != 0 {
+		t.Errorf("of marked messages: %+v, left %d", d, len(s.m.Mail.Visible()))
+	}
 }
 
 // Who only looks reads mail and leaves it as it is.

@@ -51,9 +51,6 @@ func actsOn(m *model, k panel.Kind) bool { return m.worked().Subject().Kind == k
 
 // subject returns what verbs act on.
 func (m *model) subject() panel.Ref {
-	if k := m.dialogs.list(); k != nil {
-		return k.subject()
-	}
 	return m.worked().Subject()
 }
 

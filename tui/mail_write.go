@@ -52,7 +52,7 @@ func addressees(m *model) []string {
 		for _, p := range m.Pools.Targets() {
 			all = append(all, mail.PoolPrefix+p.Name)
 		}
-	case panel.KindAutomation, panel.KindRig, panel.KindBead:
+	case panel.KindAutomation, panel.KindRig, panel.KindBead, panel.KindMessage:
 	default:
 		for _, r := range targets(m) {
 			all = append(all, r.Name)
@@ -190,14 +190,9 @@ func mailNames(m *model, _ []string) []word {
 			Note: w.Note + ", any of its members"})
 	}
 	people := []string{mail.Person}
-	if m.dialogs.inbox() != nil {
-		for i := range m.dialogs.inbox().all {
-			for _, name := range []string{m.dialogs.inbox().all[i].From,
-				m.dialogs.inbox().all[i].To} {
-				if m.snap != nil && m.snap.ForPeople(name) && !slices.Contains(people, name) {
-					people = append(people, name)
-				}
-			}
+	for _, name := range m.Mail.People(m.snap) {
+		if name != mail.Person {
+			people = append(people, name)
 		}
 	}
 	for _, name := range people {

@@ -8,7 +8,6 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
-	"gcity/tui/widget"
 )
 
 // menuActions returns the actions that open lists of verbs and of copyable texts.
@@ -25,9 +24,6 @@ func menuActions() []action {
 }
 
 func nouns(m *model) []string {
-	if listOpen(m) {
-		return []string{string(m.subject().Kind)}
-	}
 	p := m.worked()
 	if a := p.About(); a.Proxy == "" || a.Follows || m.Agents.Has(p.Agent()) {
 		return a.Nouns
@@ -39,8 +35,6 @@ func nouns(m *model) []string {
 func subjectTitle(m *model) string {
 	title := ""
 	switch p := m.worked(); {
-	case listOpen(m):
-		title = widget.Plain(m.subject().Name)
 	case p.About().Kind == panel.KindAgent:
 		if rows := targets(m); len(rows) > 0 {
 			title = targetNames(rows)
@@ -54,7 +48,7 @@ func subjectTitle(m *model) string {
 // showVerbs lists all actions for the selection.
 func showVerbs(m *model) []feed.Effect {
 	title := subjectTitle(m)
-	if r := stoodFor(m); r != nil && !listOpen(m) {
+	if r := stoodFor(m); r != nil {
 		title += " and " + r.Shown
 	}
 	f := &finder{Title: "Verbs for " + title, None: "No verb has this name.", Reasons: true}
@@ -62,10 +56,7 @@ func showVerbs(m *model) []feed.Effect {
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
 		noun, _, _ := strings.Cut(a.ID, ".")
-		if here := hasVerb(m, a) && !elsewhere(m, a); !here && !listOpen(m) {
-			continue
-		}
-		if listOpen(m) && (!slices.Contains(a.In, sheetZone(m)) || noun+".verbs" == a.ID) {
+		if here := hasVerb(m, a) && !elsewhere(m, a); !here {
 			continue
 		}
 		pools := m.subject().Kind == panel.KindPool
@@ -94,9 +85,4 @@ func movesAbout(a *action) bool {
 	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
 	return strings.HasPrefix(a.ID, "agent.mark") ||
 		slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
-}
-
-// sheetZone returns the zone of the open list.
-func sheetZone(m *model) keymap.Zone {
-	return m.dialogs.list().Zone()
 }

@@ -385,7 +385,7 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 
 // A sheet that covers the whole screen says itself that what stands in it is old.
 func TestASheetOfACityThatIsGone(t *testing.T) {
-	for _, key := range []string{"d", "c", "L"} {
+	for _, key := range []string{"d", "c"} {
 		s := newStage(t, Options{Mode: Joined})
 		s.size(80, 24)
 		s.hear(feed.News{Snap: demoSnapshot(epoch)})

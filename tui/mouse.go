@@ -81,11 +81,8 @@ func areaAt(m *model, x, y int) *area {
 
 // covered reports whether a dialog covers the panels, or a line is being typed: then a click is not for the panels.
 func covered(m *model) bool {
-	return m.dialogs.covers() || listOpen(m) || m.typing()
+	return m.dialogs.covers() || m.typing()
 }
-
-// listOpen reports whether a list in a dialog covers the panels.
-func listOpen(m *model) bool { return m.dialogs.list() != nil }
 
 // hand handles pastes and the mouse.
 func hand(m *model, msg any) (todo []feed.Effect) {
@@ -213,9 +210,6 @@ func roll(m *model, w wheel) {
 		return
 	case m.dialogs.covers():
 		m.dialogs.Top().Wheel(w.notches, m.canvas())
-		return
-	case m.dialogs.list() != nil:
-		m.dialogs.list().Wheel(w.notches, m.canvas())
 		return
 	}
 	if m.lobby {

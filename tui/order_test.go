@@ -107,7 +107,7 @@ func TestOrdersAreKept(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.press("o", "o", "O", "2", "o")
 	kept := s.m.orders()
-	if want := map[string]string{"agents": "age reversed", "pools": "need", "automations": "need", "rigs": "need", "work": "need"}; !maps.Equal(kept, want) {
+	if want := map[string]string{"agents": "age reversed", "pools": "need", "automations": "need", "rigs": "need", "work": "need", "mail": "age"}; !maps.Equal(kept, want) {
 		t.Errorf("kept is %v, want %v", kept, want)
 	}
 	kept["automations"] = "of a later version"

@@ -287,11 +287,11 @@ func TestTheListStaysWithThePane(t *testing.T) {
 func TestFocusGoesAround(t *testing.T) {
 	s := demo(t, 120, 40)
 	var seen []panel.ID
-	for range 7 {
+	for range 8 {
 		s.press("tab")
 		seen = append(seen, s.m.focus)
 	}
-	if !slices.Equal(seen, []panel.ID{panel.IDPools, panel.IDQuarantine, panel.IDAutomations, panel.IDEvents, panel.IDWork, panel.IDPeek, panel.IDAgents}) {
+	if !slices.Equal(seen, []panel.ID{panel.IDPools, panel.IDQuarantine, panel.IDAutomations, panel.IDEvents, panel.IDWork, panel.IDMail, panel.IDPeek, panel.IDAgents}) {
 		t.Errorf("tab goes %v", seen)
 	}
 	s.press("shift+tab")

@@ -16,7 +16,6 @@ func (m *model) relist() {
 	}
 	firedEnded(m)
 	runsChanged(m)
-	mailChanged(m)
 	dossierChanged(m)
 	readLetters(m)
 	discount(m)

@@ -54,7 +54,7 @@ func TestRegistry(t *testing.T) {
 func TestEveryBindingIsHandled(t *testing.T) {
 	open := map[keymap.Zone][]string{
 		keymap.Everywhere: {}, keymap.InLists: {"1"}, keymap.InPools: {"2"},
-		keymap.InAutomations: {"4"}, keymap.InWork: {"8"}, keymap.InMail: {"L"},
+		keymap.InAutomations: {"4"}, keymap.InWork: {"8"}, keymap.InMail: {"9"},
 		keymap.InEvents: {"5"}, keymap.InWatchdogs: {"6"}, keymap.InRigs: {"7"}, keymap.InPeek: {"0"},
 		keymap.InChoice: {"q"}, keymap.InReader: {"d"}, keymap.InFinder: {"?"},
 		keymap.InPrompt:   {"/"},
@@ -68,7 +68,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 				s.change(held("builder"))
 				s.change(withWatchdogs)
 				s.press(open[c]...)
-				s.find(someWork(), "")
+				s.find(append(someWork(), someMail()...), "")
 				if c == keymap.InFleet {
 					s = lobby(t, 120, 40, Options{})
 				}

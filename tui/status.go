@@ -59,10 +59,6 @@ func ended(m *model, r feed.Result) {
 	defer firedEnded(m)
 	undelivered(m, &r)
 	outdate(m) // any action may change work
-	if m.dialogs.inbox() != nil {
-		m.dialogs.inbox().stale = true
-		mailChanged(m)
-	}
 	if r.Quiet && len(r.Failures) == 0 {
 		return
 	}

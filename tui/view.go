@@ -137,8 +137,7 @@ func (m *model) footed(rule string, x, kind int) string {
 // stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.
 func (m *model) stack(places []place, w int) (lines []string, rules []int) {
 	for _, at := range places {
-		focus := at.panel == m.focus && !m.dialogs.covers() &&
-			(!listOpen(m) || m.typing())
+		focus := at.panel == m.focus && !m.dialogs.covers()
 		rule := 1
 		if focus {
 			rule = 2
@@ -242,7 +241,7 @@ func (m *model) present(p panel.Panel) bool {
 func (m *model) roomy() int {
 	w := 120
 	for _, p := range m.Panels {
-		if p.About().Optional && m.present(p) { // an optional panel adds a title
+		if a := p.About(); (a.Optional || a.Slot) && m.present(p) { // it adds a title
 			w += 24
 		}
 	}

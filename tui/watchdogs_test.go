@@ -153,7 +153,7 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 	s.press("6")
 	s.shows("6 Watchdogs 0", "No watchdogs: no agent's heartbeat", "[[watchdogs]]")
 	guarded(s)
-	if seen := ring(s); !slices.Equal(seen, []panel.ID{panel.IDPools, panel.IDQuarantine, panel.IDAutomations, panel.IDEvents, panel.IDWatchdogs, panel.IDRigs, panel.IDWork, panel.IDPeek, panel.IDAgents}) {
+	if seen := ring(s); !slices.Equal(seen, []panel.ID{panel.IDPools, panel.IDQuarantine, panel.IDAutomations, panel.IDEvents, panel.IDWatchdogs, panel.IDRigs, panel.IDWork, panel.IDMail, panel.IDPeek, panel.IDAgents}) {
 		t.Errorf("tab goes through %v", seen)
 	}
 }

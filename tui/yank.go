@@ -30,8 +30,6 @@ func needCopies(m *model) string {
 func copies(m *model) []panel.Copied {
 	var all []panel.Copied
 	switch p := m.worked(); {
-	case listOpen(m):
-		all = m.dialogs.list().copies()
 	case p.About().Kind == panel.KindAgent:
 		all = agentCopies(m)
 	default:

@@ -36,7 +36,7 @@ const (
 // dialogs returns the zones of dialogs and of the list of cities. Keys of other zones do not work there.
 func dialogs() []Zone {
 	return []Zone{
-		InChoice, InReader, InFinder, InMail, InFleet, InPrompt, InComposer,
+		InChoice, InReader, InFinder, InFleet, InPrompt, InComposer,
 	}
 }
 
@@ -46,7 +46,7 @@ func (c Zone) Dialog() bool { return slices.Contains(dialogs(), c) }
 // Zones returns the zones in the order of docs: panels first, then dialogs.
 func (r *Registry[H, E]) Zones() []Zone {
 	zones := []Zone{Everywhere, InLists, InPools, InAutomations, InEvents, InWatchdogs, InRigs,
-		InWork, InPeek}
+		InWork, InMail, InPeek}
 	for i := range r.Actions {
 		for _, c := range r.Actions[i].In {
 			if !c.Dialog() && !slices.Contains(zones, c) {
@@ -58,7 +58,7 @@ func (r *Registry[H, E]) Zones() []Zone {
 }
 
 // Apart reports whether a zone is a panel of things that verbs of agents do not apply to. There its own keys win.
-func (c Zone) Apart() bool { return c == InRigs || c == InWork }
+func (c Zone) Apart() bool { return c == InRigs || c == InWork || c == InMail }
 
 // Guard is how long a new dialog refuses keys, because they may be meant for the previous screen.
 const Guard = 300 * time.Millisecond

@@ -7,6 +7,7 @@ import (
 	"github.com/sahilm/fuzzy"
 
 	"gcity/tui/dialog"
+	"gcity/tui/widget"
 )
 
 // maxLines is the maximum number of rows with names of things.
@@ -73,8 +74,9 @@ func (v *Verb[H, E]) goesOn(h H, args []string) bool {
 // line returns the row of a line. If the line is not complete, the row has no Why and opens the palette again.
 func (t *Table[H, E]) line(h H, v *Verb[H, E], args []string, note string) Item[H, E] {
 	line := strings.Join(append([]string{v.Name}, args...), " ")
-	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: line, Line: line, Tail: note,
-		Why: func() string { return t.whyNot(h, v, args) },
+	item := Item[H, E]{Keys: t.KeysOf(v.ID), Title: widget.Plain(line), Line: line,
+		Tail: widget.Plain(note),
+		Why:  func() string { return t.whyNot(h, v, args) },
 		Run: func(h H) []E {
 			todo, why := t.Run(h, line)
 			if why != "" {

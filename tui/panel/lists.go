@@ -16,6 +16,7 @@ type Lists struct {
 	Watchdogs   *Watchdogs
 	Rigs        *Rigs
 	Work        *Work
+	Mail        *Mail
 
 	Panels []Panel // all of them, in display order
 }
@@ -31,9 +32,10 @@ func NewLists() Lists {
 		Watchdogs:   newWatchdogs(a),
 		Rigs:        newRigs(a),
 		Work:        newWork(a),
+		Mail:        newMail(a),
 	}
 	l.Panels = []Panel{l.Agents, l.Pools, l.Quarantine, l.Automations, l.Events, l.Watchdogs,
-		l.Rigs, l.Work}
+		l.Rigs, l.Work, l.Mail}
 	return l
 }
 

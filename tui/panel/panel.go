@@ -22,6 +22,7 @@ const (
 	IDWatchdogs   ID = "watchdogs"
 	IDRigs        ID = "rigs"
 	IDWork        ID = "work"
+	IDMail        ID = "mail"
 	IDPeek        ID = "peek"   // not a Panel: it shows a terminal
 	IDDetail      ID = "detail" // never has the focus
 )

@@ -67,7 +67,8 @@ func workRows(s *city.Snapshot, unclosed, closed []beads.Bead, ready map[string]
 				continue
 			}
 			r := WorkRow{Bead: *b, Shown: widget.Plain(b.Title), id: widget.Plain(b.ID),
-				State: workOpen, Rig: rigOfBead(s, b.ID), Pool: widget.Plain(PoolOf(b)),
+				State: workOpen, Rig: widget.Plain(rigOfBead(s, b.ID)),
+				Pool:  widget.Plain(PoolOf(b)),
 				Parts: parts[b.ID], owner: widget.Plain(b.Assignee)}
 			if r.owner == "" && r.Pool != "" {
 				r.owner = "pool " + r.Pool

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sahilm/fuzzy"
@@ -53,6 +54,11 @@ func (f *Filter) Matches(hit func(t *Clause) bool) bool {
 
 // Active reports whether the filter has a term.
 func (f *Filter) Active() bool { return len(f.terms) > 0 }
+
+// Names reports whether a term is about a field.
+func (f *Filter) Names(field string) bool {
+	return slices.ContainsFunc(f.terms, func(t Clause) bool { return t.Field == field })
+}
 
 // HasNamePrefix reports whether a qualified name begins with a word, with or without its rig.
 func HasNamePrefix(name, word string) bool {

@@ -1,0 +1,349 @@
+package panel
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/mail"
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Mail is requested in pages of the newest messages; moving to the end requests more, up to mailMost.
+const (
+	MailPage = 500
+	mailMost = 4 * MailPage
+)
+
+// MailRow is a message ready to be drawn; all texts are cleaned once.
+type MailRow struct {
+	mail.Message
+	from, to, subject string
+	people            bool // it is for people
+}
+
+func (r *MailRow) Key() string { return r.ID }
+
+// ForPeople reports whether it is addressed to people.
+func (r *MailRow) ForPeople() bool { return r.people }
+
+// Mail is the panel of messages: those for people, or all of them.
+type Mail struct {
+	Table[MailRow, *MailRow]
+	Fetch
+	Others bool // also messages to agents and pools
+
+	all    []mail.Message // the last results, newest first, without archived messages
+	pages  int
+	limit  int    // of the last query
+	more   bool   // there are messages beyond the limit
+	counts [2]int // the city's counts at the last query
+}
+
+func newMail(all *Agents) *Mail {
+	k := &Mail{pages: 1}
+	k.Table = NewTable(Definition[MailRow, *MailRow]{
+		About: About{ID: IDMail, Title: "Mail", Hotkey: "9", Noun: "message",
+			Zone: keymap.InMail, Kind: KindMessage,
+			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
+			Explains: true, Slot: true, Follows: true},
+		Rows:    k.rows,
+		Orders:  func(time.Time) []widget.Way[MailRow] { return mailWays() },
+		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Passes(f) },
+		Needs:   func(r *MailRow, _ time.Time) bool { return r.people && !r.Read },
+		Belongs: func(r *MailRow) bool {
+			return r.people || k.Others || k.Filter.Names("to") || k.Filter.Names("from")
+		},
+		Columns: mailColumnsOf,
+		Count: func(e *Env) string {
+			if e.Snap == nil {
+				return ""
+			}
+			return strconv.Itoa(max(e.Snap.Mail.Total, e.Snap.Mail.Unread))
+		},
+		Ills:   func(e *Env) (string, bool) { return k.note(e) },
+		Help:   k.help,
+		Empty:  k.empty,
+		Agent:  func(r *MailRow) string { return r.agent(all) },
+		Called: func(r *MailRow) string { return widget.Plain(r.ID) },
+		Copies: func(r *MailRow) []Copied {
+			return []Copied{{"text", r.Text}, {"subject", r.Subject}, {"from", r.From},
+				{"id", r.ID}}
+		},
+		Strip: k.strip,
+	})
+	return k
+}
+
+// agent returns the agent that has sent the message, else the one that gets it, or "".
+func (r *MailRow) agent(all *Agents) string {
+	for _, name := range []string{r.From, r.To} {
+		if all.Has(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Ask queries the newest messages that are not archived.
+func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
+	if e.Snap == nil || !visible {
+		return
+	}
+	unread := e.Snap.Mail.Unread
+	for i := range e.Snap.Agents {
+		unread += e.Snap.Agents[i].Mail
+	}
+	if now := [2]int{e.Snap.Mail.Total, unread}; now != k.counts {
+		k.counts = now
+		k.Outdated()
+	}
+	if at, _, n, _ := k.Cursor(); k.more && n > 0 && at == n-1 && k.pages*MailPage < mailMost &&
+		k.limit == k.pages*MailPage {
+		k.pages++
+		k.Outdated()
+	}
+	if k.Due(e.Now, time.Duration(k.pages)*time.Second) {
+		q := mail.Query("")
+		q.Limit = k.pages * MailPage
+		k.limit = q.Limit
+		k.Begin(e.Now, seek, q)
+	}
+}
+
+// Take takes the result of a query.
+func (k *Mail) Take(id int, found []beads.Bead, problem string) bool {
+	all, ours, done := k.Fetch.Take(id, found, problem)
+	if !done || all == nil {
+		return ours
+	}
+	k.more, k.all = len(all[0]) >= k.limit, nil
+	for _, b := range all[0] {
+		if m, ok := mail.Of(b); ok && !m.Archived {
+			k.all = append(k.all, m)
+		}
+	}
+	return true
+}
+
+// SetRead marks a message as read or unread before the city confirms it.
+func (k *Mail) SetRead(id string, read bool) {
+	for i := range k.all {
+		if k.all[i].ID == id {
+			k.all[i].Read = read
+		}
+	}
+}
+
+// Drop removes a message before the city confirms it.
+func (k *Mail) Drop(id string) {
+	k.all = slices.DeleteFunc(k.all, func(m mail.Message) bool { return m.ID == id })
+}
+
+// People returns the people who have sent or received mail.
+func (k *Mail) People(s *city.Snapshot) (names []string) {
+	for i := range k.all {
+		for _, name := range []string{k.all[i].From, k.all[i].To} {
+			if s != nil && s.ForPeople(name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// rows returns the rows of the last results.
+func (k *Mail) rows(e *Env) []MailRow {
+	rows := make([]MailRow, len(k.all))
+	for i, m := range k.all {
+		rows[i] = MailRow{Message: m, from: widget.Plain(m.From), to: widget.Plain(m.To),
+			subject: widget.Plain(m.Subject), people: e.Snap.ForPeople(m.To)}
+	}
+	return rows
+}
+
+// note returns the number of unread messages for people, or that the list is not complete.
+func (k *Mail) note(e *Env) (text string, alert bool) {
+	var parts []string
+	if e.Snap != nil && e.Snap.Mail.Unread > 0 {
+		parts = append(parts, fmt.Sprintf("%d unread", e.Snap.Mail.Unread))
+	}
+	if k.more {
+		parts = append(parts, fmt.Sprintf("newest %d", k.limit))
+	}
+	if k.Problem != "" {
+		return "cannot be read", true
+	}
+	return strings.Join(parts, ", "), false
+}
+
+// Passes reports whether a row matches the filter.
+func (r *MailRow) Passes(f *widget.Filter) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "to":
+			hit = widget.HasNamePrefix(r.To, t.Word)
+		case "from", "by":
+			hit = widget.HasNamePrefix(r.From, t.Word)
+		case "state":
+			state := "unread"
+			if r.Read {
+				state = "read"
+			}
+			hit = strings.HasPrefix(state, t.Word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(r.ID), t.Word)
+		case "", "subject":
+			hit = t.In(r.subject) || !t.Fuzzy && t.Field == "" && (t.In(r.from) || t.In(r.to))
+		}
+		return hit
+	})
+}
+
+// mailWays returns the orders of mail: newest, unread first, sender, recipient.
+func mailWays() []widget.Way[MailRow] {
+	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
+	return []widget.Way[MailRow]{
+		{Name: "age", Rank: newest},
+		{Name: "need", Rank: func(a, b *MailRow) int {
+			if a.Read != b.Read {
+				if b.Read {
+					return -1
+				}
+				return 1
+			}
+			return newest(a, b)
+		}},
+		{Name: "from", Rank: func(a, b *MailRow) int {
+			return cmp.Or(city.CompareNames(a.from, b.from), newest(a, b))
+		}},
+		{Name: "to", Rank: func(a, b *MailRow) int {
+			return cmp.Or(city.CompareNames(a.to, b.to), newest(a, b))
+		}},
+	}
+}
+
+// mailColumnsOf returns the columns of the Mail panel that fit into w.
+func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
+	const age = 4
+	from, to, gap := 4, 0, 2
+	named := false
+	for _, r := range rows {
+		from, to = max(from, widget.Width(r.from)), max(to, widget.Width(r.to))
+		named = named || r.To != mail.Person
+	}
+	from, to = min(from, max(8, w/6), 24), min(to, max(8, w/6), 24)
+	if !named || w < 50 {
+		to = 0
+	}
+	if w < 50 {
+		gap = 1
+	}
+	subject := w - 4 - 1 - gap - from - gap - gap - age
+	if to > 0 {
+		subject -= to + gap
+	}
+	more := e.Look.Glyphs.More
+	return append([]Column[*MailRow]{
+		{W: 1, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
+			sign := " "
+			if !r.Read {
+				sign = e.Look.Glyphs.Mail
+			}
+			l.Add(themes.Accent, sign)
+		}},
+		{Head: "from", W: from, Gap: gap,
+			Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
+				l.Add(themes.Text, widget.FitName(r.from, from, more))
+			}},
+	}, shown([]Column[*MailRow]{
+		{Head: "to", W: to, Gap: gap, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
+			l.Add(themes.Dim, widget.FitName(r.to, to, more))
+		}},
+		{Head: "subject", W: subject, Gap: gap,
+			Cell: func(l *widget.Line, r *MailRow, s widget.RowState) {
+				token := s.NameToken()
+				if !r.Read {
+					token = themes.Title
+				}
+				l.Add(token, widget.Fit(r.subject, subject, more))
+			}},
+		{Head: "age", W: age, Gap: gap, Right: true,
+			Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
+				l.Add(themes.Dim, widget.FitRight(widget.Age(e.Now.Sub(r.Sent)), age, ""))
+			}},
+	})...)
+}
+
+// empty says why no message is listed.
+func (k *Mail) empty(e *Env, w int) []string {
+	if n := len(k.Rows); n > 0 && (k.Filter.Active() || e.Attention) {
+		return e.Look.Notes(w, fmt.Sprintf("None of %s matches.", widget.Count(n, "message")),
+			e.Clears())
+	}
+	return k.help(e, w)
+}
+
+// help says how to get mail.
+func (k *Mail) help(e *Env, w int) []string {
+	switch {
+	case k.Problem != "":
+		return e.Look.Notes(w, "Mail cannot be read: "+k.Problem,
+			e.KeyOf("mail.refresh")+" tries again.")
+	case !k.Known:
+		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
+	}
+	text := "No mail for people. Agents write it with `gc mail send " + mail.Person + "`"
+	if k.Others {
+		text = "No mail. Agents write it with `gc mail send`"
+	}
+	if !e.ReadOnly {
+		text += ", and " + e.KeyOf("mail.write") + " writes some to them"
+	}
+	if len(k.Rows) > 0 && !k.Others {
+		text += "; " + e.KeyOf("mail.others") + " shows the mail between them"
+	}
+	return e.Look.Notes(w, text+".")
+}
+
+// strip shows the beginning of a message.
+func (k *Mail) strip(e *Env, r *MailRow, w int) []string {
+	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: widget.Plain(r.ID), Active: true}},
+		"")}
+	for i, text := range MailDetails(e, &r.Message) {
+		if i < 5 {
+			l := widget.Line{Styles: e.Look}
+			l.Space(1)
+			lines = append(lines, widget.Crop(l.String()+text, w))
+		}
+	}
+	return lines
+}
+
+// MailDetails shows a message.
+func MailDetails(e *Env, m *mail.Message) []string {
+	lines := []string{
+		e.Look.Field("from", widget.Plain(m.From)),
+		e.Look.Field("to", widget.Plain(m.To)),
+		e.Look.Field("subject", e.Look.Paint(themes.Title, widget.Plain(m.Subject))),
+		e.Look.Field("sent", widget.Clock(m.Sent, e.Now)+", "+widget.Age(e.Now.Sub(m.Sent))+" ago"),
+	}
+	if m.ReplyTo != "" {
+		lines = append(lines, e.Look.Field("reply to", widget.Plain(m.ReplyTo)))
+	}
+	lines = append(lines, "")
+	if strings.TrimSpace(m.Text) == "" {
+		return append(lines, e.Look.Paint(themes.Dim, "It has no text."))
+	}
+	for part := range strings.SplitSeq(m.Text, "\n") {
+		lines = append(lines, widget.Plain(part))
+	}
+	return lines
+}
