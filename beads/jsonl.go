@@ -47,7 +47,7 @@ type Imported struct {
 
 // Problem is an invalid line of an import, which was skipped.
 type Problem struct {
-	Line   int    `json:"line"` // from 1
+	Line   int    `json:"line"` // line number, from 1
 	ID     string `json:"id,omitempty"`
 	Reason string `json:"reason"`
 }

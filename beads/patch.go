@@ -22,7 +22,7 @@ type Patch struct {
 	// labels that the bead has already keep their position
 	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
-	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // "" removes the key
+	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // keys to set; "" removes a key
 	// the patch applies only to this revision; ErrConflict otherwise
 	IfRev *uint64 `json:"if_rev,omitempty"`
 }

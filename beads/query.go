@@ -8,21 +8,21 @@ import (
 
 // Query selects beads. The zero value selects the newest of all beads.
 type Query struct {
-	Status []Status // any of these; empty = any status
+	Status []Status // any of these statuses; empty = any status
 	// all of these; a store may scan the beads with the first label, so put the rarest one first
 	Labels   []string
 	Type     string   // "" = any type except those in NotType
-	NotType  []string // none of these
+	NotType  []string // beads of these types are excluded
 	Assignee string
 	Assigned bool   // only beads with an assignee
-	Parent   string // the ID of the parent
+	Parent   string // ID of the parent
 	Ref      string
 	Ready    bool // only open beads without open needs
 	// only beads that were closed at this time or later; zero = any
 	ClosedSince time.Time
 	// for the next page: only beads after the one with this ID, in List's order; ErrNotFound if that bead is gone
 	Before string
-	Limit  int // 0 = DefaultLimit, negative = all
+	Limit  int // maximum number of beads; 0 = DefaultLimit, negative = no limit
 }
 
 // DefaultLimit is the length of a list without a limit.

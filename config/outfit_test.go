@@ -105,7 +105,7 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is copied into " +
 				"the working folder"},
 		{agent + "overlay_dir = \"p\"\n", "", "city.toml:3:15: agents.overlay_dir: cannot be " +
-			"used: DIR/p not a directory" + failed},
+			"used: DIR/p cannot be opened: not a directory" + failed},
 	} {
 		dir := folderOf(t, map[string]string{FileName: tt.text, "p": tt.prompt,
 			"shared/s.md.tmpl": "s"})

@@ -82,7 +82,7 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 			t.Errorf("%s is not explained: %v\n%s", c.Agents[i].Qualified(), err, text)
 		}
 	}
-	if got := named(c, "mill/joiner").Description; !strings.HasPrefix(got, "puts what the mill's") {
+	if got := named(c, "mill/joiner").Description; !strings.HasPrefix(got, "assembles what the mill's") {
 		t.Errorf("the patch does not count: %q", got)
 	}
 	if mill, ferry := named(c, "mill/hand").Pool.Max, named(c, "ferry/hand").Pool.Max; mill != 3 ||

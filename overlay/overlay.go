@@ -37,8 +37,8 @@ type File struct {
 // Tree is the content of an overlay on disk.
 type Tree struct {
 	Files   []File   // sorted by path
-	Folders []string // absolute, the overlay's own first
-	Hash    string   // over all paths, modes and contents, hex
+	Folders []string // absolute paths of all folders; the overlay itself is first
+	Hash    string   // hash of all paths, modes and contents, in hex
 }
 
 // Report is the result of copying an overlay. The lists contain paths below the target folder.

@@ -27,7 +27,7 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return plainly(err)
+			return fmt.Errorf("cannot be read: %w", plainly(err))
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case at != "." && foreign(root, at) != nil:
@@ -63,7 +63,7 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 func foreign(root *os.Root, at string) error {
 	info, err := root.Stat(at)
 	if err != nil {
-		return nil // read returns the error
+		return nil // read reports this error later
 	}
 	if err := ownership.Entry(filepath.Join(root.Name(), at), info); err != nil {
 		return fmt.Errorf("has a file that another user can change: %w", err)
@@ -71,14 +71,14 @@ func foreign(root *os.Root, at string) error {
 	return nil
 }
 
-// open opens a folder as a root.
+// open opens a folder as an os.Root.
 func open(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, errors.New("does not exist")
 	case err != nil:
-		return nil, plainly(err)
+		return nil, fmt.Errorf("cannot be opened: %w", plainly(err))
 	}
 	return root, nil
 }
@@ -87,21 +87,21 @@ func open(dir string) (*os.Root, error) {
 func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	info, err := root.Stat(at)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s is dangling, or leads out of the overlay: %w", at,
-			plainly(err))
+		return nil, 0, fmt.Errorf("has a link %s that is dangling, or leads out of the overlay: %w",
+			at, plainly(err))
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is neither a file nor a folder, or a link to a folder", at)
+		return nil, 0, fmt.Errorf("has %s, which is a special file or a link to a folder", at)
 	}
 	f, err := root.Open(at)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", at, plainly(err))
+		return nil, 0, fmt.Errorf("has a file %s that cannot be read: %w", at, plainly(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	switch {
 	case err != nil:
-		return nil, 0, fmt.Errorf("%s: %w", at, plainly(err))
+		return nil, 0, fmt.Errorf("has a file %s that cannot be read: %w", at, plainly(err))
 	case int64(len(data)) > most:
 		return nil, 0, fmt.Errorf("has more than %d MB", MaxSize>>20)
 	}

@@ -17,7 +17,7 @@ type Running struct {
 	PID int `json:"pid"`
 	// start time of that process, as in proc.Stat, to distinguish it from a later process with the same pid
 	Start   uint64    `json:"start"`
-	Home    string    `json:"home"` // the home of its cities
+	Home    string    `json:"home"` // home folder of the supervisor
 	Socket  string    `json:"socket"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`

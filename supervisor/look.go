@@ -12,8 +12,8 @@ import (
 const (
 	// a file that has not changed for this time is probably complete
 	quiet     = 200 * time.Millisecond
-	most      = 10              // retries for a file that keeps changing
-	lookLimit = 5 * time.Second // after this time the disk counts as hung
+	most      = 10              // maximum number of retries for a file that keeps changing
+	lookLimit = 5 * time.Second // a read that takes longer counts as hung
 )
 
 // sight is the result of reading the supervisor's files.
@@ -91,7 +91,7 @@ func (e *eye) look() {
 	clear(e.s.dropped)
 	e.s.mu.Unlock()
 	e.timer.Reset(lookLimit)
-	// may never return, and no caller can wait for that
+	// without an owner, because it may never return
 	go func(to chan<- sight, look func() sight) {
 		var saw sight
 		if fault := recovery.Catch(func() { saw = look() }); fault != nil {

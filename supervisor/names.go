@@ -76,7 +76,7 @@ func (w *worker) rename(name string) {
 		return
 	}
 	if w.next = name; w.running == nil {
-		_ = w.take() // as in admit
+		_ = w.take() // an error is reported when the city starts
 		w.s.change()
 		w.poke(false)
 	}
@@ -116,7 +116,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	}
 	s.mu.Unlock()
 	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
-	for _, path := range unknown { // concurrently
+	for _, path := range unknown { // start all calls first, so that they run concurrently
 		s.names.Start(path, see(path))
 	}
 	for _, path := range unknown {

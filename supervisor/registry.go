@@ -23,7 +23,7 @@ import (
 
 // Entry is a registered city.
 type Entry struct {
-	Path string // absolute, without symbolic links: the key
+	Path string // absolute, without symbolic links; identifies the city
 	Name string // "" = the name is in the city's configuration
 }
 
@@ -214,7 +214,7 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 	for {
 		lock, err := disk.TryLock(filepath.Join(h.Dir, registryName+".lock"))
 		if err == nil {
-			return func() { _ = lock.Release() }, nil // the kernel releases it in any case
+			return func() { _ = lock.Release() }, nil // the kernel releases the lock in any case
 		}
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err
@@ -236,7 +236,7 @@ func (e Entry) String() string {
 	return text
 }
 
-// quote returns a TOML string.
+// quote returns s as a TOML string.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -294,7 +294,7 @@ func cut(data []byte, all []Entry, path string) []byte {
 // cutLines removes the lines of an entry. Comments directly above the next header belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
-	var from []int // the header of each entry
+	var from []int // line index of each entry's header
 	root := toml.Read("", []byte(text), maxRegistry).Root()
 	at := -1
 	for i, t := range root.Tables("cities") {

@@ -47,7 +47,7 @@ func (s *Supervisor) emptied() error {
 // city.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
-		return nil // the following change reports the error
+		return nil // the change that follows reports the error
 	}
 	s.mu.Lock()
 	var kept []Entry

@@ -18,25 +18,25 @@ import (
 
 // Settings is the content of supervisor.toml.
 type Settings struct {
-	Port      int    // 0 = only the socket
-	Bind      string // an address, or "localhost"
+	Port      int    // TCP port; 0 = only the unix socket
+	Bind      string // IP address, or "localhost"
 	Patrol    time.Duration
-	TokenFile string // absolute; "" = no token is needed
+	TokenFile string // absolute path; "" = no token required
 	MakeToken bool   // TokenFile is the default: the supervisor creates the file
 	ReadFile  string // file of the token that allows reading only; absolute; "" = none
 	Hosts     []string
 	Tenants   []Tenant // sorted by name
-	Warnings  []string // settings without effect
+	Warnings  []string // messages about settings that have no effect
 }
 
 // Tenant is a user of a shared machine with access to its own cities only.
 type Tenant struct {
 	Name      string
-	Cities    []string // names
-	Token     string   // in the settings themselves; "" = in TokenFile
-	TokenFile string   // absolute
-	Socket    string   // absolute
-	MaxAgents int      // 0 = no limit
+	Cities    []string // names of the tenant's cities
+	Token     string   // the token, if it is in the settings themselves; "" = in TokenFile
+	TokenFile string   // absolute path
+	Socket    string   // absolute path
+	MaxAgents int      // maximum number of agents that its cities declare; 0 = no limit
 	MaxCities int
 	MaxCPUs   float64 // number of processors for all processes of its agents in total; 0 = no limit
 	MaxMemory int64   // bytes of memory for the same processes; 0 = no limit

@@ -69,10 +69,10 @@ type Options struct {
 	Changes <-chan struct{}
 	// called after each change of the settings; must not block; may be nil
 	Apply func(Settings)
-	Beat  func(status string) // called at every Pulse; may be nil
-	// number of cities that are opened concurrently; 0 = by the number of processors
+	Beat  func(status string) // called once per Pulse with a status line; may be nil
+	// maximum number of cities that are opened at the same time; 0 = depends on the number of processors
 	AtOnce int
-	Pulse  time.Duration // 0 = 1 s
+	Pulse  time.Duration // interval of Beat and of periodic checks; 0 = 1 s
 	// a city that takes longer to open counts as hung; 0 = 15 s
 	Patient time.Duration
 }
@@ -81,30 +81,30 @@ type Options struct {
 type Supervisor struct {
 	o       Options
 	began   time.Time
-	slots   chan struct{} // limits the number of cities that are being opened
+	slots   chan struct{} // semaphore for opening cities
 	reloads chan struct{}
 	// requests for a read of the files; the sent channel is closed after the read
 	asks    chan chan<- struct{}
 	deaf    chan struct{}           // closed when the files are not read any more
 	look    func() sight            // reads the files; may never return
-	names   *deadline.Calls[string] // reads of names from configurations
-	folders *deadline.Calls[folder] // reads of folders that are to be registered
-	counts  *deadline.Calls[count]  // counts of the agents in configurations
-	lefts   *deadline.Calls[int]    // counts of the sessions of earlier runs
+	names   *deadline.Calls[string] // calls that read names from configurations
+	folders *deadline.Calls[folder] // calls that read folders for registration
+	counts  *deadline.Calls[count]  // calls that count the agents in configurations
+	lefts   *deadline.Calls[int]    // calls that count the sessions of earlier runs
 
 	mu      sync.Mutex
-	workers map[string]*worker // by path
+	workers map[string]*worker // all workers, by path
 	// paths that were unregistered since the current read started; its result is outdated for them
 	dropped  map[string]bool
 	settings Settings
-	problem  string // problem of the registry or the settings, "" = none
+	problem  string // problem with the registry or the settings; "" = none
 	door     city.Listener
-	limits   string // why the limits of tenants have no effect
+	limits   string // why the limits of tenants have no effect; "" = they have
 	told     bool   // Apply has been called
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
 	life     context.Context // context of everything that Run starts
-	wg       sync.WaitGroup  // counts the workers
+	wg       sync.WaitGroup  // counts the goroutines of workers
 }
 
 type ending int

@@ -15,9 +15,9 @@ import (
 var waits = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
-	// for a city that stops without its agents; the agents continue in any case
+	// time limit for stopping a city without its agents, which continue in any case
 	leaveLimit = 30 * time.Second
-	closeLimit = 5 * time.Second // for opening a city that is not wanted any more
+	closeLimit = 5 * time.Second // time limit for opening a city that is not wanted any more
 )
 
 var (
@@ -52,7 +52,7 @@ type worker struct {
 	running City // nil = the city is not running
 	how     ending
 	again   *Entry // the city was registered again before it had stopped
-	err     error  // the result of its end
+	err     error  // the error with which the city ended
 }
 
 type opened struct {
@@ -188,7 +188,7 @@ func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	}
 	go func() { // runs until ctx ends, or longer if the file system hangs
 		defer w.set(func() { w.watched = false })
-		_ = recovery.Catch(func() { // after a panic here the city is still retried by time
+		_ = recovery.Catch(func() { // after a panic here the city is still retried after its wait
 			for range w.s.o.Watch(ctx, w.path) {
 				select {
 				case w.edits <- struct{}{}:

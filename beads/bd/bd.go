@@ -76,7 +76,7 @@ func (s *Store) CallLimit() time.Duration { return CallLimit }
 // keeper calls the tool.
 type keeper struct {
 	o   Options
-	at  string // .beads
+	at  string // the folder .beads
 	env []string
 }
 

@@ -21,7 +21,7 @@ const (
 	statusKey = "bd.status"
 	ownKeys   = "bd."
 
-	plainReason = "Closed" // bd's default reason
+	plainReason = "Closed" // the reason that bd stores by default
 )
 
 // issue has the fields of bd's issues that gcity uses.

@@ -57,7 +57,7 @@ type Remover interface {
 type Store struct {
 	keeper Keeper
 	lock   string
-	turn   chan struct{} // held by the writer of this process
+	turn   chan struct{} // held while a goroutine of this process writes
 
 	ready   atomic.Bool
 	readies chan struct{} // held while Keeper.Ready is running
@@ -260,7 +260,7 @@ func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 
 func byID(all []beads.Bead) map[string]beads.Bead {
 	by := make(map[string]beads.Bead, len(all))
-	for _, b := range all { // "" is not valid
+	for _, b := range all {
 		by[b.ID] = b
 	}
 	return by

@@ -13,9 +13,9 @@ const (
 // Breaker is a circuit breaker. It decides whether calls to a failing store are allowed. It has no clock: the
 // caller passes the time. The zero Breaker allows every call.
 type Breaker struct {
-	fails  int       // in a row
-	since  time.Time // time of the first of them
-	why    error     // error of the newest
+	fails  int       // number of failures in a row
+	since  time.Time // time of the first of these failures
+	why    error     // error of the latest failure
 	wait   time.Duration
 	until  time.Time // no calls before this time; zero = all calls are allowed
 	trying bool      // the probe is running

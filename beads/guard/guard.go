@@ -34,7 +34,7 @@ type Guards struct {
 	Took func(scope string, writes bool, d time.Duration) // receives the duration of each call
 
 	mu  sync.Mutex
-	by  map[string]*Store // by scope
+	by  map[string]*Store // the stores by scope
 	rev uint64
 }
 
@@ -56,7 +56,7 @@ type Report struct {
 // Trouble describes the problem of one scope's store.
 type Trouble struct {
 	Scope         string
-	Reads, Writes bool // which of them fail
+	Reads, Writes bool // which kinds of calls fail
 	Text          string
 	Until         time.Time // time of the next probe
 }

@@ -37,7 +37,7 @@ type Options struct {
 	Script string   // a path, or a name to search for on the PATH
 	Dir    string   // the folder of the city or rig, where the script runs
 	Prefix string   // prefix of new IDs, if the script supports it
-	Env    []string // what gcity sets in the script's environment
+	Env    []string // variables that gcity sets for the script
 
 	// the environment of this process, nil = os.Environ(). shell.ScriptEnv selects the variables that the script
 	// gets.

@@ -12,7 +12,7 @@ import (
 // Condition is the state of a store's file and folder.
 type Condition struct {
 	There     bool     // the file exists
-	Schema    int      // its version
+	Schema    int      // version of its schema
 	Damage    []string // the first few problems of the file
 	Log       int64    // bytes of the write-ahead log
 	Exposed   []string // files that other users can read or write, each with its mode
@@ -65,7 +65,7 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 		if err != nil {
 			return err
 		}
-		defer rows.Close() // rows.Err has its error
+		defer rows.Close() // an error of Close is also in rows.Err
 		for rows.Next() {
 			var line string
 			if err := rows.Scan(&line); err != nil {

@@ -24,7 +24,7 @@ type file struct {
 
 	read  *sql.DB
 	mu    sync.Mutex
-	reads map[string]*sql.Stmt // by text
+	reads map[string]*sql.Stmt // prepared statements, by text
 }
 
 // open returns the database as it is on the disk now. Without create, it returns nil if the database does not

@@ -14,7 +14,7 @@ type writer struct {
 	turn  chan struct{} // one token; its holder may use the other fields
 	db    *sql.DB
 	conn  *sql.Conn            // nil = not connected
-	stmts map[string]*sql.Stmt // of conn, by text
+	stmts map[string]*sql.Stmt // prepared statements of conn, by text
 }
 
 // txn is a transaction for writing.

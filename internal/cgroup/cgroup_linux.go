@@ -20,8 +20,8 @@ import (
 
 // Limits are the limits for all processes of a group together. Zero means unlimited.
 type Limits struct {
-	CPUs   float64 // processors
-	Memory int64   // bytes
+	CPUs   float64 // number of processors
+	Memory int64   // bytes of memory
 }
 
 // Tree is a control group below which groups with limits can be created.

@@ -15,7 +15,7 @@ type Calls[T any] struct {
 	limit int
 
 	mu      sync.Mutex
-	pending map[string]*call[T] // by name
+	pending map[string]*call[T] // calls in progress, by name
 	fault   error               // panic of a call, for the next caller that waits
 }
 
@@ -47,7 +47,7 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	}
 	k := &call[T]{started: time.Now(), done: make(chan struct{})}
 	c.pending[name] = k
-	go func() { // without an owner: it may never end
+	go func() { // without an owner, because it may never return
 		fault := recovery.Catch(func() { k.result = f() })
 		c.mu.Lock()
 		delete(c.pending, name)

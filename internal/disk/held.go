@@ -41,7 +41,7 @@ type Held struct {
 // MovedError reports that a folder or file is no longer at its path.
 type MovedError struct {
 	Path string
-	To   string // "" = it was removed
+	To   string // new path; "" = it was removed
 }
 
 func (e *MovedError) Error() string {

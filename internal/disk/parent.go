@@ -16,7 +16,7 @@ import (
 type parent struct {
 	root *os.Root
 	name string
-	path string // of the file, for messages
+	path string // path of the file, for messages
 }
 
 func (d *parent) Close() error { return d.root.Close() }
@@ -106,8 +106,8 @@ const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
 // openTries is how often an open is retried because another process replaced the file.
 const openTries = 16
 
-// open opens the file with this name, and checks that it did: os.Root may follow a link to another file in the same
-// folder.
+// open opens the file with this name. It checks that it opened that file, because os.Root may follow a link to
+// another file in the same folder.
 func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 	for range openTries {
 		was, err := d.root.Lstat(d.name)

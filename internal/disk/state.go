@@ -91,7 +91,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 		err = d.root.Rename(temp, d.name)
 	}
 	if err != nil {
-		_ = d.root.Remove(temp) // clean up
+		_ = d.root.Remove(temp) // remove the temporary file after an error
 		return d.withPath(err)
 	}
 	if durable {

@@ -20,7 +20,7 @@ type Filter struct {
 	end   bool   // the last held byte is an ESC that may begin the end of a string
 }
 
-// state says to what the next byte belongs.
+// state is what the filter is currently reading.
 type state uint8
 
 const (

@@ -36,13 +36,14 @@ const (
 	fieldGroup      = 2
 	fieldSession    = 3
 	fieldForeground = 5
-	fieldUTime      = 11 // the first of four: user and system, its own and its children's
-	fieldCSTime     = 14
-	fieldStart      = 19
-	fieldRSS        = 21 // in pages
-	fieldCode       = 23
-	fieldEnv        = 47 // the first of two addresses
-	fieldEnvEnd     = 48
+	// first of four CPU times: user and system, of the process and of its children
+	fieldUTime  = 11
+	fieldCSTime = 14
+	fieldStart  = 19
+	fieldRSS    = 21 // in pages
+	fieldCode   = 23
+	fieldEnv    = 47 // first of two addresses, start and end
+	fieldEnvEnd = 48
 )
 
 // ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if the process does not exist.

@@ -35,7 +35,7 @@ type Provider struct {
 	wg     sync.WaitGroup
 
 	mu   sync.Mutex
-	pods map[string]*entry // by the pod's name
+	pods map[string]*entry // entries by pod name
 	// the pods have been listed since the last time the cluster did not answer
 	synced bool
 	down   error         // why the cluster does not answer; nil = it answers
@@ -69,7 +69,7 @@ type output struct {
 
 const (
 	exitsKept = 1024
-	callLimit = 10 * time.Second // for one request to the API server
+	callLimit = 10 * time.Second // timeout of one request to the API server
 )
 
 // New creates the provider. It sends no request to the cluster: List and Start report problems there.
@@ -225,7 +225,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	out := []session.Status{}
 	for _, e := range p.pods {
 		if e.starting && e.exit != nil {
-			continue // Start deletes it
+			continue // Start deletes this pod
 		}
 		out = append(out, p.status(e))
 	}

@@ -50,7 +50,7 @@ func (p *Provider) serveAgent(l *link, id string) {
 		}),
 	}
 	defer server.Close()
-	_ = server.Serve(l.mux) // the stream has ended
+	_ = server.Serve(l.mux) // it returns when the stream has ended
 }
 
 // forbidden returns why an agent in a pod must not send a request, or "" if it may. An agent in a pod may do the

@@ -27,7 +27,7 @@ type Image struct {
 
 // File is one entry of the image. Parent folders come first.
 type File struct {
-	Path string // relative to the root, "bin/tool"
+	Path string // relative to the root, such as "bin/tool"
 	Mode int64
 	Dir  bool
 	Link string // the target of a symbolic link; "" = a regular file

@@ -68,7 +68,7 @@ type house struct {
 
 	mu     sync.Mutex
 	p      *pty.Provider
-	city   net.Listener // the city's socket as agents see it
+	city   net.Listener // listens on the city's socket for agents in the pod
 	helper *yamux.Session
 }
 
@@ -133,7 +133,7 @@ func (h *house) offerCity(path string) error {
 		return err
 	}
 	h.city = l
-	go func() { // until the container ends
+	go func() { // runs until the container ends
 		for {
 			conn, err := l.Accept()
 			if err != nil {
