@@ -12,7 +12,7 @@ func sortActions(all []panel.Panel) []action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
 	return []action{
 		{ID: "list.sort",
-			Key: keymap.Bind("sort the list by the next key: need, name, age, cpu and others",
+			Key: keymap.Bind("sort the list by the next column",
 				"o"), In: lists, Why: needSorted,
 			Run: sortNext},
 		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"), In: lists,
@@ -29,14 +29,20 @@ func needSorted(m *model) string {
 
 func sortNext(m *model) []feed.Effect {
 	o, ways := m.focused().Sorting(m.now)
-	*o = widget.Order{Way: (o.Way + 1) % len(ways)}
-	m.resort()
+	sortBy(m, (o.Way+1)%len(ways))
 	return nil
 }
 
 func sortReverse(m *model) []feed.Effect {
 	o, _ := m.focused().Sorting(m.now)
-	o.Reversed = !o.Reversed
-	m.resort()
+	sortBy(m, o.Way)
 	return nil
+}
+
+// sortBy sorts the focused list by a column. The same column again reverses the order.
+func sortBy(m *model, way int) {
+	o, ways := m.focused().Sorting(m.now)
+	*o = widget.Order{Way: way, Reversed: o.Way == way && !o.Reversed}
+	m.resort()
+	say(m, "sorted by "+widget.OrderText(*o, ways))
 }

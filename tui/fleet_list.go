@@ -56,7 +56,8 @@ func cityHeads(m *model, c fleet.Columns, w int) string {
 	for _, col := range []struct {
 		w    int
 		head string
-	}{{c.Needs, "need"}, {c.Work, "work"}, {c.Mail, "mail"}, {c.Loop, "loop"}} {
+	}{{c.Needs, "attention"}, {c.Open, "open work"}, {c.Begun, "in progress"}, {c.Mail, "mail"},
+		{c.Loop, "controller"}} {
 		if col.w > 0 {
 			l.Add(themes.Dim, "  "+widget.FitRight(col.head, col.w, ""))
 		}

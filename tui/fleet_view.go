@@ -106,12 +106,12 @@ func fleetHeader(m *model, w int) string {
 		end = ""
 	}
 	parts := fleetCounts(m)
-	for len(parts) > 1 && l.Width+partsWidth(parts)+widget.Width(end)+4 > w {
+	for len(parts) > 1 && l.Width+widget.TalliesWidth(parts)+widget.Width(end)+4 > w {
 		parts = parts[:len(parts)-1]
 	}
-	l.Space(w - l.Width - partsWidth(parts) - widget.Width(end) - 4)
+	l.Space(w - l.Width - widget.TalliesWidth(parts) - widget.Width(end) - 4)
 	for _, p := range parts {
-		l.Add(p.token, p.text)
+		l.Add(p.Token, p.Text)
 	}
 	l.Space(w - l.Width - widget.Width(end) - 1)
 	l.Add(themes.Dim, end)
@@ -120,25 +120,28 @@ func fleetHeader(m *model, w int) string {
 
 // fleetCounts returns the number of cities by health, the most urgent first, after the number of agents that need
 // attention.
-func fleetCounts(m *model) []headPart {
-	var parts []headPart
+func fleetCounts(m *model) []widget.Tally {
+	var parts []widget.Tally
 	switch n := len(allNeeds(m)); {
 	case n == 1:
-		parts = append(parts, headPart{"  1 agent needs attention", themes.Bad, n})
+		parts = append(parts,
+			widget.Tally{Text: "  1 agent needs attention", Token: themes.Bad, N: n})
 	case n > 1:
-		parts = append(parts, headPart{fmt.Sprintf("  %d agents need attention", n), themes.Bad, n})
+		parts = append(parts,
+			widget.Tally{Text: fmt.Sprintf("  %d agents need attention", n),
+				Token: themes.Bad, N: n})
 	}
 	for i := range m.cities.Rows {
 		h := fleet.HealthOf(&m.look, &m.cities.Rows[i])
 		found := false
 		for k := range parts {
-			if strings.HasSuffix(parts[k].text, " "+h.Word) {
-				parts[k].n++
-				parts[k].text, found = fmt.Sprintf("  %d %s", parts[k].n, h.Word), true
+			if strings.HasSuffix(parts[k].Text, " "+h.Word) {
+				parts[k].N++
+				parts[k].Text, found = fmt.Sprintf("  %d %s", parts[k].N, h.Word), true
 			}
 		}
 		if !found {
-			parts = append(parts, headPart{"  1 " + h.Word, h.Token, 1})
+			parts = append(parts, widget.Tally{Text: "  1 " + h.Word, Token: h.Token, N: 1})
 		}
 	}
 	return parts
@@ -261,7 +264,7 @@ func fleetSummary(m *model, w int) string {
 	text := widget.Count(len(m.cities.Rows), "city")
 	text = strings.Replace(text, "citys", "cities", 1)
 	for _, p := range fleetCounts(m) {
-		text += " " + m.look.Glyphs.Dot + p.text[1:]
+		text += " " + m.look.Glyphs.Dot + p.Text[1:]
 	}
 	return widget.Cut(text, w, m.look.Glyphs.More)
 }

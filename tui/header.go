@@ -15,12 +15,6 @@ import (
 	"gcity/tui/widget"
 )
 
-type headPart struct {
-	text  string
-	token themes.Token
-	n     int
-}
-
 // header shows which city this is, its state, and whether its controller responds.
 func header(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
@@ -67,9 +61,9 @@ func header(m *model, w int) string {
 			end, counts = short, more
 		}
 	}
-	l.Space(w - l.Width - partsWidth(counts) - widget.Width(end) - 4)
+	l.Space(w - l.Width - widget.TalliesWidth(counts) - widget.Width(end) - 4)
 	for _, c := range counts {
-		l.Add(c.token, c.text)
+		l.Add(c.Token, c.Text)
 	}
 	l.Space(w - l.Width - widget.Width(end) - 1)
 	loop := themes.Dim
@@ -107,25 +101,18 @@ func where(m *model) string {
 	return widget.Plain(m.snap.Host)
 }
 
-func partsWidth(parts []headPart) int {
-	n := 0
-	for _, p := range parts {
-		n += widget.Width(p.text)
-	}
-	return n
-}
-
 // byState counts the agents: those that need attention, and the running and all others.
-func byState(m *model) (urgent, rest []headPart) {
+func byState(m *model) (urgent, rest []widget.Tally) {
 	n := m.snap.Count()
 	known := 0
-	part := func(s city.State) []headPart {
+	part := func(s city.State) []widget.Tally {
 		if n[s] == 0 {
 			return nil
 		}
 		known += n[s]
 		_, token := panel.AgentSign(&m.look, s)
-		return []headPart{{fmt.Sprintf("  %d %s", n[s], s), token, n[s]}}
+		text := fmt.Sprintf("  %d %s", n[s], s)
+		return []widget.Tally{{Text: text, Token: token, N: n[s]}}
 	}
 	urgent = append(part(city.Failed), part(city.Quarantined)...)
 	rest = part(city.Running)
@@ -135,8 +122,9 @@ func byState(m *model) (urgent, rest []headPart) {
 		}
 	}
 	if n := len(m.snap.Agents) - known; n > 0 {
-		urgent = append(urgent, headPart{fmt.Sprintf("  %d in states unknown to this version", n),
-			themes.Bad, n})
+		urgent = append(urgent, widget.Tally{
+			Text:  fmt.Sprintf("  %d in states unknown to this version", n),
+			Token: themes.Bad, N: n})
 	}
 	return urgent, rest
 }
@@ -149,36 +137,12 @@ func headcounts(m *model) int {
 
 // countParts counts the agents by state in at most w columns, those that need attention first. Counts that do not
 // fit are summed up; agents that need attention are always counted.
-func countParts(m *model, w int) []headPart {
+func countParts(m *model, w int) []widget.Tally {
 	if m.snap == nil {
 		return nil
 	}
 	urgent, parts := byState(m)
-	parts = slices.Concat(urgent, parts)
-	others, ill := 0, 0
-	for _, p := range urgent {
-		ill += p.n
-	}
-	for i := len(parts); i >= max(1, len(urgent)); i-- {
-		rest := headPart{"  " + widget.Count(others, "other"), themes.Dim, others}
-		switch {
-		case others == 0 && partsWidth(parts) <= w:
-			return parts
-		case others > 0 && partsWidth(parts[:i])+widget.Width(rest.text) <= w:
-			return append(parts[:i:i], rest)
-		}
-		others += parts[i-1].n
-	}
-	if ill == 0 {
-		return nil
-	}
-	if partsWidth(urgent) > w {
-		urgent = []headPart{{fmt.Sprintf("  %d in trouble", ill), themes.Bad, ill}}
-	}
-	if partsWidth(urgent) > w {
-		return nil
-	}
-	return urgent
+	return widget.FitTallies(urgent, parts, w)
 }
 
 // clockText returns the age of the last patrol, and the time.
@@ -192,14 +156,17 @@ func clockText(m *model) string {
 		return at
 	}
 	turn := m.snap.Patrol.Age(m.now)
-	loop := widget.Age(turn)
+	loop := "last pass " + widget.Age(turn) + " ago"
 	switch {
 	case m.snap.Patrol.Last.IsZero():
-		loop = "-"
+		loop = "controller starts"
 	case turn < 4*time.Second: // recent patrols all count as "ok": the pulse is slower
-		loop = "ok"
+		loop = "controller ok"
+		if m.w < 80 {
+			return at
+		}
 	}
-	return "loop " + loop + "  " + at
+	return loop + "  " + at
 }
 
 // stalled reports whether the controller's patrol is long overdue.
@@ -299,7 +266,7 @@ func summary(m *model, w int) string {
 	for room := w - widget.Width(lead); ; {
 		parts, text := countParts(m, room), lead
 		for _, p := range parts {
-			text += dot + strings.TrimSpace(p.text)
+			text += dot + strings.TrimSpace(p.Text)
 		}
 		// not all of them fit
 		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 {

@@ -43,7 +43,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	for text, want := range map[string][]string{
 		"prefer": {"columns = [", "[keys]", "in ~/.config/gcity/config.toml"}, "columns": {"the columns of Agents"},
 		"prefs": {"theme"}, "legend": {"quarantined", "marked: verbs act on"}, "↻": {"restarts after a delay"}, "◌": {"waiting: it starts"},
-		"o:need": {"agents that need attention first"},
+		"is sorted": {"at the title of a column"},
 	} {
 		s.press("?")
 		s.press(strings.Split(text, "")...)

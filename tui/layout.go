@@ -88,7 +88,7 @@ func (m *model) planTabbed(p *plan, body int) {
 	}
 	pane := body * 45 / 100
 	if m.h < 28 {
-		pane = body * 55 / 100
+		pane = body / 2
 	}
 	list := m.panelOf(front)
 	_, _, shown, total := list.Cursor()
@@ -209,7 +209,11 @@ func (m *model) roomFor(p panel.Panel, top int) int {
 	if a := p.About(); a.Explains && total == 0 && m.focus == a.ID {
 		n = len(p.Help(m.env(), listsWidth(m.w)))
 	}
-	return 1 + min(n, max(p.About().Least, top/p.About().Share))
+	n = min(n, max(p.About().Least, top/p.About().Share))
+	if n > 1 && total > 0 && !p.About().Plain {
+		n++ // the column headings
+	}
+	return 1 + n
 }
 
 // peekVisible reports whether the pane is on the screen.

@@ -133,6 +133,12 @@ func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 		}
 	}
 	focusOn(m, a.panel)
+	if c.Y == a.y+1 && a.panel != panel.IDPeek && m.focused().Headed(m.env(), a.w, a.h) {
+		if way := m.focused().OrderAt(m.env(), a.w, c.X-a.x); way >= 0 {
+			sortBy(m, way)
+		}
+		return nil
+	}
 	if row := c.Y - a.y - 1; row >= 0 && !point(m, a, row) && a.panel != panel.IDPeek {
 		return nil
 	}

@@ -2,12 +2,15 @@ package tui
 
 import (
 	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"gcity/city"
 	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 // measured gives every agent of the demo another use, age and count of restarts.
@@ -22,7 +25,7 @@ func measured(n *city.Snapshot) {
 func TestSortCyclesAndReverses(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)
-	s.shows("o:need")
+	s.shows("state↓")
 	usual := s.order()
 	by := func(better func(a, b *panel.AgentRow) bool) {
 		t.Helper()
@@ -34,22 +37,22 @@ func TestSortCyclesAndReverses(t *testing.T) {
 		}
 	}
 	s.press("o")
-	s.shows("o:name")
+	s.shows("name↑")
 	by(func(a, b *panel.AgentRow) bool { return city.CompareNames(a.Name, b.Name) < 0 })
 	s.press("o")
-	s.shows("o:age")
+	s.shows("↑for")
 	by(func(a, b *panel.AgentRow) bool { return a.Since.After(b.Since) })
 	s.press("o")
-	s.shows("o:cpu")
+	s.shows("↓cpu")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.CPU > b.Usage.CPU })
 	s.press("o")
-	s.shows("o:mem")
+	s.shows("↓mem")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.RSS > b.Usage.RSS })
 	s.press("O")
-	s.shows("o:mem reversed")
+	s.shows("↑mem")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.RSS < b.Usage.RSS })
 	s.press("o")
-	s.shows("o:restarts")
+	s.shows("sorted by restarts")
 	by(func(a, b *panel.AgentRow) bool { return a.Restarts > b.Restarts })
 	s.press("o")
 	if got := s.order(); !slices.Equal(got, usual) {
@@ -89,7 +92,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 		t.Errorf("%s is %s and stands first by need", first.Name, first.State(s.m.now))
 	}
 	s.press("4", "o", "o")
-	s.shows("o:next")
+	s.shows("gate↑", "sorted by next")
 	rows := s.m.Automations.Rows
 	for i := 1; i < len(rows); i++ {
 		a, b := rows[i-1].Next, rows[i].Next
@@ -107,13 +110,13 @@ func TestOrdersAreKept(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.press("o", "o", "O", "2", "o")
 	kept := s.m.orders()
-	if want := map[string]string{"agents": "age reversed", "pools": "need", "automations": "need", "rigs": "need", "work": "need", "mail": "age"}; !maps.Equal(kept, want) {
+	if want := map[string]string{"agents": "age reversed", "pools": "urgency", "automations": "urgency", "rigs": "urgency", "work": "urgency", "mail": "age"}; !maps.Equal(kept, want) {
 		t.Errorf("kept is %v, want %v", kept, want)
 	}
 	kept["automations"] = "of a later version"
 	next := demo(t, 200, 60)
 	next.m.setOrders(kept)
-	kept["automations"] = "need"
+	kept["automations"] = "urgency"
 	if got := next.m.orders(); !maps.Equal(got, kept) {
 		t.Errorf("taken back %v, was %v", got, kept)
 	}
@@ -147,5 +150,48 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 			}
 		})
 		s.wait(time.Minute)
+	}
+}
+
+// A click on the title of a column sorts by it, another click reverses the order, and the title has the arrow.
+func TestAClickOnATitleSorts(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		s := demo(t, size[0], size[1])
+		s.change(measured)
+		s.shows("state↓")
+		for _, want := range []struct {
+			click, shown string
+			order        widget.Order
+		}{
+			{"name  ", "name↑", widget.Order{Way: 1}},
+			{"name↑", "name↓", widget.Order{Way: 1, Reversed: true}},
+			{"for", "↑for", widget.Order{Way: 2}},
+			{"state", "state↓", widget.Order{}},
+			{"why", "state↓", widget.Order{}},
+		} {
+			s.click(want.click)
+			s.wait(time.Second)
+			if s.shows(want.shown); s.m.Agents.Order != want.order {
+				t.Errorf("%v: after a click on %q the order is %+v", size, want.click, s.m.Agents.Order)
+			}
+		}
+	}
+	s := pooled(t, 80, 24)
+	s.press("2")
+	s.click("size")
+	s.shows("↓size")
+}
+
+// The number of matches is left out where it has no room, and never cut.
+func TestFoundIsNeverCut(t *testing.T) {
+	s := pooled(t, 200, 60)
+	s.press("/", "e", "enter")
+	for w := 60; w < 200; w++ {
+		s.size(w, 60)
+		for _, line := range strings.Split(s.text(), "\n")[:6] {
+			if cut := regexp.MustCompile(`\d+ of \d*…|\d+ o…|of…`).FindString(line); cut != "" {
+				t.Errorf("%d columns: %q", w, line)
+			}
+		}
 	}
 }

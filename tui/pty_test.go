@@ -262,7 +262,7 @@ func TestTerminalResizeStorm(t *testing.T) {
 	c.resize(1, 1)
 	c.resize(120, 40)
 	c.keys("\x0c")
-	c.sees("loop ok")
+	c.sees("controller ok")
 	c.keys("q")
 	c.sees("keep the city running in the background")
 	c.answer("s")

@@ -197,8 +197,7 @@ func sortLine(m *model, args []string) ([]feed.Effect, string) {
 		return nil, palette.Unknown("column", args[0], sortWords(m, nil)) + ": " +
 			strings.Join(ways, ", ")
 	}
-	*o = widget.Order{Way: at, Reversed: o.Way == at && !o.Reversed}
-	m.resort()
+	sortBy(m, at)
 	return nil, ""
 }
 

@@ -306,12 +306,12 @@ func (c *City) Counts() string {
 	if !c.Known || !c.Info.Running {
 		return ""
 	}
-	loop := "loop ok"
+	loop := "controller ok"
 	switch {
 	case c.Mute != "":
-		loop = "loop ?"
+		loop = "controller ?"
 	case c.Brief.Late > 0:
-		loop = "loop " + widget.Age(c.Brief.Late)
+		loop = "last pass " + widget.Age(c.Brief.Late) + " ago"
 	}
 	return widget.Fit(fmt.Sprintf("%d/%d run", c.Brief.Running, c.Brief.Agents), 9, "") + " " + loop
 }

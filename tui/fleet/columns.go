@@ -8,7 +8,7 @@ import (
 )
 
 // Columns are the widths of the columns; 0 = not shown.
-type Columns struct{ Health, Name, Agents, Needs, Work, Mail, Loop, Why int }
+type Columns struct{ Health, Name, Agents, Needs, Open, Begun, Mail, Loop, Why int }
 
 // ColumnsFor returns the columns of a list of cities with a width of w cells.
 func ColumnsFor(rows []City, w int) Columns {
@@ -27,7 +27,8 @@ func ColumnsFor(rows []City, w int) Columns {
 		to *int
 		w  int
 		at int // screen width from which the column is shown
-	}{{&c.Needs, 4, 66}, {&c.Loop, 5, 76}, {&c.Work, 9, 100}, {&c.Mail, 5, 110}} {
+	}{{&c.Needs, 9, 66}, {&c.Loop, 10, 100}, {&c.Open, 9, 100}, {&c.Mail, 5, 110},
+		{&c.Begun, 11, 130}} {
 		if w >= more.at && c.Why-more.w-2 >= least {
 			*more.to = more.w
 			c.Why -= more.w + 2
@@ -44,13 +45,11 @@ func (c *City) Figures(l *widget.Line, cols Columns, more string) {
 		numbers = themes.Off
 	}
 	b := &c.Brief
-	agents, work, mail, needs, loop := "-", "-", "-", "-", "-"
+	agents, open, begun, mail, needs, loop := "-", "-", "-", "-", "-", "-"
 	if c.Known && c.Info.Running {
 		agents = fmt.Sprintf("%d/%d", b.Running, b.Agents)
 		needs, mail = widget.Number(len(b.Needs)), widget.Number(b.Unread)
-		if b.Open+b.Begun > 0 {
-			work = fmt.Sprintf("%d+%d", b.Begun, b.Open)
-		}
+		open, begun = widget.Number(b.Open), widget.Number(b.Begun)
 		switch {
 		case c.Mute != "":
 			loop = "?"
@@ -78,7 +77,8 @@ func (c *City) Figures(l *widget.Line, cols Columns, more string) {
 		turning = themes.Bad
 	}
 	cell(cols.Needs, needs, needing)
-	cell(cols.Work, work, themes.Dim)
+	cell(cols.Open, open, themes.Dim)
+	cell(cols.Begun, begun, themes.Dim)
 	cell(cols.Mail, mail, themes.Dim)
 	cell(cols.Loop, loop, turning)
 }

@@ -35,9 +35,9 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 		{Keys: []string{g.Below + "9"},
 			Title: "in the title of a list: there are 9 more rows below; " +
 				g.Above + "9 above"},
-		{Keys: []string{"o:need"},
-			Title: "the order of a list, in its title: agents that need attention first; " +
-				keyOf("list.sort") + " changes it"},
+		{Keys: []string{g.Above + " " + g.Below},
+			Title: "at the title of a column: the list is sorted by it; " +
+				keyOf("list.sort") + " or a click on a title changes it"},
 	}
 	for i := range all {
 		all[i].Words, all[i].Tail = "signs symbols glyphs legend", "sign"

@@ -148,7 +148,7 @@ func rank(a, b *AgentRow) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentWays returns the orders of agents: by need, name, last change, CPU, memory, restarts.
+// agentWays returns the orders of agents: by urgency, name, last change, CPU, memory, restarts.
 func agentWays() []widget.Way[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
@@ -161,11 +161,11 @@ func agentWays() []widget.Way[AgentRow] {
 		return func(a, b *AgentRow) int { return cmp.Compare(known(b), known(a)) }
 	}
 	return []widget.Way[AgentRow]{
-		{Name: "need", Rank: rank}, {Name: "name", Rank: names},
+		{Name: "urgency", Down: true, Rank: rank}, {Name: "name", Rank: names},
 		{Name: "age", Rank: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
-		{Name: "cpu", Rank: use(func(u *city.Usage) float64 { return u.CPU })},
-		{Name: "mem", Rank: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
-		{Name: "restarts", Rank: func(a, b *AgentRow) int {
+		{Name: "cpu", Down: true, Rank: use(func(u *city.Usage) float64 { return u.CPU })},
+		{Name: "mem", Down: true, Rank: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
+		{Name: "restarts", Down: true, Rank: func(a, b *AgentRow) int {
 			return cmp.Compare(b.Restarts, a.Restarts)
 		}},
 	}

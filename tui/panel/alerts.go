@@ -139,24 +139,19 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 
 // Alerts returns the agents that need a user: those that have failed or are in quarantine, by state.
 func (a *Agents) Alerts(e *Env) []Alert {
-	names := map[city.State][]string{}
-	var states []city.State
-	for i := range a.Rows {
-		r := &a.Rows[i]
-		if r.State != city.Failed && r.State != city.Quarantined {
-			continue
-		}
-		if names[r.State] == nil {
-			states = append(states, r.State)
-		}
-		names[r.State] = append(names[r.State], r.Shown)
-	}
 	var parts []string
-	for _, s := range states {
-		if n := names[s]; len(n) > 1 {
-			parts = append(parts, fmt.Sprintf("%d agents %s", len(n), InState(s)))
-		} else {
-			parts = append(parts, n[0]+" "+InState(s))
+	for _, s := range []city.State{city.Failed, city.Quarantined} {
+		n, name := 0, ""
+		for i := range a.Rows {
+			if r := &a.Rows[i]; r.State == s {
+				n, name = n+1, r.Shown
+			}
+		}
+		switch {
+		case n == 1:
+			parts = append(parts, name+" "+InState(s))
+		case n > 1:
+			parts = append(parts, fmt.Sprintf("%d agents %s", n, InState(s)))
 		}
 	}
 	if len(parts) == 0 {

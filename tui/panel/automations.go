@@ -227,7 +227,7 @@ func (a *Automations) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// automationWays returns the orders of automations: by need, name, next run, last run.
+// automationWays returns the orders of automations: by urgency, name, next run, last run.
 func automationWays() []widget.Way[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
@@ -242,14 +242,16 @@ func automationWays() []widget.Way[AutomationRow] {
 		return r.Last.Opened
 	}
 	return []widget.Way[AutomationRow]{
-		{Name: "need", Rank: func(a, b *AutomationRow) int {
+		{Name: "urgency", Down: true, Rank: func(a, b *AutomationRow) int {
 			return cmp.Compare(a.urgency(), b.urgency())
 		}},
 		{Name: "name", Rank: func(a, b *AutomationRow) int {
 			return city.CompareNames(a.Name, b.Name)
 		}},
 		{Name: "next", Rank: next},
-		{Name: "last", Rank: func(a, b *AutomationRow) int { return last(b).Compare(last(a)) }},
+		{Name: "last", Down: true, Rank: func(a, b *AutomationRow) int {
+			return last(b).Compare(last(a))
+		}},
 	}
 }
 

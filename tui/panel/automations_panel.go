@@ -129,19 +129,21 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			Cell: func(l *widget.Line, r *AutomationRow, s widget.RowState) {
 				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
 			}},
-		{Head: "gate", W: c.why, Gap: c.gap, Cell: func(l *widget.Line, r *AutomationRow,
-			_ widget.RowState) {
-			b := r.because(e)
-			if r.State == AutomationRunning && c.last > 0 { // the column of the last run shows it
-				b.Tail = widget.Phrase{}
-			}
-			e.Look.Reason(l, b, c.why)
-		}},
+		{Head: "gate", Order: "next", W: c.why, Gap: c.gap,
+			Cell: func(l *widget.Line, r *AutomationRow,
+				_ widget.RowState) {
+				b := r.because(e)
+				if r.State == AutomationRunning && c.last > 0 { // that column shows it
+					b.Tail = widget.Phrase{}
+				}
+				e.Look.Reason(l, b, c.why)
+			}},
 	}
 	if c.last == 0 {
 		return columns
 	}
-	return append(columns, Column[*AutomationRow]{Head: "last run", W: c.last, Gap: 2,
+	return append(columns, Column[*AutomationRow]{Head: "last run", Order: "last",
+		W: c.last, Gap: 2,
 		Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
 			last := themes.Dim
 			if r.fails() && r.State != AutomationRunning {

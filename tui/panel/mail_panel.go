@@ -212,7 +212,7 @@ func mailWays() []widget.Way[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.Way[MailRow]{
 		{Name: "age", Rank: newest},
-		{Name: "need", Rank: func(a, b *MailRow) int {
+		{Name: "urgency", Down: true, Rank: func(a, b *MailRow) int {
 			if a.Read != b.Read {
 				if b.Read {
 					return -1

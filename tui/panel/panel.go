@@ -82,6 +82,7 @@ type lister interface {
 	Query() *widget.Filter
 	Marking() Marking
 	Sorting(now time.Time) (o *widget.Order, ways []string)
+	OrderAt(e *Env, w, x int) int
 	Sort(now time.Time)
 	Sorted(now time.Time) bool
 	Forget()

@@ -121,10 +121,12 @@ func (p *Pools) ills(now time.Time) string {
 func poolWays(now time.Time) []widget.Way[PoolRow] {
 	return []widget.Way[PoolRow]{
 		{Name: "name", Rank: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
-		{Name: "need", Rank: func(a, b *PoolRow) int {
+		{Name: "urgency", Down: true, Rank: func(a, b *PoolRow) int {
 			return cmp.Compare(a.State(now).urgency(), b.State(now).urgency())
 		}},
-		{Name: "size", Rank: func(a, b *PoolRow) int { return cmp.Compare(b.Size, a.Size) }},
+		{Name: "size", Down: true, Rank: func(a, b *PoolRow) int {
+			return cmp.Compare(b.Size, a.Size)
+		}},
 		{Name: "age", Rank: func(a, b *PoolRow) int { return b.Since.Compare(a.Since) }},
 	}
 }

@@ -120,16 +120,18 @@ func (r *RigRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// rigWays returns the orders of rigs: by need, name, agents, work.
+// rigWays returns the orders of rigs: urgency, name, agents, work.
 func rigWays() []widget.Way[RigRow] {
 	return []widget.Way[RigRow]{
-		{Name: "need", Rank: func(a, b *RigRow) int {
+		{Name: "urgency", Down: true, Rank: func(a, b *RigRow) int {
 			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()),
 				city.CompareNames(a.Name, b.Name))
 		}},
 		{Name: "name", Rank: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
-		{Name: "agents", Rank: func(a, b *RigRow) int { return cmp.Compare(b.Agents, a.Agents) }},
-		{Name: "work", Rank: func(a, b *RigRow) int {
+		{Name: "agents", Down: true, Rank: func(a, b *RigRow) int {
+			return cmp.Compare(b.Agents, a.Agents)
+		}},
+		{Name: "work", Down: true, Rank: func(a, b *RigRow) int {
 			return cmp.Compare(b.unfinished(), a.unfinished())
 		}},
 	}

@@ -334,7 +334,8 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 	shown := t.Visible()
 	columns, room := t.Def.Columns(e, shown, w), h-1
 	if t.Headed(e, w, h) {
-		lines = append(lines, heads(e.Look, columns, w))
+		sorted, arrow := t.sorted(e)
+		lines = append(lines, heads(e.Look, columns, sorted, arrow, w))
 		room--
 	}
 	from, to := t.List.Window(room)
@@ -359,7 +360,7 @@ func (t *Table[R, P]) draw(e *Env, at Box) []string {
 
 // Headed reports whether a list of w by h cells has column headings.
 func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
-	return !t.Def.Plain && h-1 >= 8 && w >= 60 && e.H >= 28
+	return !t.Def.Plain && h-1 >= 3 && w >= 60
 }
 
 // Hidden returns how many rows are outside a place of w by h cells.
@@ -381,19 +382,7 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 	if text, found := t.Search(e); text != "" && !widget.Searched(at.Tabs) {
 		note = text + "  " + found
 	}
-	o, ways := t.Sorting(e.Now)
-	if o == nil || t.Def.Part || len(t.Rows) < 2 || !at.Focus && *o == (widget.Order{}) ||
-		e.Single {
-		return note
-	}
-	text := widget.OrderText(*o, ways)
-	if k := e.Key("list.sort"); k != "" {
-		text = k + ":" + text
-	}
-	if note == "" {
-		return text
-	}
-	return note + "  " + text
+	return note
 }
 
 // nothing explains an empty list in h lines, including the rule.
@@ -434,6 +423,7 @@ func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filte
 // Column is a column of a table with its width.
 type Column[P any] struct {
 	Head  string
+	Order string // the order that a click on the title selects; "" = the one of that name
 	W     int
 	Gap   int  // number of blanks before it
 	Right bool // the heading is right-aligned
@@ -452,22 +442,83 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 	return l
 }
 
-// heads draws the column headings.
-func heads[P any](k *widget.Styles, columns []Column[P], w int) string {
-	text := "   "
+// orderName returns the name of the order that the title of the column stands for.
+func (c *Column[P]) orderName() string {
+	if c.Order != "" {
+		return c.Order
+	}
+	switch c.Head {
+	case "state":
+		return "urgency"
+	case "for":
+		return "age"
+	case "prio":
+		return "priority"
+	}
+	return c.Head
+}
+
+// heads draws the headings of columns. The one of the current order has an arrow.
+func heads[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
+	l := widget.Line{Styles: k}
+	l.Space(3)
 	for i, c := range columns {
-		if i > 0 {
-			text += widget.Spaces(c.Gap)
+		gap, head, token, width := c.Gap, c.Head, themes.Dim, c.W
+		if i == 0 {
+			gap = 0
 		}
+		if head != "" && c.orderName() == sorted {
+			token = themes.Text
+			if c.Right {
+				head = arrow + head
+			} else {
+				head += arrow
+			}
+		}
+		if c.Right && widget.Width(head) > width && gap > 1 { // the arrow is in the gap
+			gap, width = gap-1, width+1
+		}
+		l.Space(gap)
 		if c.Right {
-			text += widget.FitRight(c.Head, c.W, "")
+			l.Add(token, widget.FitRight(head, width, ""))
 		} else {
-			text += widget.Fit(c.Head, c.W, "")
+			l.Add(token, widget.Fit(head, width, ""))
 		}
 	}
-	l := widget.Line{Styles: k}
-	l.Add(themes.Dim, text)
 	return widget.Crop(l.Fill(w), w)
+}
+
+// OrderAt returns the order of the heading at column x of a list of w columns; -1 = none.
+func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
+	o, ways := t.Sorting(e.Now)
+	if o == nil {
+		return -1
+	}
+	at := 3
+	for i, c := range t.Def.Columns(e, t.Visible(), w) {
+		if i > 0 {
+			at += c.Gap
+		}
+		if x >= at-1 && x < at+c.W {
+			return slices.Index(ways, c.orderName())
+		}
+		at += c.W
+	}
+	return -1
+}
+
+// sorted returns the name of the current order, and the arrow of its direction: up if the smallest value is first.
+func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
+	o, _ := t.Sorting(e.Now)
+	if o == nil {
+		return "", ""
+	}
+	ways := t.Def.Orders(e.Now)
+	if way := &ways[o.Way%len(ways)]; way.Down != o.Reversed {
+		return way.Name, e.Look.Glyphs.Below
+	} else {
+		return way.Name, e.Look.Glyphs.Above
+	}
 }
 
 // shown leaves out the columns that have no width.

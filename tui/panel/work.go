@@ -136,11 +136,11 @@ func (r *WorkRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// workWays returns the orders of work: by need, age, priority, assignee, rig.
+// workWays returns the orders of work: urgency, age, priority, assignee, rig.
 func workWays() []widget.Way[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.Way[WorkRow]{
-		{Name: "need", Rank: func(a, b *WorkRow) int {
+		{Name: "urgency", Down: true, Rank: func(a, b *WorkRow) int {
 			if a.State == workClosed && b.State == workClosed {
 				return b.closed().Compare(a.closed())
 			}

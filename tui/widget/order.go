@@ -16,6 +16,7 @@ type Order struct {
 type Way[R any] struct {
 	Name string
 	Rank func(a, b *R) int
+	Down bool // the greatest value, or the most urgent row, comes first
 }
 
 // Ranking returns the comparison function of an order. Names break ties.

@@ -39,10 +39,8 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	if l.Width > w {
 		return Crop(l.String(), w)
 	}
-	if end != "" && w-l.Width >= 12 {
-		end = " " + Cut(end, w-l.Width-4, k.Glyphs.More) + " "
-	} else {
-		end = ""
+	if end = fitParts(end, w-l.Width-4, k.Glyphs.More); end != "" {
+		end = " " + end + " "
 	}
 	fill := w - l.Width - Width(end)
 	if end != "" && fill > 1 {
@@ -53,6 +51,23 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	}
 	l.Add(token, strings.Repeat(sign, max(0, w-l.Width)))
 	return l.String()
+}
+
+// fitParts leaves out the last parts of a text until it fits into w columns. Parts are separated by two blanks. Only
+// the first one is cut: "1 of 1" would be wrong for "1 of 10".
+func fitParts(text string, w int, more string) string {
+	const least = 8
+	for Width(text) > w {
+		at := strings.LastIndex(text, "  ")
+		if at < 0 && w < least {
+			return ""
+		}
+		if at < 0 {
+			return Cut(text, w, more)
+		}
+		text = text[:at]
+	}
+	return text
 }
 
 func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {

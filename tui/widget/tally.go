@@ -1,0 +1,54 @@
+package widget
+
+import (
+	"fmt"
+	"slices"
+
+	"gcity/themes"
+)
+
+// Tally is a count in a header: "  4 running".
+type Tally struct {
+	Text  string
+	Token themes.Token
+	N     int
+}
+
+// TalliesWidth returns the width of tallies in a row.
+func TalliesWidth(all []Tally) int {
+	n := 0
+	for _, t := range all {
+		n += Width(t.Text)
+	}
+	return n
+}
+
+// FitTallies returns the tallies in at most w columns, the urgent ones first. Tallies that do not fit are summed up,
+// and urgent ones are always counted.
+func FitTallies(urgent, rest []Tally, w int) []Tally {
+	all := slices.Concat(urgent, rest)
+	others, ill := 0, 0
+	for _, t := range urgent {
+		ill += t.N
+	}
+	for i := len(all); i >= max(1, len(urgent)); i-- {
+		sum := Tally{"  " + Count(others, "other"), themes.Dim, others}
+		switch {
+		case others == 0 && TalliesWidth(all) <= w:
+			return all
+		case others > 0 && TalliesWidth(all[:i])+Width(sum.Text) <= w:
+			return append(all[:i:i], sum)
+		}
+		others += all[i-1].N
+	}
+	if ill == 0 {
+		return nil
+	}
+	if TalliesWidth(urgent) > w {
+		urgent = []Tally{{fmt.Sprintf("  %d in trouble", ill), themes.Bad, ill}}
+	}
+	if TalliesWidth(urgent) > w {
+		return nil
+	}
+	return urgent
+}
