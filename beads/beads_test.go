@@ -17,7 +17,7 @@ func bead(id string, status Status, needs ...string) Bead {
 	return tidy(b)
 }
 
-// The wire names are what dashboards and scripts read.
+// The JSON names are part of the interface for dashboards and scripts.
 func TestJSON(t *testing.T) {
 	b := bead("gc-1", StatusClosed, "gc-0")
 	b.Priority, b.Assignee, b.ParentID, b.Ref, b.Description = High, "a", "gc-9", "f", "d"
@@ -138,7 +138,7 @@ func TestByUrgency(t *testing.T) {
 	}
 }
 
-// The clock may be set back: a bead is never updated before it was, and never closed before that.
+// If the clock is set back, a bead is never updated or closed before its last update.
 func TestPatchWhenTheClockGoesBack(t *testing.T) {
 	b, err := Closing().Apply(bead("gc-1", StatusOpen), noon.Add(-time.Hour))
 	if err != nil || !b.UpdatedAt.Equal(noon) || !b.ClosedAt.Equal(noon) {

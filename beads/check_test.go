@@ -12,7 +12,7 @@ import (
 	"gcity/internal/screen"
 )
 
-// T6: a character that may be written is one that the screen shows as it is. Marks and joiners are shown with others.
+// T6: a valid character is shown unchanged on a screen. Combining marks and joiners are shown together with others.
 func TestNothingHiddenIsWritten(t *testing.T) {
 	const many = 1 << 8 // together; one by one takes long
 	for first := rune(0); first <= utf8.MaxRune; first += many {
@@ -115,7 +115,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// What is tidy stays as it is: else an import would not be idempotent.
+// Normalizing a normalized bead does not change it. Otherwise an import would not be idempotent.
 func FuzzTidy(f *testing.F) {
 	f.Add(" title ", "de\r\nscription", "a, b", "gc-1", "key", "va\r\nlue", int64(1), 0)
 	f.Add("\x1b[31m", "\u202e", "", "$x", "", "", int64(-1), 9)

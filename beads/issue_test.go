@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shelf is as much of a store as an import needs.
+// shelf implements the part of a store that an import needs.
 type shelf struct {
 	Store
 	all []Bead
@@ -61,7 +61,7 @@ func imported(t *testing.T, text string) (*shelf, Imported) {
 	return s, done
 }
 
-// A bead as the other tool would read it.
+// The JSON of a bead as the other tool reads it.
 func TestIssueShape(t *testing.T) {
 	b := bead("gc-3", StatusInProgress, "gc-2")
 	b.ParentID, b.Ref, b.Labels, b.Priority, b.Assignee, b.Description = "gc-1", "paint", []string{"a", "b"}, Urgent, "x", "<&>"
@@ -87,7 +87,8 @@ func TestIssueShape(t *testing.T) {
 	}
 }
 
-// What the other tool exports: fields that we lack, statuses that we lack, dependencies of other kinds, other records.
+// Exports of the other tool contain fields and statuses that gcity does not have, other kinds of dependencies, and
+// other records.
 func TestImportOfForeignIssues(t *testing.T) {
 	s, done := imported(t, `
 {"_type":"issue","id":"mh-a3f","title":"Fix the door","description":"It squeaks.\r\nOil it.","notes":"hall","design":"","acceptance_criteria":"silence","status":"blocked","priority":1,"issue_type":"bug","assignee":"ann","owner":"ann@example.org","estimated_minutes":30,"created_at":"2025-10-16T20:46:02.1+02:00","created_by":"ann","updated_at":"2025-10-17T08:00:00Z","labels":["house","house"],"dependencies":[{"issue_id":"mh-a3f","depends_on_id":"mh-1","type":"blocks","created_at":"2025-10-16T20:46:02Z","created_by":"ann"},{"issue_id":"mh-a3f","depends_on_id":"mh-2","type":"parent-child"},{"issue_id":"mh-a3f","depends_on_id":"mh-3","type":"discovered-from","metadata":"{}"}],"comments":[{"id":1,"text":"really"}],"comment_count":1,"dependency_count":3,"metadata":{"n":42,"s":"text","o":{"a": 1},"none":null}}
@@ -117,7 +118,7 @@ func TestImportOfForeignIssues(t *testing.T) {
 	}
 }
 
-// S13: a line that cannot be taken is told, and the others are taken.
+// S13: an invalid line is reported, and the other lines are imported.
 func TestImportSetsAside(t *testing.T) {
 	ok := `{"id":"x-%","title":"t","created_at":"2025-10-16T18:00:00Z","updated_at":"2025-10-16T18:00:00Z"}`
 	line := func(id string) string { return strings.Replace(ok, "%", id, 1) }
@@ -177,7 +178,7 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
-// Whatever is read comes back as it was read, and what was exported is taken again.
+// What is imported is exported unchanged, and an export can be imported again.
 func FuzzIssue(f *testing.F) {
 	f.Add(`{"_type":"issue","id":"a-1","title":"t","status":"blocked","priority":0,"notes":"x","dependencies":[{"issue_id":"a-1","depends_on_id":"b","type":"blocks"}],"created_at":"2025-10-16T18:00:00Z"}`)
 	f.Add(`{"id":"a-1","title":"t","metadata":{"bd.status":"open","bd.dependencies":"[1]","gc.ref":"r","bd.x":"null","bd.y":"1 "},"updated_at":"2025-10-16T18:00:00Z"}`)

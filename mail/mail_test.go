@@ -11,7 +11,7 @@ import (
 	"gcity/mail"
 )
 
-// keep puts a bead into a store, as whoever sends it does.
+// keep stores a bead, as a sender does.
 func keep(t *testing.T, s *fake.Store, b beads.Bead) beads.Bead {
 	t.Helper()
 	b, err := s.Create(t.Context(), b)
@@ -30,7 +30,7 @@ func of(t *testing.T, b beads.Bead) mail.Message {
 	return m
 }
 
-// What is sent arrives: at its address, unread, and as it was written.
+// A sent message arrives at its address, unread and unchanged.
 func TestSendAndFind(t *testing.T) {
 	s := fake.New("gc")
 	keep(t, s, beads.Bead{Title: "work", Assignee: "ann"})
@@ -58,7 +58,7 @@ func TestSendAndFind(t *testing.T) {
 	}
 }
 
-// Reading, taking and archiving are changes of the bead, and reading twice is reading.
+// Reading, taking and archiving change the bead. Reading twice has no further effect.
 func TestMarks(t *testing.T) {
 	s := fake.New("gc")
 	b := keep(t, s, mail.New(mail.Message{To: "pool:crew", Text: "x"}))
@@ -96,7 +96,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// An answer goes to whoever wrote, and all answers are in the thread of the first message.
+// An answer goes to the sender, and all answers are in the thread of the first message.
 func TestReply(t *testing.T) {
 	s := fake.New("gc")
 	first := of(t, keep(t, s, mail.New(mail.Message{From: "ann", To: "bob", Subject: "tea", Text: "?"})))
@@ -113,7 +113,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// What one adds to a message of one's own goes to whom that went; what one wrote to oneself stays there.
+// A reply to an own message goes to the recipient of that message. A reply to a note to oneself stays there.
 func TestReplyToOwn(t *testing.T) {
 	for _, c := range []struct{ from, to, by, want string }{
 		{"ann", "bob", "ann", "bob"}, {"ann", "pool:crew", "ann", "pool:crew"}, {"ann", "ann", "ann", "ann"},
@@ -159,7 +159,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// A reminder shows the oldest first, is bounded, and no text of anybody ends it.
+// A reminder shows the oldest messages first, has a limited size, and no message text can end it.
 func TestReminder(t *testing.T) {
 	if r := mail.Reminder(nil); r != "" {
 		t.Errorf("%q", r)
@@ -181,7 +181,8 @@ func TestReminder(t *testing.T) {
 	}
 }
 
-// What an agent has left for itself is told in full, the newest last, and no text of it ends what is told.
+// The messages that an agent has left for itself are shown in full, newest last, and no message text can end the
+// reminder.
 func TestLeft(t *testing.T) {
 	if r := mail.Left(nil); r != "" {
 		t.Errorf("%q", r)
@@ -207,7 +208,7 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// Whatever is written, what can be sent can be kept, shows as it is, and is read back as it was kept.
+// Any message that can be sent can be stored, is shown as it is, and is read back unchanged.
 func FuzzMessage(f *testing.F) {
 	f.Add("ann", "bob", "subject", "text\nmore")
 	f.Add("pool:x/y", "", "", "\x1b]0;title\x07 \xff‮ reversed\t tab")

@@ -16,7 +16,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// world is an overlay, a folder that it goes into, and what is remembered.
+// world is an overlay, a target folder, and a folder of records.
 type world struct {
 	t                *testing.T
 	from, to, memory string
@@ -114,7 +114,7 @@ func TestApplyFollowsTheOverlayAsLongAsNobodyElseDoes(t *testing.T) {
 	}
 }
 
-// What an apply that was killed has left is removed by a later one, from where it writes and nothing else.
+// Files that a killed Apply has left are removed by a later one, only in the folders that it writes to.
 func TestApplySweepsWhatAKilledOneLeft(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "a/x", "one", 0o644)
@@ -149,7 +149,7 @@ func TestApplySweepsWhatAKilledOneLeft(t *testing.T) {
 	}
 }
 
-// A pipe in the place of a folder is no place to look for what was left: to open it would never end.
+// A named pipe in place of a folder is not opened during the sweep, because that would block.
 func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "a/x", "one", 0o644)
@@ -169,7 +169,7 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 	}
 }
 
-// Two agents of one folder do not take each other's files for their own.
+// Two agents with one folder do not treat each other's files as their own.
 func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "CLAUDE.md", "first", 0o644)
@@ -182,7 +182,7 @@ func TestApplyLeavesAnotherOverlaysFiles(t *testing.T) {
 	w.says(w.apply(), "updated: CLAUDE.md")
 }
 
-// What somebody adds who says so goes on following the overlay; what anybody else adds does not.
+// A file that a caller of Own has changed continues to follow the overlay. A file that was changed otherwise does not.
 func TestOwn(t *testing.T) {
 	w := newWorld(t)
 	own := func(paths ...string) {
@@ -322,7 +322,7 @@ func TestApplyEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Whoever comes first, a reader finds a file whole.
+// A reader never sees an incomplete file.
 func TestFilesAreThereWholeOrNotAtAll(t *testing.T) {
 	w := newWorld(t)
 	big := strings.Repeat("x", 1<<20)

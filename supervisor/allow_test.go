@@ -8,7 +8,8 @@ import (
 	"gcity/city"
 )
 
-// The agents of all cities of a tenant count together, by what is in force where a city runs.
+// TestAllow checks that the agents of all cities of a tenant count together, by the active configuration of running
+// cities.
 func TestAllow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)

@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// leaves has a land's cities have sessions that an earlier run has left. Who is ended is in the list that it gives.
+// leaves makes the land's cities have sessions of an earlier run. ended returns the cities whose sessions were stopped.
 func (l *land) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
 	l.s.o.Left = func(context.Context, string) (int, error) { return 2, nil }
@@ -33,8 +33,8 @@ func (l *land) leaves(wrong map[string]error) (ended func() []string) {
 	}
 }
 
-// What an earlier run has left of a city that cannot be opened is shown, and ends when the city is to end; the end is waited
-// for. Whom another controller has nobody touches.
+// The sessions that an earlier run of a city has left are shown if the city cannot be opened, and stopped with the
+// city. Stopping waits for them. Sessions of another controller are not touched.
 func TestWhatARefusedCityHasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -70,7 +70,7 @@ func TestWhatARefusedCityHasLeft(t *testing.T) {
 	})
 }
 
-// Leaving ends nobody, whoever runs them.
+// Leave stops no sessions, not even those of a city that cannot be opened.
 func TestLeaveOfARefusedCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -88,7 +88,7 @@ func TestLeaveOfARefusedCity(t *testing.T) {
 	})
 }
 
-// Of a city that broke and cannot be taken up again the agents end all the same.
+// A city that crashed and cannot be opened again: its agents are stopped with the supervisor.
 func TestStopOfACityThatIsRefusedSinceItBroke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -107,7 +107,7 @@ func TestStopOfACityThatIsRefusedSinceItBroke(t *testing.T) {
 	})
 }
 
-// Whom another controller has taken meanwhile is not left any more.
+// Sessions that another controller has taken over do not count as left any more.
 func TestWhatWasLeftAndIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -131,7 +131,7 @@ func TestWhatWasLeftAndIsTaken(t *testing.T) {
 	})
 }
 
-// A city that somebody has stopped is in nobody's care: whoever runs in it since then was begun by somebody else, and stays.
+// A city that a user has stopped: the supervisor does not stop sessions that were started since then.
 func TestStopOfACityThatSomebodyStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)

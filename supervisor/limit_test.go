@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestResourceLimit holds that limits are read from the tenant's table and from resource_limit.
+// TestResourceLimit checks that limits are read from the tenant's table and from resource_limit.
 func TestResourceLimit(t *testing.T) {
 	h := Home{Dir: t.TempDir(), Run: "/run/gc"}
 	const tenant = "[tenants.acme]\ncities = [\"one\"]\ntoken_file = \"t\"\n"
@@ -42,7 +42,7 @@ func TestResourceLimit(t *testing.T) {
 	}
 }
 
-// TestTenantToken holds that a token may be in the settings, where no other user may read it.
+// TestTenantToken checks that the settings may contain a token if no other user can read them.
 func TestTenantToken(t *testing.T) {
 	h := Home{Dir: t.TempDir()}
 	const tenant = "[tenants.acme]\ncities = [\"one\"]\nsocket = \"acme.sock\"\n"

@@ -16,7 +16,7 @@ func (l *land) beaten() int {
 	return l.beats
 }
 
-// While it is not known yet what a registry says that is changed again and again, the supervisor beats, and can be stopped.
+// While the registry keeps changing, the supervisor sends its status and can be stopped.
 func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -62,8 +62,8 @@ func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
 
 const tenth = 100 * time.Millisecond // of the bubble
 
-// A disk that does not answer keeps the supervisor from nothing: it beats, says what is wrong, answers whoever registers a
-// city, and can be stopped. What was on its way is not believed any more once it comes.
+// While the disk does not answer, the supervisor sends its status, reports the problem, answers requests to register a
+// city, and can be stopped. The late result of a read is not applied.
 func TestARegistryThatDoesNotAnswer(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// Whoever registers a city while a look is under way waits for one that sees it.
+// Register waits for a read that started after the registration.
 func TestRegisteredDuringALook(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {
@@ -133,8 +133,8 @@ func TestRegisteredDuringALook(t *testing.T) {
 	})
 }
 
-// A city that is unregistered while a look is under way does not begin again for what that look still saw, be it that the city has
-// ended meanwhile or not.
+// A city that is unregistered during a read is not started again because of the result of that read, whether it has
+// stopped by then or not.
 func TestUnregisteredDuringALook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A registry that an editor has emptied for a moment, or that is gone, ends nobody; what is registered then keeps the others.
+// A registry that is empty for a moment, or missing, stops no city. A registration then writes the other cities back.
 func TestARegistryThatIsEmptied(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"gone":     os.Remove,
@@ -54,7 +54,7 @@ func TestARegistryThatIsEmptied(t *testing.T) {
 	}
 }
 
-// Who is registered while the file is empty does not have the others end.
+// Registering a city while the registry is empty does not stop the other cities.
 func TestRegisteredIntoAnEmptiedRegistry(t *testing.T) {
 	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	synctest.Test(t, func(t *testing.T) {

@@ -61,7 +61,7 @@ func TestFindHome(t *testing.T) {
 	}
 }
 
-// The folders are this user's alone, also where they were there before.
+// The folders are accessible to this user only, even if they existed before.
 func TestHomeIsPrivate(t *testing.T) {
 	h := newHome(t)
 	if err := os.Mkdir(h.Dir, 0o755); err != nil {
@@ -82,7 +82,8 @@ func TestHomeIsPrivate(t *testing.T) {
 	}
 }
 
-// Register, rename, take out: the path is the key, names are unique, twice is fine, and what a person wrote stays.
+// Add, rename and remove entries: the path is the key, names are unique, adding twice is allowed, and text of users
+// stays.
 func TestRegistry(t *testing.T) {
 	h, ctx := newHome(t), t.Context()
 	if all, err := Read(h); err != nil || len(all) != 0 {
@@ -128,7 +129,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// A file that is written in another way is written anew.
+// A file with inline tables is written again as a whole.
 func TestInlineRegistry(t *testing.T) {
 	h := newHome(t)
 	write(t, h.Registry(), "cities = [{path = \"/a\"}, {path = \"/b\", name = \"b\"}]\n")
@@ -166,7 +167,7 @@ func TestBrokenRegistry(t *testing.T) {
 	}
 }
 
-// Many at once: nothing is lost.
+// Concurrent changes: none is lost.
 func TestRegistryIsLocked(t *testing.T) {
 	h := newHome(t)
 	var wg sync.WaitGroup
@@ -240,7 +241,7 @@ max_cities = 5
 	}
 }
 
-// Two supervisors for one home, or for one socket: the second is told of the first.
+// Two supervisors for one home or one socket: the second one gets an error that names the first.
 func TestHold(t *testing.T) {
 	h := newHome(t)
 	if _, runs, err := Find(h); runs || err != nil {
@@ -271,7 +272,7 @@ func TestHold(t *testing.T) {
 	second.Release()
 }
 
-// Whatever is in the file: no panic, problems with a place in it, and what is read can be written and read again.
+// Any content of the file: no panic, all problems have a position, and what was read can be written and read again.
 func FuzzRegistry(f *testing.F) {
 	f.Add([]byte("[[cities]]\npath = \"/a\"\nname = \"a\"\n# x\n[[cities]]\npath = '/b'\n"), "/a")
 	f.Add([]byte("cities = [{path = \"/a\"}]"), "/a")
@@ -301,8 +302,8 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// The record of a supervisor that was killed names nobody, though another process has its pid by now and somebody else looks
-// just now whether the lock is free: who stops a supervisor signals that pid.
+// The record of a killed supervisor is not used, even if another process has its pid and a third process is testing the
+// lock. Otherwise a stop would signal that pid.
 func TestAStrangerIsNoSupervisor(t *testing.T) {
 	h := newHome(t)
 	hold, err := Acquire(h, "v1")

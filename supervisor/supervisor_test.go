@@ -18,7 +18,7 @@ import (
 	"gcity/events"
 )
 
-// land is cities for drills: each is a folder's name, and is as the drill says. All times are the bubble's.
+// land is a set of simulated cities by folder. All times are those of the synctest bubble.
 type land struct {
 	t    *testing.T
 	s    *Supervisor
@@ -41,7 +41,7 @@ type land struct {
 	set    []Settings
 }
 
-// town is a city that runs.
+// town is a running city.
 type town struct {
 	land  *land
 	path  string
@@ -69,7 +69,7 @@ func newLand(t *testing.T) *land {
 	return l
 }
 
-// begin runs the supervisor until the drill ends.
+// begin runs the supervisor until the test ends.
 func (l *land) begin(paths ...string) {
 	for _, p := range paths {
 		if err := Add(l.t.Context(), l.h, Entry{p, filepath.Base(p)}); err != nil {
@@ -154,7 +154,7 @@ func (l *land) watch(ctx context.Context, path string) <-chan struct{} {
 	return out
 }
 
-// is says how the cities are, by their names.
+// is returns the states of the cities by name.
 func (l *land) is() string {
 	synctest.Wait()
 	all, err := l.s.Cities(l.t.Context())
@@ -184,7 +184,7 @@ func (l *land) want(want string) {
 
 func (t *town) Control() city.Control { return &hall{t: t} }
 
-// hall answers for a town.
+// hall is the control of a town.
 type hall struct {
 	city.Control
 	t *town
@@ -246,7 +246,8 @@ func (t *town) Close() {
 
 func tick() { time.Sleep(10 * time.Millisecond) } // of the bubble
 
-// One breaks: the others run on, it is told of, and tried again after waits that double, or as soon as its file changes.
+// A city that crashes: the others continue. The crash is reported, and the city is retried after waits that double, or
+// when its file changes.
 func TestACityThatBreaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -305,7 +306,7 @@ func TestACityThatBreaks(t *testing.T) {
 	})
 }
 
-// What cannot be opened, for whatever reason, says why, is tried again, and is in nobody's way.
+// A city that cannot be opened shows the reason, is retried, and does not block other cities.
 func TestACityThatCannotBeOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -357,7 +358,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// Cities come and go as the file says, and a broken file changes nothing.
+// Cities start and stop when the file changes, and an invalid file changes nothing.
 func TestTheFileIsFollowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -391,7 +392,7 @@ func TestTheFileIsFollowed(t *testing.T) {
 	})
 }
 
-// A file that is just being written has not all cities yet: nobody is ended by it.
+// A file that is still being written lacks some cities. They are not stopped.
 func TestAFileThatIsBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -417,7 +418,7 @@ func TestAFileThatIsBeingWritten(t *testing.T) {
 	})
 }
 
-// Registering has a city run; unregistering stops it. Both say how that went.
+// Register starts a city, Unregister stops it. Both return the result.
 func TestRegistrar(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b", "x/a"} {
@@ -492,7 +493,8 @@ func TestRegistrar(t *testing.T) {
 	})
 }
 
-// Two cities never go by one name: who is to have that of another waits until the other has ended, or has its new one.
+// Two cities never have the same name: a city that is to get the name of another one waits until that city has stopped
+// or has its new name.
 func TestNamesAreOfOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -538,7 +540,8 @@ func TestNamesAreOfOne(t *testing.T) {
 	})
 }
 
-// A stop stops all at the same time, waits for each, and says whose agents may be left; a second one hurries them.
+// A stop stops all cities at the same time, waits for each, and names those with agents that may be left. A second stop
+// kills at once.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -560,7 +563,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// A stop ends the agents also of a city that is just being opened, or that broke and waits: those that an earlier run has left.
+// A stop also stops the agents of a city that is being opened, or that crashed and waits: an earlier run has left them.
 func TestStopOfACityThatDoesNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -608,7 +611,7 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 	})
 }
 
-// Leaving keeps all agents, and stops nobody.
+// Leave stops the supervisor and keeps all agents.
 func TestLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -629,7 +632,7 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// One that does not let go of its agents in time is given up, and is not told to end them instead.
+// A city that does not stop in time during Leave is abandoned. Its agents are not stopped instead.
 func TestLeaveOfADeafCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -647,7 +650,7 @@ func TestLeaveOfADeafCity(t *testing.T) {
 	})
 }
 
-// Whoever watches hears of each change, of those too that only the city itself knows of; one that was not taken is passed over.
+// Watch reports every change, including changes inside a city. If a reader is slow, it skips states.
 func TestWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)

@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What has been accepted once stays so, and is no reason to ask when a pull follows.
+// A program that was accepted once stays accepted, also after a later pull.
 func TestJudgeRenews(t *testing.T) {
 	const city, file = "/src/c", "/src/c/city.toml"
 	first := NewRecord(city, []Program{program("old", file)}, map[string]Head{city: {Commit: "1"}}, time.Now())
@@ -144,7 +144,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// A record that another user can write is no answer.
+// A record that another user can write is not used.
 func TestLedgerRefusesForeignRecords(t *testing.T) {
 	l, city := Open(env("XDG_STATE_HOME="+t.TempDir()), nil), t.TempDir()
 	if err := l.Trust(city, nil, time.Now()); err != nil {
@@ -158,7 +158,7 @@ func TestLedgerRefusesForeignRecords(t *testing.T) {
 	}
 }
 
-// git is a real repository in a folder.
+// git runs git in a real repository.
 func git(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	c := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)

@@ -17,10 +17,10 @@ import (
 	"gcity/beads/beadstest"
 )
 
-// real is the tool itself, "" if this machine has none.
+// real is the path of the real tool, or "" if it is not installed.
 var real, _ = exec.LookPath(bd.Program)
 
-// TestMain lets the test binary play the tool: every bd of these tests is this program, but for TestTheToolItself.
+// TestMain makes the test binary act as the tool: every bd in these tests is this program, except in TestTheToolItself.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_BD") != "" {
 		os.Exit(playTool(os.Args[1:]))
@@ -28,8 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// with puts a bd in front of the PATH that is a shell script: what it is to do before it plays the tool, or instead
-// of it.
+// with puts a shell script named bd at the front of the PATH. It runs first and then the simulated tool.
 func with(t *testing.T, first string) {
 	t.Helper()
 	own, err := os.Executable()
@@ -55,7 +54,7 @@ func open(t *testing.T, dir string) *bd.Store {
 	return s
 }
 
-// lacks are the promises that are bd's to keep and that it keeps in its own way.
+// lacks lists the guarantees that depend on bd and that it implements differently.
 func lacks() map[string]string {
 	const ids, order, times = "ids that are counted: bd gives its own",
 		"labels in the order in which they came: bd sorts them",
@@ -90,7 +89,7 @@ func TestSuite(t *testing.T) {
 	suite(t)
 }
 
-// The same against the tool itself, where there is one.
+// The suite against the real tool, if it is installed.
 func TestTheToolItself(t *testing.T) {
 	if real == "" {
 		t.Skip("bd is not on the PATH: what it does is taken from what is written of it")
@@ -102,7 +101,7 @@ func TestTheToolItself(t *testing.T) {
 	suite(t)
 }
 
-// calls are those that bd got, one a line, in the file that with's script writes.
+// noting is the shell line that records the calls of bd, one per line.
 const noting = `echo "$*" >>"$BEADS_DIR/../calls"`
 
 func calls(t *testing.T, dir string) []string {
@@ -118,8 +117,7 @@ func calls(t *testing.T, dir string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// What the suite cannot ask of bd is kept all the same, in bd's way; and no operation calls it more often than it
-// has to.
+// The parts that the suite cannot test are stored in bd's own way, and no operation calls bd more often than necessary.
 func TestABeadAsBdKeepsIt(t *testing.T) {
 	with(t, noting)
 	dir := t.TempDir()
@@ -201,7 +199,7 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// A molecule is made in the order of its needs, and all of it is there.
+// A molecule is created in the order of its needs, and completely.
 func TestAMoleculeAsBdKeepsIt(t *testing.T) {
 	with(t, "")
 	s := open(t, t.TempDir())
@@ -226,7 +224,7 @@ func TestAMoleculeAsBdKeepsIt(t *testing.T) {
 	}
 }
 
-// What bd says in ways of its own is understood, and what cannot be understood is an error that shows it.
+// bd's own statuses and values are mapped, and output that cannot be parsed is an error that shows it.
 func TestWhatBdSays(t *testing.T) {
 	const one = `{"id":"b-1","title":"x","priority":2,"issue_type":"task","created_at":"2026-04-01T10:00:00Z","updated_at":"2026-04-01T10:00:00Z"`
 	for said, want := range map[string]string{
@@ -267,7 +265,7 @@ func initialised(t *testing.T) string {
 	return dir
 }
 
-// A bd that is not there, fails, or does not answer is told of as that, and never is an empty store.
+// If bd is missing, fails or does not answer, that is an error and never an empty store.
 func TestABdThatMisbehaves(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{
@@ -310,8 +308,8 @@ func TestABdThatMisbehaves(t *testing.T) {
 	}
 }
 
-// A bead that is gone when bd comes to it is the caller's mistake, whatever bd was to do with it, and no trouble
-// with the store.
+// If a bead is gone when bd is called, the error is that of the caller, in every operation, and not a failure of the
+// store.
 func TestABeadThatIsGone(t *testing.T) {
 	with(t, "")
 	dir := t.TempDir()

@@ -7,7 +7,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// Understand is what the store makes of one answer: the beads in it, or why there are none.
+// Understand returns the result of the store for one answer: the beads, or an error.
 func Understand(args []string, got shell.Answer) ([]beads.Bead, error) {
 	if got.Code != 0 {
 		return nil, failure(args, got)

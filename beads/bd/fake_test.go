@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// tool plays bd as far as its contract is known, which is what is written of bd 1.0: what it takes, what it prints and how,
-// what it hides, what it refuses. It is no bd: its work is one file.
+// tool simulates bd as far as its behaviour is documented for bd 1.0: its arguments, its output, what it hides and what
+// it refuses. It stores its work in one file.
 type tool struct {
 	file string
 	db   struct {
@@ -46,7 +46,7 @@ type issue struct {
 	Extra       map[string]string `json:"-"`
 }
 
-// playTool is the whole of the program, its exit code included.
+// playTool runs the simulated tool and returns its exit code.
 func playTool(args []string) int {
 	t := &tool{file: filepath.Join(os.Getenv("BEADS_DIR"), "metadata.json")}
 	err := t.run(args)
@@ -102,7 +102,7 @@ func (t *tool) save() error {
 	return os.Rename(next, t.file)
 }
 
-// flags reads flags that may stand among the arguments.
+// flags parses flags that may be mixed with arguments.
 func flags(args []string, define func(*flag.FlagSet)) ([]string, error) {
 	f := flag.NewFlagSet("bd", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -136,7 +136,7 @@ func (t *tool) init(args []string) error {
 	return t.save()
 }
 
-// print writes issues as show (long) and list do, in the envelope that is asked for, behind a line that is no JSON.
+// print writes issues in the format of show (long) or list, in the requested envelope, after a line that is not JSON.
 func (t *tool) print(long bool, what any, of ...*issue) error {
 	fmt.Fprintln(os.Stderr, "warning: something about the role")
 	fmt.Println("note: something about the database")
@@ -264,7 +264,7 @@ func (t *tool) show(args []string) error {
 	return t.print(true, []*issue{i}, i)
 }
 
-// words collects a flag that may be given several times.
+// words collects the values of a flag that may be repeated.
 type words []string
 
 func (w *words) String() string { return strings.Join(*w, ",") }

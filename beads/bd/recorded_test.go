@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is understood of the recordings anew")
 
-// recording is one call of bd 1.1.0, in the order in which they were made, all on one database.
+// recording is one recorded call of bd 1.1.0. The calls are in order, all with one database.
 type recording struct {
 	Args           []string
 	Stdin          string
@@ -47,7 +47,8 @@ func (r *recording) what() string {
 	return strings.Join(r.Args[:min(3, len(r.Args))], " ")
 }
 
-// understood is what the store makes of an answer, a bead a line: what has a value, but for times that are bd's own.
+// understood returns the store's result for an answer, one bead per line: the fields with a value, except times that bd
+// sets.
 func understood(t *testing.T, r *recording) string {
 	t.Helper()
 	all, err := bd.Understand(r.Args, shell.Answer{Code: r.Code, Stdout: []byte(r.Stdout), Stderr: r.Stderr})
@@ -94,7 +95,7 @@ func understood(t *testing.T, r *recording) string {
 	return strings.Join(lines, "\n")
 }
 
-// What bd printed is understood, all of it: the golden file is to be read by a person when it changes.
+// All output of bd can be parsed. If the golden file changes, read the difference.
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {
@@ -118,8 +119,8 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// The tool that plays bd in these tests answers as bd did: the same calls, the same exit codes, and the same to whoever reads
-// them with the store's eyes.
+// The simulated tool answers like bd: for the same calls it has the same exit codes, and the store reads the same
+// result.
 func TestTheToolIsTrue(t *testing.T) {
 	with(t, "")
 	city := t.TempDir()
@@ -173,7 +174,7 @@ func sortedLines(text string) []string {
 	return lines
 }
 
-// made is the id of what a call has made.
+// made returns the ID of the bead that a call has created.
 func made(t *testing.T, r *recording) string {
 	t.Helper()
 	all, err := bd.Understand(r.Args, shell.Answer{Stdout: []byte(r.Stdout), Stderr: r.Stderr})

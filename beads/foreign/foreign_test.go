@@ -17,7 +17,7 @@ import (
 	"gcity/beads/foreign"
 )
 
-// keeper is another program that keeps what it is given, in memory. It breaks before it makes a bead of a title.
+// keeper is another program that stores beads in memory. It fails before it creates a bead with a given title.
 type keeper struct {
 	of     *fake.Store
 	breaks string
@@ -67,7 +67,7 @@ func (k *keeper) Change(ctx context.Context, _, now beads.Bead) (beads.Bead, err
 	return k.put(ctx, now)
 }
 
-// put keeps a bead as it is.
+// put stores a bead unchanged.
 func (k *keeper) put(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	if _, err := k.of.Restore(ctx, []beads.Bead{b}); err != nil {
 		return beads.Bead{}, err
@@ -81,7 +81,7 @@ func open(t *testing.T, breaks string) (*foreign.Store, *keeper) {
 	return foreign.New(k, filepath.Join(t.TempDir(), "at", "lock")), k
 }
 
-// Over a program that knows little there is a store with the promises of one. Its revisions are the program's.
+// The store on top of a simple program has all guarantees of a store. Its revisions are the program's.
 func TestSuite(t *testing.T) {
 	const times = "times and revisions of its own: the program of this test gives them"
 	beadstest.Run(t, beadstest.Harness{
@@ -96,8 +96,8 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// Who waits for a program that is not ready yet waits no longer than it has time, whoever asked first; and once it is ready,
-// nobody asks again.
+// A caller that waits for a program to be ready waits until its own deadline, whichever caller was first. Once the
+// program is ready, it is not checked again.
 func TestWaitingUntilItIsReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, k := open(t, "")
@@ -130,7 +130,7 @@ func TestWaitingUntilItIsReady(t *testing.T) {
 	})
 }
 
-// Half of something is not left for others to work on, however little time is left.
+// After a failure no part of a batch is left open, even if little time is left.
 func TestABatchThatBreaks(t *testing.T) {
 	s, k := open(t, "third")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -152,7 +152,7 @@ func TestABatchThatBreaks(t *testing.T) {
 	}
 }
 
-// No operation asks bead by bead: what is needed of many is asked for once.
+// No operation makes one call per bead: several beads are requested with one call.
 func TestHowOftenItAsks(t *testing.T) {
 	s, k := open(t, "")
 	var needs []string
@@ -178,7 +178,8 @@ func TestHowOftenItAsks(t *testing.T) {
 	}
 }
 
-// A revision stands for a content: another one for another, the same for the same, and small enough for every reader of JSON.
+// Different contents have different revisions, equal contents equal ones, and a revision is small enough for every JSON
+// reader.
 func TestPrint(t *testing.T) {
 	a, err := foreign.Tidy(beads.Bead{ID: "a-1", Title: "x", Metadata: map[string]string{"k": "v", "l": "w"}})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A breaker is told what happened at which second, and says what it then lets through and until when it keeps away.
+// Each row reports results at given seconds and checks which calls the breaker allows, and until when it is open.
 func TestBreaker(t *testing.T) {
 	for _, c := range []struct{ name, story, want string }{
 		{"refusals and answers never open it", "0 bad, 1 bad, 2 good, 3 bad, 4 bad, 5 in", "5 in"},

@@ -13,7 +13,7 @@ import (
 	"gcity/beads/fake"
 )
 
-// asked counts the calls that come as far as the store.
+// asked counts the calls that reach the store.
 type asked struct {
 	*fake.Store
 	mu sync.Mutex
@@ -38,7 +38,7 @@ func (a *asked) Version(ctx context.Context) (uint64, error) { a.note(); return 
 
 func (a *asked) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// S11: who asks a store that hangs waits for the deadline of the call and no longer, and after three of them not at all.
+// S11: a call of a hung store fails at its deadline. After three such calls the guard refuses calls at once.
 func TestGuardOfAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Report
@@ -91,7 +91,8 @@ func TestGuardOfAHungStore(t *testing.T) {
 	})
 }
 
-// What a store refuses is an answer, and who had no time to wait has learnt nothing. What it cannot do is no trouble either.
+// A refusal of the store is an answer. A call with too short a deadline proves nothing. A missing ability is not a
+// failure.
 func TestGuardKnowsRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })
@@ -127,7 +128,7 @@ func TestGuardKnowsRefusals(t *testing.T) {
 	})
 }
 
-// A store that is another one than before has a clean slate, and one that is gone no trouble.
+// A different store starts with closed breakers, and a removed one has no trouble.
 func TestGuardOfAnotherStore(t *testing.T) {
 	var told []Report
 	gs := New(func(in Report) { told = append(told, in) })
@@ -154,7 +155,7 @@ func TestGuardOfAnotherStore(t *testing.T) {
 	}
 }
 
-// patient is a store that takes its time, and asks for it.
+// patient is a slow store that requests a longer timeout.
 type patient struct {
 	beads.Store
 	down bool
@@ -174,7 +175,7 @@ func (s *patient) List(ctx context.Context, _ beads.Query) ([]beads.Bead, error)
 	}
 }
 
-// A store that is slow when it is well is found to be well again.
+// A store that is slow in normal operation is detected as working again.
 func TestASlowStoreHeals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &patient{down: true}
@@ -193,7 +194,7 @@ func TestASlowStoreHeals(t *testing.T) {
 	})
 }
 
-// A store that is slow when it is well sets the limit of its calls itself; others have the usual one.
+// A store that is slow in normal operation sets its own timeout; other stores have the default.
 func TestLimitOfACall(t *testing.T) {
 	gs := New(func(Report) {})
 	if slow := gs.Of("rig", &patient{}).limit(); slow != 30*time.Second {

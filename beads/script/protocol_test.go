@@ -13,7 +13,7 @@ import (
 	"gcity/beads/script"
 )
 
-// told makes a script that writes down how it was called, and answers as cases say.
+// told creates a script that logs its calls and answers by the given cases.
 func told(t *testing.T, cases string) (s *script.Store, log func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +34,8 @@ func told(t *testing.T, cases string) (s *script.Store, log func() string) {
 
 const began = "ensure-ready\ninit DIR sc\nconfig-set issue_prefix sc\n"
 
-// A script that knows no more than it must is asked for the rest in its own words, and only once whether it knows more.
+// If a script implements only the required operations, the others are built from them. Each unknown operation is tried
+// only once.
 func TestAScriptThatKnowsLittle(t *testing.T) {
 	s, log := told(t, `list) echo '[{"id":"a-1","title":"x","status":"blocked","labels":["l"],"created_at":"2026-04-01T10:00:00Z"},{"id":"a-2","title":"y","status":"closed"}]' ;;`)
 	for range 2 {
@@ -54,7 +55,7 @@ func TestAScriptThatKnowsLittle(t *testing.T) {
 	}
 }
 
-// What a script is given, it is given to the letter: the operation and ids as arguments, everything else as JSON.
+// A script gets the operation and IDs as arguments, everything else as JSON, exactly.
 func TestWhatAScriptIsGiven(t *testing.T) {
 	s, log := told(t, `get) cat "$BEADS_DIR/../bead" ;;
 create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/../log"
@@ -84,7 +85,7 @@ create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/
 	}
 }
 
-// A bead that was made without what it should have is not left for others to work on.
+// A bead that was created without some of its fields is closed.
 func TestABeadThatLosesSomethingIsClosed(t *testing.T) {
 	s, log := told(t, `create|update) echo '{"id":"a-1","title":"x"}' ;;
 close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
@@ -97,7 +98,7 @@ close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 	}
 }
 
-// Whatever a script does wrong, the answer is an error that says what, and never an empty store.
+// Every error of a script is reported with its cause, and never looks like an empty store.
 func TestScriptsThatMisbehave(t *testing.T) {
 	for cases, want := range map[string]string{
 		`list) echo null ;;`: "it must print a JSON array", `list) ;;`: "but printed nothing", `list) echo '{}' ;;`: "JSON array",
@@ -127,7 +128,7 @@ func TestScriptsThatMisbehave(t *testing.T) {
 	}
 }
 
-// That something else is missing than the bead is trouble, not an answer.
+// "not found" about something other than the bead is a failure, not an answer.
 func TestWhatIsNotFound(t *testing.T) {
 	for said, gone := range map[string]bool{
 		"bead a-1 not found": true, "Not found.": true, "no such bead": true, `issue not found: "a-1"`: true,
@@ -140,7 +141,7 @@ func TestWhatIsNotFound(t *testing.T) {
 	}
 }
 
-// A bead that cannot be understood is left alone, named, and keeps no other one back.
+// A bead that cannot be parsed is not changed, is reported, and does not affect other beads.
 func TestBeadsThatCannotBeRead(t *testing.T) {
 	s, _ := told(t, `list) echo '[{"id":"a-1","title":"x"},{"id":"a-2","title":"\u001b[31m"},{"id":"a-3","title":"t","created_at":"noon"},3]' ;;
 get) echo '{"id":"a-2","title":""}' ;;`)
@@ -157,7 +158,8 @@ get) echo '{"id":"a-2","title":""}' ;;`)
 	}
 }
 
-// A molecule may be made by the script's own means; one that answers 2 has it made step by step, which TestSuite shows.
+// A script may create a molecule in its own way. If it exits with 2, the molecule is created step by step, which
+// TestSuite checks.
 func TestAScriptThatCooks(t *testing.T) {
 	s, log := told(t, `mol-cook) cat >>"$BEADS_DIR/../log"; echo a-1 ;;
 get) echo '{"id":"a-1","title":"paint","type":"molecule","ref":"paint"}' ;;

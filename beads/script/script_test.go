@@ -37,7 +37,7 @@ func folder(t *testing.T) string {
 	return path
 }
 
-// A script gets this process's environment without what belongs to sessions, and what gcity sets.
+// A script gets this process's environment without the variables of sessions, plus the variables that gcity sets.
 func TestEnviron(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "keep")
@@ -65,7 +65,7 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// A script of a few lines that keeps what it is given is a store with all the promises of one.
+// A short script that stores what it gets has all guarantees of a store.
 func TestSuite(t *testing.T) {
 	path := folder(t)
 	dirs := map[beads.Store]string{}

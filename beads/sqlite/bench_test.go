@@ -14,7 +14,7 @@ func sample(i int) beads.Bead {
 	}
 }
 
-// filled is a store of n beads, of which each label "pool:pN" has a hundredth.
+// filled creates a store with n beads, of which one percent have each label "pool:pN".
 func filled(b *testing.B, n int) *Store {
 	b.Helper()
 	s := open(b, b.TempDir())
@@ -100,7 +100,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// What a controller asks at each patrol.
+// The query of a controller at each patrol.
 func BenchmarkVersion(b *testing.B) {
 	s := filled(b, 10_000)
 	b.ReportAllocs()
@@ -126,7 +126,7 @@ func BenchmarkClose(b *testing.B) {
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "beads/s")
 }
 
-// From nothing in memory to the first answer, with 100,000 beads in the file.
+// From opening the file, with 100,000 beads, to the first answer.
 func BenchmarkOpen(b *testing.B) {
 	at := dir(filled(b, 100_000))
 	for b.Loop() {

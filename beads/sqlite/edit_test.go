@@ -16,7 +16,7 @@ import (
 	"gcity/beads"
 )
 
-// childEdit counts a bead up by one, as often as it takes until nobody was faster, and says how often that was.
+// childEdit increments a counter in a bead, retries until no other process was faster, and prints the number of tries.
 func childEdit(dir, id, name string) {
 	s, err := Open(dir, "gc")
 	must(err)
@@ -38,7 +38,7 @@ func childEdit(dir, id, name string) {
 	}
 }
 
-// S12: of thirty processes that edit what they have read, none overwrites another.
+// S12: thirty processes edit the same bead, and none overwrites another's edit.
 func TestThirtyProcessesEditOneBead(t *testing.T) {
 	const editors = 30
 	at := t.TempDir()
@@ -75,8 +75,8 @@ func TestThirtyProcessesEditOneBead(t *testing.T) {
 	}
 }
 
-// S9, S14: in a folder that cannot be written what is there is read, or it is an error that says what to do; it is never an
-// empty store, and a change is refused.
+// S9, S14: in a read-only folder an existing store can be read, or the error says what to do. It never looks like an
+// empty store, and changes are refused.
 func TestReadOnlyFolder(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)

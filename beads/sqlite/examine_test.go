@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Who looks a store over changes nothing and makes nothing.
+// Examine changes and creates nothing.
 func TestExamine(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
@@ -55,7 +55,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// Damage in the middle of the file, which a read of something else would not meet.
+// Damage in the middle of the file, which reads of other beads do not reach.
 func TestExamineDamage(t *testing.T) {
 	s := open(t, t.TempDir())
 	for range 200 {

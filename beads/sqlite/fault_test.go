@@ -41,7 +41,7 @@ func titles(t *testing.T, s *Store, want string) {
 	}
 }
 
-// everyCall makes each kind of call, with so much time, and hands over its error.
+// everyCall makes each kind of call with a timeout, and passes on its error.
 func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what string, err error)) {
 	for what, call := range map[string]func(context.Context) error{
 		"get": func(ctx context.Context) error { _, err := s.Get(ctx, "gc-1"); return err },
@@ -79,7 +79,7 @@ func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what stri
 	}
 }
 
-// tamper does something to a store that no call of ours would.
+// tamper changes a store in a way that gcity never does.
 func tamper(t *testing.T, s *Store, statement string, args ...any) {
 	t.Helper()
 	db, err := pool(s.path, 1, "")
@@ -111,7 +111,7 @@ func TestReadingLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// What agents write is nobody else's to read, and no part of their repository.
+// The files are not accessible to other users, and not part of the agents' repository.
 func TestFiles(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
@@ -153,7 +153,7 @@ func TestStrangePaths(t *testing.T) {
 	}
 }
 
-// S14: a folder that is not there (a disk that is not mounted, perhaps) is not an empty store.
+// S14: a missing folder (for example, of a disk that is not mounted) is not an empty store.
 func TestNoFolder(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "gone"))
 	everyCall(t, time.Minute, s, func(what string, err error) {
@@ -163,7 +163,7 @@ func TestNoFolder(t *testing.T) {
 	})
 }
 
-// S14: what cannot be read is an error, whatever is asked, and nobody writes into it.
+// S14: every call of an unreadable store fails, and none writes to it.
 func TestUnreadableFiles(t *testing.T) {
 	made := open(t, t.TempDir())
 	for range 50 {
@@ -220,7 +220,7 @@ func TestUnreadableFiles(t *testing.T) {
 	}
 }
 
-// content is what a store's file holds when it is closed.
+// content returns the content of a store's file after the store is closed.
 func content(t *testing.T, s *Store) []byte {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -233,7 +233,7 @@ func content(t *testing.T, s *Store) []byte {
 	return data
 }
 
-// S13: records that are not understood are left alone and told of, and the others go on.
+// S13: unreadable records are not changed, are reported, and do not affect the others.
 func TestSetAside(t *testing.T) {
 	s := open(t, t.TempDir())
 	want := map[string]string{
@@ -294,7 +294,7 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// S11: another process holds the file and does not let go, stopped in a debugger perhaps. Who waits is told so at its
+// S11: another process holds the lock, for example because it is stopped in a debugger. A writer gets an error at its
 // deadline; readers do not wait.
 func TestLockedByAnother(t *testing.T) {
 	at := t.TempDir()
@@ -324,7 +324,7 @@ func TestLockedByAnother(t *testing.T) {
 	titles(t, s, "c a")
 }
 
-// S11, S14: without a write-ahead log readers wait too, and are told so.
+// S11, S14: without a write-ahead log readers wait, too, and get an error.
 func TestLockedReaders(t *testing.T) {
 	at := t.TempDir()
 	s := open(t, at)
@@ -341,7 +341,7 @@ func TestLockedReaders(t *testing.T) {
 	titles(t, s, "a")
 }
 
-// S11: a disk that hangs costs the caller its deadline, and no call is left behind when it comes back.
+// S11: if a disk hangs, a call fails at its deadline. When the disk works again, no call is left.
 func TestHungDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	come := make(chan struct{})
@@ -365,7 +365,7 @@ func TestHungDisk(t *testing.T) {
 	titles(t, s, "b")
 }
 
-// S4: a full disk is told, loses nothing, and is over when it is over.
+// S4: a full disk is reported and loses nothing. When there is space again, the store works.
 func TestFullDisk(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
@@ -391,7 +391,7 @@ func TestFullDisk(t *testing.T) {
 	titles(t, s, "c a")
 }
 
-// S9: a store that is taken away or replaced under a running city is noticed by the next call.
+// S9: the next call detects that the store was removed or replaced while the city runs.
 func TestRemovedAndReplaced(t *testing.T) {
 	s, other := open(t, t.TempDir()), open(t, t.TempDir())
 	create(t, s, "a")
@@ -418,7 +418,7 @@ func TestRemovedAndReplaced(t *testing.T) {
 	titles(t, s, "c")
 }
 
-// L10: a closed store leaves no goroutine, and says that it is closed.
+// L10: a closed store leaves no goroutine, and its calls report that it is closed.
 func TestClose(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s, err := Open(t.TempDir(), "gc")
@@ -446,7 +446,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A write-ahead log on a network file system loses work.
+// On a network file system a write-ahead log would lose work.
 func TestJournalMode(t *testing.T) {
 	for kind, want := range map[int64]bool{0x6969: true, 0xff534d42: true, -0xacb2be: true,
 		0x65735546: true, 0xef53: false, 0x01021994: false, 0x9123683e: false, 0x58465342: false,

@@ -12,7 +12,7 @@ import (
 	"gcity/beads"
 )
 
-// known opens the store in a folder with a ledger beside it.
+// known opens the store in a folder, with a ledger next to it.
 func known(t testing.TB, dir string) *Store {
 	t.Helper()
 	s := open(t, dir)
@@ -36,8 +36,8 @@ func backup(t *testing.T, s *Store) string {
 	return to
 }
 
-// A store that is gone, empty or another one is an error for every call, in a process that has it open and
-// in a new one. Nothing is made in its place.
+// If the store is missing, empty or replaced, every call fails, in a process that has it open and in a new one. Nothing
+// is created in its place.
 func TestLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		lose func(t *testing.T, s *Store)
@@ -75,8 +75,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// A damaged ledger does not keep a store that is there from working, and is mended by the next write. A
-// store that is missing then counts as lost.
+// With a damaged ledger an existing store works, and the next write repairs the ledger. A missing store then counts as
+// lost.
 func TestDamagedLedger(t *testing.T) {
 	s := known(t, t.TempDir())
 	create(t, s, "a")
@@ -99,7 +99,7 @@ func TestDamagedLedger(t *testing.T) {
 	}
 }
 
-// Whatever becomes of a store, no number of an id is given out twice.
+// A number is never used in two IDs, whatever happens to the store.
 func TestIDsNeverRepeat(t *testing.T) {
 	for name, recover := range map[string]func(t *testing.T, s *Store, copy string){
 		"restored": func(t *testing.T, s *Store, copy string) {
@@ -168,7 +168,7 @@ func TestIDsNeverRepeat(t *testing.T) {
 	}
 }
 
-// A damaged store is replaced without force and kept, and a damaged backup replaces nothing.
+// A damaged store is replaced without force, and the old file is kept. A damaged backup replaces nothing.
 func TestRecoverDamaged(t *testing.T) {
 	s := known(t, t.TempDir())
 	create(t, s, "a")
@@ -195,7 +195,7 @@ func TestRecoverDamaged(t *testing.T) {
 	}
 }
 
-// What is written while a restore replaces the store is in the store afterwards, or in the file that was kept.
+// A write during a restore is in the store afterwards, or in the file that was kept.
 func TestRecoverUnderWriters(t *testing.T) {
 	at := t.TempDir()
 	s := known(t, at)

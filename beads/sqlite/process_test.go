@@ -16,7 +16,8 @@ import (
 	"gcity/beads"
 )
 
-// The test binary is also the other process: GCITY_BEADS_CHILD names what it does in the folder of its first argument.
+// The test binary also acts as the other process: GCITY_BEADS_CHILD selects what it does in the folder of its first
+// argument.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_BEADS_CHILD") {
 	case "":
@@ -50,7 +51,7 @@ func must(err error) {
 	}
 }
 
-// childCreate creates n beads, one by one, and says the id of each that was acknowledged.
+// childCreate creates n beads, one by one, and prints the ID of each acknowledged one.
 func childCreate(dir, name, n string) {
 	count, err := strconv.Atoi(n)
 	must(err)
@@ -64,7 +65,7 @@ func childCreate(dir, name, n string) {
 	must(s.Close())
 }
 
-// childBatch creates molecules for ever, each closed at once, and says what was acknowledged: "made ID", "closed ID".
+// childBatch creates molecules forever, closes each at once, and prints what was acknowledged: "made ID", "closed ID".
 func childBatch(dir, name string) {
 	s, err := Open(dir, "gc")
 	must(err)
@@ -82,7 +83,7 @@ func childBatch(dir, name string) {
 	}
 }
 
-// childLock takes the lock of the file with a statement and keeps it until it is killed.
+// childLock takes the file's lock with a statement and holds it until it is killed.
 func childLock(dir, begin string) {
 	s, err := Open(dir, "gc")
 	must(err)
@@ -94,7 +95,7 @@ func childLock(dir, begin string) {
 	select {}
 }
 
-// S3 for work: four processes create a thousand beads each, and no id is given out twice.
+// S3 for work: four processes create a thousand beads each, and no ID is used twice.
 func TestSeveralProcesses(t *testing.T) {
 	const writers = 4
 	each := 1000
@@ -143,7 +144,7 @@ func TestSeveralProcesses(t *testing.T) {
 	}
 }
 
-// S12: writers are killed at any moment; what they were told is written is there, and molecules are whole.
+// S12: writers are killed at any time. All acknowledged writes are in the store, and all molecules are complete.
 func TestKilledWriters(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -205,7 +206,7 @@ func TestKilledWriters(t *testing.T) {
 	}
 }
 
-// locked holds the file's lock by another process until the returned function is called.
+// locked makes another process hold the file's lock until the returned function is called.
 func locked(t *testing.T, at, begin string) (release func()) {
 	t.Helper()
 	c := child(t, "lock", at, begin)

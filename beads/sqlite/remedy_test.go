@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What cannot be written says what to do about it.
+// The error of a failed write says what to do.
 func TestRemedy(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -32,7 +32,8 @@ func TestRemedy(t *testing.T) {
 	}
 }
 
-// Another user's store is told with who may not write, and a new one that cannot be made leaves nothing half made.
+// The error for another user's store names the user that cannot write. A new store that cannot be created leaves no
+// files.
 func TestForeignFolder(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become somebody else")

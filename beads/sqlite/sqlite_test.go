@@ -38,5 +38,5 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// dir is the folder that a store was opened for.
+// dir returns the folder for which a store was opened.
 func dir(s *Store) string { return filepath.Dir(s.folder) }

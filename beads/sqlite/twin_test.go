@@ -15,7 +15,7 @@ import (
 	"gcity/beads/fake"
 )
 
-// The store and the simplest one that can be right are asked the same, at random, and say the same.
+// The store and the simplest correct implementation get the same random calls and must give the same results.
 func TestTwin(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := open(t, t.TempDir())
@@ -68,7 +68,7 @@ func (w *twins) bead(r *rapid.T) beads.Bead {
 	return b
 }
 
-// agree compares what both say about one thing: the errors by what a caller can tell from them.
+// agree compares two results. Errors are equal if a caller cannot distinguish them.
 func (w *twins) agree(what string, one, other any, err, otherErr error) {
 	w.r.Helper()
 	kind := func(err error) string {
@@ -93,7 +93,7 @@ func (w *twins) agree(what string, one, other any, err, otherErr error) {
 	}
 }
 
-// timeless compares beads without the times, which differ by what the twins take.
+// timeless compares beads without their times, which depend on the duration of calls.
 func timeless(a, b beads.Bead) bool {
 	if (a.ClosedAt == nil) != (b.ClosedAt == nil) {
 		return false
@@ -213,8 +213,8 @@ func (w *twins) restore(r *rapid.T) {
 	w.agree(fmt.Sprintf("restore %+v", b), one, other, err, otherErr)
 }
 
-// W7: whatever is asked, an index is walked in the order that is wanted: nothing is sorted, and only what is asked for
-// without any filter walks everything.
+// W7: every query reads an index in the requested order. No query sorts, and only queries without a filter read all
+// beads.
 func TestNoQuerySorts(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
