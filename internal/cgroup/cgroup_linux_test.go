@@ -25,7 +25,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// folder is a control group as a folder of files.
+// folder creates a folder with the files of a control group.
 func folder(t *testing.T, controllers string, procs ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -47,7 +47,7 @@ func content(t *testing.T, path ...string) string {
 	return string(data)
 }
 
-// TestSet holds what is written for limits, in a service whose parent is delegated.
+// TestSet checks what is written for limits, in a service with a delegated parent group.
 func TestSet(t *testing.T) {
 	dir := folder(t, "cpuset cpu io memory pids\n")
 	tree, err := at(filepath.Join(dir, "supervisor"), func(d string) bool { return d == dir })
@@ -76,7 +76,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestScope holds that the processes of a delegated scope move to a group of their own.
+// TestScope checks that the processes of a delegated scope move to a separate group.
 func TestScope(t *testing.T) {
 	dir := folder(t, "cpu memory", "12", "34")
 	scope := filepath.Join(dir, "run.scope")
@@ -92,7 +92,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// TestRefused holds that the error says what is missing.
+// TestRefused checks that the error says what is missing.
 func TestRefused(t *testing.T) {
 	yes, no := func(string) bool { return true }, func(string) bool { return false }
 	if _, err := at("/x/a.service", no); err == nil ||

@@ -10,7 +10,7 @@ import (
 
 const limit = time.Second
 
-// desk counts calls. Calls whose name begins with "/hung" wait for an answer.
+// desk counts calls. Calls with names that begin with "/hung" block until they are released.
 type desk struct {
 	*Calls[string]
 	started map[string]int
@@ -39,7 +39,7 @@ func (d *desk) count(name string) int {
 	return d.started[name]
 }
 
-// One call per name, a limit for all, and no result that is older than the question.
+// There is one call per name and a limit for all calls, and no result is older than its request.
 func TestCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{New[string](2), map[string]int{}, make(chan string)}

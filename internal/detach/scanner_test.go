@@ -50,7 +50,7 @@ func TestScannerFindsTheKey(t *testing.T) {
 	}
 }
 
-// A mark of a paste counts however late its end comes: the key leaves after the paste, and does not in it.
+// The mark of a paste is recognised even if its end arrives late: the key leaves after the paste, but not within it.
 func TestPasteInPieces(t *testing.T) {
 	const begin, end = "\x1b[200~", "\x1b[201~"
 	for cut := range len(begin) {
@@ -75,7 +75,7 @@ func TestPasteInPieces(t *testing.T) {
 	}
 }
 
-// Another key leaves in the same forms, and the usual one does not any more.
+// A different key leaves in the same forms, and the default key then does not leave.
 func TestAnotherKey(t *testing.T) {
 	for text, forms := range map[string][]string{
 		"ctrl+]": {"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"}, `ctrl+\`: {"\x1c", "\x1b[92;5u"}, "Ctrl+A": {"\x01", "\x1b[97;5u"}, "": {"\x11"},
@@ -105,7 +105,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// What is not the key comes out byte for byte, however it is cut, and never more than a key's worth is held back.
+// All bytes except the key are passed unchanged, however the input is divided, and at most the length of a key is held
+// back.
 func FuzzScanner(f *testing.F) {
 	f.Add([]byte("ls -l\r\x1b[A\x1b[200~x\x1b[201~\x1b[113;5u"), 3)
 	f.Add([]byte("\x1b[1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1"), 1)

@@ -35,7 +35,7 @@ func TestWriteFileKeepsLinkAndPermissions(t *testing.T) {
 	}
 }
 
-// A folder that is there already is somebody's, and stays as it is.
+// An existing folder may belong to the user and is not changed.
 func TestOwnFolder(t *testing.T) {
 	dir := t.TempDir()
 	made, there := filepath.Join(dir, "made"), filepath.Join(dir, "there")

@@ -12,7 +12,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// hostile makes a city whose .gc was shipped, and a file of the user's outside it.
+// hostile creates a city with a prepared .gc, as a repository may contain it, and a user's file outside of the city.
 func hostile(t *testing.T) (gc, outside string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -23,7 +23,7 @@ func hostile(t *testing.T) (gc, outside string) {
 	return gc, outside
 }
 
-// everyWay is every way to open a file.
+// everyWay lists all functions that open a file.
 var everyWay = map[string]func(path string) error{
 	"read":    func(p string) error { _, err := ReadFile(p); return err },
 	"append":  func(p string) error { return closed(OpenFile(p, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)) },
@@ -139,7 +139,7 @@ func TestNoFolderIsALink(t *testing.T) {
 	}
 }
 
-// The city itself may be reached through links: the user chose that path.
+// The path of the city itself may contain links, because the user chose it.
 func TestLinksAboveTheCityAreFollowed(t *testing.T) {
 	gc, outside := hostile(t)
 	link := filepath.Join(filepath.Dir(outside), "alias")
@@ -202,7 +202,7 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// A writer replaces the file all the time: a reader gets the one content or the other.
+// A writer replaces the file continuously. A reader sees either the old or the new content.
 func TestReadersOfAFileThatIsReplaced(t *testing.T) {
 	gc, _ := hostile(t)
 	path := filepath.Join(gc, "known.json")

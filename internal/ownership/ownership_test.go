@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A link counts by itself and by what it leads to.
+// For a link, both the link and its target are checked.
 func TestCheckFollowsLinks(t *testing.T) {
 	open, mine := t.TempDir(), t.TempDir()
 	target := filepath.Join(open, "city.toml")
@@ -60,7 +60,7 @@ func TestPrivateGroups(t *testing.T) {
 	}
 }
 
-// A file of another user is refused, with the command that takes it over.
+// A file of another user is refused, and the error contains the command that changes the owner.
 func TestCheckForeignOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to another user")

@@ -86,7 +86,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// ordinary is what programs print that draw: it passes byte for byte.
+// ordinary lists output of programs that draw. It passes unchanged.
 var ordinary = []string{
 	"plain\r\n\ttext \a\b\x0e\x0f\x7f", "ä ” 漢字 👩‍💻 \u00a0", "\x1b[1;38;2;1;2;3mx\x1b[0m\x1b[38:2::1:2:3m", "\x1b[?1049h\x1b[22;0;0t\x1b[2J\x1b[H\x1b[?25l",
 	"\x1b[c\x1b[>c\x1b[=c\x1b[6n\x1b[?6n\x1b[5n\x1b[>q\x1b[?u\x1b[?2026$p\x1bZ\x1b[14t\x1b[16t\x1b[18t", "\x1b[8;24;80t\x1b[23;2t",
@@ -115,11 +115,12 @@ func TestOrdinaryOutputPasses(t *testing.T) {
 	}
 }
 
-// forbidden is what no output may contain for a terminal that ignores control characters within sequences.
+// forbidden matches what the filtered output must not contain, for a terminal that ignores control characters within
+// sequences.
 var forbidden = regexp.MustCompile(`(\x1b\]|\x9d)0*52[;\x07\x1b\x9c]|(\x1b\[|\x9b)[?>=]?0*2[01]([;:][0-9;:]*)?t|(\x1b\[|\x9b)[0-?]*[ -/]*i|(\x1bP|\x90)[0-?]*[$+]q|\x05`)
 
-// narrow makes the control characters that are bytes of their own or are written as UTF-8 into single bytes, and takes
-// out every other character and the control characters that terminals skip.
+// narrow converts control characters, in both encodings, to single bytes. It removes all other characters, and the
+// control characters that terminals skip.
 func narrow(b []byte) []byte {
 	var out []byte
 	for len(b) > 0 {
@@ -137,7 +138,8 @@ func narrow(b []byte) []byte {
 	return out
 }
 
-// However a stream is cut, the same passes; what has passed passes again; and nothing passes that is forbidden.
+// The result does not depend on how a stream is divided, filtering it again changes nothing, and it contains nothing
+// forbidden.
 func FuzzFilter(f *testing.F) {
 	for _, s := range ordinary {
 		f.Add([]byte(s), 1)

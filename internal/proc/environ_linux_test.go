@@ -11,7 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Who stands still while it is getting its environment is not taken for one that has an empty one.
+// A process that is stopped during its exec does not count as one with an empty environment.
 func TestWhoMayHideAnEnvironment(t *testing.T) {
 	for at, want := range map[[3]int]bool{{0, 0, 0}: true, {0, 900, 900}: true, {0, 900, 910}: true,
 		{100, 900, 910}: true, {100, 900, 900}: false} {
@@ -36,7 +36,7 @@ func TestWhoMayHideAnEnvironment(t *testing.T) {
 	}
 }
 
-// Whoever becomes another program all the time shows its environment to the last entry at every look.
+// A process that calls exec repeatedly shows its whole environment at every read.
 func TestEnvironOfOneThatKeepsBecomingAnother(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o755); err != nil {

@@ -11,8 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Whoever began after a process is found among what began since, whether it is asked for one by one or by a look at
-// all.
+// since finds every process that started after the given one, by testing single pids and by listing all.
 func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
 	first, _ := line(t, "exec sleep 1000")
 	for range 3 {
@@ -45,7 +44,7 @@ func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
 	}
 }
 
-// What is killed makes more of its kind meanwhile.
+// The killed processes start new ones of the same kind meanwhile.
 func TestSweepSinceOfARespawner(t *testing.T) {
 	mark := fmt.Sprintf("GC_TEST=%d", os.Getpid())
 	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep "+

@@ -17,7 +17,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// line starts a shell line in a group of its own, which ends with the test.
+// line starts a shell line in a new process group, which is killed at the end of the test.
 func line(t *testing.T, text string) (pid int, out io.Reader) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", text)
@@ -54,7 +54,7 @@ func started(t *testing.T, pid int) uint64 {
 	return st.Start
 }
 
-// belowUs measures what is below this process.
+// belowUs measures the processes below this process.
 func belowUs(t *testing.T) Tree {
 	t.Helper()
 	us := os.Getpid()
@@ -78,7 +78,7 @@ func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
 	})
 }
 
-// The work of commands that are over is not lost: whoever waited for them has it, whatever he has become.
+// The CPU time of exited commands is counted for the process that waited for them, even if it has called exec since.
 func TestTreesCountWhatIsOver(t *testing.T) {
 	_, out := line(t, "sh -c '"+spin+"'; printf done; exec sleep 1000")
 	says(t, out, "done")
@@ -95,7 +95,7 @@ func TestTreesSeeWorkGrow(t *testing.T) {
 	})
 }
 
-// A name is the program's own affair.
+// The name of a process may contain any characters.
 func TestTreesUnderstandAnyName(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestTreesBelongToTheNearestRoot(t *testing.T) {
 	}
 }
 
-// Processes that come and go while they are looked at are no error, and nobody else's.
+// Processes that start and exit during the measurement cause no error and are counted for the right root.
 func TestTreesInAStorm(t *testing.T) {
 	_, out := line(t, "printf up; while :; do /bin/true & /bin/true | /bin/true; done")
 	says(t, out, "up")
@@ -173,7 +173,7 @@ func TestTreesObeyTheContext(t *testing.T) {
 	}
 }
 
-// Parents that changed while they were looked at may make a circle.
+// Parents that change during the measurement may form a cycle.
 func TestOwnersInACircle(t *testing.T) {
 	w := &walk{dir: -1, at: map[int]int{}}
 	for i, ppid := range []int{2, 3, 1, 3, 6, 0, 6} { // 1 → 2 → 3 → 1, 4 → 3, 5 and 7 → 6
@@ -188,7 +188,7 @@ func TestOwnersInACircle(t *testing.T) {
 	}
 }
 
-// Any name and any bytes behind it.
+// Any name, followed by any bytes.
 func FuzzStat(f *testing.F) {
 	f.Add("sh", []byte(" S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 4096 12 "+
 		"18446744073709551615 1"))
@@ -210,7 +210,7 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
-// One walk over everything that runs here.
+// One pass over all processes of this machine.
 func BenchmarkTrees(b *testing.B) {
 	us := os.Getpid()
 	st, err := ReadStat(us)

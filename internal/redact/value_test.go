@@ -52,7 +52,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// A secret that somebody put into a variable is not found in what is shown of it, wherever it stands and whatever it is made of.
+// The shown form of a variable's value does not contain the secret, wherever it is and whatever it contains.
 func FuzzValue(f *testing.F) {
 	for _, secret := range []string{"hunter2", "ghp_a1", "p@ss", "p%40", "a:b", "-=-", "…", "ä", `"x"`, "a;b", "12", "://", "//", "=", "token="} {
 		f.Add(secret)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a line has printed is read to its end however late the reader gets a processor.
+// The output of a line is read to its end, even if the reader is scheduled late.
 func TestNothingIsLostOnABusyMachine(t *testing.T) {
 	stop := make(chan struct{})
 	var busy sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// A line finds in its folder what it would find if it had been started there.
+// A line has the same environment and working folder as if it had been started in that folder.
 func TestALineDoesNotSeeHowItCameIntoItsFolder(t *testing.T) {
 	base := t.TempDir()
 	odd := filepath.Join(base, "-a 'b'\n$(c) \"d\"")
@@ -43,7 +43,8 @@ func TestALineDoesNotSeeHowItCameIntoItsFolder(t *testing.T) {
 	}
 }
 
-// Why a line cannot work in a folder is told, and a line that exits as the way into it might is not taken for that.
+// The error says why a line cannot run in a folder. A line that exits with the exit code of the entering script is not
+// confused with that.
 func TestFoldersThatCannotBeEntered(t *testing.T) {
 	base := t.TempDir()
 	file, closed := filepath.Join(base, "file"), filepath.Join(base, "closed")
@@ -67,8 +68,8 @@ func TestFoldersThatCannotBeEntered(t *testing.T) {
 	}
 }
 
-// A folder that does not answer keeps its line, and neither this process nor the caller after its deadline; even where
-// the kernel does not let go of the line.
+// If a folder does not answer, only the line blocks, not this process. The caller continues after its deadline, even if
+// the line cannot be killed.
 func TestFolderThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
@@ -103,7 +104,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// What is in a pipe is read even by somebody who comes too late to wait for it.
+// The content of a pipe is read even after the deadline has passed.
 func TestDrain(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What a program is given comes to it as it is, and what it says comes back, with its exit code.
+// A program gets its arguments and input unchanged, and its output and exit code are returned.
 func TestAProgramGetsWhatItIsGiven(t *testing.T) {
 	dir := t.TempDir()
 	odd := []string{"$(id)", "a b", "", "-x", "é\n'\"", ";"}
@@ -35,7 +35,7 @@ func TestAProgramGetsWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// Whoever is not there, floods, hangs, or leaves what it is given unread, does not hold the caller up.
+// A program that is missing, prints too much, hangs or does not read its input does not block the caller.
 func TestProgramsThatMisbehave(t *testing.T) {
 	env := []string{"PATH=/usr/bin:/bin"}
 	if _, err := Call(t.Context(), Program{Path: "no-such-program-here"}); !errors.Is(err, exec.ErrNotFound) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is quoted comes back from a real shell as it was, as one word.
+// A quoted text is one word for a real shell, with the same content.
 func FuzzQuote(f *testing.F) {
 	for _, seed := range []string{"", "plain", "--flag", "two words", "it's", "''", "$HOME", "`ls`", "a\nb\n", "~", "~root", "*", "?[a]", "{a,b}",
 		"a=b", "#x", "!!", "\\", "\\n", "\"", "é ü", "\xff\xfe", "\r\t\v", "%s", "-n", ";", "&&", "x>y", "^"} {

@@ -42,7 +42,7 @@ func TestMissingFolderIsAnError(t *testing.T) {
 	}
 }
 
-// A child that keeps stdout open does not keep the result, and does not live on.
+// A child process that keeps stdout open does not delay the result, and is killed.
 func TestChildrenEndWithTheLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	res, err := Run(t.Context(), Line{Text: "sleep 1000 & echo $! >" + file + "; echo done", Env: os.Environ()})
@@ -61,7 +61,7 @@ func TestTheEndIsThatOfTheGroup(t *testing.T) {
 	gone(t, file)
 }
 
-// A gigabyte of output costs the memory of two caps.
+// A gigabyte of output needs only twice the memory of the limit.
 func TestFloodKeepsTheEnd(t *testing.T) {
 	size := 1_000_000_000
 	if testing.Short() {
@@ -86,7 +86,7 @@ func TestFloodKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// A flood without an end, on both pipes, ends when its caller has enough.
+// A line that prints without end on both pipes is killed when the context ends.
 func TestFloodUntilTheEnd(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "flooded")
 	text := "yes out & yes err | head -c 1000000 >&2; echo >" + file + "; yes err >&2"
@@ -99,7 +99,7 @@ func TestFloodUntilTheEnd(t *testing.T) {
 	}
 }
 
-// once is a context that ends when there is something in a file.
+// once returns a context that ends when a file has content.
 func once(t *testing.T, file string) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -116,7 +116,7 @@ func once(t *testing.T, file string) context.Context {
 	return ctx
 }
 
-// A program that answers on stdout may complain on stderr: the answer is still to be had, and the complaint too.
+// A program may print its answer to stdout and a warning to stderr. Both are returned.
 func TestStdoutApart(t *testing.T) {
 	for _, c := range []struct {
 		text, stdout string
@@ -142,7 +142,7 @@ func TestStdoutApart(t *testing.T) {
 	}
 }
 
-// Whatever bytes come are kept as they are.
+// Arbitrary bytes are kept unchanged.
 func TestJunk(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "junk")
 	res, err := Run(t.Context(), Line{Text: "head -c 50000 /dev/urandom | tee " + file, Env: os.Environ(), Split: true})
@@ -173,7 +173,7 @@ func gone(t *testing.T, file string) {
 	}
 }
 
-// pidIn is the pid that a line wrote into a file.
+// pidIn returns the pid that a line wrote into a file.
 func pidIn(t *testing.T, file string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)

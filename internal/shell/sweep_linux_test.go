@@ -13,12 +13,12 @@ import (
 	"gcity/internal/proc"
 )
 
-// marked is an environment with a marker of the test's own.
+// marked returns an environment with a marker for this test.
 func marked(t *testing.T, run string) []string {
 	return append(os.Environ(), "GC_RUN=/an/outer/city:1", "GC_RUN="+t.TempDir()+":"+run)
 }
 
-// What leaves the process group is found by its marker, with or without the line's pipes in its hands.
+// Processes that leave the process group are found by the marker, whether they hold the line's pipes or not.
 func TestNothingEscapes(t *testing.T) {
 	for name, text := range map[string]string{
 		"a session of its own":      "setsid sh -c 'echo $$ >$FILE; exec sleep 1000' & echo done",
@@ -49,7 +49,7 @@ func TestNothingEscapesTheEnd(t *testing.T) {
 	dead(t, file)
 }
 
-// A child that becomes another program at the moment of the look shows no environment just then.
+// A child process that is in an exec during the check shows no environment at that time.
 func TestNothingEscapesInTheMiddleOfAnExec(t *testing.T) {
 	env := marked(t, "1")
 	text := strings.Repeat("setsid sleep 1000 </dev/null >/dev/null 2>&1 & ", 2) + "/bin/true"
@@ -70,7 +70,7 @@ func TestNothingEscapesInTheMiddleOfAnExec(t *testing.T) {
 	}
 }
 
-// Another run of the same city, and a longer marker that begins like this one, are none of its business.
+// Processes of another run of the same city, or with a longer marker with the same beginning, are not killed.
 func TestOtherRunsAreLeftAlone(t *testing.T) {
 	env := marked(t, "1")
 	mine := env[len(env)-1]
@@ -86,7 +86,7 @@ func TestOtherRunsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// dead checks that a process has ended already.
+// dead checks that a process has exited.
 func dead(t *testing.T, file string) {
 	t.Helper()
 	pid := pidIn(t, file)
@@ -96,7 +96,7 @@ func dead(t *testing.T, file string) {
 	}
 }
 
-// What a line costs that leaves nothing behind, without and with a marker.
+// The cost of a line that leaves no processes behind, without and with a marker.
 func BenchmarkRun(b *testing.B) {
 	for name, env := range map[string][]string{"bare": {"PATH=/usr/bin:/bin"}, "marked": {"PATH=/usr/bin:/bin", "GC_RUN=/city:1"}} {
 		b.Run(name, func(b *testing.B) {

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// onlooker is a tee that acts on what it sees.
+// onlooker is a tee that calls a function for what it receives.
 type onlooker struct {
 	seen  bytes.Buffer // not guarded: writes come one at a time, and none after Run
 	react func(seen string)
@@ -29,7 +29,7 @@ func (o *onlooker) Write(p []byte) (int, error) {
 	return len(p), o.err
 }
 
-// patient is a context for a line that ends by itself.
+// patient returns a context for a line that exits by itself.
 func patient(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
@@ -37,7 +37,8 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// The line goes on only after its first words have been seen: they are handed on as they come, not at the end.
+// The line continues only after the tee has received its first output, so output must arrive immediately and not at the
+// end.
 func TestTeeSeesItAsItComes(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "go-on")
@@ -68,7 +69,7 @@ func TestTeeSeesItAsItComes(t *testing.T) {
 	}
 }
 
-// What the tee makes of it is of no consequence to the line.
+// Errors of the tee do not affect the line.
 func TestTeeThatFails(t *testing.T) {
 	o := &onlooker{err: errors.New("no room")}
 	res, err := Run(t.Context(), Line{Text: "echo one; echo two", Env: []string{"PATH="}, Tee: o})
@@ -77,7 +78,7 @@ func TestTeeThatFails(t *testing.T) {
 	}
 }
 
-// More than is kept passes the tee: it sees all of it.
+// The tee receives all output, including what is not kept.
 func TestTeeSeesAll(t *testing.T) {
 	o := &onlooker{}
 	res, err := Run(patient(t), Line{Text: "yes | head -c 1000000", Env: os.Environ(), Tee: o})

@@ -104,7 +104,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// The files of the working folder are in the pod, and so is the city's folder by its path.
+// The pod contains the files of the working folder, and the city's folder exists at its path.
 func TestFiles(t *testing.T) {
 	city := t.TempDir()
 	p := open(t, city, settings(t))
@@ -126,7 +126,7 @@ func TestFiles(t *testing.T) {
 	})
 }
 
-// What a cluster refuses is said in words of the user's settings.
+// Errors of the cluster are explained in terms of the user's settings.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Settings)
@@ -164,7 +164,7 @@ func write(t *testing.T, text string) string {
 	return file
 }
 
-// A pod that is deleted behind gcity's back is an end with a reason, and it is told once.
+// Deleting a pod with kubectl is an exit with a reason, and it is reported once.
 func TestPodIsDeleted(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exec cat"))
@@ -182,7 +182,8 @@ func TestPodIsDeleted(t *testing.T) {
 	}
 }
 
-// A pod whose controller died before it started the agent is an end, and makes room for the next start.
+// A pod without an agent, because its controller died before it started one, counts as ended, and the next start
+// replaces it.
 func TestPodWithoutAgent(t *testing.T) {
 	s := settings(t)
 	p := open(t, t.TempDir(), s)
@@ -203,7 +204,7 @@ func TestPodWithoutAgent(t *testing.T) {
 	}
 }
 
-// An agent that ends at once has been started, and its end is told once.
+// An agent that exits at once counts as started, and its exit is reported once.
 func TestEndsAtOnce(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exit 5"))
@@ -220,7 +221,7 @@ func TestEndsAtOnce(t *testing.T) {
 	}
 }
 
-// The commands of an agent in a pod reach the controller through the stream, in the name of the agent's session.
+// The commands of an agent in a pod reach the controller through the stream, on behalf of the agent's session.
 func TestCommandsOfAgents(t *testing.T) {
 	p := open(t, t.TempDir(), settings(t))
 	if err := os.MkdirAll(filepath.Join(p.o.City, ".gc"), 0o700); err != nil {
@@ -257,7 +258,7 @@ func TestCommandsOfAgents(t *testing.T) {
 	}
 }
 
-// A pod that fits on no node says so while its start waits.
+// A pod that fits on no node shows that as its reason while its start waits.
 func TestUnschedulable(t *testing.T) {
 	s := settings(t)
 	s.Pod = write(t, "spec: {hostNetwork: true}\n")

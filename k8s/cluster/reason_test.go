@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// TestExplain holds what a user reads about a request that failed, and that a start which did not reach the API server,
-// or which it refused, is not a crash.
+// TestExplain checks the messages for failed requests. A start that did not reach the API server, or that it refused,
+// is not a crash.
 func TestExplain(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	post := func(err error) error { return &url.Error{Op: "Post", URL: "https://c/api", Err: err} }
@@ -51,7 +51,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestWaiting holds which states of a pod are reasons to give a start up.
+// TestWaiting checks in which states of a pod a start is given up.
 func TestWaiting(t *testing.T) {
 	state := func(reason, message string) *corev1.Pod {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
@@ -69,7 +69,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestCheck holds that mistakes in the settings, and then a cluster that cannot be reached, are told without a cluster.
+// TestCheck checks that errors in the settings, and then an unreachable cluster, are reported without a cluster.
 func TestCheck(t *testing.T) {
 	config := write(t, `{apiVersion: v1, kind: Config, current-context: x,
 clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], users: [{name: u, user: {token: x}}],

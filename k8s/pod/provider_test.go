@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An agent gets the environment of its container, and over it what the configuration names.
+// An agent gets the environment of its container, overridden by the configured variables.
 func TestEnviron(t *testing.T) {
 	got := environ(
 		[]string{"PATH=/opt/tools", "HOME=/home/agent", "LANG=C"},
