@@ -13,7 +13,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// BenchmarkStatus requests the status of a large city over an existing connection.
+// BenchmarkSnapshot requests the status of a large city over an existing connection.
 func BenchmarkSnapshot(b *testing.B) {
 	for _, n := range []int{20, 500} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// The alerts are in the order of their severity, and each has its key.
+// Alerts are ordered by severity, and each shows its key.
 func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(80, 60)
@@ -43,7 +43,7 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	}
 }
 
-// The key for what needs attention leads to the list that has it.
+// The key ! moves the focus to a list with something that needs attention.
 func TestAttentionLeadsToAutomations(t *testing.T) {
 	s := automated(t, 80, 24)
 	s.change(func(n *city.Snapshot) {
@@ -65,7 +65,7 @@ func TestAttentionLeadsToAutomations(t *testing.T) {
 		"configuration held: removes 1 of 2 running agents: C shows the plan.")
 }
 
-// No title has a zero in the colour of problems.
+// A title never shows a zero in the colour of problems.
 func TestNoZeroIsRed(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := demo(t, 120, 40)

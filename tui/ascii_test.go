@@ -8,7 +8,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// What is copied is what was said, not what is shown of it.
+// A copy has the original text, not its ASCII form on the screen.
 func TestTypewrittenIsNotCopied(t *testing.T) {
 	s := newStage(t, Options{ASCII: true})
 	s.size(120, 40)

@@ -18,7 +18,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// automating is the names of the automations that are shown.
+// automating returns the names of the visible automations.
 func (s *stage) automating() []string {
 	var names []string
 	for _, i := range s.m.Automations.List.Shown {
@@ -27,7 +27,7 @@ func (s *stage) automating() []string {
 	return names
 }
 
-// The header sends one to the automations that fail: that is where the cursor is, unless a hand has put it elsewhere.
+// The header points to failing automations, so the cursor starts there, unless the user has moved it.
 func TestTheCursorIsOnWhatFails(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -150,7 +150,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.shows("No automations. Each has a file of its own, below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: no automation is selected")
 }
 
-// What stands against a run is asked about, with what the gate says; where nothing does, it is fired at once.
+// Firing asks first and shows the gate if something prevents a run; otherwise it fires at once.
 func TestFire(t *testing.T) {
 	fire := func(name string) city.Command { return city.Fire{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -196,7 +196,7 @@ func TestFire(t *testing.T) {
 	s.wants(fire("digest"))
 }
 
-// A run that goes can be ended, after a question; nothing else can.
+// A run in progress can be stopped after a confirmation; nothing else can be stopped.
 func TestEndRun(t *testing.T) {
 	end := func(name string) city.Command { return city.EndRun{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -235,7 +235,7 @@ func TestFireFromThePalette(t *testing.T) {
 	s.shows("read-only")
 }
 
-// How the run ended that was fired from here is said when it has.
+// The result of a run that was fired here is shown when the run ends.
 func TestFiredRunsTellHowTheyEnded(t *testing.T) {
 	ended := func(s *stage, id, outcome string) {
 		s.automation("release", func(a *city.Automation) {
@@ -303,7 +303,7 @@ func TestAutomationDetails(t *testing.T) {
 	s.shows("This automation is no longer part of the city.")
 }
 
-// An answer to a question of an earlier visit is not shown in a later one.
+// An answer to a request of an earlier visit is not shown in a later one.
 func TestLateAnswersAreLetGo(t *testing.T) {
 	s := automated(t, 120, 50)
 	s.point("db-health")
@@ -326,7 +326,7 @@ func TestEventTones(t *testing.T) {
 	}
 }
 
-// slowCity is a city whose store of beads never answers.
+// slowCity is a city with a store of beads that never answers.
 type slowCity struct{ *fakeCity }
 
 func (slowCity) Beads(ctx context.Context, _ beads.Query) ([]beads.Bead, error) {
@@ -351,7 +351,8 @@ func TestSeekAlwaysAnswers(t *testing.T) {
 	}
 }
 
-// A check and the mistakes of a file may have several lines: a row has the first mistake, and the details have all.
+// The output of a check and the errors of a file may have several lines: a row shows the first error, the details
+// show all.
 func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s := automated(t, 160, 34)
 	s.automation("wisp-compact", func(a *city.Automation) {

@@ -13,7 +13,8 @@ import (
 	"gcity/tui/feed"
 )
 
-// A city that was stopped, called otherwise and started again is gone to by its new name, from its old room and from the list.
+// A city that was stopped, renamed and started again can be opened by its new name, from its old room and from the
+// list.
 func TestACityThatIsCalledOtherwise(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewMachine(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
@@ -42,7 +43,7 @@ func TestACityThatIsCalledOtherwise(t *testing.T) {
 	c.until("gamma got it", func() bool { return len(renamed.Commands()) == 1 })
 }
 
-// Where the name of the city that is shown is another city's by now, that one is not shown in its place.
+// If the visible city's name now belongs to another city, that city is not shown in its place.
 func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: Joined})
@@ -63,7 +64,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	}
 }
 
-// silentList is a list that does not answer.
+// silentList is a directory that does not answer.
 type silentList struct{ *citytest.Machine }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
@@ -71,7 +72,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	return nil, ctx.Err()
 }
 
-// A list that does not answer holds nobody on the way for ever.
+// A switch ends at a deadline if the directory does not answer.
 func TestTheWayToACityHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -90,7 +91,7 @@ func TestTheWayToACityHasAnEnd(t *testing.T) {
 	})
 }
 
-// What a switch that was given up has come to does not take the place of the one after it.
+// The result of a canceled switch does not replace that of the next one.
 func TestTheNewerSwitchCounts(t *testing.T) {
 	b := feed.NewMailbox()
 	b.PutArrival(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 2, Name: "beta"}})
@@ -100,7 +101,7 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 	}
 }
 
-// Esc in the room of all cities leads back to where one came from, unless the program began there.
+// Esc in the room of all cities goes back to the previous room, unless the program started there.
 func TestBackFromAllCities(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: Joined})
@@ -125,7 +126,7 @@ func TestBackFromAllCities(t *testing.T) {
 	}
 }
 
-// A city of the list is begun again by whoever runs the others; of one that is only slow nothing of the kind is said.
+// For a stopped city of the list the header shows `gcity start`; for a slow city it shows no such hint.
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.under = "bright-lights"

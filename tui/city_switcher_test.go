@@ -24,7 +24,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// inHouse is the control room of this process on a terminal of its own; it ends with the test.
+// inHouse is the control room in this process with its own terminal; it ends with the test.
 func inHouse(t *testing.T, o Options) *console {
 	t.Helper()
 	master, tty, err := openPty()
@@ -63,7 +63,7 @@ func inHouse(t *testing.T, o Options) *console {
 	return c
 }
 
-// until waits for a condition that no screen shows.
+// until waits for a condition that is not visible on the screen.
 func (c *console) until(what string, ok func() bool) {
 	c.t.Helper()
 	eventually.True(c.t, what, ok)
@@ -78,8 +78,8 @@ func (c *console) to(name string) {
 	c.sees(name + " · ")
 }
 
-// Of a city that was left nothing is read any more but its snapshots, for the list; what was begun there ends there, and is
-// told when one comes back, with the cursor where it was.
+// After a switch only snapshots of the previous city are read, for the list. Commands that were started there still
+// finish; their results and the cursor are shown on return.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}, city.Agent{Name: "two", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
@@ -118,7 +118,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 	}
 }
 
-// A name that is another city's by now: nothing is done to that one, in its room or from the list.
+// If a name now belongs to another city, commands for it fail, in the room and in the list.
 func TestACityThatIsAnotherByNow(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
@@ -137,7 +137,7 @@ func TestACityThatIsAnotherByNow(t *testing.T) {
 	}
 }
 
-// The directory goes and comes back, and cities with it.
+// The directory disappears and comes back, with other cities.
 func TestTheListGoesAndComesBack(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: Joined})
@@ -162,7 +162,7 @@ func TestTheListGoesAndComesBack(t *testing.T) {
 	c.coax("\r", "no longer registered")
 }
 
-// A city that answers nothing is shown as it was last, and how old that is; the others go on.
+// A city that does not answer is shown in its last state with its age. The others continue.
 func TestLookout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fakes := map[string]*citytest.Fake{}
@@ -215,7 +215,8 @@ func TestLookout(t *testing.T) {
 	})
 }
 
-// A registered city that this program runs is refused to the supervisor. It is in the list as it is, and reached from there.
+// The supervisor cannot run a registered city that this program runs. The list shows its real state, and it can be
+// opened from there.
 func TestTheHostedCityIsInTheList(t *testing.T) {
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewMachine(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
@@ -243,7 +244,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 }
 
-// A memory of its own for each city.
+// Each city has its own stored state of the room.
 func TestEachCityRemembersItself(t *testing.T) {
 	dir := t.TempDir()
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
@@ -263,7 +264,7 @@ func TestEachCityRemembersItself(t *testing.T) {
 	}
 }
 
-// fifty are 50 cities of 100 agents.
+// fifty returns 50 cities of 100 agents.
 func fifty() (*citytest.Machine, []*citytest.Fake) {
 	d := citytest.NewMachine()
 	all := make([]*citytest.Fake, 50)
@@ -277,7 +278,7 @@ func fifty() (*citytest.Machine, []*citytest.Fake) {
 	return d, all
 }
 
-// What a snapshot of a city that is not on the screen costs, and the list of 50 cities from it.
+// The cost of a snapshot of a city that is not visible, and of the list of 50 cities that includes it.
 func BenchmarkLookout(b *testing.B) {
 	d, all := fifty()
 	r := &feed.Runner{Ctx: b.Context(), Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
@@ -296,7 +297,7 @@ func BenchmarkLookout(b *testing.B) {
 	}
 }
 
-// A frame of the list of 50 cities after one has changed.
+// The cost of a frame of the list of 50 cities after one has changed.
 func BenchmarkFrameFleet(b *testing.B) {
 	s := lobby(b, 200, 60, Options{})
 	f := &fleet.List{}
@@ -312,7 +313,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	}
 }
 
-// late is a list that nobody keeps before somebody comes.
+// late is a directory without a supervisor at first.
 type late struct {
 	city.Directory
 	come atomic.Bool
@@ -325,7 +326,7 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return l.Directory.Watch(ctx)
 }
 
-// A room that is older than the supervisor learns of it.
+// A room that was opened before the supervisor started notices it.
 func TestSupervisorThatComesLater(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})

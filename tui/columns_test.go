@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// One long name is cut in its middle; all others lose nothing to it.
+// A single long name is cut in its middle; the other rows lose no room to it.
 func TestOneLongNameTakesNoRoom(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-somebody-made-longer-than-any-other-name-17" })
@@ -22,7 +22,7 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	}
 }
 
-// Figures leave from the right, and before the reasons lose their words.
+// Numbers are hidden from the right before the reasons are cut.
 func TestColumnsLeaveFromTheRight(t *testing.T) {
 	shown := func(c panel.Columns) (heads []string) {
 		for _, v := range []struct {
@@ -56,7 +56,7 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	}
 }
 
-// A name column takes what the reasons leave, and a qualified name keeps the beginning of its pool.
+// The name column gets the room that the reasons leave, and a qualified name keeps the beginning of its pool.
 func TestNamesGetTheRoom(t *testing.T) {
 	for w, want := range map[int][]string{80: {"/long-worker-pool-03", "/long-tester-pool-03"}, 60: {"long-wo", "long-te"}} {
 		s := demo(t, w, map[int]int{80: 24, 60: 20}[w])

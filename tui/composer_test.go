@@ -19,7 +19,7 @@ import (
 
 const aText = "Read the failing test first.\n\n日本語 wide, größer, e\u0301.\nThen tell me what you would change, and why; do not change it yet."
 
-// withTexts is an agent with texts on their way into it.
+// withTexts gives an agent texts that were sent to it.
 func withTexts(a *city.Agent) {
 	a.Sends = []city.Send{
 		{ID: 4, Text: "look at the log", Lines: 1, Bytes: 15, Stage: city.Acknowledged, Since: epoch.Add(-40 * time.Second)},
@@ -28,7 +28,7 @@ func withTexts(a *city.Agent) {
 	}
 }
 
-// everybody marks whoever runs.
+// everybody marks all running agents.
 func everybody(s *stage) {
 	for _, a := range s.m.snap.Agents {
 		if a.Running {
@@ -37,7 +37,7 @@ func everybody(s *stage) {
 	}
 }
 
-// sent hears how far each text of the newest action has come.
+// sent sets the stage of each text of the latest action.
 func (s *stage) sent(sends ...city.Send) {
 	s.t.Helper()
 	p, ok := effectOf[feed.Perform](s)
@@ -86,7 +86,7 @@ func TestComposerWritesManyLines(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "one!\ntwo\nthree\nfour"})
 }
 
-// What is written stays, for those it was written to.
+// A draft is kept for its recipients.
 func TestComposerKeepsADraft(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("idle")
@@ -110,7 +110,7 @@ func TestComposerKeepsADraft(t *testing.T) {
 	}
 }
 
-// Who starts just now hears when it is ready, and what was only looked at is no draft.
+// A starting agent gets the text when it is ready. A composer that was closed unchanged leaves no draft.
 func TestComposerBeginsEmptyAgain(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/reviewer")
@@ -161,7 +161,7 @@ func TestComposerWalksWhatWasSent(t *testing.T) {
 	}
 }
 
-// What is kept of what was sent is bounded, in number and in all.
+// The stored texts are limited in number and total size.
 func TestSentIsBounded(t *testing.T) {
 	s := demo(t, 80, 24)
 	for i := range 3 * maxSent {
@@ -182,7 +182,7 @@ func TestSentIsBounded(t *testing.T) {
 	}
 }
 
-// A long paste stands as a mark in the text, and goes as it is.
+// A long paste is shown as a placeholder and sent in full.
 func TestComposerTakesLongPastes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -209,7 +209,7 @@ func TestComposerTakesLongPastes(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: strings.Repeat("y", city.MaxSend-10)})
 }
 
-// A text that was taken out of the line makes room for another.
+// Deleting a text from the line makes room for another one.
 func TestComposerForgetsPastesWithoutAMark(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -242,7 +242,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s.hides("no more can be typed")
 }
 
-// Five or more are asked for; whoever says no has lost nothing.
+// Sending to five or more agents asks first; after "no" the draft is still there.
 func TestComposerAsksForMany(t *testing.T) {
 	s := demo(t, 120, 40)
 	everybody(s)
@@ -285,7 +285,7 @@ func TestComposerIsRefused(t *testing.T) {
 	s.wants(city.Nudge{Agent: "flaky", Text: "x"})
 }
 
-// The agents may go while somebody writes to them.
+// The recipients may disappear while the user writes.
 func TestComposerOutlivesItsAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -298,7 +298,7 @@ func TestComposerOutlivesItsAgents(t *testing.T) {
 	s.shows("none of the recipients")
 }
 
-// Without colour it is the same, and nothing is painted.
+// Without colours the text is the same, without styles.
 func TestComposerWithoutColour(t *testing.T) {
 	for _, name := range []string{"send", "send-lines", "send-many"} {
 		s := newStage(t, Options{NoColor: true})
@@ -329,7 +329,7 @@ func TestComposerInASCII(t *testing.T) {
 	}
 }
 
-// The sheet takes a third of the screen at most, and the cursor stands in it, behind wide characters too.
+// The sheet has at most a third of the screen, and the cursor is at the right column, after wide characters too.
 func TestComposerSheet(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])
@@ -354,7 +354,7 @@ func TestComposerSheet(t *testing.T) {
 	s.shows("(2/2): two")
 }
 
-// Whatever is typed and pasted, nothing breaks, the screen keeps its size, and what goes is text.
+// For any typed and pasted input, nothing panics, the screen keeps its size, and only text is sent.
 func FuzzComposer(f *testing.F) {
 	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right", "up",
 		"down", "alt+enter", "space", "x", "日", "pgup", "pgdown", "alt+b", "alt+f", "ctrl+v", "tab", "ctrl+j"}

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// held is a configuration that would remove so many of the running agents.
+// held returns a configuration that would remove most of the running agents.
 func held(removes ...string) func(*city.Snapshot) {
 	return func(n *city.Snapshot) {
 		n.Config.Held = &city.Held{Revision: "9f8e7d6c5b4a", Since: epoch, Removes: removes, Running: len(removes) + 1,
@@ -45,7 +45,7 @@ func TestManyRemovalsAreTyped(t *testing.T) {
 	s.wants(city.Reload{Confirm: true, Revision: "9f8e7d6c5b4a"})
 }
 
-// What is confirmed is the plan that was read, not another one.
+// A confirmation applies only to the plan that the user has seen.
 func TestAnotherConfigurationIsNotConfirmed(t *testing.T) {
 	for _, change := range []func(*city.Snapshot){
 		func(n *city.Snapshot) { n.Config.Held = nil },

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// once is a program that ends with the first thing it hears of.
+// once is a program that ends with the first message.
 type once struct{}
 
 func (once) Init() tea.Cmd  { return nil }
@@ -23,7 +23,7 @@ func (o once) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return o, nil
 }
 
-// What a program that ends did not read is known, in order, and what it read is not brought twice.
+// Deliveries that a program has not read before its end are known, in order, and none is delivered twice.
 func TestUnreadPostIsKept(t *testing.T) {
 	p := tea.NewProgram(once{}, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutSignalHandler())
 	var wg sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// few is a city of three agents that run.
+// few returns a city of three running agents.
 func few(n *city.Snapshot) {
 	kept := n.Agents[:0]
 	for _, a := range n.Agents {
@@ -81,7 +81,7 @@ func TestEscStays(t *testing.T) {
 	}
 }
 
-// Stopping all asks as stopping one does, whatever the person prefers; nobody is asked about nobody.
+// Stopping all agents asks like stopping one, for any preference. Without a running agent it does not ask.
 func TestStoppingTheCityAsks(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})
 	s.size(120, 40)
@@ -119,7 +119,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	}
 }
 
-// Who stays before it is known who was told to finish takes it back from those who were, then.
+// If the user stays before the results of the drains are known, the drains are canceled once they are known.
 func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
@@ -136,7 +136,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// Who cannot be told to finish is not waited for, and that is said.
+// Agents that cannot be drained are not awaited, and the status line says so.
 func TestDrainAllOfThoseThatRefuse(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)

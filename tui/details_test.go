@@ -59,7 +59,7 @@ func TestDetailsOfAPool(t *testing.T) {
 	s.shows("This pool is no longer part of the city.")
 }
 
-// The members are in the order in which a person counts, whatever the list above does.
+// The members are in natural order, regardless of the order of the list.
 func TestMembersAreCounted(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -85,7 +85,7 @@ func TestMembersAreCounted(t *testing.T) {
 	s.shows("rig         shop ")
 }
 
-// Where one day is all, no room is kept for dates.
+// If all times are of today, there is no column for dates.
 func TestDecisionsHaveDates(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) {
@@ -98,7 +98,7 @@ func TestDecisionsHaveDates(t *testing.T) {
 	s.shows("10:42:07  start       resumed")
 }
 
-// A pool's details are reached from its members too.
+// The details of a pool can also be opened from its members.
 func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
 	s := pooled(t, 120, 40)
 	run := func() { s.m.perform(s.m.action("pool.details")) }
@@ -111,7 +111,7 @@ func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
 	s.shows("━ pool batch ━")
 }
 
-// A line that is too long goes on below the beginning of its text.
+// A long line continues below the beginning of its text.
 func TestLinesHang(t *testing.T) {
 	for _, c := range []struct {
 		in   string

@@ -48,7 +48,7 @@ func TestDrainNeedsSomethingToFinish(t *testing.T) {
 	s.shows("idle is stopping: there is nothing to drain")
 }
 
-// A member that its pool wants no longer is kept by a larger pool alone: nothing else is offered.
+// A surplus member can be kept only by a larger pool; no other action is offered.
 func TestSurplusIsNotTakenBack(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
@@ -71,7 +71,7 @@ func TestSurplusIsNotTakenBack(t *testing.T) {
 	s.shows("its pool is scaling down; scale worker up to keep it")
 }
 
-// D in Pools tells all members to finish that run, of one pool or of those that are marked.
+// In Pools, D drains all running members of the pool, or of the marked pools.
 func TestDrainWholePools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("builder")
@@ -105,7 +105,8 @@ func TestDrainWholePools(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder"})
 }
 
-// Of many, those that can finish are told to; only where none can those that drain are taken back.
+// Of several agents, those that can be drained are drained. Only if there are none, the drains of the others are
+// canceled.
 func TestDrainOfMany(t *testing.T) {
 	s := pooled(t, 120, 40)
 	mark := func(names ...string) {

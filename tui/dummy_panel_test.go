@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// toy is a row of a panel that only this file knows.
+// toy is a row of a panel that exists only in this file.
 type toy struct {
 	name string
 	size int
@@ -22,7 +22,7 @@ type toy struct {
 
 func (r *toy) Key() string { return r.name }
 
-// newToys makes a panel of the city's rigs.
+// newToys returns a panel of the city's rigs.
 func newToys() panel.Panel {
 	toys := panel.NewTable(panel.Definition[toy, *toy]{
 		About: panel.About{ID: "toys", Title: "Toys", Hotkey: "T", Noun: "toy", Zone: "Toys",
@@ -74,7 +74,7 @@ func newToys() panel.Panel {
 	return &toys
 }
 
-// A panel in one file is drawn, filtered, sorted, marked and acted on, without anything else in the room knowing it.
+// A panel that is defined in one file can be drawn, filtered, sorted, marked and acted on, without changes elsewhere.
 func TestAPanelInOneFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.m.Panels = append(s.m.Panels, newToys())

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// placed is a stage on which builder is written where a test says.
+// placed returns a stage on which builder is declared at the given position.
 func placed(t *testing.T, source string, patched ...string) *stage {
 	t.Helper()
 	s := newStage(t, Options{Config: textFile{"/srv/city/city.toml"}})
@@ -23,7 +23,8 @@ func placed(t *testing.T, source string, patched ...string) *stage {
 	return s
 }
 
-// An edit begins where the agent under the cursor is written; where that is not one place of city.toml, it asks for the file.
+// An edit starts at the declaration of the agent under the cursor. Unless that is a single place in city.toml, it
+// asks which file to edit.
 func TestEditWhereItIsWritten(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
@@ -66,7 +67,7 @@ func TestEditWhereItIsWritten(t *testing.T) {
 	}
 }
 
-// The details say where an agent comes from, what changes it, and what of that is not edited from here.
+// The details show where an agent is declared, which files patch it, and which of these cannot be edited here.
 func TestDeclaredIn(t *testing.T) {
 	s := placed(t, "far/topology.toml:9:1", "city.toml:40:1", "teams/one.toml:2:1")
 	s.size(160, 40)
@@ -74,7 +75,7 @@ func TestDeclaredIn(t *testing.T) {
 	s.shows("declared    far/topology.toml:9:1 (cannot be edited here), changed at city.toml:40:1 and")
 }
 
-// A configuration that is refused is edited where the mistake is, whoever is under the cursor.
+// If the configuration is invalid, an edit starts at the error, for any selected agent.
 func TestEditAMistake(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
 	refuse := func(why string) { s.change(func(n *city.Snapshot) { n.Config.Rejected = why }) }
@@ -92,7 +93,7 @@ func TestEditAMistake(t *testing.T) {
 	}
 }
 
-// From the pools it is the pool's declaration.
+// In Pools an edit starts at the declaration of the pool.
 func TestEditAPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.m.files = textFile{"/srv/city/city.toml"}
@@ -105,7 +106,7 @@ func TestEditAPool(t *testing.T) {
 	s.shows("teams/pools.toml, line 7: declares ")
 }
 
-// The copy of an included file says which one it is, and is put in that one's place.
+// The copy of an included file names that file, and replaces it when the edit is applied.
 func TestDraftOfAnIncludedFile(t *testing.T) {
 	path, _ := writing(t, "")
 	one := filepath.Join(filepath.Dir(path), "one.toml")
@@ -133,7 +134,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	s.shows("Apply the edited one.toml?")
 }
 
-// What an editor that failed has written is kept until somebody says what becomes of it.
+// The draft of an editor that failed is kept until the user decides about it.
 func TestAnEditorThatFails(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
 	d := &feed.Draft{Path: "/x/.gc/edit-1.toml"}
@@ -155,7 +156,8 @@ func TestAnEditorThatFails(t *testing.T) {
 	}
 }
 
-// From the details it is the agent that is read about, whoever the cursor is on by then; the verbs of an agent have it too.
+// From the details, an edit applies to the agent in the details, wherever the cursor is; it is also in the list of
+// verbs.
 func TestEditFromTheDetails(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("x")

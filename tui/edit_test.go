@@ -15,7 +15,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// textFile is a configuration in which a line with "wrong" is a mistake, and each other line one change.
+// textFile is a configuration in which a line with "wrong" is an error, and any other line is one change.
 type textFile struct{ path string }
 
 func (f textFile) Path(file string) string {
@@ -68,7 +68,7 @@ func (f textFile) Replace(file string, was, now []byte) error {
 	return os.WriteFile(f.Path(file), now, 0o600)
 }
 
-// writing makes a configuration in a city's folder, and a shell line that is an editor.
+// writing returns a configuration in a city's folder, and a shell command that acts as an editor.
 func writing(t *testing.T, script string) (path, ed string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func drafts(t *testing.T, path string) []string {
 	return all
 }
 
-// A copy is edited until it is right and somebody has said yes to its plan; up to then the configuration is as it was.
+// A copy is edited until it is valid and the user has agreed to its plan. Until then the configuration is unchanged.
 func TestTerminalEditConfig(t *testing.T) {
 	path, ed := writing(t, `case $1 in +2) sed -i s/wrong/two/ "$file";; *) echo wrong >>"$file";; esac; echo EDITED`)
 	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
@@ -129,7 +129,7 @@ func TestTerminalEditConfig(t *testing.T) {
 	c.sees("exit: hand over <nil>")
 }
 
-// An editor that stops itself and its whole group, as vim does at ctrl+z, is woken up: the terminal is not lost to it.
+// An editor that stops its whole group, like vim at ctrl+z, is continued, so that the terminal is not lost.
 func TestTerminalEditorThatStops(t *testing.T) {
 	t.Parallel()
 	path, ed := writing(t, "echo two >>$file; kill -TSTP 0; echo three >>$file; kill -STOP 0; echo four >>$file")
@@ -144,8 +144,8 @@ func TestTerminalEditorThatStops(t *testing.T) {
 	c.sees("exit: hand over <nil>")
 }
 
-// The room is back before it is known what an edit would change, however long that takes, and a failure of it ends the room
-// and not the process.
+// The room is visible again before the plan of an edit is known, however long that takes. A panic in it ends the room
+// but not the process.
 func TestTerminalPlanOfAnEdit(t *testing.T) {
 	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room failed in its editor: as asked in a plan"} {
 		t.Run(word, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// What came of an edit does not get in the way of what somebody types.
+// The result of an edit does not interrupt the user's typing.
 func TestAnEditWaitsForWhoTypes(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
@@ -181,7 +181,7 @@ func TestAnEditWaitsForWhoTypes(t *testing.T) {
 	s.shows("start  x: not running")
 }
 
-// What becomes of an edit is decided by its outcome alone.
+// Only the result of an edit determines what happens to it.
 func TestEditDraft(t *testing.T) {
 	for _, c := range []struct {
 		name, script, editor string
@@ -236,7 +236,7 @@ func TestEditDraft(t *testing.T) {
 	}
 }
 
-// The editor is the one that was asked for, and begins at the line only where it knows how.
+// The configured editor runs, and starts at the line only if it is known to support that.
 func TestEditor(t *testing.T) {
 	d := &feed.Draft{Path: "/x/city.toml", Line: 7}
 	for _, c := range []struct {
@@ -255,7 +255,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// A draft that nobody has decided about stays; a decision is carried out once.
+// An undecided draft is kept; a decision is carried out once.
 func TestDraftsAreKept(t *testing.T) {
 	o := Options{Config: textFile{"/x/city.toml"}}
 	s := newStage(t, o)
@@ -321,7 +321,7 @@ func TestEditIsRefused(t *testing.T) {
 	}
 }
 
-// Whoever was faster keeps what he wrote, and the edit is not lost.
+// If the file has changed meanwhile, it stays, and the edit is kept too.
 func TestEnforceAfterSomebodyElse(t *testing.T) {
 	path, _ := writing(t, "")
 	d, err := feed.NewDraft(textFile{path}, feed.FileLine{})

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Every state that ends by itself says when and how (L14).
+// Every state that ends by itself shows when and how (L14).
 func TestWhatWillHappenIsSaid(t *testing.T) {
 	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }
 	life := func(quiet time.Duration) *city.Session { return &city.Session{LastActivity: in(-quiet)} }
@@ -47,7 +47,7 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 	}
 }
 
-// A reason is not given up for what follows it: few words take the place of many.
+// A reason is not dropped for what happens next: a brief form replaces the long one.
 func TestTheRowSaysItBriefly(t *testing.T) {
 	for _, c := range []struct {
 		w        int

@@ -18,7 +18,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// happened are n events about agents in turn, from a seq on, a minute apart, the newest now.
+// happened returns n events about agents in turn, from a seq, one minute apart, the newest now.
 func happened(from uint64, n int) []events.Event {
 	out := make([]events.Event, n)
 	for i := range out {
@@ -54,7 +54,7 @@ func TestFilterOfEvents(t *testing.T) {
 	}
 }
 
-// From an event one gets to its agent, and to what else happened to it.
+// From an event the user can go to its agent, and to the other events of that agent.
 func TestEventsOfOneAgent(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
@@ -92,7 +92,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	}
 }
 
-// In Events verbs mean the agent of the event under the cursor, and nobody who is selected or marked elsewhere.
+// In Events verbs act on the agent of the event under the cursor, not on the selected or marked agents.
 func TestVerbsOfAnEvent(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.choose("builder")
@@ -132,7 +132,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	}
 }
 
-// A key means the event that could be seen, not the one that has come in since.
+// A key applies to the event that was visible when it was pressed, not to one that arrived since.
 func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	s := pooled(t, 120, 40)
 	came := func(seq uint64, who string) {
@@ -165,7 +165,7 @@ func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	s.shows("about       chatty") // a hand has put the cursor there
 }
 
-// At the top older events are asked for, page by page, while there are any and not for ever; the cursor stays on its event.
+// At the top the panel loads older events, page by page, up to a limit; the cursor stays on its event.
 func TestOlderEvents(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
@@ -222,7 +222,7 @@ func TestOlderEvents(t *testing.T) {
 	}
 }
 
-// A filter that hides a whole page asks for the next, up to what is held at most.
+// If a filter hides a whole page, the panel loads the next one, up to the limit.
 func TestOlderEventsBehindAFilter(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
@@ -250,7 +250,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 	}
 }
 
-// A payload is shown as fields; what an agent has put into it does nothing to the terminal.
+// A payload is shown as fields; control characters in it do not reach the terminal.
 func TestPayloadAsFields(t *testing.T) {
 	s := demo(t, 120, 40)
 	for raw, want := range map[string][]string{

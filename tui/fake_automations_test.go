@@ -54,7 +54,7 @@ func withAutomations(s *city.Snapshot) {
 	s.Work = city.Work{Open: 4, InProgress: 1, Pools: map[string]int{"worker": 3, "triage": 1}}
 }
 
-// someWork is what the seeded city has to do, and the runs of its automations.
+// someWork returns the work of the demo city, and the runs of its automations.
 func someWork() []beads.Bead {
 	at := func(ago time.Duration) time.Time { return epoch.Add(-ago) }
 	run := func(id, name, outcome, code string, opened, took time.Duration) beads.Bead {
@@ -99,14 +99,14 @@ func automationEvents() []events.Event {
 	return es
 }
 
-// automated is a stage of a size that shows a city with automations and pools.
+// automated returns a stage of w by h cells with a city that has automations and pools.
 func automated(t testing.TB, w, h int) *stage {
 	s := pooled(t, w, h)
 	s.change(withAutomations)
 	return s
 }
 
-// find plays the city: it answers every question that was asked with the last message.
+// find answers all queries of the last message, as the city would.
 func (s *stage) find(all []beads.Bead, problem string) {
 	s.t.Helper()
 	for more := true; more; {
@@ -128,7 +128,7 @@ func (s *stage) find(all []beads.Bead, problem string) {
 	}
 }
 
-// point moves the cursor of Automations to an automation by key.
+// point moves the cursor of Automations to an automation by keys.
 func (s *stage) point(name string) {
 	s.t.Helper()
 	s.press("4", "g")
@@ -172,7 +172,7 @@ func (f *fakeCity) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// RunOutput implements city.Control: every run says its name, and goes on.
+// RunOutput implements city.Control. Every run prints its name and does not end.
 func (f *fakeCity) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		if yield(city.Piece{Text: run + " prints this\n"}, nil) {

@@ -20,7 +20,7 @@ import (
 // epoch is the fixed clock of golden screens.
 var epoch = time.Date(2026, 11, 21, 10, 42, 7, 0, time.UTC)
 
-// fakeCity is a city that exists only in a test: commands change its snapshot, terminals echo.
+// fakeCity is a city for tests: commands change its snapshot, and terminals echo.
 type fakeCity struct {
 	mu      sync.Mutex
 	snap    *city.Snapshot
@@ -97,7 +97,7 @@ func (f *fakeCity) Output(_ context.Context, agent string, _ int) (string, error
 	return "", &city.Error{Code: city.NotFound, Message: "no output is kept"}
 }
 
-// History has what Events yields, and whatever came before it.
+// History returns the events that Events yields, and earlier ones.
 func (f *fakeCity) History(_ context.Context, q events.Query) ([]events.Event, error) {
 	f.mu.Lock()
 	all := append(slices.Clone(f.earlier), f.events...)
@@ -111,7 +111,7 @@ func (f *fakeCity) History(_ context.Context, q events.Query) ([]events.Event, e
 	return out, nil
 }
 
-// Inspect says what a test has set.
+// Inspect returns what the test has set.
 func (f *fakeCity) Inspect(_ context.Context, agent string) (*city.Inspection, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,7 +185,7 @@ func (f *fakeCity) Attach(_ context.Context, agent string, v city.Viewer) (city.
 	return t, nil
 }
 
-// echo is a terminal that says back what is typed into it, and leaves all its modes on.
+// echo is a terminal that echoes its input and leaves all its modes on.
 type echo struct {
 	greet string
 	out   *io.PipeReader

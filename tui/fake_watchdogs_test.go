@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// withWatchdogs gives a city a watchdog in each state, and an agent that is stuck.
+// withWatchdogs gives a city a watchdog in each state, and a stuck agent.
 func withWatchdogs(s *city.Snapshot) {
 	at := func(d time.Duration) *time.Time { t := epoch.Add(d); return &t }
 	said := func(ago time.Duration, what city.Remedy, why, by, result string) city.Judgement {
@@ -37,13 +37,13 @@ func withWatchdogs(s *city.Snapshot) {
 	}
 }
 
-// guarded is a stage of a city that has watchdogs besides all else.
+// guarded returns a stage with a city that also has watchdogs.
 func guarded(s *stage) {
 	withAll(s)
 	s.change(withWatchdogs)
 }
 
-// pointWatchdog moves the cursor of Watchdogs to one by key.
+// pointWatchdog moves the cursor of Watchdogs to a watchdog by keys.
 func (s *stage) pointWatchdog(name string) {
 	s.t.Helper()
 	s.press("6", "g")

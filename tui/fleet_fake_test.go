@@ -10,7 +10,7 @@ import (
 	"gcity/tui/fleet"
 )
 
-// demoFleet is a list of cities of many kinds.
+// demoFleet returns a list of cities in many states.
 func demoFleet(now time.Time) *fleet.List {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	again := now.Add(8 * time.Second)
@@ -35,7 +35,7 @@ func demoFleet(now time.Time) *fleet.List {
 	return f
 }
 
-// lobby is a stage that shows all cities.
+// lobby returns a stage with the room of all cities.
 func lobby(t testing.TB, w, h int, o Options) *stage {
 	o.Cities = citytest.NewMachine()
 	if o.Mode == Hosting {
@@ -48,7 +48,7 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 	return s
 }
 
-// among is a stage in a city that others are beside.
+// among returns a stage with one of several cities.
 func among(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{Cities: citytest.NewMachine(), Mode: Joined, Folder: "/srv/bright-lights"})
 	s.m.folder, s.m.homeAt = "/srv/bright-lights", "/srv/bright-lights"
@@ -57,7 +57,7 @@ func among(t testing.TB, w, h int) *stage {
 	return s
 }
 
-// sail puts the cursor of all cities on one.
+// sail moves the cursor of the list of all cities to a city.
 func (s *stage) sail(name string) {
 	s.t.Helper()
 	s.press("g")

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/fleet"
 )
 
-// What is about a whole city is not done to it by a key that is pressed over one of its agents.
+// A key for a whole city does nothing while the cursor is on one of its agents.
 func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("tab")
@@ -32,7 +32,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 }
 
-// In the room of a city it is said when the list of all of them has gone, for as long as it has, and when it is back.
+// The room of a city shows when the list of all cities is unavailable, for how long, and when it is back.
 func TestListThatComesAndGoes(t *testing.T) {
 	s := among(t, 120, 40)
 	none := &fleet.List{Gone: "no supervisor runs", None: true}
@@ -64,7 +64,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 	}
 }
 
-// A click on a title or on the heads of the columns is on no row, however far the lists are scrolled.
+// A click on a title or a column heading selects no row, however far the lists are scrolled.
 func TestClickOnATitleOfTheFleet(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	f := demoFleet(epoch)

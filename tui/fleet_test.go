@@ -36,7 +36,7 @@ func TestGoldenFleet(t *testing.T) {
 	}
 }
 
-// At no size a line is too long or missing, whatever is open.
+// At any size and with any dialog, no line is too long or missing.
 func TestFleetFrames(t *testing.T) {
 	const share = 5 // of the sizes for each
 	ws := []int{1, 11, 39, 40, 41, 59, 60, 66, 76, 80, 100, 110, 160, 200}
@@ -61,7 +61,7 @@ func TestFleetInASCII(t *testing.T) {
 	}
 }
 
-// What needs a person comes first, then names.
+// Cities that need attention come first, then the order is by name.
 func TestFleetOrder(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	var got []string
@@ -96,7 +96,7 @@ func TestFleetFilter(t *testing.T) {
 	s.shows("harbour")
 }
 
-// The rows stay where they are under the hand, and the cursor on its city.
+// While the user works, rows stay in place and the cursor stays on its city.
 func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
@@ -112,7 +112,7 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	}
 }
 
-// A verb is about the city that the question named, wherever the cursor and the rows are when it is answered.
+// A verb acts on the city that the question named, even if the cursor or the rows have moved.
 func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
@@ -137,7 +137,7 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s.shows("tower is not running: it is stopped")
 }
 
-// For many their number is typed, and the name before a city is forgotten.
+// For many agents the user types their number, and before a city is unregistered its name.
 func TestFleetAsksForMany(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
@@ -189,7 +189,7 @@ func TestFleetRegisters(t *testing.T) {
 	}
 }
 
-// Enter goes into the city, or to the agent; nothing else is done until one is there.
+// Enter opens the city, or its agent; until the switch has ended, other keys do nothing.
 func TestFleetEnters(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
@@ -226,7 +226,7 @@ func TestSwitchListSearches(t *testing.T) {
 	}
 }
 
-// The list is anew while it is open; the cursor stays on its city.
+// The open list is updated; the cursor stays on its city.
 func TestSwitchListLives(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "down", "down", "down", "down", "down", "down")
@@ -269,7 +269,7 @@ func TestSwitchByThePalette(t *testing.T) {
 	}
 }
 
-// The header says where one is and who waits elsewhere, however narrow it is.
+// The header shows the current city and how many others need attention, at any width.
 func TestHeaderNamesOtherCities(t *testing.T) {
 	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need attention", 120: "1 of 8 @ · @ 5 need attention", 80: "@ 4 need attention", 60: "@ 4 need attention", 40: "@!4"} {
 		s := among(t, w, 20)
@@ -283,7 +283,7 @@ func TestHeaderNamesOtherCities(t *testing.T) {
 	}
 }
 
-// Whoever drains all to leave does not go elsewhere before that.
+// While all agents drain before leaving, the user cannot switch cities.
 func TestNobodySwitchesWhileLeaving(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.mode = Hosting
@@ -297,7 +297,7 @@ func TestNobodySwitchesWhileLeaving(t *testing.T) {
 	s.shows("cannot switch city")
 }
 
-// In another city than the one that this program runs, leaving is about that one.
+// In the room of another city, leaving concerns the city that this program runs.
 func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.home, s.m.hosts, s.m.at = "harbour", true, "bright-lights"
@@ -313,7 +313,7 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 	}
 }
 
-// What a stream brings may be older than the answer that came before it: the loop's age does not go back.
+// A snapshot from the stream may be older than the last answer: the age of the loop does not go back.
 func TestThePulseDoesNotGoBack(t *testing.T) {
 	s := demo(t, 120, 40)
 	fresh, old := *s.m.snap, *s.m.snap
@@ -329,7 +329,7 @@ func TestThePulseDoesNotGoBack(t *testing.T) {
 	}
 }
 
-// A click puts the cursor on a row, a second one goes there; the wheel moves it.
+// A click moves the cursor to a row, and a double click opens it; the wheel moves the cursor.
 func TestFleetByMouse(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := lobby(t, size[0], size[1], Options{})
@@ -348,7 +348,7 @@ func TestFleetByMouse(t *testing.T) {
 	}
 }
 
-// The city that a room was opened for can be gone back to, also where no list has it.
+// The user can go back to the city that the room was opened for, even if it is not in the list.
 func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.home, s.m.homeAt, s.m.hosts = "cottage-by-the-lake", "/home/cottage", true
@@ -361,7 +361,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	}
 }
 
-// A watchdog that calls for a person is seen from elsewhere, and nobody else has to be ill for it.
+// A watchdog's call is visible from other cities, even if no agent needs attention.
 func TestACallIsHeardElsewhere(t *testing.T) {
 	s := &city.Snapshot{Agents: []city.Agent{{Name: "deacon", State: city.Running, Running: true, Since: epoch}},
 		Watchdogs: []city.Watchdog{{Name: "daemon", Watches: "deacon", Freshness: city.VeryStale,
@@ -379,7 +379,7 @@ func TestACallIsHeardElsewhere(t *testing.T) {
 	}
 }
 
-// Who is stuck is called so among those who need a person, as in the agent's own city.
+// A stuck agent is called stuck in the list of agents that need attention, as in its own city.
 func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	b := fleet.BriefOf(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// With Pools in focus the verbs of agents touch nobody: the agent they would be about is not looked at.
+// With Pools in focus, verbs for agents are refused, because their agent is not visible.
 func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 	for _, key := range []string{"i", "u", "ctrl+k"} {
 		for _, marked := range []bool{false, true} {
@@ -47,7 +47,7 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 	s.shows("━ pool worker ━")
 }
 
-// What hides rows is said at every width that has lists.
+// The reason for hidden rows is shown at every width that has lists.
 func TestWhatHidesRowsIsSeen(t *testing.T) {
 	for _, w := range []int{40, 50, 60, 76, 80, 100, 119, 120, 160} {
 		for panel, found := range map[string]string{"1": "2 of 21", "2": "1 of 5"} {
@@ -95,7 +95,7 @@ func reversed(line string) (text string) {
 	return strings.TrimSpace(text)
 }
 
-// paintedPart is a text with its style, the codes of which are in semicolons: ";1;7;".
+// paintedPart is a text with its style. The SGR codes are between semicolons: ";1;7;".
 type paintedPart struct{ style, text string }
 
 func paintedParts(line string) (parts []paintedPart) {
@@ -112,7 +112,8 @@ func paintedParts(line string) (parts []paintedPart) {
 	return parts
 }
 
-// The row under the cursor is painted from edge to edge, and the active title is reversed, with and without colours.
+// The row under the cursor is painted over its full width, and the active title is reversed, with and without
+// colours.
 func TestSelectionIsPainted(t *testing.T) {
 	for look, options := range looks() {
 		for keys, want := range map[string][2]string{"1": {"prober", "1"}, "5": {"shop/reviewer", "5"}} {
@@ -145,7 +146,7 @@ func TestSelectionIsPainted(t *testing.T) {
 	}
 }
 
-// Among pools attach is about a member: the only one that runs, or the one that is chosen.
+// In Pools, attach applies to a member: the only running one, or the one that the user chooses.
 func TestAttachAmongPools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// On small screens too the keys that find things and explain the rest are told.
+// Small screens also show the keys of the palette and the help.
 func TestSmallScreensTellTheKeysThatHelp(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}} {
 		for _, panel := range []string{"1", "2", "3"} {

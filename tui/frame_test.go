@@ -17,7 +17,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// frame checks the invariants of any screen: exactly h lines, none wider than w, nothing but text and SGR (L12).
+// frame checks the invariants of any screen: exactly h lines, each at most w wide, with only text and SGR (L12).
 func (s *stage) frame(what string) {
 	s.t.Helper()
 	f := s.m.draw()
@@ -38,8 +38,8 @@ func (s *stage) frame(what string) {
 	}
 }
 
-// Sizes from too small to broad, with both sides of every size where the layout becomes another one. Each scene takes its
-// share of them, the next scene the next share.
+// The sizes from too small to wide, including both sides of every layout change. Each scene is drawn at a part of
+// them, the next scene at the next part.
 func TestFrameAtEverySize(t *testing.T) {
 	const share = 31
 	ws := []int{1, 2, 5, 11, 12, 13, 25, 39, 40, 41, 49, 50, 59, 60, 75, 76, 77, 80, 99, 100, 119, 120, 121, 159, 160, 161, 179, 180, 200, 210}
@@ -128,7 +128,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// crowd is a city of n agents.
+// crowd returns a city of n agents.
 func crowd(n int) *city.Snapshot {
 	snap := demoSnapshot(epoch)
 	some := snap.Agents
@@ -149,7 +149,7 @@ func benchStage(b *testing.B, n int) *stage {
 	return s
 }
 
-// A frame of which nothing is cached: a new snapshot, a new second, a new pane.
+// The cost of a frame without cached lines: a new snapshot, a new second, a new pane.
 func BenchmarkFrameCold(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -167,7 +167,7 @@ func BenchmarkFrameCold(b *testing.B) {
 	}
 }
 
-// A frame of which everything is.
+// The cost of a frame with only cached lines.
 func BenchmarkFrameCached(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -179,7 +179,7 @@ func BenchmarkFrameCached(b *testing.B) {
 	}
 }
 
-// A frame after a key: every panel anew, the data as it was.
+// The cost of a frame after a key: all panels are redrawn from the same data.
 func BenchmarkFrameKey(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -193,7 +193,7 @@ func BenchmarkFrameKey(b *testing.B) {
 	}
 }
 
-// A frame with a dialog over it.
+// The cost of a frame with a dialog.
 func BenchmarkFrameDialog(b *testing.B) {
 	s := benchStage(b, 200)
 	s.press("q")

@@ -17,7 +17,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// explorer does in a room whatever can be done there, and the city around it whatever a city may say.
+// explorer performs random actions in a room, while the city changes at random.
 type explorer struct {
 	*stage
 	*rand.Rand
@@ -35,7 +35,7 @@ func newExplorer(t testing.TB, seed uint64) *explorer {
 	return x
 }
 
-// text is something that somebody may have called a thing, or said.
+// text returns a random name or message.
 func (x *explorer) text() string {
 	texts := []string{"", "a", "worker", "shop/reviewer", "日本語エージェント", "e\u0301\u0301 combining", "👨‍👩‍👧‍👦🏳️‍🌈", "a\nb\x00\u202ec", "\x1b[31mred\x1b[2J",
 		"\x1b]0;x\x07", "ไทยเด็ก", "मराठी क्षत्रिय", "عربى", "\u200b\u2060", "▶\ufe0f⚠\ufe0f", "\t\ttabs", "crashed 6× in 4m → …", "gc-214", `{"a":[1,{"b":null}]}`,
@@ -60,12 +60,12 @@ func (x *explorer) perhaps() *time.Time {
 	return &at
 }
 
-// number is one that somebody may have counted.
+// number returns a random count.
 func (x *explorer) number() int {
 	return []int{0, 1, 2, 5, 40, 12345, -3, 1 << 40}[x.IntN(8)]
 }
 
-// city says something else than before.
+// city changes the state of the city.
 func (x *explorer) city() {
 	n := demoSnapshot(x.now)
 	if x.m.snap != nil {
@@ -126,7 +126,7 @@ func (x *explorer) change1(n *city.Snapshot) {
 	}
 }
 
-// answers what the room has asked for last, well or badly.
+// answers answers the last requests of the room, with success or failure.
 func (x *explorer) answer() {
 	for _, e := range x.out {
 		why := ""
@@ -179,7 +179,7 @@ func (x *explorer) answer() {
 	}
 }
 
-// step does one thing, chosen by what.
+// step performs one action, selected by what.
 func (x *explorer) step(what byte) {
 	did := ""
 	switch what %= 32; {
@@ -233,7 +233,7 @@ func (x *explorer) step(what byte) {
 	x.focused()
 }
 
-// focused checks that the panel that hears keys is on the screen and can be told from the others, unless something lies over it.
+// focused checks that the panel with the focus is visible and marked, unless a dialog covers it.
 func (x *explorer) focused() {
 	x.t.Helper()
 	m := x.m
@@ -245,8 +245,8 @@ func (x *explorer) focused() {
 	}
 }
 
-// Whatever is pressed, clicked, pasted, said by the city or done to the window, and in whatever order: a frame is a frame,
-// and shows where keys go.
+// For any sequence of keys, clicks, pastes, news and resizes: the frame keeps its invariants, and shows which panel
+// has the focus.
 func FuzzRoom(f *testing.F) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))

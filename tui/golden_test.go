@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is drawn into testdata and docs/keys.md")
 
-// golden compares with a kept text, or keeps it.
+// golden compares a text with the stored one, or stores it.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -41,7 +41,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// scenes are what an operator sees, by the keys that lead there.
+// scenes are screens of an operator, with the keys that lead to them.
 func scenes() map[string]func(s *stage) {
 	return map[string]func(s *stage){
 		"start": func(*stage) {},
@@ -224,7 +224,7 @@ func scenes() map[string]func(s *stage) {
 	}
 }
 
-// editPlan is of an edit that changes a bit of everything.
+// editPlan is the plan of an edit with every kind of change.
 func editPlan() feed.Plan {
 	p := feed.Plan{Changes: []feed.Change{
 		{Agent: "builder", What: "restart", Why: "command changed, env PATH_HINT changed"}, {Agent: "chatty", What: "none", Why: "runs as configured"},
@@ -237,7 +237,7 @@ func editPlan() feed.Plan {
 	return p
 }
 
-// bulk is a verb for several agents that one of them refused.
+// bulk is a verb for several agents, one of which has failed.
 func bulk(s *stage) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
@@ -245,14 +245,14 @@ func bulk(s *stage) {
 		Receipts: []string{"agent builder is running, pid 4711", "agent idle is running, pid 4712"}, Failures: []string{"chatty: its holder does not answer"}}}})
 }
 
-// withAll is a city with pools, automations and work.
+// withAll gives a city pools, automations and work.
 func withAll(s *stage) {
 	s.change(withPools)
 	s.change(withAutomations)
 }
 
-// Every scene at the size of most terminals, at the usual one, where one panel is seen at a time, and at the smallest that
-// still works.
+// Every scene at the sizes of common terminals: the largest and the usual one, one with a single panel, and the
+// smallest that is supported.
 func TestGoldenScenes(t *testing.T) {
 	for name, lead := range allScenes() {
 		for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
@@ -266,7 +266,7 @@ func TestGoldenScenes(t *testing.T) {
 	}
 }
 
-// The panels, and what else is laid out by size, on broad screens and below the smallest that works.
+// The scenes with a layout that depends on the size, on wide screens and below the smallest supported size.
 func TestGoldenSizes(t *testing.T) {
 	all := allScenes()
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {30, 4}} {
@@ -285,7 +285,7 @@ func TestGoldenSizes(t *testing.T) {
 	}
 }
 
-// How it is painted, by a few scenes that have all of it: styles are written out.
+// The styles of a few scenes that use all of them, written out.
 func TestGoldenLooks(t *testing.T) {
 	all := allScenes()
 	for look, options := range looks() {
@@ -302,7 +302,7 @@ func TestGoldenLooks(t *testing.T) {
 	}
 }
 
-// In ASCII no scene has any other sign, but letters that somebody uses in names and in output.
+// In ASCII no scene has other signs, except letters in names and output.
 func TestScenesInASCII(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := newStage(t, Options{ASCII: true})
@@ -318,7 +318,7 @@ func TestScenesInASCII(t *testing.T) {
 	}
 }
 
-// Who needs a person is counted before everybody else, and stays where there is room for little.
+// Agents that need attention are counted first, and stay visible on narrow screens.
 func TestHeaderCountsWhoNeedsAPerson(t *testing.T) {
 	for w, want := range map[int]string{120: "1 failed  1 quarantined  4 running  1 backoff  5 others", 80: "1 failed  1 quarantined  4 running  6 others",
 		60: "1 failed  1 quarantined", 40: "1 failed  1 quarantined", 30: "2 in trouble"} {
@@ -352,7 +352,8 @@ func TestGoldenBelow(t *testing.T) {
 	golden(t, "testdata/below-200x60.txt", s.text())
 }
 
-// Without colour everything is still told apart: the same text, and no escape but weight and the pane's cursor.
+// Without colours everything is still distinguishable: the same text, with only bold, faint, reverse and the pane's
+// cursor.
 func TestGoldenNoColour(t *testing.T) {
 	s := newStage(t, Options{NoColor: true})
 	s.size(120, 40)

@@ -16,7 +16,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// stage is a model on a test's own clock.
+// stage is a model with the clock of the test.
 type stage struct {
 	t   testing.TB
 	m   *model
@@ -33,7 +33,7 @@ func newStage(t testing.TB, o Options) *stage {
 	return &stage{t: t, m: newModel(o, epoch), now: epoch}
 }
 
-// demo is a stage of a size that shows the seeded city.
+// demo returns a stage of w by h cells with the demo city.
 func demo(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{})
 	s.size(w, h)
@@ -52,7 +52,7 @@ func (s *stage) wait(d time.Duration) {
 	s.send(feed.News{})
 }
 
-// press presses keys one after the other, slowly enough for dialogs to hear them; the effects of all are kept.
+// press presses keys one after the other, slowly enough for dialogs to accept them. It collects all effects.
 func (s *stage) press(keys ...string) {
 	var all []feed.Effect
 	for _, k := range keys {
@@ -63,7 +63,7 @@ func (s *stage) press(keys ...string) {
 	s.out = all
 }
 
-// change hears of a city that was changed.
+// change delivers a snapshot of the changed city.
 func (s *stage) change(edit func(*city.Snapshot)) {
 	next := *s.m.snap
 	next.Agents = slices.Clone(s.m.snap.Agents)
@@ -90,7 +90,7 @@ func (s *stage) agent(name string, edit func(*city.Agent)) {
 	})
 }
 
-// choose moves the cursor to an agent by key.
+// choose moves the cursor to an agent by keys.
 func (s *stage) choose(name string) {
 	s.t.Helper()
 	s.press("g")
@@ -105,7 +105,7 @@ func (s *stage) choose(name string) {
 	}
 }
 
-// action is one of the registry.
+// action returns an action of the registry.
 func (m *model) action(id string) *action {
 	for i := range m.keys.Actions {
 		if m.keys.Actions[i].ID == id {
@@ -115,7 +115,7 @@ func (m *model) action(id string) *action {
 	return nil
 }
 
-// text is the screen without styles, no blanks at line ends.
+// text returns the screen without styles and trailing blanks.
 func (s *stage) text() string {
 	lines := s.m.draw().lines
 	for i := range lines {
@@ -144,7 +144,7 @@ func (s *stage) hides(not ...string) {
 	}
 }
 
-// commands are those of the effects of the last messages.
+// commands returns the commands in the effects of the last messages.
 func (s *stage) commands() []city.Command {
 	var all []city.Command
 	for _, e := range s.out {
@@ -155,7 +155,7 @@ func (s *stage) commands() []city.Command {
 	return all
 }
 
-// effectOf finds the last effect of a kind.
+// effectOf returns the last effect of a type.
 func effectOf[E feed.Effect](s *stage) (E, bool) {
 	var zero E
 	for i := len(s.out) - 1; i >= 0; i-- {
@@ -166,14 +166,14 @@ func effectOf[E feed.Effect](s *stage) (E, bool) {
 	return zero, false
 }
 
-// feedOf is news of the seeded city with a change.
+// feedOf returns news with a changed snapshot of the demo city.
 func feedOf(edit func(*city.Snapshot)) feed.News {
 	n := demoSnapshot(epoch)
 	edit(n)
 	return feed.News{Snap: n}
 }
 
-// terminalWith is a real screen that has been written to.
+// terminalWith returns a real screen with the given output.
 func terminalWith(text string) terminal.Screen {
 	s := terminal.NewScreen(terminal.UsualCols, terminal.UsualRows, terminal.Scrollback)
 	_, _ = s.Write([]byte(text)) // never fails

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The help is walked through by pages and to its ends, says how long it is, and shows what its rows have no room for.
+// The help scrolls by pages and to its ends, shows its length, and the full text of a row that is cut.
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
@@ -35,7 +35,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	wide.shows("undo or release: undo the last verb (10 s); else end quarantine, backoff or drain; ack")
 }
 
-// What signs stand for, and where preferences are written, is found by the words somebody would look for.
+// The meaning of signs and the preferences file are found by the words that a user would search for.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s := newStage(t, Options{Person: feed.Person{File: "~/.config/gcity/config.toml"}})
 	s.size(120, 40)

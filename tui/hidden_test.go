@@ -9,8 +9,8 @@ import (
 	"gcity/tui/panel"
 )
 
-// What a list has above and below its window is counted in its title, and the titles beside it are still where they are
-// clicked.
+// The title of a list shows the numbers of rows above and below its window, and clicks on the other titles still
+// work.
 func TestHiddenRowsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		w, h  int
@@ -44,7 +44,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 	}
 }
 
-// below is what the title says is below the window; the last row that is seen is the one before.
+// below returns the number of rows below the window, as the title shows it.
 func (s *stage) below(t *testing.T, sign string) int {
 	t.Helper()
 	text := s.text()
@@ -63,7 +63,7 @@ func (s *stage) below(t *testing.T, sign string) int {
 	return n
 }
 
-// Where all rows are seen nothing is said.
+// If all rows are visible, the title has no such numbers.
 func TestNothingHiddenIsNotCounted(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.hides("Agents 14 ↓", "Agents 14 ↑")
@@ -75,7 +75,8 @@ func TestNothingHiddenIsNotCounted(t *testing.T) {
 	l.shows("Cities 8 ↓")
 }
 
-// What is said of hidden rows takes no title away: where a list has its place to itself there is one, else each has its key.
+// The number of hidden rows removes no title: a list with a place of its own keeps its name, and others keep at least
+// their keys.
 func TestHiddenRowsCostNoTitle(t *testing.T) {
 	for w := 40; w <= 130; w++ {
 		s := newStage(t, Options{})
@@ -91,7 +92,7 @@ func TestHiddenRowsCostNoTitle(t *testing.T) {
 	}
 }
 
-// Nor does it take away that something fails.
+// The number of hidden rows does not replace the number of failures.
 func TestHiddenRowsCostNoTrouble(t *testing.T) {
 	for w := 60; w <= 140; w++ {
 		s := pooled(t, w, 24)

@@ -18,7 +18,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// hostile are outputs of agents that want more than to be read.
+// hostile has outputs of agents that try to do more than print.
 func hostile() map[string]string {
 	return map[string]string{
 		"clipboard":     "\x1b]52;c;ZXZpbA==\x07\x1b]52;c;?\x1b\\",
@@ -42,7 +42,7 @@ func hostile() map[string]string {
 	}
 }
 
-// Whatever an agent prints, what reaches the terminal of a person is text and SGR in an intact frame: through the real
+// For any output of an agent, only text and SGR in an intact frame reach the user's terminal: through the real
 // viewer, in one piece and byte by byte (T1, T2, L12).
 func TestHostileOutputThroughTheViewer(t *testing.T) {
 	for name, output := range hostile() {
@@ -90,7 +90,7 @@ func onlyLines(t *testing.T, text string) {
 	}
 }
 
-// Strings and lines without an end take no memory, however long they are (T3).
+// Strings and lines without an end use no memory, however long they are (T3).
 func TestEndlessOutputIsBounded(t *testing.T) {
 	const piece, pieces = 64 << 10, 200 // 12 MB
 	const most = 3 << 20                // of growth in the second half
@@ -127,7 +127,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Names and kept texts carry nothing either (T5, T6).
+// Names and stored texts contain no control sequences either (T5, T6).
 func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {

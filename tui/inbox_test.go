@@ -15,7 +15,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// someMail is mail for people and between agents, newest first.
+// someMail has mail for people and between agents, newest first.
 func someMail() []beads.Bead {
 	letter := func(id string, ago time.Duration, m mail.Message) beads.Bead {
 		b := mail.New(m)
@@ -36,18 +36,18 @@ func someMail() []beads.Bead {
 	}
 }
 
-// withMail is a city in which that mail waits.
+// withMail gives a city that mail.
 func withMail(s *stage) {
 	s.change(func(n *city.Snapshot) { n.Mail = city.MailCount{Unread: 2, Total: 3} })
 	s.agent("builder", func(a *city.Agent) { a.Mail = 1 })
 }
 
-// openWork is what can be begun.
+// openWork returns work that is ready.
 func openWork() []beads.Bead {
 	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == runType || b.Status != beads.StatusOpen })
 }
 
-// wantsErrands compares what was done with the last messages.
+// wantsErrands compares the tasks of the last messages with the expected ones.
 func (s *stage) wantsErrands(want ...feed.Task) {
 	s.t.Helper()
 	var got []feed.Task
@@ -69,7 +69,7 @@ func mailed(t *testing.T) *stage {
 	return s
 }
 
-// The badge counts what people have not read, and no more; the list has people's mail, and everybody's on demand.
+// The badge counts only unread mail for people. The list shows mail for people, and all mail on request.
 func TestInboxListsMailOfPeople(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hides("unread")
@@ -90,7 +90,7 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.hides("May I use")
 }
 
-// The inbox of an agent is a filter, which its row leads to; mail is sorted by its sender, recipient and need.
+// The inbox of an agent is a filter of Mail, opened from the agent's row. Mail can be sorted by need and sender.
 func TestMailIsFilteredAndSorted(t *testing.T) {
 	ids := func(s *stage) (all []string) {
 		for _, r := range s.m.Mail.Visible() {
@@ -130,7 +130,7 @@ func TestMailIsFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// What people add to mail of their own goes to whom it went, and not back to them.
+// A reply to mail that the user has sent goes to its recipient, and not to the user.
 func TestReplyToOwnMail(t *testing.T) {
 	s := automated(t, 120, 40)
 	withMail(s)
@@ -148,7 +148,7 @@ func TestReplyToOwnMail(t *testing.T) {
 	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: take the spare machine", Text: "until six", Thread: "gc-232", ReplyTo: "gc-232"}})
 }
 
-// Another message is looked for when the city says that there is one; the cursor stays on its message.
+// The room requests mail again when the city counts a new message; the cursor stays on its message.
 func TestInboxFollows(t *testing.T) {
 	s := mailed(t)
 	s.press("j")
@@ -169,7 +169,7 @@ func TestInboxFollows(t *testing.T) {
 	s.shows("cannot be read", "hello")
 }
 
-// Whoever reads people's mail has read it; an agent's mail stays unread for the agent, whoever looks at it.
+// Opening mail for people marks it as read. An agent's mail stays unread for the agent.
 func TestReadingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("enter")
@@ -209,7 +209,7 @@ func TestReplyingToMail(t *testing.T) {
 	}
 }
 
-// Mail that does not arrive can be sent again, to those whom it has not reached.
+// Mail that could not be delivered can be sent again to the recipients that did not get it.
 func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s := mailed(t)
 	s.press("enter", "r")
@@ -227,7 +227,7 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	}
 }
 
-// What is begun and left is there again for the same addressees, subject and all; nothing at all is refused.
+// A draft is kept for the same recipients, with its subject. Empty mail is refused.
 func TestWritingMail(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("builder")
@@ -279,8 +279,8 @@ func TestMailByName(t *testing.T) {
 	s.shows("May I use")
 }
 
-// What is put away is gone from the list at once, and there again for as long as it can be undone; what an agent has not
-// read is not taken from it without a question.
+// An archived message leaves the list at once, and undo brings it back. A message that an agent has not read is
+// archived only after a question.
 func TestArchivingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("A")
@@ -309,7 +309,7 @@ func TestArchivingMail(t *testing.T) {
 	}
 }
 
-// Who only looks reads mail and leaves it as it is.
+// In a read-only room, opening mail does not mark it as read.
 func TestMailReadOnly(t *testing.T) {
 	s := mailed(t)
 	s.m.mode = ReadOnly
@@ -328,7 +328,7 @@ func TestMailReadOnly(t *testing.T) {
 	}
 }
 
-// Work is handed to whoever is selected: what is free first; what somebody has only after a yes.
+// Work can be handed to the selected agent: unassigned work first, and assigned work only after a confirmation.
 func TestSling(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("idle")

@@ -73,7 +73,7 @@ func takePerson(m *model, p feed.Person) {
 	m.keys = newRegistry(m.Panels)
 	m.keys.Include(themeActions(p.Themes))
 	m.unbound = m.keys.Rebind(p.Keys)
-	for _, id := range []string{"agent.attach"} { // its description names the key
+	for _, id := range []string{"agent.attach"} { // its description contains the key that detaches
 		a := m.keys.ByID(id)
 		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Usual,
 			p.Detach.String()))
@@ -215,7 +215,7 @@ func tryTheme(m *model, name string) {
 	m.tried = name
 	relook(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
-	if m.person.File != "" { // the file first, because narrow screens cut the end
+	if m.person.File != "" { // the file comes first, because narrow screens cut the end
 		said = fmt.Sprintf("theme = %q in %s keeps it; otherwise it lasts until you leave",
 			widget.Plain(name), widget.Plain(m.person.File))
 	}

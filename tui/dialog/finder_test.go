@@ -15,7 +15,7 @@ func lines(f *Finder[int]) []string {
 	return all
 }
 
-// What is called like the typed text comes first, what mentions it later, and else what has its letters.
+// Names that begin with the typed text come first, then texts that contain it, then titles with its letters in order.
 func TestFinderSearches(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{
 		{Title: "go to Pools", Line: "focus.pools"},
@@ -42,7 +42,7 @@ func TestFinderSearches(t *testing.T) {
 	}
 }
 
-// The cursor stays on its line when other items come.
+// The cursor stays on its entry when the entries change.
 func TestFinderRefill(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{{Line: "a"}, {Line: "b"}}})
 	f.Step(1)
@@ -52,8 +52,8 @@ func TestFinderRefill(t *testing.T) {
 	}
 }
 
-// The palette goes into its history from its first row and back to the empty line, and completes as far as lines are
-// alike.
+// In the palette, up on the first row goes to the history and down returns to the empty line. Completion extends the
+// line by the common prefix.
 func TestPalette(t *testing.T) {
 	f := NewFinder(&Finder[int]{
 		All: []Item[int]{{Title: "restart the agent", Line: "agent.restart"},

@@ -18,9 +18,9 @@ type Prompt[T any] struct {
 	Edit  widget.Entry
 	// returns why a text is not accepted, "" = accepted; nil = all are accepted
 	Refuse func(text string) string
-	Change func(text string)   // called after every change, nil = nothing
-	Done   func(text string) T // nil = nothing
-	Cancel func()              // nil = nothing
+	Change func(text string)   // called after every change; nil = not called
+	Done   func(text string) T // returns the task of the line; nil = no task
+	Cancel func()              // called if the line is closed without a task; nil = not called
 	About  any                 // purpose of the text; the owner knows its type
 
 	problem string // why the text was refused, until it changes

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// A line that is refused stays open and says why until something else is typed.
+// A refused line stays open and shows the reason until it changes.
 func TestPromptRefuses(t *testing.T) {
 	var changes []string
 	p := &Prompt[string]{
@@ -36,7 +36,7 @@ func TestPromptRefuses(t *testing.T) {
 	}
 }
 
-// Leaving a line tells its owner after the line is closed.
+// Leaving a line calls its owner after the line is closed.
 func TestPromptLeaves(t *testing.T) {
 	var order string
 	p := &Prompt[string]{Edit: widget.NewEntry(""), Cancel: func() { order += "cancelled" }}
@@ -48,7 +48,7 @@ func TestPromptLeaves(t *testing.T) {
 	}
 }
 
-// What was sent before comes in front of what is being written, and going back finds that again.
+// Up shows earlier texts instead of the draft, and down returns to it.
 func TestComposerWalksWhatWasSent(t *testing.T) {
 	c := NewComposer(&Composer[int]{Sent: []string{"first", "second"}}, Unsent{Text: "mine"})
 	c.Fit(80, 24)

@@ -16,7 +16,7 @@ type Reader[T any] struct {
 	Lines  func(w int) []string // called for every frame, so the text is live
 	Offset int
 	About  any             // subject of the text; the owner knows its type
-	Hints  func() []string // descriptions of the owner's keys, nil = none
+	Hints  func() []string // returns descriptions of the owner's keys; nil = no keys
 	Follow Follower        // scrolls the text automatically; nil = no automatic scrolling
 
 	length int // number of lines in the latest picture

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// The dialog that was opened last is heard; another one of its kind takes its place.
+// Keys go to the dialog that was opened last. A dialog of the same zone replaces the previous one.
 func TestStack(t *testing.T) {
 	var s Stack[int]
 	if s.Top() != nil || s.In(keymap.InReader) != nil {
@@ -37,7 +37,8 @@ func TestStack(t *testing.T) {
 	}
 }
 
-// A new question takes the key of an answer that was typed after it was asked for; it says that other keys were early.
+// A new question accepts the key of an answer if it was typed after the question was requested. It reports other
+// early keys.
 func TestConfirm(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := &Confirm[int]{Since: now, Asked: true, Answers: []Answer[int]{{Key: "y", Do: 7},
@@ -64,7 +65,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-// What must be typed is compared; a safe answer needs nothing typed.
+// A text that must be typed is compared; a safe answer needs no text.
 func TestConfirmTyped(t *testing.T) {
 	c := &Confirm[int]{Must: "5", Edit: widget.NewEntry(""),
 		Answers: []Answer[int]{{Do: 7}, {Safe: true, Do: 8}}}

@@ -389,7 +389,7 @@ func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
 func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
 	lines := t.Help(e, w)
 	if t.Def.Brief != nil && len(t.Rows) == 0 && e.Snap != nil &&
-		h-1 < len(lines) { // part of an explanation would be useless
+		h-1 < len(lines) { // an incomplete explanation would be useless
 		return e.Look.Notes(w, t.Def.Brief(e))
 	}
 	return lines
