@@ -9,8 +9,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// activityRecord is the activity record of a session, mapped into memory. Every patrol reads one for each session,
-// and a read of memory costs a tenth of a system call. The zero value maps nothing.
+// activityRecord is the activity record of a session, mapped into memory. A patrol reads the records of all
+// sessions, and reading memory is ten times cheaper than a system call. The zero value has no mapping.
 type activityRecord struct{ page []byte }
 
 // mapActivity maps the record at path.
@@ -35,8 +35,8 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read decodes the record. It is not ok without a mapping. A record of an earlier build is shorter, and the kernel
-// shows zeros after its end.
+// read decodes the record. ok is false without a mapping. The record of a holder of an earlier build is shorter;
+// the rest reads as zeros.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {
@@ -45,8 +45,8 @@ func (r activityRecord) read() (a wire.Activity, ok bool) {
 	return wire.DecodeActivity(buf[:])
 }
 
-// copyMapped copies mapped memory. It returns an error without a mapping, or if the file behind it has been truncated:
-// then the kernel answers the access with SIGBUS, which the runtime turns into a panic.
+// copyMapped copies mapped memory. It returns an error without a mapping, and if the file was truncated: the kernel
+// then sends SIGBUS, which the runtime turns into a panic.
 func copyMapped(to, from []byte) (err error) {
 	if len(from) < len(to) {
 		return io.ErrUnexpectedEOF
@@ -64,7 +64,7 @@ func copyMapped(to, from []byte) (err error) {
 // close removes the mapping.
 func (r *activityRecord) close() {
 	if r.page != nil {
-		_ = syscall.Munmap(r.page) // fails only for unmapped memory
+		_ = syscall.Munmap(r.page) // fails only if nothing is mapped
 		r.page = nil
 	}
 }

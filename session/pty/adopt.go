@@ -29,10 +29,11 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 		gone: make(chan struct{})}
 }
 
-// scan looks for sessions that are not known yet, if the folder changed since the last look.
+// scan finds sessions that are not known yet, if the folder has changed since the last scan.
 func (p *Provider) scan(ctx context.Context) error {
 	info, err := disk.Lstat(p.files.at)
-	if errors.Is(err, os.ErrNotExist) { // the folder was deleted; known sessions stay connected
+	// the folder was deleted; sessions that are known stay connected
+	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -60,7 +61,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	}
 	err = g.Wait()
 	if errors.Is(err, errUnborn) {
-		return nil // the next look decides
+		return nil // the next scan decides
 	}
 	if err != nil {
 		return err
@@ -71,8 +72,8 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errUnborn means that a folder belongs to a holder that has not started its agent yet. The process that executed
-// it died in the middle of a start.
+// errUnborn reports that a folder belongs to a holder that has not started its agent. The process that executed the
+// holder died during the start.
 var errUnborn = errors.New("a session is about to start")
 
 // adopt adopts a session that an earlier controller started.
@@ -91,12 +92,12 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	rec, err := p.files.record(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		// a start that did not get far enough, or is still in progress
+		// a start that failed early, or is still in progress
 		if !p.files.observe && p.files.removeFolder(name) {
 			return nil
 		}
 		return errUnborn
-	case err != nil: // leave the session alone
+	case err != nil: // do not touch the session
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
 	case rec.City != p.files.city || p.files.movedAway(rec):
@@ -107,7 +108,7 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	return nil
 }
 
-// reconnect connects to the holder of a name, if one answers. The caller has the name's turn.
+// reconnect connects to the holder of a name, if it answers. The caller must hold the name's turn.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	conn, err := dial(p.files.at+"/"+e.name, wire.SocketFile)
 	if err != nil {
@@ -137,7 +138,8 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello requests a holder's state. With look, the holder does not wait for a next life because of this connection.
+// hello requests the state of a holder. With look, the connection does not keep the holder waiting for another
+// life.
 func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -160,8 +162,8 @@ func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, er
 }
 
 // recall reads the drain marks from a holder of an earlier build, which does not publish them in its activity
-// record. Later writes through this provider are noted here. Writes by others are seen by the next provider that
-// adopts the session.
+// record. This provider notes the marks that it writes later. Marks that other processes write are visible only to
+// the next provider that adopts the session.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.rec.ID

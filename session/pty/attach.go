@@ -14,8 +14,9 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Attach implements session.Attacher. The terminal takes the size of the newest viewer. The viewer first gets the
-// kept output, without sequences that would make its terminal answer, then new output. ctx only bounds the opening.
+// Attach implements session.Attacher. The terminal gets the size of the newest viewer. The viewer first receives
+// the retained output, without sequences to which its terminal would answer, and then new output. ctx limits only
+// the opening.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)
@@ -49,17 +50,18 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	return t, nil
 }
 
-// terminal is an attached terminal. One goroutine reads; any may write, resize and close.
+// terminal is an attached terminal. Only one goroutine may read. Writing, resizing and closing are safe for
+// concurrent use.
 type terminal struct {
 	conn      *net.UnixConn
 	r         *wire.Reader
 	rest      []byte
 	replaying bool
 
-	mu sync.Mutex // guards writes
+	mu sync.Mutex // protects writes
 }
 
-// clearTerminal is sent before the kept output when a viewer was too slow.
+// clearTerminal is sent before the retained output if a viewer was too slow.
 const clearTerminal = "\x1b[!p\x1b[?1049l\x1b[2J\x1b[3J\x1b[H"
 
 func (t *terminal) Read(b []byte) (int, error) {
@@ -85,7 +87,7 @@ func (t *terminal) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// maxInput limits the input in one message.
+// maxInput is the maximum size of the input in one message.
 const maxInput = 16 << 10
 
 func (t *terminal) Write(b []byte) (int, error) {
@@ -126,7 +128,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watch yields frames until the session is over or the caller stops.
+// watch yields frames until the session has ended or the caller stops.
 func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 	yield func(session.Frame, error) bool) error {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpWatch}); err != nil {
@@ -151,7 +153,7 @@ func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 				return broken(ctx, "watch", name, err)
 			}
 			reset = reset || m.Kind == wire.Reset
-			if reset { // the next message has its data
+			if reset { // the next message contains its data
 				continue
 			}
 		case wire.Live:

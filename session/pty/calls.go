@@ -11,13 +11,14 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// callTimeout applies to calls without a deadline. inputTimeout limits how long a terminal may take to accept text.
+// callTimeout is the timeout of calls without a deadline. inputTimeout is how long a terminal may take to accept
+// text.
 const (
 	callTimeout  = 15 * time.Second
 	inputTimeout = 5 * time.Second
 )
 
-// call sends one request over its own connection and returns the payload of the answer.
+// call sends a request on a new connection. It returns the payload of the answer.
 func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request) ([]byte, error) {
 	conn, err := p.dialSession(ctx, verb, name)
 	if err != nil {
@@ -55,7 +56,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	if err == nil {
 		return conn, nil
 	}
-	// the holder is alive without a socket: the folder was deleted
+	// the folder was deleted, so the holder is alive without a socket
 	if l != nil && p.ctx.Err() == nil {
 		if err := p.files.restoreSockets(ctx); err != nil {
 			return nil, err
@@ -74,15 +75,15 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	return nil, fail(verb, name, errGone, "its holder does not answer: %v", err)
 }
 
-// broken explains why a call got no answer.
+// broken returns the error of a call without an answer.
 func broken(ctx context.Context, verb, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
 	}
-	return fail(verb, name, errGone, "its holder is gone: %v", err)
+	return fail(verb, name, errGone, "its holder has exited: %v", err)
 }
 
-// do is a call without a result.
+// do makes a call that returns no result.
 func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -90,35 +91,34 @@ func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) 
 	return err
 }
 
-// Interrupt implements session.Provider. The terminal's foreground processes get SIGINT, or the key itself if they
-// read keys.
+// Interrupt implements session.Provider. The foreground processes of the terminal get SIGINT or, if they read
+// single keys, the key itself.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }
 
-// Send implements session.Provider. The text is sent byte for byte, followed by a carriage return. Line ends in it
-// stay line feeds: a program that reads lines sees several lines, one with bracketed paste sees one paste. It
-// returns ErrRefused for control characters (use SendKeys), for a line over 4,095 bytes to a program that reads
-// lines, and if the terminal's input is full.
+// Send implements session.Provider. It types the text byte for byte, then a carriage return. Line breaks stay line
+// feeds: a program that reads lines gets several lines, and a program with bracketed paste gets one paste. It
+// returns ErrRefused for control characters (use SendKeys), for a line of more than 4,095 bytes to a program that
+// reads whole lines, and if the terminal's input is full.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text,
 		Wait: patience(ctx)})
 }
 
-// SendPolitely implements session.Polite. A holder of an earlier build does not track drafts and types at once.
+// SendPolitely implements session.Polite. A holder of an earlier build does not know drafts, so it types at once.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet,
 		Wait: patience(ctx)})
 }
 
-// SendKeys implements session.Keyer, with tmux's names of keys.
+// SendKeys implements session.Keyer, with the key names of tmux.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
 	return p.do(ctx, "send keys to", name, wire.Request{Op: wire.OpKeys, Keys: keys,
 		Wait: patience(ctx)})
 }
 
-// patience returns how long a terminal may take to accept input. It is a little less than the caller waits for the
-// answer.
+// patience returns how long a terminal may take to accept input. It is slightly shorter than the caller's deadline.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -140,8 +140,8 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return p.call(ctx, "read the output of", name, wire.Request{Op: wire.OpCapture, ID: id})
 }
 
-// Acknowledge implements session.Acknowledger. After a requested stop the holder exits and the folder is removed.
-// After any other end the holder waits for the next life.
+// Acknowledge implements session.Acknowledger. After a requested stop, the holder exits and the folder is removed.
+// After any other end, the holder waits for the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.find(name)
 	if e == nil {
@@ -167,7 +167,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		switch {
 		case err != nil && !errors.Is(err, errGone):
 			e.mu.Lock()
-			// the holder did not receive it and waits: the next look reports the end again
+			// the holder has not received it, so the next look reports the end again
 			if current && e.rec.ID == id {
 				e.acked = false
 			}
@@ -176,14 +176,14 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		case err == nil && string(answer) != "leaves":
 			return nil
 		}
-		select { // so that the next start finds the lock free
+		select { // wait until the lock is free for the next start
 		case <-l.gone:
 		case <-ctx.Done():
 			return fmt.Errorf("the holder of %q does not exit: %w", name, context.Cause(ctx))
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // only the folder of a lost holder is still there
+		p.files.removeFolder(name) // the holder was lost, and only its folder remains
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()
@@ -191,7 +191,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// SetMeta implements session.Marker. The holder keeps the values for the life of the session.
+// SetMeta implements session.Marker. The holder stores the values until the session ends.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e := p.find(name)
 	if e == nil {
@@ -215,7 +215,8 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return string(data), err
 }
 
-// Output implements session.Provider. For a session that has ended it shows the last life until the next start.
+// Output implements session.Provider. After a session has ended, it returns the output of its last life until the
+// next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

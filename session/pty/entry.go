@@ -13,22 +13,23 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// entry is what the provider knows about one name.
+// entry is what the provider knows about a session name.
 type entry struct {
 	name string
-	turn chan struct{} // holds a token: see Concurrency
+	turn chan struct{} // contains a token while no call has the turn; see Concurrency
 
-	mu       sync.Mutex
-	link     *link // nil: no holder is connected
-	known    bool  // rec is set
-	rec      wire.Record
-	print    session.Fingerprint // of rec; decoded once because List reads it at every patrol
+	mu    sync.Mutex
+	link  *link // nil: not connected to a holder
+	known bool  // rec is set
+	rec   wire.Record
+	// fingerprint of rec; decoded only once, because every List needs it
+	print    session.Fingerprint
 	pid      int
-	exit     *session.Exit // nil: alive, if known
+	exit     *session.Exit // nil: the session is alive, if known is set
 	acked    bool
 	activity activityRecord
 	silence  silence
-	// drain marks of a holder that does not publish them, see recall; else nil
+	// drain marks of a holder that does not publish them, see recall; otherwise nil
 	marks map[string]string
 }
 
@@ -49,7 +50,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// turn waits for the turn of a name; release ends it. It creates the entry if necessary.
+// turn waits for the turn of a name. release ends the turn. If the name has no entry, turn creates it.
 func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.entry(name)
@@ -57,21 +58,21 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.find(name) == e { // otherwise it was forgotten in the meantime
+		if p.find(name) == e { // if not, the entry was forgotten in the meantime
 			return e, func() { p.forget(e); release() }, nil
 		}
 		release()
 	}
 }
 
-// link is the held connection to a holder.
+// link is the permanent connection to a holder.
 type link struct {
 	conn    *net.UnixConn
-	holder  int  // pid
-	child   bool // a child of this process, which must reap it
+	holder  int  // pid of the holder
+	child   bool // it is a child of this process, which must reap it
 	replies chan wire.Message
 
-	sameBuild bool // the holder runs the program that this gcity has embedded
+	sameBuild bool // the holder runs the same build that this gcity contains
 
 	gone chan struct{} // closed when the connection has ended
 }
@@ -86,14 +87,14 @@ func (l *link) over() bool {
 	}
 }
 
-// alive reports whether the agent is running as far as the provider knows.
+// alive reports whether the agent is running, as far as known.
 func (e *entry) alive() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.known && e.exit == nil
 }
 
-// awaitEnd waits until the held connection has reported the end of the current life.
+// awaitEnd waits until the holder has reported the end of the current life.
 func (e *entry) awaitEnd(ctx context.Context) {
 	if !e.alive() {
 		return
@@ -105,19 +106,19 @@ func (e *entry) awaitEnd(ctx context.Context) {
 		l := e.link
 		e.mu.Unlock()
 		if l == nil || l.over() {
-			return // no connection will report it
+			return // without a connection, no report can arrive
 		}
 		<-tick.C
 	}
 }
 
-// set stores the state that a holder reported. The caller holds e.mu.
+// set stores the state that a holder has reported. The caller must hold e.mu.
 func (e *entry) set(s wire.State) {
 	e.setRecord(s.Record)
 	e.pid, e.exit, e.acked = s.PID, (*session.Exit)(s.Exit), s.Acked
 }
 
-// setRecord keeps a session's record. An unreadable fingerprint counts as unknown. The caller holds e.mu.
+// setRecord stores the record of a session. An unreadable fingerprint counts as unknown. The caller must hold e.mu.
 func (e *entry) setRecord(rec wire.Record) {
 	e.known, e.rec, e.print = true, rec, session.Fingerprint{}
 	if json.Unmarshal(rec.Fingerprint, &e.print) != nil {
@@ -125,7 +126,7 @@ func (e *entry) setRecord(rec wire.Record) {
 	}
 }
 
-// hangUp closes the held connection, which ends its reader.
+// hangUp closes the permanent connection, which also ends the goroutine that reads it.
 func (e *entry) hangUp() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -135,7 +136,7 @@ func (e *entry) hangUp() {
 	e.activity.close()
 }
 
-// status returns the session as List reports it. It is not ok if there is nothing to report.
+// status returns the session's status for List. ok is false if List must not return the session.
 func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -159,7 +160,7 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	return st, true
 }
 
-// addActivity adds the activity record. The caller holds e.mu.
+// addActivity adds the content of the activity record. The caller must hold e.mu.
 func (p *Provider) addActivity(e *entry, st *session.Status) {
 	a, ok := e.lastActivity()
 	if !ok {
@@ -167,7 +168,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	st.Draft = a.Draft && st.Alive
-	if st.Alive && st.PID == 0 { // a holder that does not answer has not sent it
+	if st.Alive && st.PID == 0 { // the holder does not answer, so it has not sent its pid
 		st.PID = int(a.PID)
 	}
 	if st.Alive {
@@ -178,13 +179,14 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity returns the activity record if it belongs to the current life. The caller holds e.mu.
+// lastActivity returns the activity record. ok is false if it belongs to another life. The caller must hold e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.rec.ID)
 }
 
-// connect stores the state that a holder reported over its held connection, and reports an end that was not known.
+// connect stores the state that a holder has reported on its permanent connection. If the state contains an end
+// that is new, connect reports it.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -201,8 +203,8 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	}
 }
 
-// read handles the messages of a holder until the connection ends. Only this function changes the state, in the
-// order of the messages.
+// read handles the messages of a holder until the connection ends. Only read changes the state, so changes are in
+// the order of the messages.
 func (p *Provider) read(e *entry, l *link) {
 	r := wire.NewReader(l.conn)
 	for {
@@ -225,7 +227,7 @@ func (p *Provider) read(e *entry, l *link) {
 	p.lost(e, l)
 }
 
-// reapHolder reaps a holder that is a child of this process.
+// reapHolder waits for the exit of a holder that is a child of this process.
 func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
 		p.log.Error("a session's holder hung up but does not exit", "session", name, "pid", pid)
@@ -236,7 +238,7 @@ func (p *Provider) reapHolder(name string, pid int) {
 	}
 }
 
-// drain returns the drain state from the marks of a living session. The caller holds e.mu.
+// drain returns the drain of a live session from its marks. The caller must hold e.mu.
 func (e *entry) drain(a *wire.Activity) session.Drain {
 	if e.marks == nil {
 		return session.ParseDrain(a.Drain.Mark)
@@ -244,7 +246,7 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note keeps a mark that the holder of this life does not publish.
+// note stores a mark, because the holder of this life does not publish it.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

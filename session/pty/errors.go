@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// failure is an error for people that callers can also test with errors.Is.
+// failure is an error for users that callers can test with errors.Is.
 type failure struct {
 	text string
 	kind error // of package session
@@ -17,7 +17,7 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail returns an error that says what cannot be done with a session, and why.
+// fail returns an error: what cannot be done with which session, and why.
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }

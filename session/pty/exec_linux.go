@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bornIn is the working folder of a holder that has not entered its session's folder yet.
+// bornIn is the working folder of a holder before it enters its session's folder.
 const bornIn = "/"
 
 // launcher starts holders.
 type launcher struct {
-	program program // what a holder executes
+	program program // the program that holders run
 	env     []string
-	errlog  *os.File      // standard error of the holders
+	errlog  *os.File      // standard error of holders
 	group   func() string // see Options.Group
 	log     *slog.Logger
 }
 
-// execHolder starts a holder in its own Unix session, so that signals from our terminal do not reach it. It returns
-// the connection that is the holder's standard input.
+// execHolder starts a holder in its own Unix session, so that signals of this process's terminal do not reach it.
+// The holder's standard input is the other end of the connection that execHolder returns.
 func (l *launcher) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -46,7 +46,7 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	binary := l.program.binary
 	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   bornIn,
-		Env:   l.env, // for the holder only; the agent gets just its Spec.Env
+		Env:   l.env, // environment of the holder only; the agent gets just its Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -65,7 +65,7 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 }
 
 // inGroup executes a holder in the configured control group. If that fails, it logs a warning and executes it in
-// this process's own group: an agent without limits is better than none.
+// the control group of this process: an agent without limits is better than none.
 func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
@@ -91,7 +91,7 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 	return l.program.execute(args, attr)
 }
 
-// dial connects to the socket in a folder. The folder's path may be of any length.
+// dial connects to the socket in a folder. It supports folders with very long paths.
 func dial(dir, socket string) (*net.UnixConn, error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -102,7 +102,7 @@ func dial(dir, socket string) (*net.UnixConn, error) {
 		Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
 }
 
-// peer returns the pid of the process at the other end, which must run as the same user.
+// peer returns the pid of the process at the other end. If that runs as another user, peer returns an error.
 func peer(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -20,13 +20,13 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// folders are the folders of a city's sessions. A city is its folder: when it moves, its sessions move along. A
-// copy at the old place is another city.
+// folders manages the folders of a city's sessions. If the city's folder is moved, its sessions move with it. A
+// copy at the old path is another city.
 type folders struct {
 	city    string
-	dir     string // of the sessions, as holders see it
-	at      string // the same folder, even after a move
-	boot    string // the ID of this boot
+	dir     string // path of the sessions' folder, as holders know it
+	at      string // path of the same folder that stays valid after a move
+	boot    string // ID of the current boot
 	observe bool   // see Options.Observe
 	log     *slog.Logger
 }
@@ -41,7 +41,7 @@ func (f *folders) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-// exitRecord returns the exit that the holder wrote for this life, or nil.
+// exitRecord returns the exit that a holder has saved for this life, or nil.
 func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	data, err := disk.ReadFile(f.path(rec.Name, wire.ExitFile))
 	if err != nil {
@@ -54,7 +54,8 @@ func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	return &x
 }
 
-// openActivity maps the activity record. Each holder creates a new file. The caller holds e.mu.
+// openActivity maps the activity record of the current holder, which has created a new file. The caller must hold
+// e.mu.
 func (f *folders) openActivity(e *entry) {
 	e.activity.close()
 	record, err := mapActivity(f.path(e.name, wire.ActivityFile))
@@ -65,7 +66,7 @@ func (f *folders) openActivity(e *entry) {
 	e.activity = record
 }
 
-// removeFolder removes the files of a session unless a process holds its lock. It reports whether the lock was
+// removeFolder removes the files of a session, unless a process holds its lock. It reports whether the lock was
 // free.
 func (f *folders) removeFolder(name string) bool {
 	fd, err := proc.Lock(f.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
@@ -82,7 +83,7 @@ func (f *folders) removeFolder(name string) bool {
 			f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 		}
 	}
-	disk.Remove(f.at + "/" + name) // fails if the folder contains another file
+	disk.Remove(f.at + "/" + name) // fails if the folder contains other files
 	return true
 }
 
@@ -100,7 +101,7 @@ func (f *folders) recognise(name string, pid int, s wire.State) error {
 	return nil
 }
 
-// lockers lists the processes that have a session's lock open.
+// lockers describes the processes that have a session's lock open.
 func (f *folders) lockers(name string) string {
 	dev, ino, err := proc.Inode(f.path(name, wire.LockFile))
 	pids, allErr := proc.All()
@@ -114,8 +115,8 @@ func (f *folders) lockers(name string) string {
 	return fmt.Sprintf("pids %v", pids)
 }
 
-// sweepSession kills what a dead holder left of its session: processes that have the session's ID in the
-// environment or its lock open.
+// sweepSession kills what a dead holder has left of its session: processes with the session's ID in their
+// environment, and processes that have its lock open.
 func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
@@ -127,23 +128,23 @@ func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	return left
 }
 
-// stopped reports whether a signal or a debugger has stopped a holder.
+// stopped reports whether a holder was stopped by a signal or a debugger.
 func (f *folders) stopped(rec wire.Record) bool {
 	st, err := proc.ReadStat(rec.Holder)
 	return err == nil && st.Start == rec.HolderStart && rec.Boot == f.boot &&
 		(st.State == 'T' || st.State == 't')
 }
 
-// signalHolder signals the holder of a record unless the pid now belongs to another process.
+// signalHolder signals the holder of a record, unless another process has its pid now.
 func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	proc.Signal(rec.Holder, sig, func(pid int) bool {
 		return rec.Boot == f.boot && proc.Lives(pid, rec.HolderStart)
 	})
 }
 
-// restoreSockets finds holders of this city that lost their socket with the folder, and makes them create it again.
-// A holder that has not entered its folder yet is skipped: it is about to create its socket and cannot handle the
-// signal.
+// restoreSockets finds holders of this city that have lost their sockets because the folder was deleted. It makes
+// them create the sockets again. It skips a holder that has not entered its folder yet: that will create its
+// socket, and cannot handle the signal yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil
@@ -173,8 +174,8 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 	return nil
 }
 
-// holds reports whether a process is a holder of this city that has entered its folder, and returns that folder.
-// Such a holder already handles SIGHUP.
+// holds reports whether a process is a holder of this city that has entered its folder, so that it can handle
+// SIGHUP. It returns the folder.
 func (f *folders) holds(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") {
@@ -210,13 +211,13 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
-// isIn reports whether a holder's working folder is that of this session, even if the city was moved.
+// isIn reports whether the working folder of a holder is that of this session, even if the city was moved.
 func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }
 
-// movedHere adopts a session that was started before its city was moved. Its agent has the old path, so its
-// fingerprint is changed to differ from the wanted one.
+// movedHere adopts a session that was started before its city was moved. Its agent uses the old path. Therefore its
+// fingerprint is changed, so that the session counts as drifted.
 func (f *folders) movedHere(s wire.State) wire.State {
 	r := &s.Record
 	if r.City == f.city {
@@ -230,21 +231,22 @@ func (f *folders) movedHere(s wire.State) wire.State {
 	}
 	print.Sum, print.Fields["folder "+r.City] = "moved", ""
 	r.City = f.city
-	r.Fingerprint, _ = json.Marshal(print) // strings only: it cannot fail
+	r.Fingerprint, _ = json.Marshal(print) // cannot fail for strings
 	return s
 }
 
-// inOtherCity reports whether a session's folder, as /proc names it, is or was in another city.
+// inOtherCity reports whether a session's folder is or was in another city. cwd is its path according to /proc.
 func (f *folders) inOtherCity(cwd, name string) bool {
 	inside, ok := strings.CutPrefix(f.dir, f.city)
 	at, found := strings.CutSuffix(strings.TrimSuffix(cwd, " (deleted)"), inside+"/"+name)
 	if !ok || !found || at == "" {
 		return false
 	}
-	if _, err := os.Stat(at); err != nil { // it no longer exists, or this process cannot see it
+	// the path does not exist any more, or this process cannot see it
+	if _, err := os.Stat(at); err != nil {
 		return false
 	}
-	state := filepath.Dir(inside) // may be a symbolic link
+	state := filepath.Dir(inside) // it may be a symbolic link
 	return !same(at, f.city) && !same(at+state, f.city+state)
 }
 
@@ -257,7 +259,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(is, other)
 }
 
-// movedAway reports whether the holder of a record belongs to a city that was here and was moved.
+// movedAway reports whether the holder of a record belongs to a city that was at this path and was moved.
 func (f *folders) movedAway(rec wire.Record) bool {
 	if rec.Boot != f.boot || !proc.Lives(rec.Holder, rec.HolderStart) {
 		return false

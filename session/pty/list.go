@@ -11,8 +11,8 @@ import (
 	"gcity/session"
 )
 
-// List implements session.Provider. It sends no request to a holder: ends are pushed, and activity and marks are
-// read from memory.
+// List implements session.Provider. It sends no request to holders: they report exits themselves, and activity and
+// marks are read from memory.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -35,22 +35,22 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// silence records how long a holder has not answered.
+// silence tracks whether a holder answers.
 type silence struct {
-	since  time.Time // zero: it answers
-	looks  int       // looks in a row that found it silent
+	since  time.Time // since when it has not answered; zero: it answers
+	looks  int       // number of consecutive checks without an answer
 	looked time.Time
 }
 
 const (
-	silentLooks = 2               // looks that must agree before a session counts as silent
-	silentEvery = 5 * time.Second // between two looks at one holder
-	// silentBatch limits the holders that one List checks, because each check takes three system calls. The next
-	// List continues with the others: of 500 holders each is checked every eight patrols.
+	silentLooks = 2               // number of checks after which a holder counts as silent
+	silentEvery = 5 * time.Second // minimum interval between two checks of one holder
+	// silentBatch is the maximum number of holders that one List checks, because a check takes three system calls.
+	// The next List continues with the others. With 500 holders, each is checked every eight patrols.
 	silentBatch = 64
 )
 
-// confirmed returns when the holder became silent, if enough looks agree.
+// confirmed returns since when the holder has been silent. It returns zero if too few checks agree.
 func (s *silence) confirmed() time.Time {
 	if s.looks < silentLooks {
 		return time.Time{}
@@ -69,7 +69,7 @@ func (p *Provider) listen(entries []*entry) {
 		e.mu.Lock()
 		rec, linked := e.rec, e.link != nil
 		due := e.known && e.exit == nil && now.Sub(e.silence.looked) >= p.silentEvery
-		if due && linked && e.silence.looks == 0 { // without a suspicion it can wait for its turn
+		if due && linked && e.silence.looks == 0 { // no need to check it now
 			if due = budget > 0; due {
 				budget--
 				p.nextListen.Store(int64((first + i + 1) % len(entries)))
@@ -109,7 +109,7 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return session.Status{}, missing("look at", name)
 }
 
-// retryConnect tries to reconnect to a holder that did not answer.
+// retryConnect tries again to connect to a holder that did not answer.
 func (p *Provider) retryConnect(e *entry) {
 	e.mu.Lock()
 	stray := e.known && e.exit == nil && e.link == nil
@@ -131,7 +131,7 @@ func (p *Provider) retryConnect(e *entry) {
 	})
 }
 
-// Usage implements session.Meter with one scan of /proc. It leaves out the holders, which belong to gcity.
+// Usage implements session.Meter. It scans /proc once. It does not include the holders, which belong to gcity.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -157,7 +157,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	all := make(map[string]session.Usage, len(trees))
 	for pid, t := range trees {
-		if t.Procs > 0 { // otherwise it has just ended
+		if t.Procs > 0 { // otherwise the session has just ended
 			all[names[pid]] = session.Usage{CPU: t.CPU, RSS: t.RSS, Procs: t.Procs}
 		}
 	}

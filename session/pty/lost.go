@@ -11,7 +11,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// lost handles the end of a held connection.
+// lost handles the end of a permanent connection.
 func (p *Provider) lost(e *entry, l *link) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func (p *Provider) lost(e *entry, l *link) {
 	e.link = nil
 	rec, known, over := e.rec, e.known, e.exit != nil
 	if over && e.acked {
-		e.known = false // it exited as agreed
+		e.known = false // the holder has exited as agreed
 	}
 	e.mu.Unlock()
 	if p.ctx.Err() != nil || !known {
@@ -39,10 +39,10 @@ func (p *Provider) lost(e *entry, l *link) {
 	p.recordEnd(e, rec)
 }
 
-// recordEnd finds out how a session ended after its holder stopped answering, kills its remaining processes and reports
-// the exit. The caller has the name's turn.
+// recordEnd finds out how a session ended after its holder stopped answering. It kills the session's remaining
+// processes and reports the exit. The caller must hold the name's turn.
 func (p *Provider) recordEnd(e *entry, rec wire.Record) {
-	// with an exit record, a holder that lives and does not answer is about to exit
+	// a holder that has saved an exit but does not answer is about to exit
 	x := p.files.exitRecord(rec)
 	if x == nil && rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {
 		p.unreachable(e, rec)
@@ -70,13 +70,13 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	e.pid, e.exit, e.acked = 0, x, false
 	e.activity.close()
 	e.mu.Unlock()
-	if news { // the first List of a new provider reports what it finds
+	if news { // what a new provider finds is reported by its first List
 		p.reportExit(*x)
 	}
 }
 
-// unreachable records that a session's holder is alive but does not answer. The session counts as alive, and List
-// tries again to reach it.
+// unreachable records that a session's holder is alive but does not answer. The session counts as alive. List tries
+// again to connect.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.log.Error("a session's holder is alive but does not answer", "session", rec.Name, "pid",
 		rec.Holder)
@@ -87,8 +87,8 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.files.openActivity(e)
 }
 
-// clearWay frees the lock for a start: it connects to an unknown holder, or kills the remaining processes of a dead
-// one. The caller has the name's turn.
+// clearWay frees the lock for a start. It connects to an unknown holder that is alive, or kills the remaining
+// processes of a dead one. The caller must hold the name's turn.
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	if p.reconnect(ctx, e) == nil {
 		if e.alive() {

@@ -9,8 +9,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts the holders below a folder that run neither the program exe nor one with the content of
-// image, by the path of their program.
+// OtherPrograms counts the holders below a folder that run neither the program exe nor one with the content image.
+// The result is by path of the program.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {
@@ -37,13 +37,13 @@ func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 // fileID identifies a file.
 type fileID struct{ dev, ino uint64 }
 
-// images finds processes that run a program with a given content. It reads each file once.
+// images finds processes with a program that has a given content. It reads each file only once.
 type images struct {
-	want []byte // nil: no process matches
+	want []byte // the content; nil: no process matches
 	seen map[fileID]bool
 }
 
-// run reports whether a process runs the program.
+// run reports whether a process runs this program.
 func (m *images) run(pid int) bool {
 	dev, ino, err := proc.Inode(programFile(pid))
 	if err != nil || m.want == nil {

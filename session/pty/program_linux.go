@@ -17,24 +17,24 @@ import (
 	"gcity/internal/proc"
 )
 
-// program is the executable of holders. An embedded image is executed from a sealed memory file. If the system
-// forbids that (vm.memfd_noexec), it is executed from a file in the sessions' folder. If that is forbidden too (a
-// file system mounted noexec), or without an image, gcity itself is executed.
+// program is the executable of holders. If gcity contains the program, it is executed from a sealed memory file. If
+// the system does not allow that (vm.memfd_noexec), it is executed from a file in the sessions' folder. If that is
+// not allowed either (a file system mounted noexec), or without an image, holders run gcity itself.
 type program struct {
-	image  []byte // nil if none is embedded
-	dir    string // where the file is written
-	binary string // gcity itself
+	image  []byte // content of the program; nil = gcity does not contain it
+	dir    string // folder in which the file is written
+	binary string // path of gcity
 	log    *slog.Logger
 
 	mu sync.Mutex
-	// sources that may still work, best first; nil before the first use
+	// sources to try, the best first; nil before the first use
 	ways []func() (path string, err error)
-	path string // result of ways[0]; "" if it has not been called
-	mem  int    // descriptor of the memory file, or 0
+	path string // path from the first source; "" = not determined yet
+	mem  int    // descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works, and reports whether that is the embedded image. The
-// error is the one of executing gcity itself.
+// execute starts a process from the best source that works. It reports whether that is the contained program. If
+// all fail, the error is that of executing gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {
@@ -48,14 +48,14 @@ func (p *program) execute(
 	}
 }
 
-// isForbidden reports whether an exec failed because of where the program is, not because of what it needs.
+// isForbidden reports whether an exec failed because of the place of the program, and not because of resources.
 func isForbidden(err error) bool {
 	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) ||
 		errors.Is(err, unix.ENOENT) ||
 		errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.ENOSYS)
 }
 
-// source returns the path to execute. last means that no other source is left.
+// source returns the path to execute. last reports that no other source is left.
 func (p *program) source() (path string, last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +77,7 @@ func (p *program) source() (path string, last bool) {
 	return p.path, false
 }
 
-// giveUp drops a source that cannot be executed, unless another start has done so already.
+// giveUp removes a source that cannot be executed, unless another start has done that already.
 func (p *program) giveUp(path string, cause error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *program) giveUp(path string, cause error) {
 // inMemory creates a sealed memory file.
 func (p *program) inMemory() (string, error) {
 	fd, err := unix.MemfdCreate("gcity-hold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
-	if errors.Is(err, unix.EINVAL) { // a kernel before 6.3 does not know MFD_EXEC
+	if errors.Is(err, unix.EINVAL) { // kernels before 6.3 do not support MFD_EXEC
 		fd, err = unix.MemfdCreate("gcity-hold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *program) inMemory() (string, error) {
 	if err = writeAll(fd, p.image); err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	}
-	// The number must be above those that ForkExec uses for descriptors of the child.
+	// The number must be higher than the descriptors that ForkExec creates in the child.
 	high, dupErr := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 64)
 	unix.Close(fd)
 	if err = errors.Join(err, dupErr); err != nil {
@@ -129,7 +129,8 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile writes the image to a file that is named after its content. An existing file is compared, not trusted.
+// inFile writes the program to a file that is named after a hash of the content. If the file exists, its content is
+// compared.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])
@@ -151,7 +152,7 @@ func (p *program) inFile() (string, error) {
 	return path, nil
 }
 
-// sameContent reports whether a path is a regular file, not a link, with this content.
+// sameContent reports whether a path is a regular file, and not a link, with this content.
 func sameContent(path string, want []byte) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -168,7 +169,7 @@ func sameContent(path string, want []byte) bool {
 	return err == nil && string(there) == string(want)
 }
 
-// close closes the memory file. Running holders keep it.
+// close closes the memory file. Running holders do not need it.
 func (p *program) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,12 +1,12 @@
-// Package pty is the built-in session provider. Every session has its own process, the holder, which owns the
-// agent's terminal and outlives the controller. The provider starts holders, finds running ones and talks to them
+// Package pty is the built-in session provider. Each session has a process of its own, the holder, which owns the
+// agent's terminal and outlives the controller. The provider starts holders, finds running ones, and talks to them
 // over the socket in each session's folder.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It keeps one held connection per holder, with a goroutine that
-// reads it. All goroutines end with Close. An operation that changes the process of a name (a start, the cleanup
-// after a lost holder) takes the turn of that name, so sessions never wait for each other.
+// A Provider is safe for concurrent use. It has a permanent connection to each holder, with a goroutine that reads
+// it. Close ends all goroutines. An operation that changes the process of a name, such as a start or the cleanup
+// after a lost holder, takes the turn of that name. So sessions never wait for each other.
 package pty
 
 import (
@@ -31,40 +31,43 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Hold is the whole program "gcity hold". It holds one session and returns the exit code of the process. Call it
-// from the main goroutine before anything else is initialised.
+// Hold is the main function of "gcity hold". It holds one session and returns the exit code of the process. It must
+// be called from the main goroutine before anything else is initialised.
 func Hold() int { return holder.Main(os.Args[2:]) }
 
-// Options says where a city's sessions live.
+// Options configures a Provider.
 type Options struct {
 	City string // absolute path of the city's folder
 	Dir  string // folder of the sessions, created if missing; "" = .gc/sessions in City
-	// a path to City that stays valid in this process after a move; "" = City
-	At     string
-	Binary string // run as "<Binary> hold <folder>" for each session; it must call Hold
-	// the program gcity-hold, run instead of Binary where possible, or nil
+	// path of City that stays valid in this process after a move; "" = City
+	At string
+	// program that is run as "<Binary> hold <folder>" for each session, and must call Hold
+	Binary string
+	// content of the program gcity-hold, which is run instead of Binary if possible; nil = not available
 	Image  []byte
-	Logger *slog.Logger // nil disables logging
+	Logger *slog.Logger // nil = no logging
 
-	// Observe is for a caller that only looks at a city that may have a controller. It changes nothing: neither the
-	// folder of a start in progress nor the files of a lost holder. It makes no holder create its folder again, and
-	// no holder waits for a next life because of it. It does not find sessions if their folder was deleted.
+	// Observe is for a caller that only looks at a city, which may have a controller. The provider then changes
+	// nothing: neither the folder of a start in progress nor the files of a lost holder. It does not make holders
+	// create their folders again, and no holder waits for another life because of it. If the sessions' folder was
+	// deleted, it finds no sessions.
 	Observe bool
 
-	// Plain gives the sessions pipes instead of terminals. They have no attach and no keys, and Send writes a line
-	// to standard input. Line feeds in their output get a carriage return, as on a terminal. See package
+	// Plain gives sessions pipes instead of terminals. Viewers cannot attach, keys cannot be sent, and Send writes
+	// a line to standard input. Line feeds in the output get a carriage return, as on a terminal. See package
 	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start; "" or a nil Group mean this process's own.
+	// Group returns the control group in which sessions start. If Group is nil or returns "", that is the control
+	// group of this process.
 	Group func() string
 
-	// Broken is called with a panic in a goroutine of the provider, which then no longer works and must be opened
-	// again. If nil, the program ends with the panic.
+	// Broken is called with a panic of a goroutine of the provider. The provider then no longer works and must be
+	// opened again. If Broken is nil, the program exits with the panic.
 	Broken func(error)
 }
 
-// Provider runs sessions on their own terminals. It implements every optional interface of package session.
+// Provider runs sessions in their own terminals. It implements all optional interfaces of package session.
 type Provider struct {
 	files    folders
 	launcher launcher
@@ -72,21 +75,21 @@ type Provider struct {
 	plain    bool
 	clock    wire.Clock
 
-	answerLimit time.Duration // fields for tests; see the constants of these names
+	answerLimit time.Duration // fields that tests change; see the constants with these names
 	silentEvery time.Duration
 
 	exits  chan session.Exit
-	spawns chan struct{} // limits how many holders start at the same time
+	spawns chan struct{} // limits the number of holders that start at the same time
 	ctx    context.Context
 	close  context.CancelFunc
 	wg     recovery.Group
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	scanned  time.Time // modification time of files.at at the last look
+	scanned  time.Time // modification time of files.at at the last scan
 	closed   bool
 
-	nextListen atomic.Int64 // index of the entry that listen reads first
+	nextListen atomic.Int64 // index of the entry with which listen continues
 }
 
 var (
@@ -103,13 +106,14 @@ var (
 	_ session.Local        = (*Provider)(nil)
 )
 
-// exitsKept is how many exits wait for a reader of Exits. List finds the others.
+// exitsKept is the capacity of Exits. If it is full, List still returns the exit.
 const exitsKept = 1024
 
-// adoptTimeout limits how long New looks for existing sessions.
+// adoptTimeout is the time limit for New to find existing sessions.
 const adoptTimeout = 10 * time.Second
 
-// New returns a provider that has adopted every session of the city that is alive or has an unacknowledged end.
+// New returns a provider that has adopted all sessions of the city that are alive or have an exit that is not
+// acknowledged.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
@@ -167,10 +171,10 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// Exits returns a channel that receives every end at once. Close closes it.
+// Exits returns a channel that receives each exit at once. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// Close closes the provider and leaves the sessions running. Holders that only wait for a next life exit.
+// Close closes the provider. The sessions continue. Holders that only wait for another life exit.
 func (p *Provider) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -190,7 +194,7 @@ func (p *Provider) Close() error {
 	return p.launcher.errlog.Close()
 }
 
-// async runs f in a goroutine that Close waits for. After Close it does nothing.
+// async runs f in a goroutine that Close waits for. After Close, it does nothing.
 func (p *Provider) async(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,7 +203,7 @@ func (p *Provider) async(f func()) {
 	}
 }
 
-// entries lists all known sessions. The caller holds p.mu.
+// entries returns the entries of all known sessions. The caller must hold p.mu.
 func (p *Provider) entries() []*entry {
 	list := make([]*entry, 0, len(p.sessions))
 	for _, e := range p.sessions {
@@ -215,7 +219,7 @@ func (p *Provider) find(name string) *entry {
 	return p.sessions[name]
 }
 
-// entry returns the entry of a name and creates it if necessary.
+// entry returns the entry of a name. If the name has none, entry creates it.
 func (p *Provider) entry(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +234,7 @@ func (p *Provider) entry(name string) *entry {
 // IsLocal implements session.Local.
 func (*Provider) IsLocal(string) bool { return true }
 
-// reportExit sends an exit to Exits, or leaves it to List if the channel is full.
+// reportExit sends an exit to Exits. If the channel is full, List reports the exit.
 func (p *Provider) reportExit(x session.Exit) {
 	select {
 	case p.exits <- x:

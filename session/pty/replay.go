@@ -1,8 +1,8 @@
 package pty
 
-// withoutQueries removes sequences from old output that would make the viewer's terminal answer: requests for
-// attributes, positions, modes, colours and sizes. No program waits for these answers, and they would be typed into
-// the agent's terminal.
+// withoutQueries removes sequences from old output to which a viewer's terminal would answer: requests for
+// attributes, positions, modes, colours and sizes. No program waits for these answers any more, and they would be
+// typed into the agent's terminal.
 func withoutQueries(old []byte) []byte {
 	out := make([]byte, 0, len(old))
 	for i := 0; i < len(old); {
@@ -24,7 +24,7 @@ func withoutQueries(old []byte) []byte {
 	return out
 }
 
-// sequence returns the length of the escape sequence at the beginning of b, at least 1.
+// sequence returns the length of the escape sequence at the beginning of b. It is at least 1.
 func sequence(b []byte) int {
 	if len(b) < 2 {
 		return len(b)
@@ -35,7 +35,7 @@ func sequence(b []byte) int {
 			if b[i] >= 0x40 && b[i] <= 0x7e {
 				return i + 1
 			}
-			if b[i] < 0x20 { // a control in the middle: keep the sequence as it is
+			if b[i] < 0x20 { // a control character in the middle: keep the sequence unchanged
 				return i
 			}
 		}
@@ -75,7 +75,7 @@ func isQuery(seq []byte) bool {
 		}
 	case 'P': // DECRQSS, XTGETTCAP
 		return len(body) > 1 && (body[0] == '$' || body[0] == '+') && body[1] == 'q'
-	case '_': // kitty's graphics commands are answered too
+	case '_': // terminals answer kitty's graphics commands, too
 		return len(body) > 0 && body[0] == 'G'
 	}
 	return false
@@ -96,7 +96,8 @@ func isControlQuery(body []byte) bool {
 	case 'u':
 		return first == '?'
 	case 't':
-		return first != '2' || len(body) < 3 // 22 and 23, the stack of titles, have no answer
+		// 22 and 23 change the stack of titles, without an answer
+		return first != '2' || len(body) < 3
 	}
 	return false
 }

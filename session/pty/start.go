@@ -23,14 +23,14 @@ var (
 )
 
 const (
-	startTimeout = 30 * time.Second // for a start without a deadline
-	reapWait     = 5 * time.Second  // from a holder's hangup to its exit
+	startTimeout = 30 * time.Second // timeout of a start without a deadline
+	reapWait     = 5 * time.Second  // wait for the exit of a holder after it has hung up
 
-	takeBackTimeout = 5 * time.Second // to end what an abandoned start began
+	takeBackTimeout = 5 * time.Second // time limit for undoing a start that was abandoned
 )
 
-// Start implements session.Provider. If the last life of a holder is over, that holder starts the next one.
-// Otherwise a new holder starts.
+// Start implements session.Provider. If the name has a holder with a life that is over, that holder starts the next
+// one. Otherwise a new holder is started.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -66,7 +66,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check refuses a Spec that could not be started or identified.
+// check refuses a Spec with which a session could not be started or identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
@@ -84,7 +84,7 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// reusable returns the connection to a holder that can start another life.
+// reusable returns the connection to a holder that can start another life, or nil.
 func (e *entry) reusable() *link {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +101,8 @@ func (e *entry) fresh() bool {
 	return !e.known
 }
 
-// startHolder starts a holder for a name that has none. If the lock is held, it first finds the process that holds it.
+// startHolder starts a holder for a name that has none. If the lock is held, it first finds the process that holds
+// it.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -121,7 +122,7 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	}
 }
 
-// hold executes a holder and connects to it.
+// hold starts a holder and connects to it.
 func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	select {
 	case p.spawns <- struct{}{}:
@@ -147,7 +148,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin asks a holder to start a life.
+// begin requests that a holder starts a life.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -163,7 +164,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 		if m.Kind == wire.Done {
 			return nil
 		}
-		if e.fresh() { // the holder exits, which frees its lock
+		if e.fresh() { // the holder exits, so that its lock becomes free
 			select {
 			case <-l.gone:
 			case <-ctx.Done():
@@ -232,7 +233,7 @@ func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The answer may still come. A new connection makes sure that it is not taken for the answer to another
+		// The answer may still come. A new connection ensures that it is not taken for the answer to another
 		// request.
 		l.conn.Close()
 		return fmt.Errorf("cannot start %q: its holder does not answer: %w", e.name, cause)
@@ -274,7 +275,7 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 	}
 }
 
-// forget drops an entry without a known life and without a holder.
+// forget removes an entry that has neither a known life nor a holder.
 func (p *Provider) forget(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

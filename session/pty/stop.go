@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	stopTimeout = time.Minute // in addition to the grace
+	stopTimeout = time.Minute // added to the grace period
 
-	// answerLimit is how long after the grace a holder may take to end the process tree: half a second from TERM to
-	// KILL, plus what a busy machine needs. A holder that has not answered by then is killed.
+	// answerLimit is how long after the grace period a holder may take to end the process tree: half a second
+	// between TERM and KILL, plus a margin for a busy machine. A holder that has not answered by then is killed.
 	answerLimit = 5 * time.Second
 
 	resumeEvery = time.Second      // between two checks of a holder that is stopping a session
-	killTimeout = 10 * time.Second // for the kernel to end a killed holder
+	killTimeout = 10 * time.Second // wait until the kernel has ended a killed holder
 )
 
-// Stop implements session.Provider. The holder carries it out, even if the caller gives up. A holder that is
-// stopped by a signal is continued first. A holder that does not answer is killed together with its agent.
+// Stop implements session.Provider. The holder carries out the stop, even if the caller gives up. If a signal has
+// stopped the holder, Stop continues it first. If the holder does not answer, Stop kills it, and with it the agent.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	grace = max(grace, 0)
 	ctx, cancel := context.WithTimeout(ctx, grace+stopTimeout)
@@ -36,13 +36,13 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	defer cancelAsked()
 	p.resume(e)
 	again := time.AfterFunc(resumeEvery, func() { p.async(func() { p.keepResumed(asked, e) }) })
-	defer again.Stop() // most stops take less time than that
+	defer again.Stop() // most stops take less time than this
 	_, err := p.call(asked, "stop", name, wire.Request{Op: wire.OpStop, Grace: grace})
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		return nil
 	case err == nil:
-		e.awaitEnd(ctx) // so that the next look or start sees the end
+		e.awaitEnd(ctx) // wait, so that the next look or start finds the end
 		return nil
 	case asked.Err() != nil && ctx.Err() == nil, errors.Is(err, errGone):
 		return p.stopWithoutHolder(ctx, e)
@@ -50,7 +50,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return err
 }
 
-// keepResumed continues a holder whenever it is stopped, until ctx ends.
+// keepResumed continues a holder whenever a signal has stopped it, until ctx ends.
 func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	tick := time.NewTicker(resumeEvery)
 	defer tick.Stop()
@@ -64,7 +64,7 @@ func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	}
 }
 
-// resume continues a holder that is stopped by a signal, so that it can stop its agent.
+// resume continues a holder that a signal has stopped, so that it can stop its agent.
 func (p *Provider) resume(e *entry) {
 	e.mu.Lock()
 	rec, known := e.rec, e.known
@@ -77,8 +77,8 @@ func (p *Provider) resume(e *entry) {
 	}
 }
 
-// stopWithoutHolder ends a session after its holder died or stopped answering. It kills a living holder, which
-// kills the agent, and then every process that has the session's ID.
+// stopWithoutHolder ends a session with a holder that died or does not answer. If the holder is alive, it kills the
+// holder, and with it the agent. Then it kills every process with the session's ID.
 func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	release, err := e.take(ctx)
 	if err != nil {
@@ -103,6 +103,6 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	if left := p.files.sweepSession(rec); len(left) > 0 {
 		return fail("stop", rec.Name, errOther, "these processes cannot be killed: pids %v", left)
 	}
-	p.recordEnd(e, rec) // so that the next look or start sees the end
+	p.recordEnd(e, rec) // record the end, so that the next look or start finds it
 	return nil
 }

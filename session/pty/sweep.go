@@ -8,9 +8,9 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns kills what an earlier controller's setup lines, checks and runs left: every process with
-// GC_RUN=<city>:<id> in its environment. Call it before a controller starts runs of its own. killed counts
-// processes.
+// SweepRuns kills the processes that setup lines, checks and runs of an earlier controller have left: those with
+// GC_RUN=<city>:<id> in their environment. It must be called before a controller starts runs. killed is the number
+// of processes.
 func SweepRuns(city string) (killed int, err error) {
 	killed, left, err := proc.Sweep(func(pid int) bool {
 		return isRunOf(city, proc.Environ(pid))
@@ -21,12 +21,12 @@ func SweepRuns(city string) (killed int, err error) {
 	return killed, err
 }
 
-// isRunOf reports whether an environment has a marker of this city. An ID contains neither a colon nor a slash, but
-// a path may contain both. A marker that continues with them belongs to another city, with a path that starts with
-// this one's.
+// isRunOf reports whether an environment contains a marker of this city. An ID contains neither a colon nor a
+// slash, but a path may contain both. If the rest of the marker contains them, it belongs to another city, with a
+// path that begins with that of this city.
 func isRunOf(city string, environ []byte) bool {
 	mine := []byte("GC_RUN=" + city + ":")
-	if !bytes.Contains(environ, mine) { // nearly no process contains it
+	if !bytes.Contains(environ, mine) { // almost no process contains it
 		return false
 	}
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {

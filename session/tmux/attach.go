@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// Attach implements session.Attacher with a tmux client in its own terminal. The session has the size of the viewer
-// that typed last. When the last viewer leaves, it gets its own size back.
+// Attach implements session.Attacher. It runs a tmux client in a terminal of its own. The session has the size of
+// the viewer that typed last. When the last viewer leaves, the session returns to its own size.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, rec, err := p.living("attach to", name)
@@ -28,7 +28,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
 	}
-	// The window follows viewers again if an earlier resize gave it a fixed size.
+	// An earlier resize may have fixed the size of the window. Make it follow the viewers again.
 	if _, err := p.tmux.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
 		"window-size"); err != nil {
 		return nil, explain("attach to", name, err)
@@ -56,7 +56,7 @@ func size(cols, rows int) *pty.Winsize {
 		Rows: uint16(min(max(rows, 1), 1<<15))}
 }
 
-// terminal is an attached terminal. Any goroutine may read, write, resize and close.
+// terminal is an attached terminal. It is safe for concurrent use.
 type terminal struct {
 	p    *Provider
 	e    *entry
@@ -67,9 +67,9 @@ type terminal struct {
 	once sync.Once
 }
 
-// wait waits for the client's exit. After the last viewer it restores the session's own size.
+// wait waits until the client has exited. After the last viewer, it restores the session's own size.
 func (t *terminal) wait() {
-	_ = t.cmd.Wait() // it exits because Close hung up or because the session ended
+	_ = t.cmd.Wait() // the client exits because of Close, or because the session has ended
 	close(t.gone)
 	t.e.mu.Lock()
 	t.e.own--
@@ -80,7 +80,7 @@ func (t *terminal) wait() {
 	}
 }
 
-// resize restores the size of a session without viewers.
+// resize restores the size of a session that has no viewers.
 func (p *Provider) resize(rec *record) {
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
@@ -122,11 +122,11 @@ func (t *terminal) Resize(cols, rows int) error {
 	return nil
 }
 
-// Close hangs up, which detaches only this client.
+// Close hangs up the client's terminal, which detaches only this client.
 func (t *terminal) Close() error {
 	var err error
 	t.once.Do(func() {
-		_ = t.cmd.Process.Signal(syscall.SIGHUP) // fails if the client has already exited
+		_ = t.cmd.Process.Signal(syscall.SIGHUP) // fails if the client has exited
 		select {
 		case <-t.gone:
 		case <-time.After(time.Second):

@@ -17,13 +17,13 @@ import (
 
 const (
 	sweepTimeout = 5 * time.Second
-	statusWait   = 3 * time.Second // from an agent's exit until tmux reports it
+	statusWait   = 3 * time.Second // wait until tmux reports the exit of an agent
 	killAfter    = 500 * time.Millisecond
-	stopTimeout  = time.Minute // in addition to the grace
+	stopTimeout  = time.Minute // added to the grace period
 )
 
-// watch waits for the end of a life and then calls recordEnd. It does nothing for observers. It returns false if the
-// life seems to be over.
+// watch waits for the end of a life and then calls recordEnd. For an observer it does nothing. It returns false if
+// the life seems to be over.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
 		return true
@@ -49,8 +49,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// recordEnd finds out how a life ended, kills its remaining processes, keeps its last output and reports the exit. It
-// does nothing for a life that continues.
+// recordEnd finds out how a life ended, kills its remaining processes, saves its last output and reports the exit.
+// If the life continues, it does nothing.
 func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 	defer cancel()
 	if x, err := p.findEnd(ctx, &rec); err != nil {
 		if p.ctx.Err() == nil {
-			p.log.Error("cannot find out how a session ended; the next patrol retries",
+			p.log.Error("cannot find out how a session ended; the next patrol tries again",
 				"session", rec.Name, "err", err)
 		}
 	} else if x != nil && e.finish(id, x) && tell {
@@ -75,7 +75,8 @@ func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 
 // findEnd does the work of recordEnd. It returns nil if the life continues.
 func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
-	if rec.lives(p.files.boot) { // then it is over only if its pane no longer exists
+	// without a live process, the life is over only if its pane is gone
+	if rec.lives(p.files.boot) {
 		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
 		}
@@ -109,7 +110,7 @@ func (c *client) remove(ctx context.Context, rec *record) {
 	}
 }
 
-// paneExists reports whether the pane of a life exists, even if its process is dead.
+// paneExists reports whether a life has a pane, even if the pane's process is dead.
 func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
@@ -121,7 +122,7 @@ func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-// lost returns the exit of a life that ended unobserved.
+// lost returns the exit of a life with an unknown end.
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
@@ -130,12 +131,13 @@ func lost(rec *record) *ended {
 	}}
 }
 
-// uptime is never negative: the wall clock may have been set.
+// uptime returns how long a life has run. It is never negative, although the wall clock may have been set.
 func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
 
-// awaitExit waits until tmux reports how the agent ended, and keeps its output. A life without a pane counts as lost.
+// awaitExit waits until tmux reports how the agent ended, and saves its output. Without a pane, the life counts as
+// lost.
 func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -151,18 +153,18 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 			x := words.exit(rec)
 			file := c.files.path(rec.Name, outputFile(rec.ID))
 			if err := disk.Replace(file, output, 0o600); err != nil {
-				c.log.Warn("cannot keep the last output of a session", "session", rec.Name, "err",
+				c.log.Warn("cannot save the last output of a session", "session", rec.Name, "err",
 					err)
 			}
 			return x, nil
 		}
 		wait(ctx, pause)
-		// tmux 3.3 sometimes misses the exit of a child while it is busy. Another SIGCHLD makes it check again.
+		// When tmux 3.3 is busy, it sometimes misses the exit of a child. Another SIGCHLD makes it check again.
 		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return c.isServer(pid) })
 	}
 }
 
-// presumedEnd returns the exit that an observer derives from a dead pane.
+// presumedEnd returns the exit that an observer concludes from a dead pane.
 func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -175,16 +177,16 @@ func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	return x
 }
 
-// words are what tmux reports about a dead pane.
+// words is what tmux reports about a dead pane.
 type words struct {
 	over       bool
-	code       string // "" if a signal ended it
-	signal     string // its number
-	at         int    // unix seconds, 0 = unknown
+	code       string // exit code; "" = killed by a signal
+	signal     string // number of the signal
+	at         int    // time in Unix seconds; 0 = unknown
 	cols, rows int
 }
 
-// readDeadPane asks tmux, in one call, how a life ended and for its kept output.
+// readDeadPane asks tmux how a life ended and for its retained output, in a single call.
 func (c *client) readDeadPane(ctx context.Context, rec *record) (w words, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
@@ -207,10 +209,10 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w words, output
 	return w, clip(rest), nil
 }
 
-// exit converts the words to an exit.
+// exit converts tmux's report to an exit.
 func (w words) exit(rec *record) *ended {
 	now := time.Now()
-	// for a recent exit, now is more exact than tmux's whole seconds
+	// if the exit is recent, now is more exact than the whole seconds of tmux
 	if at := time.Unix(int64(w.at), 0); w.at > 0 && now.Sub(at) > 2*time.Second {
 		now = at
 	}
@@ -225,7 +227,7 @@ func (w words) exit(rec *record) *ended {
 	return x
 }
 
-// tree returns the agent's process and its descendants, each with its start time.
+// tree returns the agent's process and its descendants with their start times.
 func tree(rec *record) map[int]uint64 {
 	all := map[int]uint64{rec.PID: rec.Start}
 	for _, pid := range proc.Descendants(rec.PID) {
@@ -245,7 +247,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if e == nil {
 		return nil
 	}
-	release, err := e.take(ctx) // a start or cleanup in progress comes first
+	release, err := e.take(ctx) // wait for a start or cleanup in progress
 	if err != nil {
 		return err
 	}
@@ -257,16 +259,16 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	// otherwise it ended by itself and its end only needs to be recorded
+	// if the agent has exited on its own, its end only needs to be recorded
 	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
-			return fmt.Errorf("cannot record that %q is to end: %w", name, err)
+			return fmt.Errorf("cannot record that %q must stop: %w", name, err)
 		}
 	}
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	p.recordEnd(e, rec.ID, true) // unless the watcher has already done so
+	p.recordEnd(e, rec.ID, true) // if the watcher has not done so already
 	select {
 	case <-over:
 		return nil
@@ -276,11 +278,11 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		"they ended; the next patrol asks again")
 }
 
-// promptPoll is how often a stop checks whether a shell is at its prompt.
+// promptPoll is the interval at which a stop checks whether a shell is at its prompt.
 const promptPoll = 200 * time.Millisecond
 
-// ask sends the agent its stop signal and reports whether it ended within the grace. An interactive shell ignores
-// SIGINT at its prompt, so it gets SIGHUP there.
+// ask sends the agent its stop signal. It reports whether the agent ended within the grace period. An interactive
+// shell at its prompt ignores SIGINT, so it gets SIGHUP.
 func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) bool {
 	still := func(int) bool { return rec.lives(p.files.boot) }
@@ -291,7 +293,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
 		p.log.Warn("cannot interrupt", "session", rec.Name, "err", err)
 	}
-	// The key may wait behind input that the program does not read.
+	// the key may wait behind input that the program does not read, so send the signal, too
 	proc.Signal(rec.PID, unix.SIGINT, still)
 	deadline := time.Now().Add(grace)
 	for proc.Shell(rec.PID) && ctx.Err() == nil && time.Now().Before(deadline) {
@@ -306,7 +308,8 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end carries out a stop: interrupt, terminate, kill. It returns early when the life is over and its end is recorded.
+// end carries out a stop: it interrupts, terminates, kills. It returns as soon as the life is over and its end is
+// recorded.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)
@@ -343,7 +346,7 @@ func signalAll(family map[int]uint64, sig syscall.Signal) {
 	}
 }
 
-// waitOver waits for the end and reports whether it came in time.
+// waitOver waits for the end of a life. It reports whether that came before ctx ended.
 func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -356,5 +359,5 @@ func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	return false
 }
 
-// wait sleeps for d or until ctx ends.
+// wait waits for d, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) { waitOver(ctx, nil, d) }

@@ -12,23 +12,23 @@ import (
 	"gcity/session"
 )
 
-// entry is what the provider knows about one name.
+// entry is what the provider knows about a session name.
 type entry struct {
 	name   string
-	turn   chan struct{} // holds a token: see Concurrency
-	typing chan struct{} // holds a token: its holder may type
+	turn   chan struct{} // contains a token while no call has the turn; see Concurrency
+	typing chan struct{} // contains a token while no call is typing
 
 	mu    sync.Mutex
 	known bool // rec is set
 	rec   record
-	exit  *ended        // nil: alive, if known
+	exit  *ended        // nil: the session is alive, if known is set
 	over  chan struct{} // closed when exit is set
 	asked bool
 	watch *proc.Watched
-	pane  pane      // as last seen
-	views viewers   // as last seen
-	own   int       // viewers attached through this provider
-	typed time.Time // by a viewer of this provider
+	pane  pane      // as tmux last reported
+	views viewers   // as tmux last reported
+	own   int       // number of viewers that are attached through this provider
+	typed time.Time // when one of these viewers last typed
 	sent  time.Time
 }
 
@@ -50,7 +50,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// life returns the record of the current life, if it is not known to be over.
+// life returns the record of the current life. ok is false if the life is known to be over.
 func (e *entry) life() (rec record, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,7 +62,7 @@ func (e *entry) alive() bool {
 	return ok
 }
 
-// begin adopts a recorded life, and its exit if it has ended.
+// begin adopts a life from its record, with its exit if it has ended.
 func (e *entry) begin(rec record, x *ended) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -77,7 +77,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish records the end of a life. It reports whether the end was not known before.
+// finish records the end of a life. It reports whether that is new.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,11 +103,11 @@ func (e *entry) unwatch() {
 	}
 }
 
-// target addresses exactly the pane of a life: the session by its full name and the pane by its ID.
+// target returns a tmux target for the pane of a life: the full name of the session, and the ID of the pane.
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
-// mangle converts a session's name to one that tmux accepts unchanged. tmux expands # and replaces dots and colons,
-// so every other special character is written as its number.
+// mangle converts a session's name to one that tmux does not change. tmux expands # and replaces dots and colons.
+// Therefore special characters are replaced with their number.
 func mangle(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -122,7 +122,7 @@ func mangle(name string) string {
 	return b.String()
 }
 
-// unmangle is the inverse of mangle. It is not ok for a name that mangle cannot produce.
+// unmangle is the inverse of mangle. ok is false if mangle cannot have returned s.
 func unmangle(s string) (name string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -143,7 +143,7 @@ func unmangle(s string) (name string, ok bool) {
 	return string(b), mangle(string(b)) == s
 }
 
-// status returns the session as List reports it. It is not ok if there is nothing to report.
+// status returns the session's status for List. ok is false if List must not return the session.
 func (e *entry) status() (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// the longest line that a terminal in canonical mode accepts; the kernel drops the rest
+	// maximum length of a line for a terminal in canonical mode; the kernel drops the rest
 	maxLine = 4095
-	// how long a program may take to read a text before Enter is sent anyway
+	// how long to wait until a program has read a text before Enter is sent
 	readPause = 500 * time.Millisecond
 )
 
-// Send implements session.Provider. The text is sent byte for byte, followed by Enter. Line ends in it stay line
-// feeds. It returns ErrRefused for control characters (use SendKeys) and, for a program that reads lines, for a
-// line over 4,095 bytes. tmux keeps what the program has not read yet.
+// Send implements session.Provider. It types the text byte for byte, then Enter. Line breaks stay line feeds. It
+// returns ErrRefused for control characters (use SendKeys). It also does so for a line of more than 4,095 bytes, if
+// the program reads whole lines. What the program has not read yet waits in tmux.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -49,7 +49,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",
 			";",
 			"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", target}
-		if text == "" { // tmux has no empty buffers
+		if text == "" { // tmux does not support empty buffers
 			paste = paste[:4]
 		}
 		key := "Enter"
@@ -64,7 +64,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		if _, err := p.tmux.run(ctx, []byte(text), paste...); err != nil {
 			return err
 		}
-		// many programs treat an Enter that arrives in the same read as the text as part of the text
+		// many programs treat Enter as part of the text if they read both at the same time
 		waitRead(ctx, tty)
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
@@ -79,7 +79,7 @@ func longestLine(text string) int {
 	return longest
 }
 
-// openTTY opens the agent's terminal to query it or to write to it.
+// openTTY opens the agent's terminal, to query it or to write to it.
 func openTTY(rec *record) (int, error) {
 	fd, err := unix.Open(rec.TTY, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -88,7 +88,7 @@ func openTTY(rec *record) (int, error) {
 	return fd, nil
 }
 
-// waitRead waits briefly until the program has read what was typed. tmux passes a long text in pieces, so the queue
+// waitRead waits briefly until the program has read what was typed. tmux types a long text in pieces, so the input
 // must stay empty for a while.
 func waitRead(ctx context.Context, tty int) {
 	end := time.Now().Add(readPause)
@@ -109,7 +109,7 @@ func waitRead(ctx context.Context, tty int) {
 	}
 }
 
-// typing calls f while it holds the right to type into a living session.
+// typing calls f for a live session, while no other call types into it.
 func (p *Provider) typing(ctx context.Context, verb, name string,
 	f func(context.Context, *record) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -133,7 +133,7 @@ func (p *Provider) typing(ctx context.Context, verb, name string,
 	return nil
 }
 
-// living returns a session with a living agent.
+// living returns the entry of a live session, with its record.
 func (p *Provider) living(verb, name string) (*entry, record, error) {
 	if p.ctx.Err() != nil {
 		return nil, record{}, errClosed
@@ -149,7 +149,7 @@ func (p *Provider) living(verb, name string) (*entry, record, error) {
 	return e, rec, nil
 }
 
-// explain converts an error of tmux to an error about a session.
+// explain converts an error of tmux to one about a session.
 func explain(verb, name string, err error) error {
 	var known *failure
 	switch {
@@ -210,8 +210,9 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer. It clears the screen with the program's own control sequences, which keeps its
-// modes, and drops the scrollback. A full-screen program keeps its screen.
+// Clear implements session.Clearer. It clears the screen with control sequences, as the program itself could, which
+// leaves the terminal's modes unchanged. It also drops the scrollback. The screen of a full-screen program is not
+// cleared.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),

@@ -10,9 +10,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// Dismiss lets a city's tmux server exit when it has no sessions. It does not look at the city's sessions. It is
-// for a caller that runs the city and has no Provider: the server otherwise waits for sessions forever. Without a
-// recorded, living server it does nothing.
+// Dismiss makes a city's tmux server exit as soon as it has no sessions. Without Dismiss, the server never exits.
+// It is for callers that run the city and have no Provider. If no server is recorded or running, it does nothing.
 func Dismiss(ctx context.Context, city string) error {
 	if !Used(city) {
 		return nil
@@ -35,8 +34,8 @@ func Dismiss(ctx context.Context, city string) error {
 	return c.dismiss(ctx)
 }
 
-// dismiss lets the server exit when it has no sessions. It does not kill the server, so sessions of other users
-// stay.
+// dismiss makes the server exit as soon as it has no sessions. It does not kill the server, which may have sessions
+// that are not gcity's.
 func (c *client) dismiss(ctx context.Context) error {
 	if !c.serverLives() {
 		return nil

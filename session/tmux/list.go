@@ -16,35 +16,35 @@ import (
 	"gcity/session"
 )
 
-// pane is what tmux reports about a pane.
+// pane is the state of a pane.
 type pane struct {
 	id         string
 	pid        int
 	dead       bool
 	server     int
 	cols, rows int
-	activity   time.Time // of its output, in whole seconds
+	activity   time.Time // time of its last output, in whole seconds
 	marks      map[string]string
 }
 
-// viewers are the attached clients of a session that can type.
+// viewers describes the attached clients of a session that can type.
 type viewers struct {
 	count int
 	typed time.Time
 }
 
-// view is what tmux reports about a whole server.
+// view is the state of a whole server.
 type view struct {
 	panes   map[string]pane // by tmux's name of the session
 	viewers map[string]viewers
 }
 
-// statusMarks returns the marks that Status needs.
+// statusMarks returns the keys of the marks that Status contains.
 func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }
 
-// List implements session.Provider, with one call of tmux for any number of sessions.
+// List implements session.Provider. It calls tmux once for any number of sessions.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -68,16 +68,16 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// refresh compares all sessions with tmux once. It returns those that seem to have ended.
+// refresh updates all sessions from one view of tmux. It returns those that seem to have ended.
 func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	select {
 	case <-p.looking:
 		defer func() { p.looking <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("cannot look at the sessions: an earlier look does not finish: %w",
+		return nil, fmt.Errorf("cannot look at the sessions: an earlier look has not finished: %w",
 			context.Cause(ctx))
 	}
-	// before the view: a recorded life that the view lacks has then ended
+	// scan first: if the view lacks a life that is recorded already, the life has ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	return suspects, nil
 }
 
-// scan looks for sessions that are not known yet, if the folder changed since the last look.
+// scan finds sessions that are not known yet, if the folder has changed since the last scan.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
 	if errors.Is(err, fs.ErrNotExist) { // known sessions stay known
@@ -136,7 +136,7 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// view asks tmux about everything, or about one life. Without a server the view is empty.
+// view asks tmux about all sessions, or about one life. Without a server it returns an empty view.
 func (p *Provider) view(ctx context.Context, of *record) (view, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if of != nil {
@@ -206,8 +206,8 @@ func number(s string) int {
 	return n
 }
 
-// compare compares an entry with what tmux reports. It returns true if the life seems to be over. An observer
-// records that as the end at once.
+// compare updates an entry from a view. It returns true if the life seems to be over. An observer records the end
+// immediately.
 func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]
@@ -244,7 +244,7 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	return true
 }
 
-// reload looks for a life that another process started.
+// reload finds a life that another process has started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	select {
 	case <-e.turn:
@@ -259,7 +259,7 @@ func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	return e.life()
 }
 
-// option returns the name of the pane option in which tmux keeps a mark.
+// option returns the name of tmux's pane option for a mark.
 func option(key string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
@@ -270,7 +270,7 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is its inverse and returns
+// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is its inverse. It returns
 // "" for invalid text.
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
@@ -286,7 +286,7 @@ func decodeMark(s string) string {
 	return value
 }
 
-// Look implements session.Looker. It calls tmux once, or not at all if the session is known to have ended.
+// Look implements session.Looker. It calls tmux once, unless the session is known to have ended.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	const verb = "look at"
 	if p.ctx.Err() != nil {

@@ -16,10 +16,10 @@ import (
 	"gcity/session"
 )
 
-// maxOutput limits the output of a life that is kept and returned, in bytes.
+// maxOutput is the maximum size of a life's output that is retained and returned, in bytes.
 const maxOutput = 256 << 10
 
-// clip converts lines from tmux to what a terminal would have received, and keeps the newest of them.
+// clip converts lines from tmux to the output of a terminal. If there are too many, it returns the newest.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
 	if over := len(lines) - maxOutput; over > 0 {
@@ -29,7 +29,8 @@ func clip(lines string) []byte {
 	return bytes.ReplaceAll([]byte(lines), []byte("\n"), []byte("\r\n"))
 }
 
-// Output implements session.Provider. For a session that has ended it shows the last life until the next start.
+// Output implements session.Provider. After a session has ended, it returns the output of its last life until the
+// next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -52,7 +53,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(rec.ID)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fail(verb, name, session.ErrNotFound, "no output of its last life is kept")
+		return "", fail(verb, name, session.ErrNotFound, "no output of its last life is retained")
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot %s %q: %w", verb, name, err)
@@ -64,7 +65,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return screen.Text(raw, cols, rows, lines), nil
 }
 
-// capture reads the last lines of a pane, or the visible screen, in one call.
+// capture reads the last lines of a pane, or the visible screen, with one call of tmux.
 func (c *client) capture(ctx context.Context, rec *record, lines int) (string, error) {
 	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}",
 		";",
@@ -81,8 +82,8 @@ func (c *client) capture(ctx context.Context, rec *record, lines int) (string, e
 	return screen.Text(clip(text), max(1, number(w)), max(1, number(h)), lines), nil
 }
 
-// Capture implements session.Capturer. It returns at most the newest 256 KiB. Text that the program has overwritten
-// is not included.
+// Capture implements session.Capturer. It returns at most the newest 256 KiB, without text that the program has
+// overwritten.
 func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -99,13 +100,13 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(id)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail(verb, name, session.ErrNotFound, "no output of this life is kept")
+		return nil, fail(verb, name, session.ErrNotFound, "no output of this life is retained")
 	}
 	return raw, err
 }
 
-// Acknowledge implements session.Acknowledger. After a requested stop it removes the session's folder. After any
-// other end the last output stays until the next life.
+// Acknowledge implements session.Acknowledger. After a requested stop, it removes the session's folder. After any
+// other end, the last output is retained until the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.find(name)
 	if e == nil {
@@ -134,7 +135,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	acked := *x
 	acked.Acked = true
-	// otherwise another process has started it again
+	// if the record differs, another process has started the session again
 	if now, _, ok := p.files.recall(name); ok && now.ID == id {
 		if x.Asked {
 			p.files.removeFolder(name)

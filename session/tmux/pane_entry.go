@@ -17,24 +17,25 @@ import (
 	"gcity/session"
 )
 
-// invitation is what the process in a new pane is to run. The process answers with a refusal, or with nothing if it
-// becomes the agent.
+// invitation is the task of the process in a new pane. The process answers with a refusal. If it becomes the agent,
+// it does not answer.
 type invitation struct {
 	Spec       session.Spec `json:"spec"`
-	Dir        string       `json:"dir"` // the session's folder
+	Dir        string       `json:"dir"` // folder of the session
 	Pane       string       `json:"pane"`
 	Cols, Rows int
 	Boot       string
-	Ready      bool // the agent is ready at once
+	Ready      bool // the agent counts as ready at once
 }
 
-// refusal is why a process could not become the agent.
+// refusal is the reason why a process could not become the agent.
 type refusal struct {
-	Own     bool   `json:"own"` // caused by the agent's own settings: command, folder, permissions
+	// the reason is in the agent's own settings: command, folder, permissions
+	Own     bool   `json:"own"`
 	Message string `json:"message"`
 }
 
-// startAgent sends the process in the pane its invitation, and waits until it has become the agent.
+// startAgent sends the process in the pane its invitation. It waits until the process has become the agent.
 func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in invitation, pid int,
 	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
@@ -96,10 +97,10 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in invitatio
 // door is the socket at which the processes in new panes ask for their task. Each provider has its own.
 type door struct {
 	listener *net.UnixListener
-	at       string // its path
+	at       string // path of the socket
 
 	mu       sync.Mutex
-	expected map[string]chan *net.UnixConn // starts that wait for their agent, by session ID
+	expected map[string]chan *net.UnixConn // starts that wait for their process, by session ID
 }
 
 func openDoor(dir string) (*door, error) {
@@ -120,7 +121,8 @@ func (d *door) close() {
 	disk.Remove(d.at)
 }
 
-// expect announces the process of a session. Its connection arrives in the channel; cancel closes one that comes late.
+// expect announces the process of a session. The channel receives its connection. cancel closes a connection that
+// comes too late.
 func (d *door) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
@@ -138,14 +140,14 @@ func (d *door) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	}
 }
 
-// waiting reports whether a start waits for its process.
+// waiting reports whether any start waits for its process.
 func (d *door) waiting() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.expected) > 0
 }
 
-// sweepDoors removes the sockets of controllers that were killed.
+// sweepDoors removes the sockets that killed controllers have left.
 func sweepDoors(dir string) {
 	doors, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {
@@ -160,8 +162,8 @@ func sweepDoors(dir string) {
 	}
 }
 
-// attend accepts connections and passes each to the start that waits for it. async runs a function in a goroutine of
-// the provider.
+// attend accepts connections, and passes each to the start that waits for it. async runs a function in a goroutine
+// of the provider.
 func (d *door) attend(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()
@@ -174,7 +176,7 @@ func (d *door) attend(ctx context.Context, async func(func()) bool) {
 			id, err := readLine(conn)
 			d.mu.Lock()
 			waiting := d.expected[id]
-			delete(d.expected, id) // at most one process arrives
+			delete(d.expected, id) // each start expects one connection only
 			d.mu.Unlock()
 			if err != nil || waiting == nil {
 				conn.Close()

@@ -19,15 +19,15 @@ import (
 	"gcity/internal/proc"
 )
 
-// Pane is the whole program "gcity pane". It becomes the agent of a session, or returns the exit code of the
-// process. Call it before anything else is initialised.
+// Pane is the main function of "gcity pane". It becomes the agent of a session. If that fails, it returns the exit
+// code of the process. It must be called before anything else is initialised.
 func Pane() int {
 	if len(os.Args) != 4 {
 		fmt.Fprintln(os.Stderr, "gcity pane is run by gcity itself, in a tmux pane")
 		return 2
 	}
 	conn, err := net.Dial("unix", os.Args[2])
-	if err != nil { // the controller that made the pane has exited
+	if err != nil { // the controller that created the pane has exited
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -41,23 +41,24 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	// without a listener, the next controller sees that nothing started
+	// if no controller listens, the next one sees that nothing was started
 	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1
 }
 
-// lockNumber is the lowest descriptor for the lock. Shells and programs use lower ones themselves.
+// lockNumber is the lowest file descriptor that is used for the lock. Shells and programs use lower ones
+// themselves.
 const lockNumber = 200
 
-// follow takes the session's lock, records this process and becomes the agent. It returns only if that fails.
+// follow locks the session, writes the record of this process and becomes the agent. It returns only if that fails.
 func (in *invitation) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
 	if err != nil {
 		return refusal{Message: "the session is locked by a process of an " +
 			"earlier life: " + err.Error()}
 	}
-	// from here on the agent's processes inherit it
+	// from now on the agent's processes inherit the lock
 	if _, err := proc.Raise(fd, lockNumber); err != nil {
 		return refusal{Message: "cannot keep the session's lock: " + err.Error()}
 	}
@@ -73,7 +74,7 @@ func (in *invitation) follow() refusal {
 	}
 	signal.Reset()
 	if program, err := in.Spec.FindProgram(); err == nil && program.Path != "" {
-		// The shell runs what this call cannot execute.
+		// If this fails, the shell runs the command line.
 		_ = syscall.Exec(program.Path, program.Args, in.Spec.Env)
 	}
 	err = syscall.Exec("/bin/sh", []string{"sh", "-c", in.Spec.Command}, in.Spec.Env)
@@ -88,8 +89,8 @@ func (in *invitation) follow() refusal {
 	return refusal{Message: "cannot make its process: " + err.Error()}
 }
 
-// record returns the record of the agent that this process is about to become. tmux passes its own pid in TMUX:
-// socket, pid, session.
+// record returns the record of the agent that this process is about to become. The environment variable TMUX
+// contains the server's socket and pid.
 func (in *invitation) record() (record, error) {
 	pid := os.Getpid()
 	st, err := proc.ReadStat(pid)
@@ -103,7 +104,8 @@ func (in *invitation) record() (record, error) {
 	}
 	server := 0
 	if f := strings.Split(os.Getenv("TMUX"), ","); len(f) >= 3 {
-		server, _ = strconv.Atoi(f[len(f)-2]) // with 0, the next patrol notices the server's end
+		// if it stays 0, the next patrol notices the end of the server
+		server, _ = strconv.Atoi(f[len(f)-2])
 	}
 	s := &in.Spec
 	return record{

@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// record describes a life and outlives the controller. The process that becomes the agent writes it under the
-// session's lock.
+// record describes a life. It outlives the controller. The process that becomes the agent writes it while it holds
+// the session's lock.
 type record struct {
 	Name  string `json:"name"`
 	Agent string `json:"agent"`
@@ -26,15 +26,15 @@ type record struct {
 	ID    string `json:"id"`
 
 	Boot   string `json:"boot"`
-	Server int    `json:"server"` // pid
-	Pane   string `json:"pane"`   // "%5"
+	Server int    `json:"server"` // pid of the tmux server
+	Pane   string `json:"pane"`   // ID of the pane: "%5"
 	TTY    string `json:"tty"`
 	PID    int    `json:"pid"`
-	Start  uint64 `json:"start"` // of the process, in ticks
-	Born   int64  `json:"born"`  // unix nanoseconds
+	Start  uint64 `json:"start"` // start time of the process, in clock ticks
+	Born   int64  `json:"born"`  // start of the life, in Unix nanoseconds
 	Cols   int    `json:"cols"`
 	Rows   int    `json:"rows"`
-	Ready  bool   `json:"ready"` // the agent was ready at once
+	Ready  bool   `json:"ready"` // the agent counted as ready at once
 
 	StopSignal string `json:"stop_signal,omitempty"` // see session.ParseSignal; "" = interrupt
 
@@ -44,21 +44,21 @@ type record struct {
 // lives reports whether the agent's own process is alive.
 func (r *record) lives(boot string) bool { return r.Boot == boot && proc.Lives(r.PID, r.Start) }
 
-// ended is a recorded exit.
+// ended is the record of an exit.
 type ended struct {
 	session.Exit
 	Acked bool `json:"acked"`
-	Cols  int  `json:"cols"` // size of the screen of the kept output
+	Cols  int  `json:"cols"` // size of the screen, for the retained output
 	Rows  int  `json:"rows"`
 }
 
-// The files in a session's folder. The output file is named after the life.
+// Files in a session's folder. The name of the output file contains the ID of the life.
 const (
 	recordFile = "session.json"
 	exitFile   = "exit.json"
 	lockFile   = "lock"  // held by all processes of the agent
 	startFile  = "start" // held by the process that starts it
-	askedFile  = "asked" // the ID of the life that is to stop
+	askedFile  = "asked" // contains the ID of the life that must stop
 	outputHead = "output-"
 )
 
@@ -67,11 +67,11 @@ func outputFile(id string) string {
 	return outputHead + hex.EncodeToString(sum[:8])
 }
 
-// folders are the folders of a city's sessions.
+// folders manages the folders of a city's sessions.
 type folders struct {
 	city    string
 	dir     string // .gc/tmux
-	boot    string // the ID of this boot
+	boot    string // ID of the current boot
 	observe bool   // see Options.Observe
 	log     *slog.Logger
 }
@@ -99,7 +99,8 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads the record of a name. ok means that there is a life of this city; x is its exit, if it has ended.
+// recall reads the record of a session name. ok reports that this city has a life of that name. x is its exit if it
+// has ended.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -126,7 +127,7 @@ func (f *folders) asked(rec *record) bool {
 	return err == nil && string(data) == rec.ID
 }
 
-// keepOutputs removes the outputs of all lives except one.
+// keepOutputs removes the saved outputs of all lives but one.
 func (f *folders) keepOutputs(name, id string) {
 	files, err := disk.ReadDir(filepath.Join(f.dir, name))
 	if err != nil {
@@ -134,12 +135,12 @@ func (f *folders) keepOutputs(name, id string) {
 	}
 	for _, file := range files {
 		if strings.HasPrefix(file.Name(), outputHead) && file.Name() != outputFile(id) {
-			disk.Remove(f.path(name, file.Name())) // the next start removes what remains
+			disk.Remove(f.path(name, file.Name())) // if this fails, the next start tries again
 		}
 	}
 }
 
-// removeFolder removes the files of a session, and its folder if it is then empty.
+// removeFolder removes the files of a session, and then its folder if that is empty.
 func (f *folders) removeFolder(name string) {
 	f.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
@@ -147,10 +148,10 @@ func (f *folders) removeFolder(name string) {
 			f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 		}
 	}
-	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains a foreign file
+	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains other files
 }
 
-// sweep kills the processes of a life: its own process, the given tree, those with its ID in their environment and
+// sweep kills the processes of a life: its own process, those in tree, those with its ID in their environment, and
 // those that have its lock open. It returns the processes that survive.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
@@ -160,7 +161,7 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 			return true
 		}
 		st, err := proc.ReadStat(pid)
-		// a descendant cannot be older than the agent
+		// a process that is older than the agent has reused the PID
 		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {
@@ -171,7 +172,7 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	return left
 }
 
-// serverOf returns the pid of the server of a record, 0 if it cannot be running.
+// serverOf returns the pid of the server in a record, or 0 if the server cannot be running.
 func (f *folders) serverOf(rec *record) int {
 	if rec.Boot != f.boot || !rec.lives(f.boot) {
 		return 0
@@ -179,13 +180,14 @@ func (f *folders) serverOf(rec *record) int {
 	return rec.Server
 }
 
-// clearUnborn removes the folder of a start that wrote no record. It returns false if that cannot be decided yet.
+// clearUnborn removes the folder of a start that has not written a record. It returns false if the start may still
+// be in progress.
 func (f *folders) clearUnborn(name string) bool {
 	if f.observe {
 		return false
 	}
 	if _, err := os.Stat(f.path(name, recordFile)); err == nil {
-		return true // a record of another city, or an unreadable one, is kept
+		return true // do not remove a record that is unreadable or belongs to another city
 	}
 	fd, err := proc.Lock(f.path(name, startFile), time.Now())
 	if err != nil {

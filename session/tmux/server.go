@@ -24,7 +24,7 @@ import (
 	"gcity/session"
 )
 
-// ErrUnusable means that tmux is missing or too old.
+// ErrUnusable reports that tmux is missing or too old.
 var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or leave out " +
 	"[session] provider to use the built-in terminals")
 
@@ -34,7 +34,7 @@ func Used(city string) bool {
 	return err == nil
 }
 
-// Hint returns the shell command that attaches to a city's sessions with tmux itself.
+// Hint returns a shell command with which a user attaches to a city's sessions with tmux itself.
 func Hint(city string) string {
 	var s server
 	line := "tmux -L " + Label(city) + " attach"
@@ -45,7 +45,7 @@ func Hint(city string) string {
 	return line
 }
 
-// Find returns the path of a tmux that is new enough, or ErrUnusable.
+// Find returns the path of tmux. If tmux is missing or too old, the error is ErrUnusable.
 func Find() (program string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), session.CheckLimit)
 	defer cancel()
@@ -70,7 +70,8 @@ func find(ctx context.Context) (program string, err error) {
 	return program, nil
 }
 
-// newEnough understands "tmux 3.3a" and "tmux next-3.6". A version without a number is a development build.
+// newEnough reports whether a version of tmux can be used: "tmux 3.3a", "tmux next-3.6". A version without a number
+// is a development build, and can be used.
 func newEnough(version string) bool {
 	if strings.Contains(version, "master") {
 		return true
@@ -84,8 +85,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label returns the name of a city's tmux server, the argument of tmux -L. It contains the folder's name for
-// readability and a hash of its path for uniqueness.
+// Label returns the name of a city's tmux server, for tmux -L. It contains the folder's name, which users
+// recognise, and a hash of its path, which makes it unique.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -99,7 +100,7 @@ func Label(city string) string {
 
 // server is the record of a city's tmux server.
 type server struct {
-	// TMUX_TMPDIR of the process that opened the city first; all others use it too
+	// TMUX_TMPDIR of the process that opened the city first; other processes use the same
 	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
@@ -111,8 +112,9 @@ const (
 	configFile = "tmux.conf"
 )
 
-// settings is the whole configuration of the server; ~/.tmux.conf is not read. All keys go to the agent, except one
-// that detaches users of tmux itself. gcity's own viewers are recognised by their flag.
+// settings is the complete configuration of the server, which does not read ~/.tmux.conf. All keys are passed to
+// the agent, except one that detaches users who attach with tmux itself. A viewer of gcity is recognised by its
+// flag.
 const settings = `set -qs exit-empty off
 set -qs escape-time 0
 set -qs focus-events on
@@ -143,10 +145,10 @@ unbind-key -a -T prefix
 bind-key -T root C-q if-shell -F "#{m:*` + viewerFlag + `*,#{client_flags}}" "send-keys C-q" "detach-client"
 `
 
-// viewerFlag has no effect in a session with one pane. It marks a client that gcity attached.
+// viewerFlag marks a client that gcity has attached. The flag has no effect in a session with one pane.
 const viewerFlag = "active-pane"
 
-// client runs tmux with the city's server.
+// client calls tmux for the city's server.
 type client struct {
 	files   folders
 	program string // path of tmux
@@ -163,7 +165,7 @@ func newClient(files folders, program string) *client {
 	return &client{files: files, program: program, label: Label(files.city), log: files.log}
 }
 
-// locate finds the city's server, or where it would be, and prepares tmux's environment and configuration.
+// locate determines the name of the city's server. It also prepares tmux's environment and configuration.
 func (c *client) locate() error {
 	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
 	switch {
@@ -213,7 +215,7 @@ func (c *client) writeServer() error {
 	return nil
 }
 
-// noteServer records the server that answered, and waits for its end.
+// noteServer records the server that has answered, and waits for its end in the background.
 func (p *Provider) noteServer(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -232,7 +234,7 @@ func (p *Provider) noteServer(pid int) {
 	p.wg.Go(func() { p.awaitServerEnd(w, pid) })
 }
 
-// recordServer records the process of the server and returns its start time. It reports false if the process has ended.
+// recordServer records the process of the server and returns its start time. ok is false if the process has ended.
 func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,7 +254,7 @@ func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	return st.Start, true
 }
 
-// awaitServerEnd waits for the server's exit, which ends all of its sessions.
+// awaitServerEnd waits until the server has exited, which ends all of its sessions.
 func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()
@@ -278,14 +280,14 @@ var (
 	errTaken    = errors.New("tmux already has a session with this name")
 )
 
-// run runs tmux and returns its output. Only new-session starts the server.
+// run runs tmux and returns its output. Of all commands, only new-session starts the server.
 func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := c.once(ctx, stdin, args...)
 	if !errors.Is(err, errNoServer) || !c.serverLives() {
 		return out, err
 	}
-	// The server is alive but its socket is gone, because the folder of temporary files was cleaned. SIGUSR1 makes
-	// it create a new one.
+	// The server is running but its socket was removed, because the folder of temporary files was cleaned. SIGUSR1
+	// makes the server create the socket again.
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
@@ -341,7 +343,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):
 		return "", fmt.Errorf("%w (%s)", errNoServer, text)
 	case strings.HasPrefix(text, "can't find"), text == "no current target":
-		// tmux reports "no current target" if it has no sessions at all
+		// tmux reports "no current target" if it has no sessions
 		return out.String(), fmt.Errorf("%w (%s)", errNoPane, text)
 	case strings.HasPrefix(text, "duplicate session"):
 		return "", errTaken
@@ -351,7 +353,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 	return out.String(), fmt.Errorf("%w: %s", errOther, text)
 }
 
-// command returns a tmux command for the city's server. Its arguments are literal: see arg.
+// command returns a tmux command for the city's server. tmux does not interpret the arguments: see arg.
 func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	c.execs.Add(1)
 	all := append([]string{"-u", "-L", c.label, "-f", filepath.Join(c.files.dir, configFile)},
@@ -361,7 +363,7 @@ func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// arg escapes a text that tmux would otherwise read as the end of a command.
+// arg escapes an argument that tmux would take for the end of a command.
 func arg(s string) string {
 	if strings.HasSuffix(s, ";") {
 		return s[:len(s)-1] + `\;`

@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	startTimeout = 30 * time.Second // for a start without a deadline
-	// for another controller that starts or cleans up the same session
+	startTimeout = 30 * time.Second // timeout of a start without a deadline
+	// wait for another controller that starts or cleans up the same session
 	turnWait = 2 * time.Second
-	// for a lock that a child has inherited and drops when it executes a program
+	// wait for a lock that a new child process has inherited; it closes the lock when it executes another program
 	lockWait    = 200 * time.Millisecond
 	doorTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. tmux creates the agent's process. It asks the door for its task, takes the
-// session's lock, writes its record and becomes the agent. Its environment appears in no command line, on no disk
-// and not in tmux.
+// Start implements session.Provider. tmux creates a process. That asks the door for its task, locks the session,
+// writes its record and becomes the agent. So the environment is in no command line, in no file, and not in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -68,7 +67,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// check refuses a Spec that could not be started or identified.
+// check refuses a Spec with which a session could not be started or identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.door == nil || p.ctx.Err() != nil:
@@ -89,8 +88,8 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// clearWay removes what is left of an earlier life. It fails if another controller has started one or if processes
-// that hold the session's lock survive. The caller holds the name's turn and start lock.
+// clearWay removes what an earlier life has left. It fails if another controller has started a life, or if
+// processes that hold the session's lock survive. The caller must hold the name's turn and start lock.
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
@@ -119,7 +118,7 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// create creates the session and lets its agent in.
+// create creates the tmux session and starts the agent in it.
 func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error {
 	arrival, cancel := p.door.expect(s.ID)
 	defer cancel()
@@ -134,7 +133,8 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		defer cancel()
-		return errors.Join(err, p.removeUnrecorded(late, s.Name)) // tmux may have started it
+		// tmux may have created the session anyway
+		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
 	rec, err := p.startAgent(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
 		Pane: pane,
@@ -149,7 +149,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	return nil
 }
 
-// newSession creates the tmux session. The only argument that tmux would expand is the name, which is mangled.
+// newSession creates the tmux session. Of its arguments, tmux would expand only the name, which is mangled.
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -160,7 +160,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		arg(p.binary), "pane", arg(p.door.at), arg(s.ID), ";", "set-option", "-s", "exit-empty",
 		"off"}
 	out, err := p.tmux.run(ctx, nil, create...)
-	if errors.Is(err, errNoServer) { // it was exiting, see Dismiss
+	if errors.Is(err, errNoServer) { // the old server was exiting, see Dismiss
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if errors.Is(err, errTaken) {
@@ -180,8 +180,8 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	return f[0], number(f[1]), nil
 }
 
-// removeUnrecorded ends a session that has the name but no record: a controller died in the middle of a start. It
-// refuses a session that is not of this city.
+// removeUnrecorded ends a session with this name that has no record, because a controller died during a start. If
+// the session does not belong to this city, it returns an error.
 func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
@@ -207,7 +207,8 @@ func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	return nil
 }
 
-// owner returns the city and the life for which a tmux session was created, "" if gcity did not create it.
+// owner returns the city and the life that a tmux session belongs to. The values are "" if gcity did not create the
+// session.
 func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
 	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
 	for line := range strings.Lines(out) {
@@ -222,8 +223,8 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// undoStarts undoes starts of controllers that were killed: sessions of this city without a record that are not being
-// started.
+// undoStarts undoes starts of controllers that were killed: sessions of this city that have no record and are not
+// being started.
 func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
@@ -247,7 +248,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 			continue
 		}
 		fd, err := proc.Lock(p.files.path(name, startFile), time.Now())
-		// without a folder no start is in progress
+		// if the folder is missing, no start is in progress
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue // another process is starting it
 		}
@@ -263,7 +264,7 @@ func (p *Provider) undoStarts(ctx context.Context) error {
 	return nil
 }
 
-// undoStart undoes a failed start and returns why it failed.
+// undoStart undoes a failed start. It returns the reason of the failure.
 func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()

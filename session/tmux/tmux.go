@@ -57,12 +57,12 @@ type Provider struct {
 	ctx     context.Context
 	close   context.CancelFunc
 	wg      recovery.Group
-	looking chan struct{} // holds a token, so that only one refresh runs at a time
+	looking chan struct{} // contains a token while no refresh runs
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	watched  int       // pid of the server that is being waited for
-	scanned  time.Time // modification time of files.dir at the last look
+	watched  int       // pid of the server with an end that is awaited
+	scanned  time.Time // modification time of files.dir at the last scan
 	closed   bool
 }
 
@@ -83,13 +83,13 @@ var (
 )
 
 const (
-	exitsKept    = 1024 // exits that wait for a reader of Exits; List finds the others
+	exitsKept    = 1024 // capacity of Exits; if it is full, List still returns the exit
 	adoptTimeout = 20 * time.Second
-	callTimeout  = 15 * time.Second // for calls without a deadline
+	callTimeout  = 15 * time.Second // timeout of calls without a deadline
 )
 
-// New returns a provider that has adopted every session of the city that is alive or has an unacknowledged end. It
-// fails if tmux is missing or too old.
+// New returns a provider that has adopted all sessions of the city that are alive or have an exit that is not
+// acknowledged. If tmux is missing or too old, it returns an error.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
@@ -132,14 +132,14 @@ func New(o Options) (*Provider, error) {
 	var wg recovery.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
-		// the first List reports what ended before
+		// the first List reports what ended earlier
 		wg.Go(func() { p.recordEnd(e, rec.ID, false) })
 	}
 	wg.Wait()
 	return p, nil
 }
 
-// open creates the files that the provider needs. For an observer it creates nothing.
+// open creates the files that the provider needs. For an observer, it creates none.
 func (p *Provider) open() error {
 	if !p.files.observe {
 		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.files.dir), 0o700),
@@ -161,7 +161,7 @@ func (p *Provider) open() error {
 	return nil
 }
 
-// Exits returns a channel that receives every end at once. Close closes it.
+// Exits returns a channel that receives each exit at once. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
 // Limits implements session.Limiter.
@@ -170,7 +170,7 @@ func (*Provider) Limits() session.Limits {
 		Why: "tmux does not count it"}
 }
 
-// Close closes the provider and leaves the sessions running. A server without sessions then exits.
+// Close closes the provider. The sessions continue. A server without sessions exits.
 func (p *Provider) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -213,7 +213,7 @@ func (p *Provider) Check(ctx context.Context) error {
 // IsLocal implements session.Local.
 func (*Provider) IsLocal(string) bool { return true }
 
-// async runs f in a goroutine that Close waits for. It reports false, and runs nothing, after Close.
+// async runs f in a goroutine that Close waits for. After Close, it returns false and does not run f.
 func (p *Provider) async(f func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -241,7 +241,7 @@ func (p *Provider) find(name string) *entry {
 	return p.sessions[name]
 }
 
-// entry returns the entry of a name and creates it if necessary.
+// entry returns the entry of a name. If the name has none, entry creates it.
 func (p *Provider) entry(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -253,7 +253,7 @@ func (p *Provider) entry(name string) *entry {
 	return e
 }
 
-// reportExit sends an exit to Exits, or leaves it to List if the channel is full.
+// reportExit sends an exit to Exits. If the channel is full, List reports the exit.
 func (p *Provider) reportExit(x session.Exit) {
 	select {
 	case p.exits <- x:
@@ -268,7 +268,7 @@ var (
 	errOther  = errors.New("tmux failed")
 )
 
-// failure is an error for people that callers can also test with errors.Is.
+// failure is an error for users that callers can test with errors.Is.
 type failure struct {
 	text string
 	kind error
@@ -277,7 +277,7 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail returns an error that says what cannot be done with a session, and why.
+// fail returns an error: what cannot be done with which session, and why.
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }

@@ -15,12 +15,13 @@ import (
 )
 
 const (
-	watchHistory = 1000      // lines of scrollback that a new watcher gets
-	watchLag     = 256 << 10 // bytes that a slow watcher may lag before its screen is sent again
+	watchHistory = 1000 // lines of scrollback for a new watcher
+	// maximum amount of output, in bytes, that a slow watcher may lag behind; then its screen is sent again
+	watchLag = 256 << 10
 )
 
-// Watch implements session.Watcher with a tmux client in control mode, which receives every byte that the agent
-// prints. A frame without data reports a new size. The sequence ends with the session, with ctx, or with an error.
+// Watch implements session.Watcher. It runs a tmux client in control mode, which receives all output of the agent.
+// A frame without data reports a new size. The sequence ends with the session, with ctx, or with an error.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		_, rec, err := p.living("watch", name)
@@ -58,7 +59,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	defer func() {
 		cancel()
 		wg.Wait()
-		_ = cmd.Wait() // it was killed, or the session has ended
+		_ = cmd.Wait() // the client was killed, or the session has ended
 	}()
 	if err := w.ask(in); err != nil {
 		return missing("watch", rec.Name)
@@ -75,7 +76,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 		f, behind, ok := w.take()
 		if behind {
 			if err := w.ask(in); err != nil {
-				return nil // it has ended
+				return nil // the session has ended
 			}
 		}
 		if ok {
@@ -91,22 +92,22 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	return nil
 }
 
-// watcher holds what a client in control mode has received and the caller has not taken yet.
+// watcher holds what a client in control mode has received and the caller has not read yet.
 type watcher struct {
 	rec  *record
-	news chan struct{} // holds a token when there is something to take
-	done chan struct{} // closed when nothing more comes
+	news chan struct{} // contains a token when a frame is available
+	done chan struct{} // closed when no more frames follow
 
 	mu         sync.Mutex
 	cols, rows int
 	resized    bool
-	reset      bool // data starts with a redraw
-	stale      bool // output is dropped until the screen has been redrawn
+	reset      bool // data begins with a redraw of the screen
+	stale      bool // output is dropped until the screen was redrawn
 	dropped    uint64
 	data       []byte
 }
 
-// ask requests the size and the kept output.
+// ask requests the size and the retained output.
 func (w *watcher) ask(in io.Writer) error {
 	w.mu.Lock()
 	w.stale, w.data = true, nil
@@ -117,8 +118,8 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take returns the next frame, if there is one. behind means that the reader was too slow and has to call ask
-// again.
+// take returns the next frame. ok is false if none is available. behind reports that the reader was too slow, so
+// that the caller must call ask again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,13 +140,13 @@ func (w *watcher) tell() {
 	}
 }
 
-// listen reads from tmux until the end.
+// listen reads the output of tmux until its end.
 func (w *watcher) listen(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
-	var block []string // lines of an answer; nil outside of one
-	var end string     // how it ends
-	var where []int    // the answer to the first of two questions
+	var block []string // lines of the answer that is being read; nil = none
+	var end string     // line that ends this answer
+	var where []int    // the answer to the first of the two requests of ask
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
@@ -157,7 +158,7 @@ func (w *watcher) listen(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			if strings.HasSuffix(end, " 1") { // an answer to ask, not to the attach
+			if strings.HasSuffix(end, " 1") { // the answer to a request of ask, not to the attach
 				where = w.answer(where, block)
 			}
 			block = nil
@@ -177,7 +178,7 @@ func (w *watcher) listen(out io.Reader) {
 	}
 }
 
-// answer handles the two answers to ask in turn.
+// answer handles the answers to the two requests of ask. where is the first answer.
 func (w *watcher) answer(where []int, block []string) []int {
 	if where == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
@@ -196,7 +197,7 @@ func (w *watcher) answer(where []int, block []string) []int {
 	return nil
 }
 
-// replay draws a screen, preceded by its scrollback.
+// replay returns the output that draws a screen with its scrollback.
 func replay(lines []string, where []int) []byte {
 	var b strings.Builder
 	if where[4] == 1 {
@@ -209,23 +210,23 @@ func replay(lines []string, where []int) []byte {
 	return []byte(b.String())
 }
 
-// printed handles output of the agent.
+// printed handles new output of the agent.
 func (w *watcher) printed(data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.stale:
-		return // the redraw contains it
+		return // the redraw will contain it
 	case len(w.data)+len(data) > watchLag:
 		w.dropped += uint64(len(w.data) + len(data))
-		w.stale, w.data = true, []byte{} // see take
+		w.stale, w.data = true, []byte{} // take requests a redraw
 	default:
 		w.data = append(w.data, data...)
 	}
 	w.tell()
 }
 
-// laidOut handles a new size: "@1 c25d,80x24,0,0,1 …".
+// laidOut handles the report of a new size: "@1 c25d,80x24,0,0,1 …".
 func (w *watcher) laidOut(rest string) {
 	f := strings.Split(rest, ",")
 	if len(f) < 2 {
@@ -240,8 +241,7 @@ func (w *watcher) laidOut(rest string) {
 	}
 }
 
-// unescape reverses the encoding of output in control mode: characters below the space, and the backslash, are
-// three octal digits.
+// unescape decodes output of control mode: control characters and the backslash are written as three octal digits.
 func unescape(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
