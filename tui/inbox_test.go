@@ -369,7 +369,7 @@ func TestSling(t *testing.T) {
 	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
 }
 
-// What goes with the work that somebody has is not offered to others.
+// Steps of work that has an assignee are not offered to other agents.
 func TestReadyWorkIsLoose(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = []beads.Bead{
@@ -395,7 +395,8 @@ func TestReadyWorkIsLoose(t *testing.T) {
 	}
 }
 
-// Errands reach the city, one failure hides no success, and a panic ends the room and not the process.
+// Tasks reach the city. A failure of one does not hide the success of another, and a panic ends the room but not the
+// process.
 func TestErrands(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = someMail()

@@ -6,7 +6,7 @@ import (
 	"gcity/city"
 )
 
-// Lists and pane share a screen; on a broad one a terminal of 100 columns has room beside whole rows.
+// Lists and pane share a screen. A wide screen has room for a terminal of 100 columns next to complete rows.
 func TestListsWidth(t *testing.T) {
 	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 235: 134, 240: 134, 300: 135} {
 		if got := listsWidth(w); got != want {
@@ -20,7 +20,7 @@ func TestListsWidth(t *testing.T) {
 	}
 }
 
-// A broad screen shows all of a row: at 200 columns of short reasons, a little broader of any usual one.
+// A wide screen shows complete rows: at 200 columns if the reasons are short, and a little wider for usual reasons.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s := demo(t, 235, 60)
 	s.shows("for    cpu    mem  restarts      pid", "12.2%   110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
@@ -36,7 +36,7 @@ func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s.shows("for    cpu    mem  restarts", "builds the demo project · attached")
 }
 
-// A screen with room for a line says how large it should be.
+// A screen with room for only one line shows the required size.
 func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 	for _, size := range [][2]int{{39, 9}, {30, 4}, {20, 5}} {
 		s := demo(t, size[0], size[1])

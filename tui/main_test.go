@@ -22,7 +22,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// TestMain runs the control room itself when a test starts this binary again in a terminal of its own.
+// TestMain runs the control room itself if a test starts this binary again in a terminal.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("TUI_CHILD"); mode != "" {
 		os.Exit(child(mode))
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child runs a control room over a fake city and says on its last line how it ended.
+// child runs a control room with a fake city and prints how it ended on its last line.
 func child(mode string) int {
 	f := newFakeCity(time.Now())
 	f.ticker = func(agent string, n int) []byte {
@@ -139,7 +139,7 @@ func child(mode string) int {
 	return 0
 }
 
-// poison is a terminal that cannot be looked at.
+// poison is a terminal screen that panics when it is read.
 type poison struct{ terminal.Screen }
 
 func (poison) Shot(int) screen.Shot { panic("poisoned") }
@@ -148,7 +148,7 @@ func flood(_ string, n int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "flood line %d \x1b[3%dmof very many\x1b[m\r\n", n, n%8), 4000)
 }
 
-// steady is 30 lines a second.
+// steady prints 30 lines a second.
 func steady(_ string, n int) []byte {
 	var b []byte
 	for i := range 3 {

@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A room stands as it was left, whoever it was that left it where.
+// A room opens in the state in which it was left.
 func TestMemory(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.press("P", "2", "/")
@@ -66,7 +66,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// What is damaged, of another version, or no file does not count, and does not keep the room from opening.
+// A file that is damaged, has another version or is not a regular file is ignored, and the room opens.
 func TestMemoryIsTolerant(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", feed.MaxMemory+1)} {
@@ -92,7 +92,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 	}
 }
 
-// Nobody wonders where the others are when a filter was kept, and what is typed next takes its place.
+// A restored filter is announced, so that hidden rows are no surprise; typing replaces it.
 func TestAKeptFilterIsTold(t *testing.T) {
 	s := demo(t, 120, 40)
 	recall(s.m, feed.Memory{Version: 1, Filters: map[string]string{"agents": "shop"}})

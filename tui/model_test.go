@@ -96,8 +96,8 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// The answer to a question may be typed at once. Keys that came together with the key before, and keys of the screen
-// before, are refused visibly.
+// An answer can be typed at once. Keys that arrived together with the key that opened the question, and keys for the
+// previous screen, are refused with a message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -244,7 +244,7 @@ func TestSendOneLine(t *testing.T) {
 	s.shows("cannot receive text")
 }
 
-// A paste outside a prompt is not a row of commands.
+// Outside of a prompt, a paste is not a sequence of commands.
 func TestPasteRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -272,7 +272,7 @@ func TestEscNeverLeaves(t *testing.T) {
 	}
 }
 
-// What must be typed and is not is not passed over in silence.
+// If the required text is not typed, a message says so.
 func TestAWrongNameIsSaid(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := demo(t, size[0], size[1])
@@ -383,7 +383,7 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 	}
 }
 
-// A sheet that covers the whole screen says itself that what stands in it is old.
+// A dialog that covers the whole screen shows that its data is outdated.
 func TestASheetOfACityThatIsGone(t *testing.T) {
 	for _, key := range []string{"d", "c"} {
 		s := newStage(t, Options{Mode: Joined})
@@ -400,7 +400,7 @@ func TestASheetOfACityThatIsGone(t *testing.T) {
 	}
 }
 
-// The question that stands when the city ends offers nothing that can no longer be had.
+// When the city ends, an open leave question offers only what is still possible.
 func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})
 	s.size(120, 40)
@@ -418,7 +418,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	}
 }
 
-// The room that runs the city says what happens if its terminal closes.
+// The room that runs the city explains what happens if its terminal closes.
 func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 	for on, want := range map[string]string{"": "keeps everything running", "stop": "stops the city", "leave": "stops the controller"} {
 		s := demo(t, 120, 40)
@@ -428,7 +428,7 @@ func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 	}
 }
 
-// A pulse that was asked for before the newest snapshot came does not turn the city back.
+// An answer that was requested before the newest snapshot does not restore an older state.
 func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s := demo(t, 120, 40)
 	old := s.m.snap
@@ -441,5 +441,5 @@ func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s.hides("busy now")
 }
 
-// L12: what agents and events say is text on this screen, never a command to it.
-// onlyText fails unless a line holds nothing but printable text and SGR.
+// onlyText fails unless a line contains only printable text and SGR: texts of agents and events are never commands to
+// the terminal (L12).

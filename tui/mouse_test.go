@@ -14,7 +14,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// where finds a text on the screen.
+// where returns the position of a text on the screen.
 func (s *stage) where(text string) (x, y int) {
 	s.t.Helper()
 	for y, line := range strings.Split(s.text(), "\n") {
@@ -41,7 +41,7 @@ func (s *stage) doubleClick(text string) {
 	s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 }
 
-// A click means what it points at, whatever the size: rows, panels, tabs.
+// A click selects what it points at, at any size: rows, panels, tabs.
 func TestClick(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -114,7 +114,7 @@ func TestDoubleClickOpens(t *testing.T) {
 	}
 }
 
-// The wheel scrolls what it is over, and the focus stays.
+// The wheel scrolls what is under the pointer, and the focus stays.
 func TestWheel(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
@@ -145,7 +145,7 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// Turns of the wheel are gathered: of very many messages the model hears few.
+// Wheel events are collected: the model gets few messages for very many events.
 func TestWheelIsGathered(t *testing.T) {
 	s := demo(t, 200, 60)
 	box := feed.NewMailbox()
@@ -188,7 +188,7 @@ func TestMouseIsTakenOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// In a real terminal: the modes are switched on, a click arrives, and a text goes to the clipboard.
+// In a real terminal, the mouse modes are switched on, a click arrives, and a text is sent to the clipboard.
 func TestTerminalMouseAndClipboard(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting", 120, 36)
@@ -209,7 +209,7 @@ func TestTerminalMouseAndClipboard(t *testing.T) {
 	c.ends("hand over")
 }
 
-// says waits until bytes have been written to the terminal.
+// says waits until these bytes have been written to the terminal.
 func (c *console) says(want string) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -228,7 +228,7 @@ func (c *console) says(want string) {
 	}
 }
 
-// An answer that is clicked is taken; a click beside it, or before the question was seen, is not.
+// A click chooses an answer, unless it is next to the answer or too soon after the question opened.
 func TestClickInAQuestion(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {40, 10}} {
 		s := demo(t, size[0], size[1])

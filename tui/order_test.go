@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// measured gives every agent of the demo another use, age and count of restarts.
+// measured gives each agent of the demo city a different usage, age and number of restarts.
 func measured(n *city.Snapshot) {
 	for i := range n.Agents {
 		a := &n.Agents[i]
@@ -60,7 +60,7 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	}
 }
 
-// The cursor follows its agent, and what the city says moves nothing under the hands.
+// The cursor follows its agent, and new data moves no rows while the user works.
 func TestSortedListsStayStill(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)
@@ -122,8 +122,7 @@ func TestOrdersAreKept(t *testing.T) {
 	}
 }
 
-// What comes to stand above the first row is seen while the list is at its top: problems are first so that nobody has to look
-// for them.
+// Rows that are inserted above the first row become visible if the list is at its top, because problems come first.
 func TestTheTopOfAListStaysInView(t *testing.T) {
 	s := demo(t, 80, 24)
 	for _, rows := range []int{0, 3} {

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// say types a line into the palette and presses keys behind it.
+// say types a line into the palette and then presses keys.
 func (s *stage) line(text string, keys ...string) {
 	s.press(":")
 	s.typeIn(text)
@@ -162,7 +162,7 @@ func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
 	}
 }
 
-// What is only like the words that were typed is not run unless somebody has pointed at it.
+// A row that is only similar to the typed text runs only if the user has selected it.
 func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -214,7 +214,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 	s.shows("Leave bright-lights?")
 }
 
-// In a room that only looks no verb is offered, and none is run that is typed in full.
+// A read-only room offers no verbs that change something, and refuses them if they are typed in full.
 func TestReadOnlyHidesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(200, 60)
@@ -238,7 +238,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	}
 }
 
-// What is not complete is not run: it goes on.
+// An incomplete line does not run; enter continues it.
 func TestPaletteAsksForTheRest(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
@@ -257,7 +257,7 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	}
 }
 
-// Words find a line in any order, over verbs, kinds of things and names.
+// Words find a line in any order, in verbs, kinds of things and names.
 func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -307,7 +307,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s.shows("and the controller?")
 }
 
-// A noun alone leads to its panel, by one enter.
+// A noun alone goes to its panel, with one enter.
 func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(withAutomations)
@@ -333,7 +333,7 @@ func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s.shows(`no column is called "weight"`)
 }
 
-// What cannot run now is listed with its reason. What ran last comes first.
+// A row that cannot run now is listed with the reason. The latest lines come first.
 func TestPaletteReasonsAndUse(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")

@@ -52,7 +52,7 @@ func TestFilterTerms(t *testing.T) {
 	}
 }
 
-// What a row does not show is not found in it: where an agent is declared, its command, its folder.
+// Filters do not match what a row does not show: the position of the declaration, the command, the folder.
 func TestFilterFindsOnlyWhatIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -119,8 +119,8 @@ func TestAttention(t *testing.T) {
 	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: 1 shows.")
 }
 
-// What nobody is told of again needs attention by lasting: a pool that stays small, an agent that waits, a drain that
-// nobody ends.
+// These need attention after some time without an event: a pool that stays too small, an agent that waits, a drain
+// without an end.
 func TestAttentionComesWithTime(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-3", func(a *city.Agent) { a.Until = nil })
@@ -366,7 +366,7 @@ func TestLastExit(t *testing.T) {
 	}
 }
 
-// The file with all of an ended agent's output is named where its last words are, and scrolling reaches the last of them.
+// The file with all output of an ended agent is named below its last output, and scrolling reaches the end of that.
 func TestLastWordsNameTheirFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

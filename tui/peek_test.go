@@ -12,7 +12,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// watching is a stage whose pane shows the terminal of builder, with the focus, and that terminal.
+// watching returns a stage with the focus on the pane, which shows builder's terminal, and that terminal.
 func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Screen) {
 	s := demo(t, w, h)
 	s.choose("builder")
@@ -22,7 +22,7 @@ func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Sc
 	return s, p.Screen
 }
 
-// prints lets the terminal print more, and the pane hear of it.
+// prints adds output to the terminal and delivers it to the pane.
 func (s *stage) prints(screen terminal.Screen, text string) {
 	_, _ = screen.Write([]byte(text)) // never fails
 	n := s.m.peek.News
@@ -39,7 +39,7 @@ func numbered(from, to int) string {
 	return b.String()
 }
 
-// What is typed into a search does not bring one agent's lines back under another one's name.
+// A search never shows lines of one agent under the name of another.
 func TestASearchEndsWithItsAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -105,7 +105,7 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 	}
 }
 
-// A line is walked once for all that is found in it, not once for each.
+// A line is scanned once for all of its matches.
 func BenchmarkSearchInALongLine(b *testing.B) {
 	line, l := strings.Repeat("é", terminal.PaperLine/2), terminal.NewLookup(".")
 	for b.Loop() {
@@ -113,7 +113,7 @@ func BenchmarkSearchInALongLine(b *testing.B) {
 	}
 }
 
-// Of very many places the newest are kept.
+// Of very many matches the newest are kept.
 func TestSearchThatFindsTooMuch(t *testing.T) {
 	lines := make([]terminal.PaneLine, 3*terminal.MaxHits)
 	for i := range lines {
@@ -126,7 +126,7 @@ func TestSearchThatFindsTooMuch(t *testing.T) {
 	}
 }
 
-// What is given up leaves the pane as it was, and what is not found leaves it following.
+// A canceled search leaves the pane as it was, and a search without a match keeps it following.
 func TestASearchThatIsGivenUp(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 300))
 	s.press("/", "0", "1", "0")
@@ -149,7 +149,7 @@ func TestASearchThatIsGivenUp(t *testing.T) {
 	s.shows("not found: none", "following")
 }
 
-// A mark goes up with the lines around it, and is found again when another agent was looked at meanwhile.
+// A bookmark scrolls with the lines around it, and is found again after another agent was shown.
 func TestMarkStaysWithItsLine(t *testing.T) {
 	s, screen := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("m")
@@ -183,7 +183,8 @@ func TestNoMarkInAFullScreenProgram(t *testing.T) {
 	s.shows("cannot mark: a full-screen program has no lines")
 }
 
-// An agent that begins anew does so below a rule; what it said before can still be scrolled to, and a frozen pane stays.
+// The output of a new session starts below a rule. Earlier output can still be scrolled to, and a frozen pane stays
+// frozen.
 func TestNewLife(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	second := func() {
@@ -207,7 +208,7 @@ func TestNewLife(t *testing.T) {
 	s.shows("I am new", "new session")
 }
 
-// Wrapped lines are scrolled through row by row up to their very end.
+// Wrapped lines scroll row by row to their end.
 func TestWrappedLinesAreSeenToTheEnd(t *testing.T) {
 	long := strings.Repeat("0123456789", 11) + " END"
 	s, screen := watchingBuilder(t, 80, 24, strings.Repeat(long+"\r\n", 40)+"the last")
@@ -243,7 +244,7 @@ func TestFollowAndFreezeByKey(t *testing.T) {
 	s.shows("line 005", "following")
 }
 
-// fullScreen paints every row of a 120x40 screen, some of them blank, with something at its right end.
+// fullScreen paints every row of a 120x40 screen, some of them blank, with text at the right end.
 func fullScreen() string {
 	var b strings.Builder
 	b.WriteString("\x1b[?1049h")
@@ -257,7 +258,8 @@ func fullScreen() string {
 	return b.String()
 }
 
-// Of a program that is larger than the pane the part with the cursor is seen, others by the keys, and it lives on.
+// Of a program that is larger than the pane, the part with the cursor is visible. Keys show other parts, and the pane
+// stays live.
 func TestFullScreenProgramInASmallPane(t *testing.T) {
 	s, screen := watchingBuilder(t, 80, 24, fullScreen())
 	s.shows("row 39")
@@ -279,7 +281,7 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	}
 }
 
-// A program that draws all over the usual screen is seen from its top, where its headings are, and can be looked over.
+// A program that draws all over the main screen is shown from its top, where its headings are, and can be scrolled.
 func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("$ top\r\n\x1b[H\x1b[J")
@@ -327,7 +329,7 @@ func TestWideCharactersAtTheBorder(t *testing.T) {
 	}
 }
 
-// The logs are the pane over the whole screen, with all that is kept; the viewer is asked for it.
+// The logs are the pane on the whole screen with all stored output, which the viewer requests.
 func TestLogs(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("1", "l")
@@ -349,7 +351,7 @@ func TestLogs(t *testing.T) {
 	s.hides("logs")
 }
 
-// The events tell of agents: a terminal that is wanted there is that agent's.
+// In Events, the terminal to show is that of the event's agent.
 func TestTerminalOfAnEvent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

@@ -17,7 +17,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// The person's theme counts before the city's, the city's before the usual one; none of them without colours.
+// The user's theme has priority over the city's, and that over the default. Without colours no theme applies.
 func TestWhoseTheme(t *testing.T) {
 	for _, c := range []struct {
 		person, city string
@@ -63,7 +63,7 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 	}
 }
 
-// A terminal that says nothing of itself is asked once, when it matters.
+// A terminal that does not announce its background is queried once, if a theme depends on it.
 func TestAutoAsksOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	if _, asked := effectOf[feed.AskBackground](s); asked {
@@ -83,8 +83,8 @@ func TestAutoAsksOnce(t *testing.T) {
 	}
 }
 
-// Moving over a theme in the palette shows it at once; esc brings the old one back, enter keeps the new one and says how
-// to make it stay.
+// Moving over a theme in the palette previews it. Esc restores the old theme; enter keeps the new one and shows how
+// to make that permanent.
 func TestThemePreview(t *testing.T) {
 	s := newStage(t, Options{Person: feed.Person{File: "/home/a/.config/gcity/config.toml"}})
 	s.size(120, 40)
@@ -109,7 +109,7 @@ func TestThemePreview(t *testing.T) {
 	s.shows(`theme = "high-contrast" in /home/a/.config/gcity/config.toml`)
 }
 
-// What a person changes counts at once, and everything that names a key names the new one.
+// Changed preferences apply at once, and all texts with keys show the new keys.
 func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 	s := demo(t, 120, 40)
 	leave, err := detach.Parse("ctrl+]")
@@ -143,7 +143,7 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 	s.shows(`preferences: config.toml:3:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`)
 }
 
-// A city's colour stands behind its name, and no frame gets wider by it.
+// A city's colour is the background of its name, and makes no frame wider.
 func TestSignboard(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := s.m.draw().lines[0]
@@ -202,7 +202,7 @@ func TestChosenColumns(t *testing.T) {
 	}
 }
 
-// headLine is the row of the heads of the columns of agents.
+// headLine returns the row with the column headings of Agents.
 func headLine(t *testing.T, s *stage) string {
 	t.Helper()
 	for line := range strings.SplitSeq(s.text(), "\n") {
@@ -236,7 +236,7 @@ func TestThemesOfOneself(t *testing.T) {
 	s.wait(time.Second)
 }
 
-// How much is asked is the person's, also while the room is open.
+// The user decides how often the room asks, also while the room is open.
 func TestHowMuchIsAsked(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

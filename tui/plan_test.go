@@ -12,8 +12,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// What ends is said first, members of a pool that share a fate are one line, and whoever stays as he is is only counted;
-// the plan in full names each, and the question comes back behind it.
+// Agents that stop come first, members of a pool with the same change share a line, and unchanged agents are only
+// counted. The full plan lists each agent, and closing it shows the question again.
 func TestPlanOfAnEdit(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
@@ -48,7 +48,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// A plan that cannot be told says so, and never that nothing changes.
+// A plan that is unknown is shown as unknown, and never as "changes no agent".
 func TestPlanThatCannotBeTold(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)

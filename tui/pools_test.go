@@ -21,7 +21,7 @@ func (s *stage) pool(name string, edit func(*city.Pool)) {
 	})
 }
 
-// pick moves the cursor of Pools to a pool by key.
+// pick moves the cursor of Pools to a pool by keys.
 func (s *stage) pick(name string) {
 	s.t.Helper()
 	s.press("2", "g")
@@ -36,7 +36,7 @@ func (s *stage) pick(name string) {
 	}
 }
 
-// pooling is the names of the pools that are shown.
+// pooling returns the names of the visible pools.
 func (s *stage) pooling() []string {
 	var names []string
 	for _, i := range s.m.Pools.List.Shown {
@@ -84,7 +84,7 @@ func TestPoolCheckTexts(t *testing.T) {
 	}
 }
 
-// On a wide screen the strip beside the lists is about what has the focus.
+// On a wide screen the details next to the lists are about the focused panel.
 func TestTheStripIsAboutThePool(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.pick("triage")
@@ -95,7 +95,7 @@ func TestTheStripIsAboutThePool(t *testing.T) {
 	s.hides("pool worker")
 }
 
-// A pool that starts its members is growing; one that has had too few for long wants a person.
+// A pool that is starting members is growing. A pool that has had too few members for long needs attention.
 func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -194,7 +194,7 @@ func TestAgentsAreFilteredByPoolAndRig(t *testing.T) {
 	}
 }
 
-// Titles that do not fit give up their notes first, then the names of what is not seen.
+// Titles that do not fit lose their notes first, then the names of hidden panels.
 func TestTitlesFit(t *testing.T) {
 	s := pooled(t, 80, 24)
 	s.change(func(n *city.Snapshot) { n.Rigs = nil })
@@ -208,7 +208,7 @@ func TestTitlesFit(t *testing.T) {
 	s.shows("━ 1 ━━ 2 Pools 5 ━━ 3 ━━ 4 ━━ 5 ━━ 8 ━━")
 }
 
-// What the check says goes on while a size is typed.
+// The check's result is updated while a size is typed.
 func TestScalePromptKnowsTheCheck(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.change(withPools)

@@ -2,7 +2,7 @@ package tui
 
 import "testing"
 
-// Typed into a real terminal: an automation is fired, its runs are read, work is added and closed.
+// In a real terminal, an automation is fired, its runs are shown, and work is added and closed.
 func TestTerminalAutomationsAndWork(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting automations", 100, 30)

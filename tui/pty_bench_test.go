@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// paneBench is a control room in a terminal of 200x60 that shows the terminal of builder, with the focus on the pane.
+// paneBench is a control room in a terminal of 200x60 with the focus on the pane, which shows builder's terminal.
 func paneBench(b *testing.B, mode string) *console {
 	c := open(b, mode, 200, 60)
 	c.sees("Agents 12") // their names may stand among the events before that
@@ -17,7 +17,7 @@ func paneBench(b *testing.B, mode string) *console {
 	return c
 }
 
-// A key in a pane into which an agent floods, up to the frame that shows what it did; and the memory of the room then.
+// The time from a key to the frame with its effect while an agent floods the pane; and the memory of the room then.
 func BenchmarkPaneUnderFlood(b *testing.B) {
 	c := paneBench(b, "flood")
 	c.sees("flood line")
@@ -36,8 +36,8 @@ func BenchmarkPaneUnderFlood(b *testing.B) {
 	b.ReportMetric(c.resident(), "MB")
 }
 
-// What a pane at 30 lines a second costs on the line, and of a core: beside the lists and below them, with the focus and
-// without.
+// The cost of a pane at 30 lines a second, in bytes sent and processor time: next to the lists and below them, with
+// and without the focus.
 func BenchmarkPaneBytes(b *testing.B) {
 	for _, place := range []string{"beside", "below"} {
 		for _, focus := range []string{"focused", "unfocused"} {
@@ -63,7 +63,7 @@ func BenchmarkPaneBytes(b *testing.B) {
 	}
 }
 
-// misses waits until the screen does not show something.
+// misses waits until the screen no longer shows a text.
 func (c *console) misses(not string) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -80,7 +80,7 @@ func (c *console) misses(not string) {
 	}
 }
 
-// cost is how many bytes the room has sent, and the processor time it has used.
+// cost returns the number of bytes that the room has sent, and its processor time.
 func (c *console) cost() (bytes int, cpu time.Duration) {
 	c.mu.Lock()
 	bytes = c.raw.Len()
@@ -98,7 +98,7 @@ func (c *console) cost() (bytes int, cpu time.Duration) {
 	return bytes, (user + system) * tick
 }
 
-// resident is the room's memory in MB.
+// resident returns the room's memory in MB.
 func (c *console) resident() float64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", c.cmd.Process.Pid))
 	if err != nil {

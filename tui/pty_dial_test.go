@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// unanswered is a city in which nobody answers who wants to attach.
+// unanswered is a city that never answers an attach.
 type unanswered struct{ *fakeCity }
 
 func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Terminal, error) {
@@ -16,7 +16,7 @@ func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Ter
 	return nil, ctx.Err()
 }
 
-// An attach that nobody answers says so from the first moment on; a ctrl+c gives up on it, and ends nothing else.
+// An attach without an answer shows that from the start; ctrl+c cancels it, and nothing else.
 func TestTerminalAttachUnanswered(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting unanswered", 100, 30)

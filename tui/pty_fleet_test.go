@@ -12,7 +12,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// twoCities is a list of cities, each with an agent of the same name; what is done to one is written into a file of its own.
+// twoCities is a directory of two cities with an agent of the same name. The commands to each are written to a file.
 func twoCities(dir string) *citytest.Machine {
 	d := citytest.NewMachine()
 	for _, name := range []string{"alpha", "beta"} {
@@ -36,7 +36,7 @@ func twoCities(dir string) *citytest.Machine {
 	return d
 }
 
-// did is what was done to a city.
+// did returns the commands that a city has received.
 func (c *console) did(name string) string {
 	c.t.Helper()
 	data, err := os.ReadFile(filepath.Join(filepath.Dir(c.report), name))
@@ -46,7 +46,7 @@ func (c *console) did(name string) string {
 	return string(data)
 }
 
-// coax presses a key, late enough to be heard in a room or a question that the screen shows, and waits for what follows.
+// coax presses a key, late enough to be accepted by the visible room or question, and waits for its effect.
 func (c *console) coax(key, want string) {
 	c.t.Helper()
 	c.answer(key)
@@ -58,7 +58,7 @@ func openFleet(t *testing.T, mode string, cols, rows uint16) *console {
 	return open(t, "fleet "+mode, cols, rows)
 }
 
-// From all cities into one, and out of it: what is done there is done there alone.
+// From the list of all cities into one and back: commands there reach only that city.
 func TestTerminalFleet(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "all", 120, 40)
@@ -89,7 +89,7 @@ func TestTerminalFleet(t *testing.T) {
 	c.ends("leave")
 }
 
-// A city that answers nobody, and one that cannot be opened, can be looked at, and left again.
+// A city that does not answer, and one that cannot be opened, can be shown and left again.
 func TestTerminalSilentCities(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "all", 120, 40)
@@ -106,7 +106,7 @@ func TestTerminalSilentCities(t *testing.T) {
 	c.ends("hangup")
 }
 
-// Between two cities by @, again and again, through sizes: nothing of the city that was left goes on.
+// Repeated switches between two cities with @, with resizes: no goroutine of the previous city stays behind.
 func TestTerminalSwitchStorm(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "joined", 100, 30)
@@ -143,7 +143,7 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	c.ends("hangup")
 }
 
-// While this program runs a city, leaving another one's room is about the one that it runs, and says so.
+// While this program runs a city, leaving from another one's room concerns the city that it runs, and says so.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "hosting", 120, 40)
@@ -159,7 +159,7 @@ func TestTerminalLeavingElsewhere(t *testing.T) {
 	c.ends("hand over")
 }
 
-// An attach from another city's room is to that city's agent.
+// An attach in another city's room opens that city's agent.
 func TestTerminalAttachElsewhere(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "joined", 80, 24)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// From the start of the process to the first frame, of a city that answers and of one that never does; with it goes what a
-// test binary needs to start.
+// The time from the start of the process to the first frame, for a city that answers and one that never does. It
+// includes the start of a test binary.
 func BenchmarkFirstFrame(b *testing.B) {
 	for _, c := range []struct{ mode, sees string }{{"hosting", "prober"}, {"hosting mute", "1 Agents"}} {
 		b.Run(c.mode, func(b *testing.B) {
@@ -22,7 +22,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 	}
 }
 
-// From a key to the frame that shows what it did, through the terminal and back, in cities of 200 and 1,000 agents.
+// The time from a key to the frame with its effect, through a terminal, in cities of 200 and 1,000 agents.
 func BenchmarkKeyToFrame(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

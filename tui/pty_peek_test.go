@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// modes are those of the terminal's line now.
+// modes returns the current modes of the terminal's line.
 func (c *console) modes() *term.State {
 	c.t.Helper()
 	s, err := term.GetState(c.tty.Fd())
@@ -21,7 +21,7 @@ func (c *console) modes() *term.State {
 	return s
 }
 
-// slowPager says that it is there, waits for a line and takes its words back.
+// slowPager prints a text, waits for a line, and clears its output.
 const slowPager = `PAGER=sed 's/module59/MODULE/'; echo THE PAGER WAITS; read line </dev/tty; printf '\033[2J\033[H'`
 
 func TestTerminalPager(t *testing.T) {
@@ -109,7 +109,7 @@ func TestTerminalSave(t *testing.T) {
 	c.ends("hangup")
 }
 
-// Many visits leave the terminal, the descriptors and the room as one does.
+// After many visits the terminal, the descriptors and the room are the same as after one.
 func TestTerminalManyVisits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many visits")

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Typed into a real terminal: a size the pool may not have stays where it is typed, another one reaches the city.
+// In a real terminal, an invalid size stays in the input line, and a valid one reaches the city.
 func TestTerminalPoolsAreScaled(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting pools", 100, 30)
@@ -24,8 +24,8 @@ func TestTerminalPoolsAreScaled(t *testing.T) {
 	c.ends("hand over")
 }
 
-// answer takes an answer of a question that is seen, once: a key too many would mean something else behind it. A question
-// ignores its first keys, so the key waits as long.
+// answer presses the key of an answer once, because a second key would act on what is behind the question. A question
+// refuses early keys, so it waits that long.
 func (c *console) answer(key string) {
 	c.t.Helper()
 	heard := time.NewTimer(keymap.Guard + keymap.Guard/10)

@@ -2,7 +2,7 @@ package tui
 
 import "testing"
 
-// In a real terminal: keys that begin a line, a paste, what comes of it, and what was sent before.
+// In a real terminal: typed text, a paste, its delivery, and earlier texts.
 func TestTerminalComposer(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting", 120, 36)

@@ -23,7 +23,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// console is the control room as a process in a real terminal, and the terminal's screen as a person sees it.
+// console is the control room as a process in a real terminal, with that terminal's screen.
 type console struct {
 	t           testing.TB
 	master, tty *os.File
@@ -38,7 +38,7 @@ type console struct {
 	more   chan struct{} // closed and replaced with every piece of output
 }
 
-// patience is how long anything may take on a busy machine.
+// patience is the time limit for any step on a busy machine.
 const patience = eventually.Timeout
 
 func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console {
@@ -58,7 +58,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	c.cmd = exec.Command(os.Args[0])
 	c.cmd.Env = append([]string{
 		"TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "TUI_CHILD=" + mode + " -", "TUI_REPORT=" + c.report, "TUI_LOG=" + c.report + ".log",
-		// The race detector's second of sleep before it ends would be most of what these tests take.
+		// the race detector sleeps a second at exit, which would be most of the time of these tests
 		"GORACE=atexit_sleep_ms=50 " + os.Getenv("GORACE"),
 	}, env...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, tty, tty
@@ -77,7 +77,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	return c
 }
 
-// openPty gives a terminal whose master end can be closed while it is being read.
+// openPty opens a terminal with a master end that can be closed while it is being read.
 func openPty() (master, tty *os.File, err error) {
 	blocking, tty, err := pty.Open()
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *console) look() (text string, more chan struct{}) {
 	return ansi.Strip(strings.Join(c.screen.Lines(cols, rows), "\n")), c.more
 }
 
-// sees waits until the screen shows something.
+// sees waits until the screen shows these texts.
 func (c *console) sees(want string) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -142,7 +142,7 @@ func (c *console) keys(s string) {
 	}
 }
 
-// insist presses a key until the screen shows something: a question ignores its first keys.
+// insist presses a key until the screen shows a text, because a question refuses early keys.
 func (c *console) insist(key, want string) {
 	c.t.Helper()
 	again := time.NewTicker(keymap.Guard / 2)
@@ -173,7 +173,7 @@ func (c *console) resize(cols, rows uint16) {
 	}
 }
 
-// ends waits for the process and checks how it ended, and that the terminal is as it was.
+// ends waits for the process, and checks how it ended and that the terminal is restored.
 func (c *console) ends(want string) {
 	c.t.Helper()
 	timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
@@ -200,7 +200,7 @@ func (c *console) ends(want string) {
 	c.sane()
 }
 
-// sane checks that everything that was switched on is off again.
+// sane checks that every mode that was switched on is off again.
 func (c *console) sane() {
 	c.t.Helper()
 	c.mu.Lock()
@@ -272,7 +272,7 @@ func TestTerminalResizeStorm(t *testing.T) {
 	c.ends("stop city")
 }
 
-// descriptors of the process, once it is at rest.
+// descriptors returns the number of open descriptors of the idle process.
 func (c *console) descriptors() int {
 	c.t.Helper()
 	list, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid))
@@ -328,7 +328,7 @@ func TestTerminalHangup(t *testing.T) {
 	c.ends("hangup")
 }
 
-// The line drops: the terminal itself is gone, in the control room and in an attach.
+// The terminal disappears, in the control room and during an attach.
 func TestTerminalGone(t *testing.T) {
 	for _, attached := range []bool{false, true} {
 		t.Run(fmt.Sprint(attached), func(t *testing.T) {
@@ -386,7 +386,7 @@ func TestTerminalPanicInTheModel(t *testing.T) {
 	c.ends("ended the control room failed in its view")
 }
 
-// An agent that floods its terminal takes no key away.
+// An agent that floods its terminal does not prevent keys from working.
 func TestTerminalFlood(t *testing.T) {
 	t.Parallel()
 	c := open(t, "flood", 100, 30)

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/keymap"
 )
 
-// multiplexer is a tmux of the test's own, with one window.
+// multiplexer is a tmux server of the test, with one window.
 type multiplexer struct {
 	t      *testing.T
 	socket string
@@ -33,7 +33,7 @@ func (m multiplexer) do(args ...string) string {
 	return string(out)
 }
 
-// sees waits until the window shows something; tmux tells nobody when it does.
+// sees polls until the window shows a text, because tmux sends no notifications.
 func (m multiplexer) sees(want string) {
 	m.t.Helper()
 	var text string
@@ -43,8 +43,8 @@ func (m multiplexer) sees(want string) {
 	}, func() string { return text })
 }
 
-// In another terminal than ours, a real tmux: start, a size that changes, an attach with modes left on, leaving; the
-// modes of the terminal are the same after it as before it.
+// In a real tmux: start, a resize, an attach that leaves modes on, and leaving. The modes of the terminal are the
+// same afterwards.
 func TestTerminalInTmux(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("there is no tmux here")

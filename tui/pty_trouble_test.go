@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// ill is a city of which one part panics.
+// ill is a city with one method that panics.
 type ill struct {
 	*fakeCity
 	where string
@@ -49,7 +49,7 @@ func (i ill) Attach(ctx context.Context, agent string, v city.Viewer) (city.Term
 	return i.fakeCity.Attach(ctx, agent, v)
 }
 
-// Whatever part of the city panics, the terminal is given back, and the room says where.
+// Whichever method of the city panics, the terminal is restored, and the room shows where.
 func TestTerminalPanicInTheCity(t *testing.T) {
 	for _, c := range []struct{ where, keys, want string }{
 		{"snapshots", "", "its snapshots: as asked"},

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// bound is a registry with other keys, and what was said about them.
+// bound returns a registry with user-defined keys, and the problems of these.
 func bound(pairs ...string) (*registry, string) {
 	r := newRegistry(panel.NewLists().Panels)
 	var all []keymap.Binding
@@ -25,8 +25,8 @@ func bound(pairs ...string) (*registry, string) {
 
 func keysIn(r *registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
 
-// Who claims another's key first does not lock anybody in: leaving gets one of its usual ones again, and that is said.
-// What is said of keys is true of those that somebody has chosen.
+// Texts show user-defined keys. If a user's binding takes the last key of leaving, that action gets a default key
+// back, with a message.
 func TestTextsNameTheKeysThereAre(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hear(feed.News{Person: &feed.Person{Keys: []keymap.Binding{
@@ -128,7 +128,7 @@ func TestRebind(t *testing.T) {
 	}
 }
 
-// Whatever somebody binds, nothing essential is lost, no key means two things in one place, and the room can be drawn.
+// For any bindings, no essential action is lost, no key has two meanings in one zone, and the room can be drawn.
 func FuzzRebind(f *testing.F) {
 	f.Add("quit", "x", "view.help", "x")
 	f.Add("agent.restart", "q ctrl+c", "move.down", "?")
@@ -157,7 +157,7 @@ func FuzzRebind(f *testing.F) {
 	})
 }
 
-// Hints name the keys that a person has, not the usual ones.
+// Hints show the user's keys instead of the default ones.
 func TestHintsNameThePersonsKeys(t *testing.T) {
 	s := newStage(t,
 		Options{Person: feed.Person{Keys: []keymap.Binding{{Action: "prompt.done",
@@ -187,7 +187,7 @@ func TestHintsNameThePersonsKeys(t *testing.T) {
 	s.shows("W adds some")
 }
 
-// An action that has lost its last key to another one has none, and texts that name it send to the palette.
+// An action that has lost its last key to another one has no key, and texts that mention it refer to the palette.
 func TestLastKeyLostToAnother(t *testing.T) {
 	for _, a := range newRegistry(panel.NewLists().Panels).Actions {
 		if a.Essential() || !a.Key.Enabled() || a.ID == "rig.resume" {

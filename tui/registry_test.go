@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Every action has an id of its own and is reachable by key, palette or dialog; no key means two things in one place.
+// Every action has a unique ID and is reachable by key, palette or dialog; no key has two meanings in one zone.
 func TestRegistry(t *testing.T) {
 	r := newRegistry(panel.NewLists().Panels)
 	ids := map[string]bool{}
@@ -50,7 +50,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// Every binding is handled: pressed where it belongs, its action runs or says why not.
+// Every binding works: in its zone, the key runs its action or shows why it cannot.
 func TestEveryBindingIsHandled(t *testing.T) {
 	open := map[keymap.Zone][]string{
 		keymap.Everywhere: {}, keymap.InLists: {"1"}, keymap.InPools: {"2"},
@@ -90,12 +90,12 @@ func TestEveryBindingIsHandled(t *testing.T) {
 	}
 }
 
-// docs/keys.md is written from the registry; -update writes it anew.
+// docs/keys.md is generated from the registry; -update rewrites it.
 func TestKeysDoc(t *testing.T) {
 	golden(t, "../docs/keys.md", keysDoc(newRegistry(panel.NewLists().Panels)))
 }
 
-// keysDoc is the page of all keys.
+// keysDoc returns the page of all keys.
 func keysDoc(r *registry) string {
 	var b strings.Builder
 	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// withRigs is a city with pools and rigs: one is suspended, one is broken, and one has an agent in trouble.
+// withRigs gives a city pools and rigs: one is suspended, one is broken, and one has an agent that needs attention.
 func withRigs(s *city.Snapshot) {
 	withPools(s)
 	s.Rigs = append(slices.Clone(s.Rigs),
@@ -61,7 +61,7 @@ func TestRigsAreListedFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// s and r act on the rig in Rigs, and on the marked ones; undo takes a suspension back.
+// In Rigs, s and r act on the rig under the cursor or on the marked ones; undo reverts a suspension.
 func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "r")
@@ -86,7 +86,7 @@ func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 	s.wants(city.SuspendRig{Rig: "api"}, city.SuspendRig{Rig: "docs"})
 }
 
-// A rig leads to its agents; verbs of agents are refused in Rigs.
+// From a rig the user can go to its agents. Verbs for agents are refused in Rigs.
 func TestAgentsOfARig(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "enter")
@@ -111,7 +111,7 @@ func TestReadOnlyRigs(t *testing.T) {
 	s.shows("this control room is read-only")
 }
 
-// On a narrow screen the titles near the visible panel keep their names; without room the far ones go.
+// On a narrow screen the titles near the visible panel keep their names. Without room the distant ones are dropped.
 func TestTabsScroll(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.change(withRigs)
@@ -127,7 +127,7 @@ func TestTabsScroll(t *testing.T) {
 	}
 }
 
-// tabLine is the line with the titles of the panels.
+// tabLine returns the line with the titles of the panels.
 func (s *stage) tabLine() string {
 	for _, line := range strings.Split(s.text(), "\n") {
 		if strings.Contains(line, "Rigs") {
@@ -137,7 +137,7 @@ func (s *stage) tabLine() string {
 	return ""
 }
 
-// On a wide screen a rig's panel takes the place of Events until Events has the focus again.
+// On a wide screen Rigs replaces Events until Events has the focus again.
 func TestRigsTakeThePlaceOfEvents(t *testing.T) {
 	s := rigged(t, 200, 60)
 	s.shows("7 Rigs 4", "5 Events", "/srv/attic")

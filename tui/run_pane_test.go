@@ -17,7 +17,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// live lets an automation run and print lines, and puts the cursor on it.
+// live starts a run that prints lines, and moves the cursor to its automation.
 func (s *stage) live(name string, lines int) {
 	s.t.Helper()
 	s.automation(name, func(a *city.Automation) {
@@ -29,7 +29,7 @@ func (s *stage) live(name string, lines int) {
 	s.printed("gc-230", lines)
 }
 
-// printed hears that a run has printed so many lines.
+// printed delivers the news that a run has printed so many lines.
 func (s *stage) printed(run string, lines int) {
 	n := terminal.News{Run: run, Fed: uint64(lines)}
 	for i := range lines {
@@ -38,8 +38,9 @@ func (s *stage) printed(run string, lines int) {
 	s.hear(feed.News{Pane: &n})
 }
 
-// What the automation under the cursor prints is in the pane, as it comes, and the title says how its run goes.
-// From the pane of an automation, verbs of rigs, copies and menus mean the automation, and no agent that nobody looks at.
+// The pane shows the output of the automation under the cursor as it arrives, and the title the state of the run.
+// With the focus on the pane, verbs, copies and menus apply to the automation, and not to an agent that is not
+// visible.
 func TestThePaneOfARunIsAboutItsAutomation(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -100,7 +101,7 @@ func TestPaneFollowsARun(t *testing.T) {
 	}
 }
 
-// Before anything was heard of a run there is what its record keeps, or why there is nothing.
+// Before any output has arrived, the pane shows the output in the record, or why there is none.
 func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("db-health")
@@ -121,7 +122,7 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.shows("wisp-compact is broken: formulas/automations/wisp-compact/automation.toml:4:1")
 }
 
-// Only what is looked at is streamed.
+// Only visible output is streamed.
 func TestHiddenRunsAreNotWatched(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.live("nightly", 3)
@@ -143,7 +144,7 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	}
 }
 
-// Where no agent is looked at no agent is acted on.
+// If no agent is visible, verbs for agents are refused.
 func TestVerbsAmongRuns(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("idle")
@@ -163,7 +164,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 	s.shows("━ automation nightly ━")
 }
 
-// The details follow the end of what a run prints, until somebody scrolls.
+// The details follow the end of a run's output until the user scrolls.
 func TestDetailsFollowARun(t *testing.T) {
 	s := automated(t, 80, 24)
 	s.live("nightly", 60)
@@ -222,7 +223,7 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// What is no UTF-8 is broken into lines like everything else, and a line that grows is shown as it is now.
+// Invalid UTF-8 is split into lines like other output, and a line that grows is shown in its current form.
 func TestPaperIsSafe(t *testing.T) {
 	var p terminal.Paper
 	p.Add(city.Piece{Text: "one\x1b[2J\ntw"})
@@ -240,7 +241,7 @@ func TestPaperIsSafe(t *testing.T) {
 	}
 }
 
-// Nothing is made safe again that was before: the room only takes the lines.
+// Cleaned lines are not cleaned again: the room only stores them.
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
 	text := []string{strings.Repeat("é", terminal.PaperLine/2)}
@@ -256,7 +257,7 @@ func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	}
 }
 
-// runsOf is a city whose runs print by a script.
+// runsOf is a city with runs that print what a script says.
 type runsOf struct {
 	*fakeCity
 	script func(ctx context.Context, run string, yield func(city.Piece, error) bool)
@@ -266,7 +267,7 @@ func (r *runsOf) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 	return func(yield func(city.Piece, error) bool) { r.script(ctx, run, yield) }
 }
 
-// A stream that breaks while its run goes is opened anew; one that ended is not.
+// A stream that breaks during its run is reopened; one that has ended is not.
 func TestViewerHearsRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened := []string{}
@@ -308,7 +309,7 @@ func TestViewerHearsRuns(t *testing.T) {
 	})
 }
 
-// From the pane that shows its run an automation is fired as from its panel; the logs are an agent's, and lead away from it.
+// An automation can be fired from the pane that shows its run. The logs are those of an agent and leave that pane.
 func TestVerbsFromTheRunsPane(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("release")

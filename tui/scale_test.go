@@ -31,7 +31,7 @@ func TestScaleByHand(t *testing.T) {
 	}
 }
 
-// A size that the pool may not have is refused where it is typed, with the reason, and nothing is sent.
+// An invalid size is refused in the input line with the reason, and no command is sent.
 func TestSizesOutOfBoundsAreRefusedWhereTheyAreTyped(t *testing.T) {
 	for _, w := range []int{120, 60} {
 		s := pooled(t, w, 24)
@@ -68,7 +68,7 @@ func TestScaleAsksBeforeMembersLeave(t *testing.T) {
 	s.wants(city.Scale{Pool: "worker", Size: 2})
 }
 
-// Who is at work leaves last, and the question names the one that will leave.
+// Busy members leave last, and the question names the member that will leave.
 func TestScaleNamesTheIdle(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-2", func(a *city.Agent) { a.Task = "gc-7 fix the retry test" })
@@ -84,7 +84,7 @@ func TestScaleNamesTheIdle(t *testing.T) {
 	s.shows("┃ worker-2 ")
 }
 
-// Pressed again before the city has answered, one more is one more than was asked for.
+// Pressed again before the city has answered, + adds one to the size that was requested.
 func TestMoreAddsUp(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -141,7 +141,7 @@ func TestManyMembersLeaveOnlyByTheirNumber(t *testing.T) {
 	s.wants(city.Scale{Pool: "batch", Size: 2})
 }
 
-// The pool that is scaled is the one that was asked about, and it may be gone by then.
+// The pool that the question named is scaled, and it may have disappeared by then.
 func TestAPoolThatIsGoneIsNotScaled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")

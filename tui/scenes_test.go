@@ -10,7 +10,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// allScenes are what an operator sees: by keys that lead there, and by how the room was opened.
+// allScenes returns screens of an operator, by the keys that lead to them and the options of the room.
 func allScenes() map[string]func(s *stage) {
 	all := scenes()
 	maps.Copy(all, map[string]func(s *stage){
@@ -67,7 +67,7 @@ func allScenes() map[string]func(s *stage) {
 	return all
 }
 
-// wideNames gives everything a long name of letters two columns wide, and reasons in the same script.
+// wideNames gives everything long names of wide letters, and reasons in the same script.
 func wideNames(n *city.Snapshot) {
 	const name, why = "東京支社の審査担当エージェント", "準備ができるまで待っています。次の確認は一分後です。"
 	n.Name, n.Host = "明るい灯の街", "開発機"
@@ -85,7 +85,7 @@ func wideNames(n *city.Snapshot) {
 	n.Automations = all
 }
 
-// looks are ways to paint what is the same for all.
+// looks are appearances of the same screen.
 func looks() map[string]Options {
 	load := func(name string) themes.Theme {
 		t, err := themes.Load(name)
@@ -103,7 +103,7 @@ func looks() map[string]Options {
 	}
 }
 
-// painted is the screen with its styles written out: «bold», «31», «» for their end.
+// painted returns the screen with its styles written out: «bold», «31», and «» for the end.
 func (s *stage) painted() string {
 	lines := s.m.draw().lines
 	for i, l := range lines {

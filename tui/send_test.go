@@ -13,8 +13,8 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// The status line goes with a text.
-// Of several a text goes to those that can hear it, and the others are named.
+// Of several agents, only those that can receive text get it, and the others are named. The status line follows the
+// text.
 func TestSendLeavesOutWhoCannotHear(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"scout", "builder", "idle"} {
@@ -28,7 +28,7 @@ func TestSendLeavesOutWhoCannotHear(t *testing.T) {
 	s.wants(city.Nudge{Agent: "builder", Text: "hello"}, city.Nudge{Agent: "idle", Text: "hello"})
 }
 
-// Who is marked where a filter hides it is counted before something is done.
+// Marked agents that a filter hides are counted before a verb runs.
 func TestHiddenMarksAreSaid(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"builder", "idle"} {
@@ -94,7 +94,7 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.shows("2 submitted, 1 given up", "chatty: submitted")
 }
 
-// What a newer verb came to is not overwritten, and another controller's texts are others.
+// The result of a newer verb is not overwritten, and texts of another controller are unrelated.
 func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -152,7 +152,7 @@ func TestUnsendTakesBackWhatWaits(t *testing.T) {
 	s.shows("no text waits to be typed into builder")
 }
 
-// What somebody here takes back is no failure when it is given up for that.
+// A text that the user takes back is not reported as a failure when it is given up.
 func TestTakenBackIsNoNews(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -172,7 +172,7 @@ func TestTakenBackIsNoNews(t *testing.T) {
 	}
 }
 
-// Sent again now, a text is taken back first, and only what is known whole is sent again.
+// To send a text now, the queued text is taken back first. Only a text that is known in full can be sent again.
 func TestSendNowDoesNotDouble(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -203,7 +203,7 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "two\nlines", Now: true})
 }
 
-// The runner tries what comes second only when the first has succeeded.
+// The runner sends the second command only if the first has succeeded.
 func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	c := newFakeCity(epoch)
 	box := feed.NewMailbox()
@@ -256,8 +256,8 @@ func TestPaletteSends(t *testing.T) {
 	}
 }
 
-// Who begins to write to an agent that cannot hear goes on typing before the refusal is read: these letters are no verbs. Keys
-// that are no text, and letters after a pause, are.
+// A user who types to an agent that cannot receive text goes on typing until the refusal is read: these letters are
+// not verbs. Keys that are not text, and letters after a pause, are.
 func TestWhatIsTypedAfterARefusalIsNoVerb(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

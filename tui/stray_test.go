@@ -8,7 +8,8 @@ import (
 	"gcity/city"
 )
 
-// A row under the cursor that its filter leaves out by now stays, and so does what the keys mean, until the cursor leaves it.
+// A row under the cursor stays although its filter no longer matches, and keys still act on it, until the cursor
+// leaves it.
 func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")
@@ -45,7 +46,7 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 	}
 }
 
-// The same of pools, of automations, and of who leaves Quarantine.
+// The same holds for pools, automations, and agents that leave Quarantine.
 func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

@@ -25,7 +25,8 @@ func TestSuspendAPool(t *testing.T) {
 	s.wants(city.Suspend{Agent: "merge"})
 }
 
-// What a rig or the city keeps suspended is not resumed by its own flag: what keeps it is offered.
+// An agent that is suspended with its rig or city is not resumed by its own flag: resuming the rig or city is
+// offered.
 func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("shop/tester")
@@ -48,7 +49,7 @@ func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s.wants(city.Resume{Agent: "shop/writer"})
 }
 
-// A member of a pool with room for more has no flag of its own.
+// A member of a pool with a maximum above one has no flag of its own.
 func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-1")
@@ -72,7 +73,7 @@ func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s.hides("marked")
 }
 
-// Of several, s and its undo are about those alone whose flag changes.
+// Of several agents, s and its undo change only those with a flag that changes.
 func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session, a.Reason = city.Suspended, false, nil, "by agent" })
@@ -144,7 +145,7 @@ func TestRigsAreSuspendedByThePalette(t *testing.T) {
 	s.wants(city.SuspendRig{Rig: "shop"})
 }
 
-// On a small screen a question keeps its answers, whatever it has to say.
+// On a small screen a question always shows its answers.
 func TestALongQuestionKeepsItsAnswers(t *testing.T) {
 	s := pooled(t, 40, 10)
 	s.choose("worker-1")

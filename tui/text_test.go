@@ -8,7 +8,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// Instances of a pool that share a long beginning are told apart at every width that has a list.
+// Members of a pool with a long common name can be distinguished at every width that has a list.
 func TestLongNamesAreToldApart(t *testing.T) {
 	for w := 40; w <= 200; w += 5 {
 		s := demo(t, w, 20)
@@ -39,7 +39,7 @@ func TestGoldenLongNames(t *testing.T) {
 	golden(t, "testdata/names-80x24.txt", s.text())
 }
 
-// What the city says in few words is said to an operator so that nobody takes it for something else.
+// Short reasons of the city are shown to an operator in an unambiguous form.
 func TestReasonsReadWell(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("idle", func(a *city.Agent) { a.State, a.Suspended, a.Reason = city.Suspended, true, "by agent" })
@@ -57,7 +57,7 @@ func TestReasonsReadWell(t *testing.T) {
 	narrow.shows("open wor", "1/1 failed", "by hand")
 }
 
-// The file that keeps a theme is named first: narrow screens cut the end.
+// The file that stores a theme comes first, because narrow screens cut the end.
 func TestThemeMessageNamesItsFile(t *testing.T) {
 	s := newStage(t, Options{Person: feed.Person{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)
@@ -66,7 +66,7 @@ func TestThemeMessageNamesItsFile(t *testing.T) {
 	s.shows(`theme = "high-contrast" in ~/.config/gcity/config.toml keeps it`)
 }
 
-// A question speaks of a session only where there is one.
+// A question mentions a session only if there is one.
 func TestRestartOfWhatDoesNotRun(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

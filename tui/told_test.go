@@ -9,7 +9,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// builderTold is what is known of an agent with a prompt.
+// builderTold is the inspection of an agent with a prompt.
 func builderTold() *city.Inspection {
 	in := scoutSaid()
 	in.Agent, in.Drift, in.Crashes, in.Env = "builder", nil, nil, nil
@@ -21,7 +21,8 @@ func builderTold() *city.Inspection {
 	return in
 }
 
-// The details of an agent have the beginning of its prompt, and one key more has all of it; nothing in it paints the screen.
+// The details of an agent show the beginning of its prompt, and a key shows all of it. Escape sequences in it have no
+// effect.
 func TestPromptOfAnAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -47,7 +48,8 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.shows("This agent is no longer part of the city.")
 }
 
-// Which program an agent is, what is put beside it and how it is told its prompt can be read on the smallest usual screen.
+// An agent's program, the files copied for it and the way its prompt is passed are readable on the smallest usual
+// screen.
 func TestOutfitOfAnAgent(t *testing.T) {
 	for _, c := range []struct {
 		edit func(*city.Inspection)

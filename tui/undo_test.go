@@ -11,7 +11,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// done says that the action under way has ended well.
+// done delivers the success of the pending action.
 func (s *stage) done(said ...string) {
 	s.t.Helper()
 	p, ok := effectOf[feed.Perform](s)
@@ -40,7 +40,7 @@ func TestUndoTakesTheLastVerbBack(t *testing.T) {
 	}
 }
 
-// The time runs from the verb's end, for an end may take as long; what failed is not taken back.
+// The time for undo starts at the end of the verb, which may take as long. Failed commands are not undone.
 func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -99,7 +99,7 @@ func TestUndoScaling(t *testing.T) {
 	}
 }
 
-// In Quarantine u does what its rows say.
+// In Quarantine, u does what its rows announce.
 func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -109,7 +109,7 @@ func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s.wants(city.Release{Agent: "scout"})
 }
 
-// Where nobody can be released, what u lacks is a verb that could be undone.
+// If no agent can be released, the message for u mentions the missing verb to undo.
 func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4", "u")
@@ -117,7 +117,8 @@ func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s.shows("no verb in the last 10s can be undone; to release an agent press 1 for the agents")
 }
 
-// That a verb can be undone is said beside that verb alone; a message that is no longer true goes, and an old one says so.
+// The hint for undo appears only next to its verb. A message that no longer applies disappears, and an old one shows
+// its age.
 func TestMessagesAreAboutNow(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -256,7 +257,7 @@ func TestConfirmLevels(t *testing.T) {
 	s.shows("Release scout?")
 }
 
-// Five or more are never suspended by one letter, however they are meant.
+// Five or more agents are never suspended by a single letter, however they were selected.
 func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = s.m.perform(s.m.action("city.suspend"))

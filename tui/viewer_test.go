@@ -17,7 +17,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// scripted is a city whose terminals follow a script.
+// scripted is a city with terminals that follow a script.
 type scripted struct {
 	*fakeCity
 	watch func(ctx context.Context, agent string, yield func(city.Frame, error) bool)
@@ -44,7 +44,7 @@ func viewing(t *testing.T, script func(ctx context.Context, agent string, yield 
 	})
 }
 
-// seen is what the mailbox holds of the pane once everything has come to rest.
+// seen returns the pane's news in the mailbox once everything is idle.
 func seen(t *testing.T, b *feed.Mailbox) terminal.News {
 	t.Helper()
 	synctest.Wait()
@@ -160,7 +160,7 @@ func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 	})
 }
 
-// The model does not listen for an hour, as during an attach: nothing grows, nobody waits, the newest is kept.
+// The model reads nothing for an hour, as during an attach: nothing grows, no sender blocks, and the newest is kept.
 func TestMailboxNeverWaits(t *testing.T) {
 	b := feed.NewMailbox()
 	for i := range 10 * feed.MaxPending {
@@ -230,7 +230,7 @@ func TestPump(t *testing.T) {
 	})
 }
 
-// A city that comes back is found again, and no event is missed or told twice.
+// After an interruption the streams of a city continue, and no event is missed or delivered twice.
 func TestBridgeFindsTheCityAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -265,7 +265,7 @@ func TestBridgeFindsTheCityAgain(t *testing.T) {
 	})
 }
 
-// flickering breaks every stream twice before it lets it live.
+// flickering breaks every stream twice before it works.
 type flickering struct {
 	*fakeCity
 	snaps, tails int

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// attached makes the city say that n people work in an agent's terminal.
+// attached makes the city report n users in an agent's terminal.
 func attached(n int) func(*city.Agent) {
 	return func(a *city.Agent) {
 		s := *a.Session
@@ -18,7 +18,7 @@ func attached(n int) func(*city.Agent) {
 	}
 }
 
-// The city looks at its sessions with every patrol only; who has just left is not shown as a viewer until then.
+// The city checks its sessions only at each patrol. A user who has just left is not shown as a viewer until then.
 func TestTheOwnVisitDoesNotLinger(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -51,7 +51,7 @@ func TestOtherViewersStay(t *testing.T) {
 	s.shows("2 viewers") // another life
 }
 
-// A visit that ends before anything was heard of the city has nothing to take back.
+// A visit that ends before the first snapshot changes nothing.
 func TestAVisitWithoutACity(t *testing.T) {
 	s := newStage(t, Options{})
 	left(s.m, s.now, staying(s.m, "idle"))

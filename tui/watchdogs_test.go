@@ -10,7 +10,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// The cursor of Watchdogs selects whom they watch; verbs of agents are about that one, whoever is marked.
+// The cursor of Watchdogs selects the watched agent; verbs for agents act on it, regardless of marks.
 func TestWatchdogsAndTheirAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -70,7 +70,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.shows("very stale", "seen by operator")
 }
 
-// What is typed does the same; names lead to it.
+// Lines in the palette do the same, and names lead to a watchdog.
 func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -98,7 +98,7 @@ func TestWatchdogLines(t *testing.T) {
 	}
 }
 
-// Who has decided only that nothing is to be done is not said to have decided nothing yet.
+// A watchdog that has decided only to do nothing is not shown as one without a decision.
 func TestWatchdogOfNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -113,7 +113,7 @@ func TestWatchdogOfNothing(t *testing.T) {
 	s.shows("None yet.")
 }
 
-// Ages run while nothing is heard; who needs a person comes first, also among the agents.
+// Ages grow without new data. Watchdogs and agents that need attention come first.
 func TestWatchdogsInTime(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
@@ -133,7 +133,7 @@ func TestWatchdogsInTime(t *testing.T) {
 	s.shows("1 of 21")
 }
 
-// A city without watchdogs has no such panel until somebody looks for it.
+// In a city without watchdogs the panel is hidden until it gets the focus.
 func TestWatchdogsOnTheWay(t *testing.T) {
 	ring := func(s *stage) (seen []panel.ID) {
 		s.press("1")
@@ -158,7 +158,7 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 	}
 }
 
-// What the watched agent reports of others is in the details.
+// The details contain what the watched agent reports about others.
 func TestWatchdogReports(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// todaysWork is the work of the seeded city with beads of a rig, and one that was closed today.
+// todaysWork is the work of the demo city with beads of a rig, and one that was closed today.
 func todaysWork() []beads.Bead {
 	end := epoch.Add(-time.Hour)
 	return append(someWork(), beads.Bead{ID: "sh-4", Title: "paint the shop", Type: "task",
@@ -37,7 +37,7 @@ func (s *stage) work() (ids []string) {
 	return ids
 }
 
-// queries are the questions of the last messages.
+// queries returns the queries of the last messages.
 func (s *stage) queries() (all []beads.Query) {
 	for _, e := range s.out {
 		if q, ok := e.(feed.QueryBeads); ok {
@@ -47,7 +47,7 @@ func (s *stage) queries() (all []beads.Query) {
 	return all
 }
 
-// pickWork moves the cursor of Work to a bead by key.
+// pickWork moves the cursor of Work to a bead by keys.
 func (s *stage) pickWork(id string) {
 	s.t.Helper()
 	s.press("g")
@@ -60,7 +60,7 @@ func (s *stage) pickWork(id string) {
 	s.t.Fatalf("%s cannot be reached", id)
 }
 
-// Work shows what is in progress, open, blocked and closed today; runs of automations are no work.
+// Work shows beads that are in progress, open, blocked or closed today. Runs of automations are not work.
 func TestWorkIsListedByState(t *testing.T) {
 	s := worked(t)
 	if got := s.work(); !slices.Equal(got, []string{"gc-216", "gc-7", "sh-4", "gc-217", "gc-218",
@@ -100,7 +100,7 @@ func TestWorkIsFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// Only a visible panel asks, one group of questions at a time, and anew when events tell of a change.
+// Only a visible panel sends queries, one group at a time, and again when events report a change.
 func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
@@ -141,7 +141,8 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 	s.shows("cannot be read", "gc-216") // what was known stays
 }
 
-// Of much work the newest is asked for; the end of the list asks for more, and ready work tells what is blocked.
+// Of much work the newest is requested. The end of the list requests more, and the ready work shows which beads are
+// blocked.
 func TestMuchWork(t *testing.T) {
 	s := automated(t, 120, 40)
 	all := make([]beads.Bead, 0, 3000)
@@ -255,7 +256,7 @@ func TestWorkIsClosed(t *testing.T) {
 		city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
 }
 
-// The pane follows the assignee; verbs of agents are refused, and a key leads to the agent.
+// The pane follows the assignee. Verbs for agents are refused, and a key goes to the agent.
 func TestWorkLeadsToItsAgent(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-7")
@@ -287,7 +288,8 @@ func TestReadOnlyWork(t *testing.T) {
 	}
 }
 
-// A gate is no row of its own; what it blocks says so, in the list and in its details, and needs attention.
+// A gate has no row of its own. A bead that it blocks shows that, in the list and in its details, and needs
+// attention.
 func TestWorkThatAwaitsAGate(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("b")
@@ -310,7 +312,7 @@ func TestWorkThatAwaitsAGate(t *testing.T) {
 	}
 }
 
-// An agent whose work awaits a gate shows that in place of its work.
+// An agent with work that awaits a gate shows that instead of its work.
 func TestAgentThatAwaitsAGate(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

@@ -14,7 +14,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// copied opens the menu, takes what a search leaves first, and gives what went to the clipboard.
+// copied opens the menu, runs the first row that a search leaves, and returns what was sent to the clipboard.
 func (s *stage) copied(search string) string {
 	s.t.Helper()
 	s.press("y")
@@ -72,7 +72,8 @@ func TestCopyFromOtherThings(t *testing.T) {
 	}
 }
 
-// What is copied will be pasted into a terminal: no control gets there (L12). A terminal takes only so much.
+// Copied text will be pasted into a terminal, so it contains no control characters (L12). A terminal accepts only a
+// limited size.
 func TestCopiesAreSafe(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) { a.Command = "echo \x1b[201~\x03\u202erm -rf ~\nline two" })
@@ -101,7 +102,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	}
 }
 
-// Over SSH a program would fill another machine's clipboard.
+// Over SSH a clipboard program would set another machine's clipboard.
 func TestNoProgramOverSSH(t *testing.T) {
 	s := newStage(t, Options{OverSSH: true})
 	s.size(120, 40)
@@ -126,7 +127,7 @@ func TestClipSequence(t *testing.T) {
 	}
 }
 
-// A real program gets the text; without one, or where it fails, that is said.
+// A real program gets the text. If there is none, or if it fails, a message says so.
 func TestClipByProgram(t *testing.T) {
 	dir := t.TempDir()
 	got := filepath.Join(dir, "got")

@@ -9,7 +9,8 @@ import (
 	"gcity/themes"
 )
 
-// Every sign of ours has one in ASCII, of the same width; letters, and signs that are part of something broader, stay.
+// Every sign of gcity has an ASCII equivalent of the same width. Letters, and signs that are part of a wider
+// character, stay.
 func TestTypewritten(t *testing.T) {
 	g := themes.Unicode()
 	ours := g.Running + g.Suspended + g.Failed + g.Starting + g.Waiting + g.Backoff + g.Leaving +

@@ -74,7 +74,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// However a line is cut, its text stays the same, no row is too wide, and no style leaks out of one.
+// For any cut of a line, its text stays the same, no row is too wide, and no style continues after a row.
 func FuzzCells(f *testing.F) {
 	f.Add("\x1b[31mred\x1b[m 世界 é "+family, 4, 3)
 	f.Add("🏳️‍🌈\x1b[7mx\x1b[1my", 2, 1)
@@ -106,7 +106,7 @@ func FuzzCells(f *testing.F) {
 	})
 }
 
-// terminalLine is the first line that a terminal would show of some output.
+// terminalLine returns the first line that a terminal would show for some output.
 func terminalLine(raw string) string {
 	const cols, rows = 80, 24
 	s := screen.New(cols, rows, rows)

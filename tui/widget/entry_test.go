@@ -40,7 +40,7 @@ func TestEntryEdits(t *testing.T) {
 	}
 }
 
-// Only a changed text is searched for anew.
+// Only a changed text starts a new search.
 func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
 	e := NewEntry("ab")
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
 	}
 }
 
-// Reading the clipboard would start a program of the person's PATH; the terminal pastes by itself.
+// Reading the clipboard would start a program from the user's PATH; the terminal pastes by itself.
 func TestEntryRunsNothingToPaste(t *testing.T) {
 	e := NewEntry("")
 	if _, cmd := e.input.Update(tuitest.KeyPress("ctrl+v")); cmd != nil {
@@ -106,7 +106,7 @@ func TestEntryShowsWhatIsAroundTheCursor(t *testing.T) {
 	}
 }
 
-// Whatever is typed and pasted, the line is one line of visible text, and the cursor is in what is seen of it.
+// For any typed and pasted input, the entry is one line of visible text, with the cursor in its visible part.
 func FuzzEntry(f *testing.F) {
 	names := []string{"left", "right", "home", "end", "backspace", "delete", "ctrl+w", "alt+d",
 		"ctrl+u", "ctrl+k", "ctrl+left", "ctrl+right",

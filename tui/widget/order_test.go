@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Rows that come in go before the first that ranks behind them, whatever the order of the known; the known keep theirs.
+// New rows are inserted before the first row that ranks after them, for any order of the known rows, which they keep.
 func TestFreshRowsAreMerged(t *testing.T) {
 	rank := func(a, b *int) int { return *a - *b }
 	for _, c := range []struct{ known, fresh, want []int }{

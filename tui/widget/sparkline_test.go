@@ -15,8 +15,8 @@ func printing(name, life string, output uint64, at time.Time) city.Agent {
 		LastActivity: &at}}
 }
 
-// What came between two looks is spread over the time in which it can have come; a quiet time is quiet, and what was
-// before anybody looked is not known.
+// Output between two snapshots is spread over the time in which it can have been printed. A quiet time is quiet, and
+// the time before the first snapshot is unknown.
 func TestSparkLevels(t *testing.T) {
 	var p Sparklines
 	now := time.Unix(0, bucketOf(sparkEpoch)*int64(SparkStep)).Add(time.Second)
@@ -46,7 +46,7 @@ func TestSparkLevels(t *testing.T) {
 
 func levelsOf(q *pulse, now time.Time) []int { l := q.levels(now); return l[:] }
 
-// However the looks fall, no byte of the last ten minutes is lost or counted twice.
+// For any times of snapshots, no byte of the last ten minutes is lost or counted twice.
 func TestSparkKeepsEveryByte(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -74,5 +74,5 @@ func TestSparkKeepsEveryByte(t *testing.T) {
 	}
 }
 
-// sparkEpoch is a time to count from.
+// sparkEpoch is an arbitrary start time.
 var sparkEpoch = time.Date(2026, 11, 21, 10, 42, 7, 0, time.UTC)
