@@ -17,9 +17,9 @@ import (
 
 const module = "gcity"
 
-// doors says which rooms may be entered from which. A room is a folder at the top; session/* are the providers below
-// session, beads/* the stores below beads, events/* what is told of events, city/* what tests use for a city, and "main" is the top itself. It is the
-// table "Imports" of ARCHITECTURE.md, and changes with it. Each package below cli is a room of its own.
+// doors lists which packages a package may import. A key is a folder at the top of the module; session/* are the
+// packages below session, and so on, and "main" is the top itself. It is the table "Imports" of ARCHITECTURE.md, and
+// both must be changed together. Each package below cli has its own entry.
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
@@ -115,11 +115,11 @@ var doors = map[string][]string{
 	"cli/output":    {"cli/exit", "city", "describe", "events", "internal"},
 }
 
-// libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
+// libraries limits how many external modules one package of the basic ones may use; golang.org/x is not counted.
 var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "describe": 0, "topology": 1, "themes": 1, "prefs": 1, "trust": 0, "internal": 2, leaf: 0}
 
-// characters are the agents of well-known example cities. What they do is configuration, so their names have no place
-// in the program.
+// characters are the role names of well-known example cities. Roles are configuration, so the program must not contain
+// these names.
 var characters = []string{"mayor", "witness", "polecat", "deacon", "refinery"}
 
 func TestDoors(t *testing.T) {
@@ -153,7 +153,7 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// The initialisation of these packages runs in every command. go.mod replaces the last one.
+// Every command pays for the initialisation of these packages. go.mod replaces the last one.
 func TestNoCostlyImports(t *testing.T) {
 	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize", "github.com/atotto/clipboard"}
 	for _, f := range sources(t) {
@@ -165,7 +165,7 @@ func TestNoCostlyImports(t *testing.T) {
 	}
 }
 
-// A city's cast is configuration: gcity knows no role by name.
+// Roles are configuration: the program contains no role names.
 func TestNoCharacters(t *testing.T) {
 	for _, f := range sources(t) {
 		ast.Inspect(f.tree, func(n ast.Node) bool {
@@ -183,7 +183,7 @@ func TestNoCharacters(t *testing.T) {
 	}
 }
 
-// Work done before main is paid once per agent, since the holder is this same binary.
+// Work before main is done once per agent, because the holder may be the same binary.
 func TestNoInit(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, d := range f.tree.Decls {
@@ -194,7 +194,7 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// The checks above must be able to fail.
+// The checks above detect violations.
 func TestTheRulesBite(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
@@ -233,16 +233,16 @@ func TestTheRulesBite(t *testing.T) {
 	}
 }
 
-// leaf is a part of internal that needs nothing itself, and that may be used where the rest of it may not.
+// leaf is an internal package without imports of its own, which more packages may use than the rest of internal.
 const leaf = "internal/recovery"
 
-// guardRoom stands before every store and needs none of them.
+// guardRoom wraps every store and imports none of them.
 const guardRoom = "beads/guard"
 
-// outside stands for every room that does not belong to the command line.
+// outside stands for every package that does not belong to the command line.
 const outside = "outside cli"
 
-// room names the room that a folder of the module belongs to; examples are in none.
+// room returns the key in doors for a folder of the module. Examples have none.
 func room(dir string) (string, bool) {
 	if dir == leaf || dir == guardRoom || dir == "city/verb" {
 		return dir, true
@@ -276,8 +276,8 @@ func open(from, to string) bool {
 
 func own(imp string) bool { return imp == module || strings.HasPrefix(imp, module+"/") }
 
-// library is the outside module of an import, roughly: its first three elements. "" for the standard library and for
-// golang.org/x.
+// library returns the external module of an import, approximately: the first three elements. It returns "" for the
+// standard library and for golang.org/x.
 func library(imp string) string {
 	parts := strings.Split(imp, "/")
 	if !strings.Contains(parts[0], ".") || strings.HasPrefix(imp, "golang.org/x/") {
@@ -286,7 +286,7 @@ func library(imp string) string {
 	return path.Join(parts[:min(3, len(parts))]...)
 }
 
-// character finds a role's name that stands as a word of its own.
+// character returns a role name that is a separate word in a text.
 func character(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, w := range words {
@@ -317,7 +317,7 @@ func (s source) imports() []string {
 	return out
 }
 
-// sources parses every Go file of the module that is not a test.
+// sources parses every Go file of the module except tests.
 func sources(t *testing.T) []source {
 	t.Helper()
 	root, err := filepath.Abs("../..")

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// update rewrites the list of offenders; see TestBudgets.
+// update rewrites the list of exceeded budgets; see TestBudgets.
 var update = flag.Bool("update", false, "rewrite testdata/budgets.txt, downwards only")
 
 const (
@@ -24,8 +24,9 @@ const (
 `
 )
 
-// TestBudgets fails when a figure of the product code is over its budget and over the figure in the list of offenders. A
-// figure that the code is below fails, too; with -short it is only reported, so that changes made at the same time meet.
+// TestBudgets fails if a figure of the product code is over its budget and over its entry in the list. It also fails if
+// an entry is larger than necessary. With -short that is only reported, so that concurrent changes do not break each
+// other.
 func TestBudgets(t *testing.T) {
 	text, err := os.ReadFile(budgetsFile)
 	if err != nil {
@@ -61,7 +62,8 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// compareBudgets returns what is over both its budget and its entry, and the entries that are larger than they need be.
+// compareBudgets returns the figures that are over both their budgets and their entries, and the entries that are
+// larger than necessary.
 func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	for _, s := range sorted(now) {
 		if now[s] > listed[s] {
@@ -80,7 +82,7 @@ func compareBudgets(listed, now map[subject]int) (grown, shrunk []string) {
 	return grown, shrunk
 }
 
-// grownKinds names the kinds of figures whose excess over their budgets is larger in sum than the list allows.
+// grownKinds returns the kinds of figures with a total excess over their budgets that is larger than the list allows.
 func grownKinds(listed, now map[subject]int) (grown []string) {
 	excess := map[string]int{}
 	for s, figure := range now {
@@ -103,7 +105,7 @@ func grownKinds(listed, now map[subject]int) (grown []string) {
 
 func (s subject) String() string { return strings.TrimSpace(s.dir + ": " + s.kind + " " + s.name) }
 
-// line is the entry of s in the list.
+// line returns the entry of s in the list.
 func (s subject) line(figure int) string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %d", s.kind, s.name, figure)), " ")
 }
@@ -114,7 +116,7 @@ func sorted(figures map[subject]int) []subject {
 	})
 }
 
-// formatBudgets writes the list: a paragraph for each package, so that changes of two packages merge.
+// formatBudgets formats the list, with a paragraph for each package, so that changes of two packages can be merged.
 func formatBudgets(figures map[subject]int) string {
 	var b strings.Builder
 	b.WriteString(budgetsHead)
@@ -129,8 +131,8 @@ func formatBudgets(figures map[subject]int) string {
 	return b.String()
 }
 
-// parseBudgets reads the list. Of two entries for one subject the larger counts, and marks of a merge conflict are skipped:
-// "make budgets" resolves conflicts.
+// parseBudgets parses the list. If a subject has two entries, the larger one counts. Merge conflict markers are
+// skipped, because "make budgets" resolves conflicts.
 func parseBudgets(text string) (map[subject]int, error) {
 	figures := map[subject]int{}
 	dir := ""

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The files and folders that the recipes for changes name are there.
+// The files and folders that docs/changing.md names exist.
 func TestChangingNamesFiles(t *testing.T) {
 	page, err := os.ReadFile("../../docs/changing.md")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestChangingNamesFiles(t *testing.T) {
 	}
 }
 
-// filesNamed returns what stands between backquotes and is a path.
+// filesNamed returns the paths that are in backquotes.
 func filesNamed(text string) (paths []string) {
 	for _, m := range regexp.MustCompile("`([a-z][a-zA-Z0-9_./-]*)`").FindAllStringSubmatch(text, -1) {
 		if strings.Contains(m[1], "/") {

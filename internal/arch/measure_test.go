@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// budgets bounds every figure that measure takes of the product code.
+// budgets has the limit of every figure that measure returns.
 var budgets = map[string]int{
 	"files":      40,   // of a package
 	"lines":      6000, // of a package
@@ -26,7 +26,7 @@ const (
 	tabColumns = 4
 )
 
-// subject is what one figure measures. Its name is empty for a figure of a whole package.
+// subject identifies a figure. Its name is empty for a figure of a whole package.
 type subject struct{ dir, kind, name string }
 
 // measure returns every figure that is over its budget.
@@ -83,7 +83,7 @@ func measureStructs(all map[subject]int, f source, d *ast.GenDecl) {
 	}
 }
 
-// fieldCount counts names, and one for each embedded or unnamed field.
+// fieldCount counts the names of fields, and one for each embedded or unnamed field.
 func fieldCount(l *ast.FieldList) (n int) {
 	for _, field := range l.List {
 		n += max(1, len(field.Names))
@@ -91,7 +91,7 @@ func fieldCount(l *ast.FieldList) (n int) {
 	return n
 }
 
-// receiver names the type that d is a method of; "" for a function.
+// receiver returns the receiver type of a method, or "" for a function.
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""

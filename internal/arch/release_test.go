@@ -12,10 +12,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// made are the folders whose files a target of the Makefile makes, with that target.
+// made maps the folders with generated files to the targets of the Makefile that create them.
 var made = map[string]string{"build/man": "man", "build/completions": "packaging"}
 
-// A release holds what is there, or what is made for it before; and nothing of it is published from here.
+// All files of a release exist or are generated before the release, and nothing is published from here.
 func TestRelease(t *testing.T) {
 	text, err := os.ReadFile("../../.goreleaser.yaml")
 	if err != nil {
@@ -98,7 +98,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// The units of the packages are units.
+// The packaged units are valid.
 func TestPackagedUnits(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Each test and script that the security page names is there.
+// Each test and script that docs/security.md names exists.
 func TestSecurityPageNamesTests(t *testing.T) {
 	const root = "../.."
 	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A test that sleeps to wait is quick to pass and slow to blame. In a bubble of testing/synctest time may pass; anywhere else a
-// sleep says on its line what it is, if not a wait, and a loop that waits is internal/eventually's.
+// A test that sleeps to wait passes slowly and fails without a clear cause. Sleeps are allowed in a testing/synctest
+// bubble. Anywhere else a sleep has a comment on its line with the reason, and a polling loop uses internal/eventually.
 func TestNoTestSleeps(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -45,7 +45,7 @@ func TestNoTestSleeps(t *testing.T) {
 	}
 }
 
-// sleeps are the lines of a test file that may not be as they are.
+// sleeps returns the lines of a test file with a forbidden sleep.
 func sleeps(text string) (lines []int) {
 	if strings.Contains(text, `"testing/synctest"`) {
 		return nil

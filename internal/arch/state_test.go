@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// openers are the functions that open, make, move or remove files by their path and may follow a link in a .gc or .beads
-// that somebody shipped. What is in there is opened by package disk; see internal/disk/state.go.
+// openers lists the functions that open, create, move or remove files by path and may follow a link in a .gc or .beads
+// from a repository. Package disk opens the files there; see internal/disk/state.go.
 var openers = map[string][]string{
 	"os": {"Open", "OpenFile", "Create", "CreateTemp", "ReadFile", "WriteFile", "Mkdir", "MkdirAll", "MkdirTemp",
 		"Rename", "Remove", "RemoveAll", "Symlink", "Link", "Chmod", "Chown", "Truncate", "CopyFS"},
@@ -22,7 +22,7 @@ var openers = map[string][]string{
 	"gopkg.in/natefinch/lumberjack.v2": {"Logger"},
 }
 
-// byPath are the files, or folders with a final slash, that may call openers, and why.
+// byPath lists the files, or folders with a final slash, that may call openers, with the reason.
 var byPath = map[string]string{
 	"internal/disk/":                 "it is the way",
 	"internal/proc/":                 "/proc, and locks that are opened without following links",
@@ -71,7 +71,7 @@ var byPath = map[string]string{
 	"tui/feed/save.go":               "a file that the user names",
 }
 
-// Files of .gc and .beads are opened by package disk alone, which follows no link and waits for no pipe.
+// Only package disk opens files of .gc and .beads. It follows no link and does not block on a pipe.
 func TestStateIsOpenedByDisk(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range sources(t) {
@@ -111,7 +111,7 @@ func f() { os.ReadFile("a"); sys.Open("b", 0, 0); disk.ReadFile("c"); disk.Write
 	}
 }
 
-// opened finds the uses of openers in a file.
+// opened returns the uses of openers in a file.
 func opened(tree *ast.File) (found []*ast.SelectorExpr) {
 	by := map[string][]string{} // by the name that the import has here
 	for _, i := range tree.Imports {

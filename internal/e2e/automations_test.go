@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestEveryEventOnce kills the controller again and again while events come that an automation deals with: each is
-// dealt with by exactly one run, whatever moment the controller was killed in; and a pool follows the work that it
-// makes.
+// TestEveryEventOnce kills the controller repeatedly while events arrive that an automation handles. Each event is
+// handled by exactly one run, whenever the controller was killed. A pool follows the work that the automation creates.
 func TestEveryEventOnce(t *testing.T) {
 	c := newTown(t, 0, "")
 	whole := "[workspace]\nname = \"deals\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +
@@ -75,13 +74,13 @@ func TestEveryEventOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// automation writes the file of one.
+// automation writes the file of an automation.
 func (c *town) automation(name, text string) {
 	c.t.Helper()
 	c.automationIn(filepath.Join(".gc", "formulas"), name, text)
 }
 
-// automationIn writes the file of one below a folder of formulas.
+// automationIn writes the file of an automation below a folder of formulas.
 func (c *town) automationIn(folder, name, text string) {
 	c.t.Helper()
 	dir := filepath.Join(folder, "automations", name)

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// BenchmarkStart is W1: from the start of the program until every agent lives. Aim: four times the floor.
+// BenchmarkStart is W1: from the start of the program until every agent runs. Target: four times the floor.
 func BenchmarkStart(b *testing.B) {
 	for _, n := range []int{100, 500, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -37,7 +37,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// floorStart is how long the same agents take with nothing but fork and exec, as many at once as there are cores.
+// floorStart returns the time for starting the same agents with only fork and exec, with as many processes at a time as
+// there are cores.
 func floorStart(b *testing.B, n int) time.Duration {
 	c := newTown(b, 0, "")
 	begun := time.Now()
@@ -59,7 +60,7 @@ func floorStart(b *testing.B, n int) time.Duration {
 	return took
 }
 
-// spawn starts an agent the plain way and ends it with the benchmark.
+// spawn starts an agent with a plain exec and kills it at the end of the benchmark.
 func (c *town) spawn(name string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-c", c.line(name, ""))
 	if err := cmd.Start(); err != nil {
@@ -70,8 +71,8 @@ func (c *town) spawn(name string) *exec.Cmd {
 	return cmd
 }
 
-// BenchmarkReplace is W2: from kill -9 of an agent to its successor's first act. Aim: 5 ms in the median, 15 ms at
-// the 99th of a hundred. The patrol is 30 s: no patrol takes part.
+// BenchmarkReplace is W2: from kill -9 of an agent until its replacement runs. Target: 5 ms in the median, 15 ms at the
+// 99th of a hundred. The patrol interval of 30 s excludes any effect of patrols.
 func BenchmarkReplace(b *testing.B) {
 	const n = 100
 	c := newTown(b, n, "")
@@ -96,7 +97,7 @@ func BenchmarkReplace(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// floorReplace waits for a child of its own and starts the next one.
+// floorReplace waits for a child process and starts the next one.
 func floorReplace(b *testing.B, n int) []time.Duration {
 	c := newTown(b, 0, "")
 	cmd := c.spawn("floor")
@@ -114,8 +115,8 @@ func floorReplace(b *testing.B, n int) []time.Duration {
 	return took
 }
 
-// BenchmarkIdle is W3, and memory: a city where nothing happens. Aim at a patrol a second: no fork, 0.1 CPU seconds a
-// minute with 100 agents and 0.4 with 500; holders of at most 1.3 MB.
+// BenchmarkIdle is W3, and memory: a city in which nothing happens. Targets with one patrol per second: no fork, 0.1
+// CPU seconds per minute with 100 agents and 0.4 with 500; holders of at most 1.3 MB.
 func BenchmarkIdle(b *testing.B) {
 	const watch = 20 * time.Second
 	for _, c := range []struct {
@@ -155,7 +156,7 @@ func (c *town) reportMemory(b *testing.B) {
 	b.ReportMetric(float64(holders)/float64(max(1, n))/1024, "MB/holder")
 }
 
-// BenchmarkStatus is W5: the status command as a whole process, and the socket's answer. Aims: 25 ms and 15 ms.
+// BenchmarkStatus is W5: the status command as a whole process, and the socket's answer. Targets: 25 ms and 15 ms.
 func BenchmarkStatus(b *testing.B) {
 	const n = 500
 	c := newTown(b, n, "")
@@ -199,8 +200,8 @@ func (c *town) firstByte() time.Duration {
 	return time.Since(begun)
 }
 
-// BenchmarkReload is W5's other half: one of 500 agents is edited; from the save to the new process. Aim: 150 ms
-// beyond the 200 ms for which a file must be left alone.
+// BenchmarkReload is the other half of W5: one of 500 agents is edited. It measures from the save to the new process.
+// Target: 150 ms, without the 200 ms for which a file must be unchanged.
 func BenchmarkReload(b *testing.B) {
 	const n = 500
 	c := newTown(b, n, "")

@@ -11,10 +11,10 @@ import (
 	"gcity/city"
 )
 
-// hurried are the times of the example chain as a test can wait for them.
+// hurried shortens the intervals of the example chain for the test.
 var hurried = strings.NewReplacer(`"10s"`, `"500ms"`, `"15s"`, `"4s"`, `"40s"`, `"8s"`)
 
-// exampleChain is the chain of examples, in a hurry.
+// exampleChain returns the chain example with short intervals.
 func exampleChain(t *testing.T) *town {
 	t.Helper()
 	c := newTown(t, 0, "")
@@ -40,7 +40,7 @@ func exampleChain(t *testing.T) *town {
 	return c
 }
 
-// link is the first link of the chain.
+// link returns the first watchdog of the chain.
 func (c *town) link() *city.Watchdog {
 	cl, err := client.Dial(c.socket())
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *town) link() *city.Watchdog {
 	return &city.Watchdog{}
 }
 
-// decided reports whether the watchdog of the chain has decided something, by somebody.
+// decided reports whether the chain's watchdog has decided something, and by whom.
 func (c *town) decided(what city.Remedy, by string) bool {
 	for _, j := range c.link().Recent {
 		if j.Decision == what && j.By == by {
@@ -67,9 +67,9 @@ func (c *town) decided(what city.Remedy, by string) bool {
 	return false
 }
 
-// TestExampleChain does to the example chain what its README says, and sees what that says: who dozes while mail
-// waits is nudged and reads it, who dozes is woken, whoever is killed lives again, and a witness that is stopped
-// hears of it.
+// TestExampleChain does what the README of the example chain suggests, and checks the effects. An agent that dozes
+// while mail waits is nudged and reads it. An agent that dozes is woken. A killed agent restarts. A stopped witness is
+// nudged.
 func TestExampleChain(t *testing.T) {
 	c := exampleChain(t)
 	c.run()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestOneOfManyClaims: processes that claim the same work at once, while others change it, have it one each.
+// TestOneOfManyClaims checks that concurrent processes that claim the same work, while others change it, each get
+// different work.
 func TestOneOfManyClaims(t *testing.T) {
 	const people = 4
 	c := newTown(t, 0, "")

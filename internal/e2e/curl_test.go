@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestCurl: what people type at the supervisor's port, against a real supervisor of two cities.
+// TestCurl runs the documented curl commands against a real supervisor of two cities.
 func TestCurl(t *testing.T) {
 	curl, err := exec.LookPath("curl")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestAHundredDueAtOnce makes a hundred automations due in the same moment: never more than eight go at once, all
-// of them go, and who went is not before who waits, though it is due again (A13, Q4).
+// TestAHundredDueAtOnce makes a hundred automations due at the same time: at most eight run at once, all of them run,
+// and an automation that is due again does not run before one that still waits (A13, Q4).
 func TestAHundredDueAtOnce(t *testing.T) {
 	const n, most = 100, 8
 	c := newTown(t, 0, "")
@@ -58,8 +58,8 @@ func TestAHundredDueAtOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestOneHungCondition lets one of a hundred checks hang, and one run take as long as it likes: the others are
-// checked and go, and the long one goes once however often its check would succeed meanwhile (A1, A5).
+// TestOneHungCondition makes one of a hundred checks hang, and one run take very long. The other checks run and their
+// automations start. The long run starts only once, however often its check succeeds meanwhile (A1, A5).
 func TestOneHungCondition(t *testing.T) {
 	const n = 100
 	c := newTown(t, 0, "")
@@ -95,8 +95,8 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// TestWispsGo removes what automations made once it has been closed for long enough, and nothing else; nor does a
-// cooldown begin anew when the records of its runs are removed too (A7).
+// TestWispsGo checks that wisps are removed some time after they are closed, and nothing else. A cooldown does not
+// restart when the records of its runs are removed, too (A7).
 func TestWispsGo(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nwisp_gc_interval = \"200ms\"\nwisp_ttl = \"1s\"\n")
@@ -166,7 +166,7 @@ func TestWispsGo(t *testing.T) {
 
 type beadsView struct{ Items []struct{ ID string } }
 
-// steps are the ids of the beads below one.
+// steps returns the IDs of the children of a bead.
 func (c *town) steps(root string) (ids []string) {
 	var list beadsView
 	c.ask("beads?parent="+root, &list)
@@ -176,7 +176,7 @@ func (c *town) steps(root string) (ids []string) {
 	return ids
 }
 
-// known says whether the running city knows a bead.
+// known reports whether the running city has a bead.
 func (c *town) known(id string) bool {
 	var b struct{ ID, Code string }
 	c.ask("bead/"+id, &b)
@@ -186,7 +186,7 @@ func (c *town) known(id string) bool {
 	return b.ID == id
 }
 
-// formula writes one of two steps into a folder of formulas, "" = the city's.
+// formula writes a formula of two steps into a folder of formulas, "" = the city's.
 func (c *town) formula(folder, name string) {
 	c.t.Helper()
 	if folder == "" {
@@ -198,7 +198,7 @@ func (c *town) formula(folder, name string) {
 	c.put(filepath.Join(folder, name+".formula.toml"), fmt.Sprintf("formula = %q\n[[steps]]\nid = \"a\"\ntitle = \"Do it\"\n[[steps]]\nid = \"b\"\ntitle = \"Check it\"\n", name))
 }
 
-// files is how many files a folder of the city has.
+// files returns the number of files in a folder of the city.
 func (c *town) files(name string) int {
 	c.t.Helper()
 	all, err := os.ReadDir(filepath.Join(c.dir, name))
@@ -208,7 +208,7 @@ func (c *town) files(name string) int {
 	return len(all)
 }
 
-// words are what a file of the city has in it; none if there is no such file.
+// words returns the words in a file of the city, or none if the file does not exist.
 func (c *town) words(name string) []string {
 	c.t.Helper()
 	data, err := os.ReadFile(filepath.Join(c.dir, name))
@@ -227,7 +227,7 @@ func (c *town) alive(pid string) bool {
 	return lives(n) && syscall.Kill(n, 0) == nil
 }
 
-// patrols waits until so many of them have begun and ended.
+// patrols waits for a number of complete patrols.
 func (c *town) patrols(n int) {
 	c.t.Helper()
 	c.until("the controller answers", c.answers)
@@ -235,7 +235,7 @@ func (c *town) patrols(n int) {
 	c.until("patrols", func() bool { return c.patrolled() > before+n }) // one may be under way
 }
 
-// patrolled counts the patrols of the controller that runs.
+// patrolled returns the number of patrols of the running controller.
 func (c *town) patrolled() (n int) {
 	c.t.Helper()
 	answer, err := c.client().Get("http://city/metrics")

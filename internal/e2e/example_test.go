@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// passing is what the test adds to the town of examples: its agents are quick and tell of their birth, as many as
-// they are to the end, and nobody orders by itself.
+// passing is the test's additional configuration for examples/town: the agents are quick and report their start, their
+// number is fixed, and no orders are created automatically.
 const passing = `
 [automations]
 skip = ["orders"]
@@ -26,7 +26,7 @@ name = "hand"
 pool = { min = 2, max = 2 }
 `
 
-// exampleTown is the town of examples, with further configuration.
+// exampleTown returns examples/town with further configuration.
 func exampleTown(t *testing.T, more string) *town {
 	t.Helper()
 	c := newTown(t, 0, "")
@@ -44,9 +44,9 @@ func exampleTown(t *testing.T, more string) *town {
 	return c
 }
 
-// TestWorkIsPassedOn gives orders to the steward of the example town and kills its controller while a hand is at
-// one: by hook, sling and mail alone each comes to its rig, to a hand, to the joiner and back, with nobody to
-// command them, and once. The next controller finds all agents, and no other is born.
+// TestWorkIsPassedOn gives orders to the steward of the example town, and kills the controller while a hand works on
+// one. Only through hook, sling and mail, each order reaches its rig, a hand, the joiner and the steward again, exactly
+// once. The next controller adopts all agents, and no other agent starts.
 func TestWorkIsPassedOn(t *testing.T) {
 	const staff = 8
 	c := exampleTown(t, passing)
@@ -104,7 +104,7 @@ func TestWorkIsPassedOn(t *testing.T) {
 
 type workView struct{ ID, Title, Assignee string }
 
-// beads are those that "bead list" shows.
+// beads returns the beads that "bead list" shows.
 func (c *town) beads(args ...string) []workView {
 	c.t.Helper()
 	var list struct{ Items []workView }
@@ -114,12 +114,12 @@ func (c *town) beads(args ...string) []workView {
 	return list.Items
 }
 
-// held is what is in the hands of agents whose names begin so.
+// held returns the work that is assigned to agents whose names begin with prefix.
 func (c *town) held(prefix string) []workView {
 	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
 }
 
-// ledger is what a rig of the example town has delivered: lines of an id, what it was, and by whom.
+// ledger returns the deliveries of a rig of the example town: lines of an ID, a title, and an agent.
 func (c *town) ledger(rig string) (titles []string) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, "rigs", rig, "ledger.txt"))

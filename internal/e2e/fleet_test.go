@@ -24,7 +24,7 @@ type land struct {
 	ctl   *exec.Cmd
 }
 
-// newLand makes towns of two agents each, all registered.
+// newLand creates towns of two agents each, all registered.
 func newLand(t *testing.T, n int) *land {
 	t.Helper()
 	l := &land{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home")}
@@ -63,7 +63,7 @@ func (l *land) city(c *town, i int) string {
 	return text
 }
 
-// put replaces a file of the home.
+// put replaces a file of the supervisor's home.
 func (l *land) put(name, text string) {
 	l.t.Helper()
 	path := filepath.Join(l.home, name)
@@ -75,7 +75,7 @@ func (l *land) put(name, text string) {
 	}
 }
 
-// registry writes which towns are registered, by hand.
+// registry writes the registry by hand.
 func (l *land) registry(towns ...*town) {
 	l.t.Helper()
 	var text strings.Builder
@@ -130,7 +130,7 @@ type cityView struct {
 	Running                   bool
 }
 
-// is gives how a town is.
+// is returns the state of a town.
 func (l *land) is(c *town) (v cityView) {
 	l.t.Helper()
 	cmd := exec.Command(l.bin, "cities", "--json")
@@ -159,7 +159,7 @@ func (l *land) until(c *town, status, why string) {
 	})
 }
 
-// run waits until towns run, each with the agents that it has had from its beginning.
+// run waits until towns run, with the agents that they had at the beginning.
 func (l *land) run(towns ...*town) {
 	l.t.Helper()
 	for _, c := range towns {
@@ -182,7 +182,7 @@ func (l *land) run(towns ...*town) {
 	}
 }
 
-// same: nobody of a town was born again, and who lives is who was born.
+// same checks that no agent of a town was started again, and that the same processes run.
 func (l *land) same(c *town) {
 	l.t.Helper()
 	for len(c.births) > 0 {

@@ -479,7 +479,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// over gives a client that speaks over a unix socket.
+// over returns a client for a unix socket.
 func over(socket string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
@@ -489,7 +489,7 @@ func over(socket string) *http.Client {
 	}}
 }
 
-// A client of Gas City's API finds every request that it knows, on the socket of a real city and on its TCP port.
+// A client of Gas City's API can use every request, on the socket of a real city and on its TCP port.
 func TestDashboardOfOneCity(t *testing.T) {
 	for _, place := range []string{"socket", "tcp"} {
 		t.Run(place, func(t *testing.T) {
@@ -526,7 +526,8 @@ func (c *town) secret(file string, port int) (token string) {
 	return token
 }
 
-// The same client finds everything below /v0/city/NAME of a real supervisor, and all cities in its lists and streams.
+// The same client can use everything below /v0/city/NAME of a real supervisor, with all cities in its lists and
+// streams.
 func TestDashboardOfManyCities(t *testing.T) {
 	l := newLand(t, 2)
 	names := []string{"bright-lights", "dark-alleys"}
@@ -571,7 +572,7 @@ func (d *dashboard) firstID(path string) string {
 	return ""
 }
 
-// followsAll resumes the stream of all cities after every frame, and compares what comes with the logs.
+// followsAll resumes the stream of all cities after every frame, and compares the received events with the logs.
 func (d *dashboard) followsAll(names []string) {
 	d.t.Helper()
 	all := "/v0/events/stream?"

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// standing is what a hand-over must not change.
+// standing is the state of an agent that a hand-over must not change.
 type standing struct {
 	Name, State, Reason string
 	Until               *time.Time

@@ -12,9 +12,9 @@ import (
 
 var outputFor = flag.Duration("output", time.Minute, "how long BenchmarkOutput lets its agents print")
 
-// BenchmarkOutput measures the memory of the controller while 50 agents print 200 lines a second each and a client
-// peeks at one of them every second. It reports the median PSS of the first and of the last tenth of the time, and
-// the maximum. Aim: level.
+// BenchmarkOutput measures the memory of the controller while 50 agents print 200 lines per second each and a client
+// peeks at one of them every second. It reports the median PSS of the first and of the last tenth of the time, and the
+// maximum. Target: constant.
 func BenchmarkOutput(b *testing.B) {
 	const n = 50
 	noise := filepath.Join(b.TempDir(), "noise")

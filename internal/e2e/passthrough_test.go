@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// hostile is a line for a shell that writes the clipboard, asks for the title and for a setting, prints, and asks
-// for the answerback, between two words.
+// hostile is a shell line that, between two words, writes the clipboard, requests the title and a setting, prints, and
+// requests the answerback.
 const hostile = `printf '<be\033]52;c;aGFja2Vk\007\033[21t\033P$qm\033\\\033[5i\005gin>\n'` + "\r"
 
-// forbidden returns what of the hostile line has reached the viewer.
+// forbidden returns the parts of the hostile line that have reached the viewer.
 func (v *viewer) forbidden() (found []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -23,9 +23,8 @@ func (v *viewer) forbidden() (found []string) {
 	return found
 }
 
-// What an agent prints draws on the terminal of whoever attaches and does nothing else: through the controller and
-// without one, in tmux, and in a control room that has joined. --raw passes it all, [session] passthrough what it
-// lists.
+// The output of an agent can only draw on an attached terminal: through the controller and without one, in tmux, and in
+// a control room that joined. --raw passes everything, [session] passthrough passes what it lists.
 func TestAttachIsFiltered(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
@@ -82,7 +81,7 @@ func TestAttachIsFiltered(t *testing.T) {
 	c.nothingLeft()
 }
 
-// Programs that draw whole screens, and ask the terminal what it can, work in an attach.
+// Full-screen programs that query the terminal work in an attached terminal.
 func TestRealProgramsInAnAttach(t *testing.T) {
 	lines := map[string]string{
 		"less": "exec less city.toml", "top": "exec top -d 1", "vim": "exec vim -u NONE city.toml", "fish": "exec fish --no-config",

@@ -12,8 +12,8 @@ import (
 	"gcity/internal/screen"
 )
 
-// prefer writes the preferences of the person at the town's terminals, who has a home of their own, and says where
-// that is.
+// prefer writes the preferences of the user at the town's terminals, in a separate home folder, and returns that
+// folder.
 func (c *town) prefer(text string) (home string) {
 	c.t.Helper()
 	if c.person == nil {
@@ -29,8 +29,7 @@ func (c *town) prefer(text string) (home string) {
 	return home
 }
 
-// What a person prefers counts in a real control room and in a real attach, from the first frame on and when it
-// changes.
+// A user's preferences apply in a real control room and in a real attach, from the first frame on and after a change.
 func TestAPersonsPreferences(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"shell": "exec sh -i"})
@@ -63,7 +62,7 @@ func TestAPersonsPreferences(t *testing.T) {
 	}
 }
 
-// A hosting room that loses its terminal does with the city what the person wants.
+// If a hosting control room loses its terminal, it does with the city what the user's preferences say.
 func TestHangup(t *testing.T) {
 	for name, runs := range map[string]struct{ controller, agents bool }{"stop": {false, false}, "leave": {false, true}, "headless": {true, true}} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +84,7 @@ func TestHangup(t *testing.T) {
 	}
 }
 
-// shows waits until the terminal shows a text, wherever it came from.
+// shows waits until the terminal shows a text.
 func (v *viewer) shows(text string) {
 	v.c.t.Helper()
 	v.c.until("the terminal shows "+text, func() bool {

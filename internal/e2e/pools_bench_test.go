@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkPoolOf1000 is one pool from nothing to a thousand members and back: until all run, and from the drain's
-// end until no process is left.
+// BenchmarkPoolOf1000 scales a pool from nothing to a thousand members and back: until all run, and from the end of the
+// drain until no process is left.
 func BenchmarkPoolOf1000(b *testing.B) {
 	for range b.N {
 		c := newTown(b, 0, "")
@@ -27,8 +27,8 @@ func BenchmarkPoolOf1000(b *testing.B) {
 	}
 }
 
-// BenchmarkHungCheck is fifty pools of which one's check hangs and one's floods: how long the others take to
-// follow theirs beyond the patrol, and how old the loop ever got.
+// BenchmarkHungCheck has fifty pools; one check hangs and one prints without end. It measures how long the others take
+// to get their size, without the patrol interval, and the longest time without a pass of the loop.
 func BenchmarkHungCheck(b *testing.B) {
 	const n, patrol = 50, 300 * time.Millisecond
 	c := newTown(b, 0, "")

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestOneCheckDelaysNobody keeps fifty pools of which one's check hangs and one's floods: the others follow theirs
-// while those two are still at it, and the loop goes on turning (A1, A3).
+// TestOneCheckDelaysNobody has fifty pools; one check hangs and one prints without end. The others get their size
+// meanwhile, and the loop continues (A1, A3).
 func TestOneCheckDelaysNobody(t *testing.T) {
 	const n = 50
 	c := newTown(t, 0, "")
@@ -66,8 +66,9 @@ func TestOneCheckDelaysNobody(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainOutlivesTheController drains a member, kills the controller, and holds the next one to the same drain:
-// the same process, told by its own session; lifted when the pool grows again; ended at its deadline otherwise.
+// TestDrainOutlivesTheController drains a member, kills the controller, and checks that the next one continues the
+// drain: the process is the same, its session has the mark, the drain is cancelled when the pool grows again, and
+// otherwise ends at its deadline.
 func TestDrainOutlivesTheController(t *testing.T) {
 	c := newTown(t, 0, "")
 	told := `while ! gc agent drain-check; do sleep 0.05; done; echo told >told.$GC_AGENT; while gc agent drain-check; do sleep 0.05; done; ` +
@@ -105,7 +106,7 @@ func TestDrainOutlivesTheController(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainEnds lets one member acknowledge its drain and another not.
+// TestDrainEnds checks a member that acknowledges its drain, and one that does not.
 func TestDrainEnds(t *testing.T) {
 	c := newTown(t, 0, "")
 	const answers = "while ! gc agent drain-check; do sleep 0.05; done; gc agent drain-ack; exec sleep 100000"
@@ -131,7 +132,7 @@ func TestDrainEnds(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAThousandMembers starts a pool of a thousand, lets it settle, and scales it to nothing (Q5).
+// TestAThousandMembers starts a pool of a thousand members, waits until all run, and scales it to zero (Q5).
 func TestAThousandMembers(t *testing.T) {
 	const n = 1000
 	if testing.Short() {
@@ -185,7 +186,7 @@ func (c *town) byName() map[string]agentView {
 	return out
 }
 
-// snapshotView is what the socket tells of the city.
+// snapshotView is the part of the city's snapshot that the tests use.
 type snapshotView struct {
 	Patrol struct{ Last time.Time }
 	Pools  []poolView
@@ -198,7 +199,7 @@ type poolView struct {
 	Check         struct{ Running *time.Time }
 }
 
-// snapshot asks a running city; empty while none answers.
+// snapshot requests the snapshot of the running city; it is empty if no controller answers.
 func (c *town) snapshot() (s snapshotView) {
 	c.ask("snapshot", &s)
 	return s
@@ -210,7 +211,7 @@ func (c *town) pools() []poolView {
 	return list.Items
 }
 
-// ask gets a document from the city's socket; nothing while none answers.
+// ask requests a document from the city's socket. It changes nothing if no controller answers.
 func (c *town) ask(what string, into any) {
 	answer, err := c.client().Get("http://city/v0/" + what)
 	if err != nil {
@@ -222,7 +223,7 @@ func (c *town) ask(what string, into any) {
 	}
 }
 
-// client asks the city's socket.
+// client returns a client for the city's socket.
 func (c *town) client() *http.Client {
 	socket := filepath.Join(c.dir, ".gc", "controller.sock")
 	return &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,

@@ -20,17 +20,16 @@ func elsewhere(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
-// The kill loop with agents that the terminals built in do not hold (C1, L10, L11): the next controller finds them
-// all.
+// The kill loop with agents of other providers (C1, L10, L11): the next controller finds all of them.
 func TestKillLoopElsewhere(t *testing.T) {
 	elsewhere(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
 
-// Agents that do not want to go are gone all the same (P3, P4).
+// Agents that ignore signals are stopped nevertheless (P3, P4).
 func TestNothingIsLeftElsewhere(t *testing.T) { elsewhere(t, nothingIsLeft) }
 
-// A crash loop ends in quarantine, is told once, and a release lets it begin anew; the other agent does not notice
-// (P2).
+// A crash loop ends in quarantine and is reported once, and a release starts the agent again. The other agent is not
+// affected (P2).
 func TestCrashLoopElsewhere(t *testing.T) { elsewhere(t, crashLoop) }
 
 func crashLoop(t *testing.T) {
@@ -56,8 +55,8 @@ func crashLoop(t *testing.T) {
 	c.nothingLeft()
 }
 
-// BenchmarkForks counts the processes that a patrol of 100 agents at rest costs. Aim: none with the providers
-// built in, one with tmux.
+// BenchmarkForks counts the new processes per patrol of 100 idle agents. Target: none with the built-in providers, one
+// with tmux.
 func BenchmarkForks(b *testing.B) {
 	for _, provider := range []string{"pty", "subprocess", "tmux"} {
 		b.Run(provider, func(b *testing.B) {

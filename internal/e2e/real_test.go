@@ -13,7 +13,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// TestRealPrograms runs programs that people use: they are looked at, typed into, attached to and left, and live on.
+// TestRealPrograms runs real interactive programs: they can be peeked at, typed into, attached to and detached from,
+// and continue to run.
 func TestRealPrograms(t *testing.T) {
 	for _, p := range []string{"bash", "bc", "vi"} {
 		if _, err := exec.LookPath(p); err != nil {
@@ -76,7 +77,7 @@ func (c *town) sees(agent, text string) {
 	})
 }
 
-// viewer is a person at a terminal who has attached.
+// viewer is a user's terminal with an attached agent.
 type viewer struct {
 	c    *town
 	cmd  *exec.Cmd
@@ -89,8 +90,7 @@ type viewer struct {
 
 func (c *town) attach(agent string) *viewer { return c.terminal("agent", "attach", agent) }
 
-// terminal is a person at a terminal of 100x30 who runs a command line, with what of the environment the town has
-// for that.
+// terminal runs a command line in a user's terminal of 100x30, with the town's environment.
 func (c *town) terminal(args ...string) *viewer {
 	c.t.Helper()
 	if c.person == nil {

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// An attach outlives the controller that it came through: it has the terminal again by itself, the same agent is
-// at the other end, and what is typed reaches it. Where there is nothing to attach to any more it ends with a
-// sentence, and no line of Go's (L11).
+// An attached terminal outlives its controller: it reconnects automatically to the same agent, and typed text reaches
+// the agent. If the agent is gone, the command ends with a message and not with a Go error (L11).
 func TestAttachOutlivesTheController(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"shell": "echo shell $$ >births; exec sh -i"})

@@ -16,7 +16,7 @@ import (
 var recordKills = flag.Int("record-kills", 20, "how often TestEverythingIsRecordedOnce kills the controller")
 
 // TestEverythingIsRecordedOnce kills the controller at random moments while agents crash, exit, stop and restart and
-// automations run. Afterwards the log has one end of each life, and one beginning and one end of each run.
+// automations run. Afterwards the log has one end of each session, and one start and one end of each run.
 func TestEverythingIsRecordedOnce(t *testing.T) {
 	n := *recordKills
 	if testing.Short() {
@@ -106,7 +106,7 @@ func (c *town) recorded() (all []logLine) {
 	return all
 }
 
-// firesAfter reports whether a controller that began after so many lines of the log has begun a run of its own.
+// firesAfter reports whether a controller that started after this many lines of the log has started a run.
 func (c *town) firesAfter(lines int) bool {
 	began := false
 	for _, e := range c.recorded()[lines:] {
@@ -118,7 +118,7 @@ func (c *town) firesAfter(lines int) bool {
 	return false
 }
 
-// livesAreRecorded holds the log against what the agents wrote of their lives.
+// livesAreRecorded compares the log with what the agents recorded about their processes.
 func (c *town) livesAreRecorded(log []logLine) {
 	c.t.Helper()
 	ends := map[string][]logLine{}
@@ -154,7 +154,7 @@ func newest(log []logLine, agent string) []logLine {
 	return log[max(0, len(log)-12):]
 }
 
-// runsAreRecorded holds the log against the records of runs.
+// runsAreRecorded compares the log with the records of runs.
 func (c *town) runsAreRecorded(log []logLine) {
 	c.t.Helper()
 	fired, ended := map[string]int{}, map[string]int{}

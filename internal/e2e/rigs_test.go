@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestARigsOwnAutomations gives a city and its rig automations of the same names: each has its own place, run,
-// cooldown and store, and a pool that is named in the rig is the rig's.
+// TestARigsOwnAutomations gives a city and its rig automations with the same names: each has its own folder, run,
+// cooldown and store, and a pool that the rig's automation names is the rig's.
 func TestARigsOwnAutomations(t *testing.T) {
 	c := newTown(t, 0, "")
 	if err := os.MkdirAll(filepath.Join(c.dir, "demo", "own"), 0o755); err != nil {
@@ -56,9 +56,8 @@ func TestARigsOwnAutomations(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAutomationsAreChangedFromOutside writes and rewrites what city.toml says about automations while they are
-// there: what is skipped is off, what is overridden has another gate, and a run that is over max_timeout ends with
-// all it has begun (A2).
+// TestAutomationsAreChangedFromOutside edits [automations] in city.toml: a skipped automation is off, an overridden one
+// has another gate, and a run over max_timeout is killed with all its processes (A2).
 func TestAutomationsAreChangedFromOutside(t *testing.T) {
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
 	c := newTown(t, 0, "")
@@ -108,7 +107,7 @@ func TestAutomationsAreChangedFromOutside(t *testing.T) {
 
 type automationView struct{ Name, State, Gate, Reason string }
 
-// automations asks a running city; none while none answers.
+// automations requests the automations of the running city; none if no controller answers.
 func (c *town) automations() map[string]automationView {
 	var list struct{ Items []automationView }
 	c.ask("automations", &list)
@@ -119,7 +118,7 @@ func (c *town) automations() map[string]automationView {
 	return out
 }
 
-// idle waits until automations are there and no run of them goes.
+// idle waits until automations exist and none of them is running.
 func (c *town) idle(names ...string) {
 	c.t.Helper()
 	for _, name := range names {

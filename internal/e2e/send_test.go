@@ -9,8 +9,8 @@ import (
 	"gcity/city"
 )
 
-// A text that is sent while somebody has half a line typed waits for the Enter, is typed once, and can be taken
-// back before.
+// A text that is sent while a user has typed half a line waits for the Enter, is typed once, and can be removed from
+// the queue before that.
 func TestTextWaitsForADraft(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"echo": `echo up; while read -r line; do echo "got <$line>"; done`})

@@ -16,9 +16,9 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestStoreLockedByAnother: another process takes the lock of the city's work and keeps it (S11). The agents
-// notice nothing, status and the list of automations say what is wrong, nothing that was due is lost, and all
-// heals when the lock is let go.
+// TestStoreLockedByAnother holds the lock of the city's store in another process (S11). The agents are not affected,
+// status and the list of automations show the reason, nothing that was due is lost, and everything works again when the
+// lock is released.
 func TestStoreLockedByAnother(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"bench\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\nmax_restarts = 0\n" +
@@ -72,7 +72,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 	c.nothingLeft()
 }
 
-// lock takes the lock of a database, as a process would that hangs in the middle of a change.
+// lock takes the lock of a database, like a process that hangs in the middle of a change.
 func lock(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")
@@ -91,7 +91,7 @@ func lock(t *testing.T, path string) (unlock func()) {
 	}
 }
 
-// post gives the city's socket a document, and says what it answers.
+// post sends a document to the city's socket, and returns the answer.
 func (c *town) post(what, body string) (code int, says string) {
 	socket := filepath.Join(c.dir, ".gc", "controller.sock")
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true,

@@ -28,11 +28,11 @@ var (
 	seed  = flag.Uint64("seed", 0, "of the random moments; 0 = by the clock")
 )
 
-// TestKillLoop kills the controller at random moments, the first wave of starts included: afterwards every agent was
-// born exactly once and its first process is the one that lives (C1, L11); a stop leaves nothing (L10).
+// TestKillLoop kills the controller at random moments, also during the first starts. Afterwards every agent was started
+// exactly once and its first process is still running (C1, L11). A stop leaves no process (L10).
 func TestKillLoop(t *testing.T) { killLoop(t, 20, *kills) }
 
-// killLoop kills the controller of n agents so many times.
+// killLoop kills the controller of n agents a number of times.
 func killLoop(t *testing.T, n, kills int) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
@@ -72,8 +72,8 @@ func killLoop(t *testing.T, n, kills int) {
 	c.nothingLeft()
 }
 
-// TestHoldersDie kills the holders of agents that ignore hangups: only they restart, at once, and not as a crash of
-// their own (P5, P6).
+// TestHoldersDie kills the holders of agents that ignore SIGHUP: only those agents restart, at once, and that does not
+// count as a crash (P5, P6).
 func TestHoldersDie(t *testing.T) {
 	c := newTown(t, 3, "")
 	c.lines(map[string]string{
@@ -106,7 +106,7 @@ func TestHoldersDie(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestNothingIsLeft stops agents that do not want to go (P3, P4).
+// TestNothingIsLeft stops agents that ignore signals (P3, P4).
 func TestNothingIsLeft(t *testing.T) { nothingIsLeft(t) }
 
 func nothingIsLeft(t *testing.T) {
@@ -132,7 +132,7 @@ func nothingIsLeft(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAnotherShell starts the next controller with another PATH and environment: nobody is restarted.
+// TestAnotherShell starts the next controller with a different PATH and environment: no agent restarts.
 func TestAnotherShell(t *testing.T) {
 	c := newTown(t, 3, `patrol_interval = "1s"`)
 	first := c.run()
@@ -158,7 +158,7 @@ func TestAnotherShell(t *testing.T) {
 	}
 }
 
-// TestPlainShellIsLeftAlone: an agent that its configuration gives no arguments and no first line gets none.
+// TestPlainShellIsLeftAlone checks that an agent without configured arguments and first text gets none.
 func TestPlainShellIsLeftAlone(t *testing.T) {
 	c := newTown(t, 0, `patrol_interval = "1s"`)
 	c.lines(map[string]string{"sh": `echo sh $$ >births; echo "arguments: $#" >seen; exec cat >>seen`})
@@ -187,7 +187,7 @@ func (c *town) run() *exec.Cmd {
 	return ctl
 }
 
-// begin starts a controller that the caller ends.
+// begin starts a controller, which the caller must stop.
 func (c *town) begin() *exec.Cmd {
 	c.t.Helper()
 	ctl := exec.Command(c.bin, "--headless", "--city", c.dir)
@@ -199,7 +199,7 @@ func (c *town) begin() *exec.Cmd {
 	return ctl
 }
 
-// heard keeps what a process says, to be read while it goes on.
+// heard stores the output of a process, so that it can be read while the process runs.
 type heard struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -230,7 +230,7 @@ func (c *town) gcity(code int, args ...string) string {
 	return string(out)
 }
 
-// agent is what the command line tells of one.
+// agentView is an agent in the output of the command line.
 type agentView struct {
 	Name    string
 	State   string
@@ -238,7 +238,7 @@ type agentView struct {
 	Crashes int
 }
 
-// agents asks a running city; none while none answers.
+// agents requests the agents of the running city; none if no controller answers.
 func (c *town) agents() []agentView {
 	out, err := exec.Command(c.bin, "agent", "list", "--json", "--city", c.dir).Output()
 	if err != nil {
@@ -261,7 +261,8 @@ func (c *town) answers() bool {
 	return true
 }
 
-// signal sends an agent one, and says which process got it: between a look and a signal it may have begun anew.
+// signal sends a signal to an agent and returns the pid of the process that got it. If the process was replaced in
+// between, it tries again.
 func (c *town) signal(agent string, s syscall.Signal) (pid int) {
 	c.t.Helper()
 	c.until(fmt.Sprint(agent, " gets ", s), func() bool {
@@ -281,7 +282,7 @@ func (c *town) count(state string) int {
 	return n
 }
 
-// until waits for something that can only be asked for.
+// until polls a condition.
 func (c *town) until(what string, true func() bool) {
 	c.t.Helper()
 	eventually.True(c.t, what, true, func() string {
@@ -307,7 +308,7 @@ func (c *town) lines(agents map[string]string) {
 	}
 }
 
-// marked are the processes that carry this city's marker.
+// marked returns the processes with this city's marker.
 func (c *town) marked() []int {
 	return processes(func(pid int) bool {
 		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
@@ -315,7 +316,7 @@ func (c *town) marked() []int {
 	})
 }
 
-// descendants are all processes of the city's agents: those that carry its mark, and those below them.
+// descendants returns all processes of the city's agents: those with its marker, and those below them.
 func (c *town) descendants() []int {
 	parents := map[int]int{}
 	for _, pid := range processes(func(int) bool { return true }) {
@@ -335,7 +336,7 @@ func (c *town) descendants() []int {
 	})
 }
 
-// holder is the process above an agent's.
+// holder returns the parent process of an agent.
 func (c *town) holder(agent string) int {
 	for pid := c.pids[agent]; pid > 1; pid = stat(pid, 1) {
 		if slices.Contains(c.running(), pid) {
@@ -346,7 +347,7 @@ func (c *town) holder(agent string) int {
 	return 0
 }
 
-// nothingLeft waits until no process of the city is left: the kernel takes a moment to bury them.
+// nothingLeft waits until no process of the city is left, because the kernel needs a moment to reap them.
 func (c *town) nothingLeft() {
 	c.t.Helper()
 	var left []int
@@ -373,7 +374,7 @@ func processes(match func(pid int) bool) []int {
 	return pids
 }
 
-// stat is a field of /proc/pid/stat after the name: 0 the state, 1 the parent.
+// stat returns a field of /proc/pid/stat after the name: 0 is the state, 1 the parent.
 func stat(pid, field int) int {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

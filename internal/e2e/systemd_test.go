@@ -20,8 +20,8 @@ import (
 
 const units = ".config/systemd/user"
 
-// estate is a user manager of systemd, alone in namespaces: what it runs ends with it, and it with the test's end
-// of a pipe.
+// estate is a separate systemd user manager in its own namespaces. Its processes end with it, and it ends when the test
+// closes a pipe.
 type estate struct {
 	t    *testing.T
 	bin  string
@@ -30,8 +30,8 @@ type estate struct {
 	out  *heard
 }
 
-// outside makes a group for all that will run, and takes it away when that has ended; within is the first process
-// of the namespaces, which ends when nothing can be read any more.
+// outside creates a control group for everything that runs, and removes it afterwards. within is the first process in
+// the namespaces, and exits when its input is closed.
 const (
 	outside = `set -e
 trap '' INT TERM HUP
@@ -54,7 +54,7 @@ echo up
 read -r _ || :`
 )
 
-// newEstate starts a user manager, or skips the test and says what it lacks.
+// newEstate starts a user manager, or skips the test with the reason.
 func newEstate(t *testing.T) *estate {
 	t.Helper()
 	if testing.Short() {
@@ -109,7 +109,7 @@ func newEstate(t *testing.T) *estate {
 	return e
 }
 
-// child is a process's only child, 0 if it has none.
+// child returns the only child of a process, or 0.
 func child(parent int) int {
 	for _, pid := range processes(func(pid int) bool { return stat(pid, 1) == parent }) {
 		return pid
@@ -134,7 +134,7 @@ func (e *estate) put(name, text string) {
 	}
 }
 
-// try runs a command beside the manager.
+// try runs a command next to the manager.
 func (e *estate) try(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -172,7 +172,7 @@ func (e *estate) until(what string, true func() bool) {
 	}
 }
 
-// tenant is a service of ours with a city of one agent.
+// tenant is a gcity service with a city of one agent.
 type tenant struct {
 	*town
 	e     *estate
@@ -204,7 +204,7 @@ func (s *tenant) show(property string) string {
 	return s.e.systemctl("show", "--value", "--property", property, s.unit)
 }
 
-// anew waits for another main process than was, and the city with it.
+// anew waits until the service has a new main process and the city runs.
 func (s *tenant) anew(was string) {
 	s.t.Helper()
 	s.e.until(s.unit+" runs anew", func() bool {
@@ -214,7 +214,7 @@ func (s *tenant) anew(was string) {
 	s.has()
 }
 
-// has waits until the city that runs has its agent.
+// has waits until the running city has its agent.
 func (s *tenant) has() {
 	s.t.Helper()
 	s.e.until("the city has its agent", func() bool {
@@ -223,7 +223,7 @@ func (s *tenant) has() {
 	})
 }
 
-// kept: the processes of the agent are those that were.
+// kept checks that the agent's processes are still the same.
 func (s *tenant) kept(when string, was map[int]bool) {
 	s.t.Helper()
 	if len(s.births) > 0 {
@@ -234,7 +234,7 @@ func (s *tenant) kept(when string, was map[int]bool) {
 	}
 }
 
-// people are the processes of the city's sessions.
+// people returns the processes of the city's sessions.
 func (s *tenant) people() map[int]bool {
 	out := map[int]bool{}
 	for _, pid := range s.marked() {
@@ -243,9 +243,9 @@ func (s *tenant) people() map[int]bool {
 	return out
 }
 
-// TestSystemd has a real systemd run a city, and the supervisor with another: started they are ready and say how
-// they are; a restart, a kill -9 and a main process that does not move keep the agents; what is refused is not
-// begun again and again; a stop ends them, and uninstall leaves nothing (C8).
+// TestSystemd lets a real systemd run a city, and the supervisor with another. A start reports readiness and a status.
+// A restart, a kill -9 and a main process that hangs keep the agents. A refused start is not repeated. A stop stops the
+// agents, and uninstall leaves nothing (C8).
 func TestSystemd(t *testing.T) {
 	e := newEstate(t)
 	daemon := e.tenant("daemon", "gcity-lone.service", "lone")
@@ -358,8 +358,7 @@ func TestSystemd(t *testing.T) {
 	daemon.nothingLeft()
 }
 
-// TestEstateLeavesNothing: what runs in it ends with it, whatever that is, and so does the group of the kernel's
-// that it was in.
+// TestEstateLeavesNothing checks that all processes of the manager end with it, and that its control group is removed.
 func TestEstateLeavesNothing(t *testing.T) {
 	var inside int
 	var group string

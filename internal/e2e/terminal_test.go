@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// host is a person at a terminal whose room runs the city. Cleanup stops it.
+// host opens a control room that runs the city, in a user's terminal. Cleanup stops it.
 func (c *town) host() *viewer {
 	c.t.Helper()
 	v := c.terminal()
@@ -27,8 +27,8 @@ func (c *town) host() *viewer {
 	return v
 }
 
-// A ctrl+c that comes while the room waits for an agent's terminal stops that, and not the city; one that is for
-// the room stops the city.
+// A ctrl+c while the control room waits for an agent's terminal cancels that wait and does not stop the city. A ctrl+c
+// for the room itself stops the city.
 func TestInterruptWhileAttaching(t *testing.T) {
 	c := newTown(t, 1, "")
 	v := c.host()
@@ -69,8 +69,8 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
-// A terminal that takes nothing any more, as that of a frozen ssh, does not keep a room from ending, nor an
-// attach: its modes are as before, and a hosted city is stopped.
+// A terminal that reads nothing, like that of a frozen ssh, blocks neither the end of a control room nor that of an
+// attach: the terminal's modes are restored, and a hosted city is stopped.
 func TestFrozenTerminals(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"big": c.line("big", "head -c 100000 /dev/zero | tr '\\0' x; ")})
@@ -111,7 +111,7 @@ func TestFrozenTerminals(t *testing.T) {
 	}
 }
 
-// full reports whether the terminal takes no more of what is written to it, which nobody reads.
+// full reports whether the terminal accepts no more output, because nothing reads it.
 func (v *viewer) full() bool {
 	v.c.t.Helper()
 	n, err := unix.IoctlGetInt(int(v.tty.Fd()), unix.TIOCINQ)

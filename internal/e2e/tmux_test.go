@@ -13,7 +13,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// onTmux lets the cities of a test have their sessions in tmux.
+// onTmux makes the cities of a test use tmux.
 func onTmux(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -40,8 +40,8 @@ func onTmux(t *testing.T) {
 	})
 }
 
-// A city in tmux: a crash is told with its signal and answered, the loss of the server restarts all and counts for
-// none, and a stop leaves nothing (P1, P6, L10).
+// A city in tmux: a crash is reported with its signal and the agent restarts, the loss of the server restarts all
+// agents and does not count as a crash, and a stop leaves nothing (P1, P6, L10).
 func TestCityOnTmux(t *testing.T) {
 	onTmux(t)
 	c := newTown(t, 3, "")
@@ -78,8 +78,8 @@ func TestCityOnTmux(t *testing.T) {
 	c.nothingLeft()
 }
 
-// The tmux server goes with the last session there: at once where a controller goes on, and at the next stop where
-// it was killed over the swap, whether or not it had written down that nothing is in tmux any more (L10).
+// The tmux server ends with its last session: at once if a controller is running, and at the next stop if the
+// controller was killed during the swap, whether it had already recorded that tmux has no sessions or not (L10).
 func TestTmuxServerGoes(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")
@@ -140,7 +140,7 @@ func TestTmuxServerGoes(t *testing.T) {
 	c.until("a server that nobody looks at is gone after a stop", func() bool { return !lives(third) })
 }
 
-// parentless takes away what is left in a tmux server, and sees that it lives on.
+// parentless kills the sessions in a tmux server, and checks that the server continues.
 func (c *town) parentless(server int) {
 	c.t.Helper()
 	sockets, err := filepath.Glob(filepath.Join(os.Getenv("TMUX_TMPDIR"), "tmux-*", "gcity-*"))
@@ -155,7 +155,7 @@ func (c *town) parentless(server int) {
 	}
 }
 
-// parents are the parents of this city's agents that have this name.
+// parents returns the parent processes of this city's agents that have this name.
 func (c *town) parents(name string) (servers []int) {
 	seen := map[int]bool{}
 	for _, pid := range c.pids {
@@ -169,8 +169,8 @@ func (c *town) parents(name string) (servers []int) {
 	return servers
 }
 
-// answers reports whether a server is there still, a while after it had no session left. tmux itself is slow to
-// find that nobody answers.
+// answers reports whether a server still exists some time after its last session ended. tmux needs a while to detect a
+// missing server.
 func answers(socket string) bool {
 	return !eventually.Poll(func() bool {
 		conn, err := net.Dial("unix", socket)

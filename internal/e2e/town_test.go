@@ -24,7 +24,7 @@ import (
 // patience bounds every wait.
 const patience = eventually.Timeout
 
-// binary builds the program once.
+// binary builds the program, once.
 func binary(t testing.TB) string {
 	t.Helper()
 	if built != "" {
@@ -50,7 +50,7 @@ func build(t testing.TB, args ...string) {
 	}
 }
 
-// overlay puts a holder where the build embeds it, without a file in the source folder.
+// overlay places a holder at the path from which the build embeds it, without writing into the source folder.
 func overlay(t testing.TB, dir, hold string) string {
 	t.Helper()
 	place, err := filepath.Abs("../../session/pty/holdbin/gcity-hold-linux-" + runtime.GOARCH)
@@ -81,7 +81,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// town is a city under test. Its agents tell of their birth through a FIFO.
+// town is a city under test. Its agents report their start through a FIFO.
 type town struct {
 	t      testing.TB
 	bin    string
@@ -100,7 +100,7 @@ type birth struct {
 	at    time.Time
 }
 
-// newTown makes a city of n sleeping agents; settings are further lines of its [daemon] table.
+// newTown creates a city of n sleeping agents; settings are additional lines of its [daemon] table.
 func newTown(t testing.TB, n int, settings string) *town {
 	t.Helper()
 	c := &town{t: t, bin: binary(t), dir: t.TempDir(), births: make(chan birth, 4096), pids: map[string]int{}}
@@ -120,12 +120,12 @@ func newTown(t testing.TB, n int, settings string) *town {
 
 func agentName(i int) string { return fmt.Sprintf("agent-%04d", i) }
 
-// line is an agent's command: it says that it lives, and sleeps.
+// line returns an agent's command: it reports its start, and sleeps.
 func (c *town) line(name, extra string) string {
 	return fmt.Sprintf("%secho %s $$ >%s/births; exec sleep 1000000", extra, name, c.dir)
 }
 
-// write writes the city's file; changed names an agent whose command is another one than before.
+// write writes the city's file; changed names an agent that gets a different command.
 func (c *town) write(n int, settings, changed string) {
 	c.t.Helper()
 	var toml strings.Builder
@@ -153,7 +153,7 @@ func (c *town) listen() {
 	}
 }
 
-// born waits for n births and returns the last.
+// born waits until n agents have started and returns the last one.
 func (c *town) born(n int) birth {
 	c.t.Helper()
 	deadline := time.After(patience)
@@ -169,7 +169,7 @@ func (c *town) born(n int) birth {
 	return last
 }
 
-// running are the processes of the program under measurement: the controller and every holder.
+// running returns the processes that are measured: the controller and every holder.
 func (c *town) running() []int {
 	exes, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -189,7 +189,7 @@ func (c *town) running() []int {
 	return pids
 }
 
-// cpu is the processor time that processes have used so far.
+// cpu returns the processor time of processes so far.
 func cpu(pids []int) time.Duration {
 	var ticks int64
 	for _, pid := range pids {
@@ -208,7 +208,7 @@ func cpu(pids []int) time.Duration {
 	return time.Duration(ticks) * 10 * time.Millisecond // USER_HZ is 100 everywhere
 }
 
-// pss is the memory of a process, shared pages by share, in kB.
+// pss returns the memory of a process in kB, with shared pages divided among their users.
 func pss(pid int) int64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
@@ -225,7 +225,7 @@ func pss(pid int) int64 {
 	return 0
 }
 
-// forks is how many processes and threads the machine has made so far.
+// forks returns the number of processes and threads that the machine has created so far.
 func forks(t testing.TB) int64 {
 	t.Helper()
 	data, err := os.ReadFile("/proc/stat")
@@ -247,7 +247,7 @@ func forks(t testing.TB) int64 {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// quantile of durations, which it sorts.
+// quantile returns a quantile of durations, and sorts them.
 func quantile(all []time.Duration, q float64) time.Duration {
 	slices.Sort(all)
 	return all[min(len(all)-1, int(q*float64(len(all))))]

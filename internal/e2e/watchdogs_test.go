@@ -12,13 +12,13 @@ import (
 	"gcity/city"
 )
 
-// patrolling says that it is at work, as long as nobody has silenced it, and says what it is told.
+// patrolling is an agent that writes heartbeats until it is silenced, and prints what is typed.
 const patrolling = `exec 3<&0
 while read -r line; do echo "told <$line>"; done <&3 &
 while :; do [ -e silent ] || gc heartbeat; sleep 0.2; done`
 
-// scouting notes what it is to judge, and waits for somebody to do that. Who has not begun yet is nobody to judge:
-// the first beat may be before that.
+// scouting is a triage agent that records its facts and waits for the test to decide. An agent that has not started yet
+// cannot be checked, and the first beat may be earlier.
 const scouting = `[ -e crash ] && exit 3
 [ "$GC_WATCHDOG_SESSION" = alive ] || exec gc watchdog decide nothing --reason "it is not there yet"
 cp "$GC_WATCHDOG_FACTS" facts.json
@@ -36,7 +36,7 @@ func (c *town) watched(more string) {
 		"escalate_to = \"ann\"\nescalate_command = \"env >called\"\nescalate_after = 2\n" + more)
 }
 
-// care is the watchdog as the API shows it.
+// care returns the watchdog from the API.
 func (c *town) care() *city.Watchdog {
 	cl, err := client.Dial(c.socket())
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *town) said(kind, text string) bool {
 	return strings.Contains(c.gcity(0, "events", "--type", kind, "--limit", "1000"), text)
 }
 
-// An agent that is silent, stopped, or killed is nudged, woken, told of to a person, and started again.
+// An agent that is silent, stopped, or killed is nudged, woken and restarted, and a user is called.
 func TestWatchdog(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.watched("")
@@ -101,8 +101,8 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
-// A triage is started for a beat with what there is to know, and for nothing else; it decides, or the thresholds
-// do; and a controller that is killed meanwhile leaves none behind.
+// A triage starts only for a beat, with the facts of that beat. It decides, or the thresholds do. If the controller is
+// killed meanwhile, no triage is left.
 func TestTriage(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.put("silent", "")

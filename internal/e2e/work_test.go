@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// worker takes what there is for it, stays at it until it is let go, and goes on with the next.
+// worker is an agent that claims work, works until it is released, and continues with the next.
 const worker = `while :; do
 work=$(gc hook --json)
 id=$(echo "$work" | grep -o '"id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
@@ -16,8 +16,8 @@ while ! [ -e go.$GC_AGENT ]; do sleep 0.1; done
 gc bead close "$id" && echo "$id" >>done.$GC_AGENT
 done`
 
-// TestNoWorkIsStranded: a pool shrinks while all of its members are at work. What the one that leaves had begun is
-// open for the pool again, once, and the other does it.
+// TestNoWorkIsStranded shrinks a pool while all of its members are working. The work of the member that leaves becomes
+// open for the pool again, once, and the other member does it.
 func TestNoWorkIsStranded(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.put("worker.sh", worker)
@@ -61,7 +61,8 @@ func TestNoWorkIsStranded(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestTheIdleLeaveFirst: of two members the lower one idles while the other is at work, and one is enough.
+// TestTheIdleLeaveFirst has two members: the lower one is idle, the other one works. When one is enough, the idle one
+// leaves.
 func TestTheIdleLeaveFirst(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"hands\"\n[daemon]\npatrol_interval = \"200ms\"\n" +
