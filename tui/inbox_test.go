@@ -90,6 +90,20 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.hides("May I use")
 }
 
+// The row of an agent has a mark for its work and for the number of its unread messages.
+func TestAgentsAreMarkedForWorkAndMail(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.hides("▤")
+	s.agent("builder", func(a *city.Agent) { a.Mail = 3 })
+	s.agent("idle", func(a *city.Agent) { a.Task = "gc-7 thank the neighbours" })
+	for _, line := range strings.Split(s.text(), "\n") {
+		if strings.Contains(line, "running  builder") && !strings.Contains(line, "▤3") || strings.Contains(line, "running  idle") && !strings.Contains(line, "◐") {
+			t.Errorf("no mark: %s", line)
+		}
+	}
+	s.shows("▤3")
+}
+
 // The inbox of an agent is a filter of Mail, opened from the agent's row. Mail can be sorted by need and sender.
 func TestMailIsFilteredAndSorted(t *testing.T) {
 	ids := func(s *stage) (all []string) {

@@ -147,11 +147,14 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 			Cell: func(l *widget.Line, r *AgentRow, s widget.RowState) {
 				l.Add(s.NameToken(), widget.FitName(r.Shown, c.Name, more))
 			}},
+	}, shown([]Column[*AgentRow]{
+		{W: c.mark, Gap: 1, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
+			l.Add(themes.Accent, widget.Fit(r.mark(e.Look), c.mark, ""))
+		}},
 		{Head: "why", W: c.Why, Gap: c.gap, Cell: func(l *widget.Line, r *AgentRow,
 			_ widget.RowState) {
 			r.whyCell(e, l, c.Why)
 		}},
-	}, shown([]Column[*AgentRow]{
 		figure("for", c.Age, func(r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) }),
 		figure("cpu", c.CPU, func(r *AgentRow) string { return widget.CPU(r.Usage) }),
 		figure("mem", c.Mem, func(r *AgentRow) string { return widget.Memory(r.Usage) }),
@@ -162,6 +165,18 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	})...)
 }
 
+// mark shows with glyphs that the agent has work, and how many unread messages.
+func (r *AgentRow) mark(l *widget.Styles) string {
+	text := ""
+	if r.Task != "" {
+		text = l.Glyphs.Starting
+	}
+	if r.mail > 0 {
+		text += l.Glyphs.Mail + strconv.Itoa(min(r.mail, 99))
+	}
+	return text
+}
+
 // Longest returns the widths that the visible rows would need to be shown in full.
 func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 	n := Needs{Usage: a.measured}
@@ -169,6 +184,7 @@ func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 	for _, r := range rows {
 		names = append(names, widget.Width(r.Shown))
 		n.Name = max(n.Name, widget.Width(r.Shown))
+		n.Mark = max(n.Mark, widget.Width(r.mark(e.Look)))
 		n.Why = max(n.Why, widget.Width(r.Why)+3+widget.Width(r.tail(e).Full))
 	}
 	n.Names = Usual(names)

@@ -6,13 +6,14 @@ import (
 
 // Columns are the widths of the Agents panel; 0 = hidden.
 type Columns struct {
-	state, Name, Why, Age, CPU, Mem, Restarts, PID, gap int
+	state, Name, mark, Why, Age, CPU, Mem, Restarts, PID, gap int
 }
 
 // Needs are the widths that the visible rows need: that of the names, and that of the reasons with their tails.
 type Needs struct {
 	Name, Why int
 	Names     int  // enough for all but a few long names
+	Mark      int  // the width of the widest mark for work and mail
 	Usage     bool // the resource usage of at least one agent is known
 }
 
@@ -46,10 +47,16 @@ func AgentColumns(w int, n Needs) Columns {
 	if w < 60 {
 		c.Restarts, c.PID = 0, 0
 	}
+	if w >= 60 {
+		c.mark = n.Mark
+	}
 	enough := min(n.Why, 44)
 	gap := c.gap
 	rest := func() int {
 		r := w - 3 - c.state - gap - c.Name - gap
+		if c.mark > 0 {
+			r -= c.mark + 1
+		}
 		for _, v := range []int{c.Age, c.CPU, c.Mem, c.Restarts, c.PID} {
 			if v > 0 {
 				r -= v + gap

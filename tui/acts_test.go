@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/mail"
+	"gcity/tui/feed"
+)
+
+// inCity is a stage that shows a city of the contract, which answers and acts.
+type inCity struct {
+	*stage
+	city *citytest.Fake
+	run  *feed.Runner
+}
+
+func newInCity(t *testing.T) *inCity {
+	f := citytest.NewFake("harbor", city.Agent{Name: "lead", Running: true}, city.Agent{Name: "web/coder", Rig: "web", Running: true})
+	f.Set(func(n *city.Snapshot) {
+		n.Rigs = []city.Rig{{Name: "web", Path: "/srv/web", Prefix: "we", Agents: 1, Running: 1}}
+	})
+	s := &inCity{newStage(t, Options{}), f, &feed.Runner{Ctx: t.Context(), City: f, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler)}}
+	s.now = time.Now()
+	s.size(120, 40)
+	s.look()
+	return s
+}
+
+// look hears the present state of the city.
+func (s *inCity) look() {
+	s.t.Helper()
+	n, err := s.city.Snapshot(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.hear(feed.News{Snap: n})
+	s.answer()
+}
+
+// answer carries out the effects of the last messages, and hears the results until there are none.
+func (s *inCity) answer() {
+	s.t.Helper()
+	for range 20 {
+		for _, e := range s.out {
+			switch e := e.(type) {
+			case feed.Perform:
+				s.run.Perform(e)
+			case feed.RunTasks:
+				s.run.Dispatch(e)
+			case feed.QueryBeads:
+				s.run.Seek(e)
+			}
+		}
+		s.run.Goroutines.Wait()
+		n, _ := s.run.Box.Take(s.now)
+		if n.Empty() {
+			return
+		}
+		s.hear(n)
+	}
+	s.t.Fatal("the room and the city never come to rest")
+}
+
+// write types a text.
+func (s *inCity) write(text string) {
+	for _, c := range text {
+		s.press(strings.ReplaceAll(string(c), " ", "space"))
+		s.answer()
+	}
+}
+
+// act presses keys and looks at what has become of them.
+func (s *inCity) act(keys ...string) {
+	s.t.Helper()
+	for _, k := range keys {
+		s.press(k)
+		s.answer()
+	}
+	s.wait(2 * time.Second)
+	s.answer()
+	s.look()
+}
+
+// Acts of Rigs reach the city.
+func TestActsOnRigs(t *testing.T) {
+	s := newInCity(t)
+	s.act("7", "s", "y")
+	s.shows("○ suspended  web")
+	if a := s.m.Agents.Find("web/coder"); a.Running {
+		t.Error("the agent of a suspended rig runs")
+	}
+	s.act("s")
+	s.shows("● running    web")
+	was := s.m.Agents.Find("web/coder").Session.ID
+	s.act("r", "y")
+	if is := s.m.Agents.Find("web/coder").Session.ID; is == was {
+		t.Errorf("the session is %s as before", is)
+	}
+}
+
+// Acts of Work reach the city: a bead is created, assigned and closed.
+func TestActsOnWork(t *testing.T) {
+	s := newInCity(t)
+	s.act("8")
+	s.act("n")
+	s.write("paint the door")
+	s.act("enter")
+	s.shows("○ open", "paint the door")
+	s.act("B")
+	s.write("lead")
+	s.act("enter")
+	s.shows("paint the door", "lead")
+	if b := s.m.Work.Rows[0].Bead; b.Assignee != "lead" {
+		t.Errorf("it is assigned to %q", b.Assignee)
+	}
+	s.act("X", "y")
+	s.shows("✓ closed", "paint the door")
+	if b := s.m.Work.Rows[0].Bead; b.Status != beads.StatusClosed {
+		t.Errorf("its status is %s", b.Status)
+	}
+}
+
+// Acts of Mail reach the city: a message is read, answered, marked and archived.
+func TestActsOnMail(t *testing.T) {
+	s := newInCity(t)
+	if _, err := city.SendMail(t.Context(), s.city, mail.Message{From: "lead", To: mail.Person, Subject: "may I merge?", Text: "The branch is green."}); err != nil {
+		t.Fatal(err)
+	}
+	s.act("9")
+	s.shows("lead", "may I merge?")
+	s.act("enter")
+	s.shows("The branch is green.")
+	s.act("r")
+	s.write("yes")
+	s.act("enter")
+	if !s.m.Mail.Rows[len(s.m.Mail.Rows)-1].Read {
+		t.Error("what was read is unread")
+	}
+	s.act("t")
+	s.shows("Re: may I merge?")
+	for !s.m.Mail.Pointed().ForPeople() {
+		s.act("j")
+	}
+	s.act("u")
+	if s.m.Mail.Pointed().Read {
+		t.Error("what was marked as unread is read")
+	}
+	s.act("A")
+	for _, r := range s.m.Mail.Visible() {
+		if r.ForPeople() {
+			t.Errorf("what was archived is listed: %s", r.Subject)
+		}
+	}
+}
