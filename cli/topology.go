@@ -129,16 +129,20 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	}
 	var done []fetchedShape
 	var failed []string
-	for _, w := range wants {
-		if len(names) > 0 && !slices.Contains(names, w.Name) {
-			continue
-		}
+	wants = slices.DeleteFunc(wants, func(w topology.Want) bool {
+		return len(names) > 0 && !slices.Contains(names, w.Name)
+	})
+	progress := e.NewProgress()
+	defer progress.Clear()
+	for i, w := range wants {
+		progress.Show(fmt.Sprintf("fetching topology %s, %d of %d", w.Name, i+1, len(wants)))
 		r, err := topology.Fetch(ctx, dir, w, update, os.Environ())
 		if err != nil {
 			failed = append(failed, redact.Text(err.Error()))
 			continue
 		}
 		done = append(done, fetchedShape(r))
+		progress.Clear()
 		sayFetched(e, r)
 	}
 	if e.JSON {

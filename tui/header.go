@@ -40,19 +40,19 @@ func header(m *model, w int) string {
 		l.Add(themes.Bad, dot+calls)
 	}
 	room := w - l.Width - widget.Width(end) - 4
-	if host := where(m); host != "" && w >= 100 {
-		l.Add(themes.Dim, dot+host)
+	if m.snap != nil && m.snap.Host != "" && w >= 100 {
+		l.Add(themes.Dim, dot+widget.Plain(m.snap.Host))
 	}
 	// the count of running agents has priority over this
 	if text := dot + m.mode.String(); room > widget.Width(text)+14 &&
 		(badge == "" || w >= 100 || m.mode == ReadOnly) {
 		l.Add(mode, text)
 	}
-	gap := 5
-	if end == "" {
-		gap = 1
+	// so do the counts of a large city
+	if text := dot + m.wave.String(); m.wave.Large() && room > widget.Width(text)+40 {
+		l.Add(themes.Dim, text)
 	}
-	counts := countParts(m, w-l.Width-widget.Width(end)-gap)
+	counts := countParts(m, w-l.Width-widget.Width(end)-min(5, 1+4*widget.Width(end)))
 	// the count of agents in trouble has priority over this
 	if m.snap != nil && w >= 50 && !stalled(m) {
 		short := m.now.Format("15:04")
@@ -92,13 +92,6 @@ func mailBadge(m *model, w int) string {
 		return m.look.Glyphs.Mail + strconv.Itoa(min(n, 999))
 	}
 	return fmt.Sprintf("%s %d unread", m.look.Glyphs.Mail, n)
-}
-
-func where(m *model) string {
-	if m.snap == nil {
-		return ""
-	}
-	return widget.Plain(m.snap.Host)
 }
 
 // byState counts the agents: those that need attention, and the running and all others.

@@ -50,9 +50,11 @@ type visitMemory struct {
 
 // heardCity is the last known state of the city.
 type heardCity struct {
-	snap *city.Snapshot
-	gone string    // why the city does not answer; "" = it answers
-	lone time.Time // since when it has not answered
+	snap  *city.Snapshot
+	waves city.Waves
+	wave  city.Wave // in snap
+	gone  string    // why the city does not answer; "" = it answers
+	lone  time.Time // since when it has not answered
 }
 
 // screenState is what the user has chosen to see, and the size of the screen.
@@ -293,7 +295,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 		}
 		return
 	}
-	m.snap = s
+	m.snap, m.wave = s, m.waves.See(s)
 	relook(m)
 	m.relist()
 }

@@ -85,7 +85,11 @@ const restartLimit = 9 * time.Minute
 func restartPool(ctx context.Context, e *env.Env, l *env.Link, c city.RestartPool) error {
 	limited, cancel := context.WithTimeout(ctx, restartLimit)
 	defer cancel()
+	done := env.SayProgress(limited, e, l.Control, func(s *city.Snapshot) string {
+		return restartProgress(s, c.Pool)
+	})
 	r, err := l.Do(limited, c)
+	done()
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("pool %s is still restarting after %s; `gcity pool show %s` shows the "+
 			"progress", c.Pool, restartLimit, c.Pool)
@@ -282,4 +286,13 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("surplus", limit)
 	e.Fact("rig", p.Rig)
 	e.Fact("declared", describe.Declared(p.Source, p.Patched))
+}
+
+// restartProgress returns how far the restart of a pool is.
+func restartProgress(s *city.Snapshot, pool string) string {
+	text := "restarting pool " + pool
+	if p, ok := s.Pool(pool); ok {
+		text += ": " + p.Reason
+	}
+	return text
 }

@@ -26,6 +26,9 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		var told city.StopReport
+		var waves city.Waves
+		progress := e.NewProgress()
+		defer progress.Clear()
 		heard, deaf := e.Now(), false
 		for wait := SayAfter; folder.Pause(ctx, wait); wait = SayEvery {
 			look, cancel := context.WithTimeout(ctx, folder.DeafAfter)
@@ -36,11 +39,11 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 				return
 			case err == nil && s.Patrol.Age(e.Now()) < folder.DeafAfter:
 				heard, deaf = e.Now(), false
-				for _, line := range told.Of(s) {
-					e.Murmur(line)
-				}
+				progress.lines(told.Of(s))
+				progress.wave(waves.See(s))
 			case !deaf && e.Now().Sub(heard) > folder.DeafAfter:
 				deaf = true
+				progress.Clear()
 				e.Murmur("the controller does not respond at the moment; a second TERM to its " +
 					"process kills its agents at once")
 			}
@@ -55,13 +58,32 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		var told city.StopReport
+		var waves city.Waves
+		progress := e.NewProgress()
+		defer progress.Clear()
 		for wait := 2 * SayAfter; folder.Pause(ctx, wait); wait = SayEvery {
 			s, err := c.Snapshot(ctx)
 			if err != nil {
 				continue
 			}
-			for _, line := range told.Unsettled(s) {
-				e.Murmur(line)
+			progress.lines(told.Unsettled(s))
+			progress.wave(waves.See(s))
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
+
+// SayProgress shows on stderr, after SayAfter, what text returns for the newest state of a city.
+func SayProgress(ctx context.Context, e *Env, c city.Control,
+	text func(*city.Snapshot) string) (done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		progress := e.NewProgress()
+		defer progress.Clear()
+		for folder.Pause(ctx, SayAfter) {
+			if s, err := c.Snapshot(ctx); err == nil {
+				progress.Show(text(s))
 			}
 		}
 	})

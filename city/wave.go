@@ -1,0 +1,96 @@
+package city
+
+import (
+	"fmt"
+	"time"
+)
+
+// Wave is a group of agents that start, stop or drain together, and how far they are.
+type Wave struct {
+	Verb        string // "starting", "stopping", "draining"
+	Done, Total int
+	Left        time.Duration // estimated, or until the last deadline; 0 = unknown
+}
+
+// String returns "starting: 312 of 500 agents, 14s left".
+func (w Wave) String() string {
+	text := fmt.Sprintf("%s: %d of %d agents", w.Verb, w.Done, w.Total)
+	if w.Left > 0 {
+		text += fmt.Sprintf(", %s left", max(w.Left.Round(time.Second), time.Second))
+	}
+	return text
+}
+
+// Large reports whether a wave has so many agents that a list does not show their progress.
+func (w Wave) Large() bool { return w.Total >= 10 }
+
+// Waves finds waves in successive snapshots. The zero value is ready.
+type Waves struct {
+	stop, drain, start wave
+}
+
+// wave is one wave, from the first snapshot with agents in its state to the first without.
+type wave struct {
+	since       time.Time
+	left, total int
+}
+
+// See takes the next snapshot and returns its most important wave. It returns a zero Wave if there is none.
+func (ws *Waves) See(s *Snapshot) Wave {
+	var stops, drains, starts int
+	var stopped, drained time.Time // the latest deadlines
+	for i := range s.Agents {
+		a := &s.Agents[i]
+		switch {
+		case a.State == Stopping, s.Ending != nil && a.Running:
+			stops++
+			stopped = latest(stopped, a.Until)
+		case a.State == Draining:
+			drains++
+			drained = latest(drained, a.Until)
+		case a.State == Starting:
+			starts++
+		}
+	}
+	if s.Ending != nil {
+		stopped = s.Ending.Until
+	}
+	stop := ws.stop.see("stopping", s.At, stops, stopped)
+	drain := ws.drain.see("draining", s.At, drains, drained)
+	start := ws.start.see("starting", s.At, starts, time.Time{})
+	switch {
+	case stop.Total > 0:
+		return stop
+	case drain.Total > start.Total:
+		return drain
+	}
+	return start
+}
+
+func latest(t time.Time, until *time.Time) time.Time {
+	if until != nil && until.After(t) {
+		return *until
+	}
+	return t
+}
+
+// see takes the number of agents that are still in the state of the wave, and the deadline of the last one.
+func (w *wave) see(verb string, now time.Time, left int, deadline time.Time) Wave {
+	switch {
+	case left == 0:
+		*w = wave{}
+		return Wave{}
+	case w.total == 0:
+		w.since = now
+	}
+	w.total += max(0, left-w.left)
+	w.left = left
+	out := Wave{Verb: verb, Done: w.total - left, Total: w.total}
+	if passed := now.Sub(w.since); out.Done > 0 && passed > 0 {
+		out.Left = passed / time.Duration(out.Done) * time.Duration(left)
+	}
+	if by := deadline.Sub(now); !deadline.IsZero() && by > 0 && (out.Left == 0 || by < out.Left) {
+		out.Left = by
+	}
+	return out
+}

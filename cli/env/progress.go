@@ -1,0 +1,74 @@
+package env
+
+import (
+	"io"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+	"gcity/cli/output"
+)
+
+// progressEvery is the interval between two lines of progress that are not rewritten.
+const progressEvery = 5 * time.Second
+
+// Progress shows on stderr how far a long operation is: on a terminal as one line that is rewritten, otherwise as a
+// line every few seconds. It is used by one goroutine.
+type Progress struct {
+	e       *Env
+	columns int // of the terminal; 0 = not a terminal
+	last    time.Time
+	shown   bool
+}
+
+// NewProgress returns the progress of an operation that starts now.
+func (e *Env) NewProgress() *Progress {
+	p := &Progress{e: e, last: e.Now()}
+	if cols, _, err := output.TerminalSize(e.Err); err == nil && e.Getenv("TERM") != "dumb" {
+		p.columns = cols
+	}
+	return p
+}
+
+// Show replaces the line.
+func (p *Progress) Show(text string) {
+	text = output.SafeLine(text)
+	if p.columns > 0 {
+		p.shown = true
+		p.write("\r" + ansi.Truncate(text, max(0, p.columns-1), "…") + "\x1b[K")
+		return
+	}
+	if now := p.e.Now(); now.Sub(p.last) >= progressEvery {
+		p.last = now
+		p.write(text + "\n")
+	}
+}
+
+// Clear removes the line, so that other output can follow.
+func (p *Progress) Clear() {
+	if p.shown {
+		p.shown = false
+		p.write("\r\x1b[K")
+	}
+}
+
+// write ignores errors: without stderr there is only no progress.
+func (p *Progress) write(text string) { _, _ = io.WriteString(p.e.Err, text) }
+
+// wave shows a wave of several agents. Fewer are named by other messages.
+func (p *Progress) wave(w city.Wave) {
+	if w.Total > 1 {
+		p.Show(w.String())
+	} else {
+		p.Clear()
+	}
+}
+
+// lines prints messages above the line.
+func (p *Progress) lines(all []string) {
+	for _, line := range all {
+		p.Clear()
+		p.e.Murmur(line)
+	}
+}
