@@ -19,7 +19,7 @@ type Progress struct {
 	e       *Env
 	columns int // of the terminal; 0 = not a terminal
 	last    time.Time
-	shown   bool
+	shown   string // the text on the terminal
 }
 
 // NewProgress returns the progress of an operation that starts now.
@@ -34,8 +34,11 @@ func (e *Env) NewProgress() *Progress {
 // Show replaces the line.
 func (p *Progress) Show(text string) {
 	text = output.SafeLine(text)
+	if p.columns > 0 && text == p.shown {
+		return
+	}
 	if p.columns > 0 {
-		p.shown = true
+		p.shown = text
 		p.write("\r" + ansi.Truncate(text, max(0, p.columns-1), "…") + "\x1b[K")
 		return
 	}
@@ -47,8 +50,8 @@ func (p *Progress) Show(text string) {
 
 // Clear removes the line, so that other output can follow.
 func (p *Progress) Clear() {
-	if p.shown {
-		p.shown = false
+	if p.shown != "" {
+		p.shown = ""
 		p.write("\r\x1b[K")
 	}
 }

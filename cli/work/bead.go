@@ -272,10 +272,17 @@ of the command line tool bd, oldest first. It writes to standard output or to a
 file. An existing file is replaced only after everything is written.`,
 	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
 		if len(args) == 0 || args[0] == "-" {
-			_, err := beads.Export(ctx, d, e.Out)
+			to := &exporting{Writer: e.Out}
+			if !e.OutTTY {
+				to.progress = e.NewProgress()
+				defer to.progress.Clear()
+			}
+			_, err := beads.Export(ctx, d, to)
 			return err
 		}
-		n, err := exportTo(ctx, d, args[0])
+		progress := e.NewProgress()
+		n, err := exportTo(ctx, d, args[0], progress)
+		progress.Clear()
 		if err != nil {
 			return err
 		}

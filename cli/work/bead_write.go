@@ -17,6 +17,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/internal/disk"
 )
@@ -352,10 +353,26 @@ create, are removed only after their steps are closed too.`,
 	return c
 }
 
+// exporting counts the beads that are written.
+type exporting struct {
+	io.Writer
+	progress *env.Progress // nil = not shown
+	beads    int
+}
+
+func (x *exporting) Write(p []byte) (int, error) {
+	x.beads += bytes.Count(p, []byte("\n"))
+	if x.progress != nil {
+		x.progress.Show(fmt.Sprintf("exporting: %s written", describe.Count(x.beads, "bead")))
+	}
+	return x.Writer.Write(p)
+}
+
 // exportTo writes all beads into a file atomically.
-func exportTo(ctx context.Context, d *depot.Depot, file string) (int, error) {
+func exportTo(ctx context.Context, d *depot.Depot, file string, progress *env.Progress) (int,
+	error) {
 	var all bytes.Buffer
-	n, err := beads.Export(ctx, d, &all)
+	n, err := beads.Export(ctx, d, &exporting{Writer: &all, progress: progress})
 	if err != nil {
 		return 0, err
 	}
