@@ -20,7 +20,7 @@ func leaveActions() []action {
 	}
 }
 
-// askQuit leaves at once where everything keeps running without this program. Else it asks what happens to the city.
+// askQuit leaves at once if everything keeps running without this program. Otherwise it asks about the city.
 func askQuit(m *model) []feed.Effect {
 	leave := func(e feed.Exit) func(*model) []feed.Effect {
 		return func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }

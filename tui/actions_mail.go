@@ -48,7 +48,7 @@ func mailActions() []action {
 			Short: "unread", In: k, Why: needUnread, Run: markUnread},
 		{ID: "mail.others", Key: keymap.Bind("show all mail, or only mail for people", "t"),
 			Short: "all mail", In: k, Run: toggleOthers},
-		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or gets the message", "."),
+		{ID: "mail.agent", Key: keymap.Bind("go to the agent that sent or received it", "."),
 			In: k, Why: needMailAgent, Run: func(m *model) []feed.Effect {
 				return grantOne(m, panel.Request{Visit: m.Mail.Agent()})
 			}},
@@ -90,7 +90,7 @@ func needMail(m *model) string {
 func needMailAgent(m *model) string {
 	why := needMail(m)
 	if why == "" && m.Mail.Agent() == "" {
-		return "it is from no agent and for no agent"
+		return "its sender and its recipient are not agents"
 	}
 	return why
 }
@@ -147,7 +147,7 @@ func toggleOthers(m *model) []feed.Effect {
 	return nil
 }
 
-// listMail lists the mail again after it has changed here.
+// listMail rebuilds the list of mail after a change in this room.
 func listMail(m *model) {
 	m.Mail.Update(m.env())
 	m.keepUp()
@@ -231,7 +231,7 @@ func archive(m *model, all ...mail.Message) []feed.Effect {
 	return perhaps(m, q)
 }
 
-// archiveListed archives the marked messages, else the one under the cursor.
+// archiveListed archives the marked messages, or else the one under the cursor.
 func archiveListed(m *model) []feed.Effect {
 	var all []mail.Message
 	for _, r := range m.Mail.Targets() {

@@ -211,7 +211,7 @@ func (m *model) roomFor(p panel.Panel, top int) int {
 	}
 	n = min(n, max(p.About().Least, top/p.About().Share))
 	if n > 1 && total > 0 && !p.About().Plain {
-		n++ // the column headings
+		n++ // a row for the column headings
 	}
 	return 1 + n
 }

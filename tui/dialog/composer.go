@@ -127,7 +127,7 @@ func (c *Composer[T]) whole() string {
 // Zone implements Dialog.
 func (c *Composer[T]) Zone() keymap.Zone { return keymap.InComposer }
 
-// Accepts reports that it takes keys at once.
+// Accepts returns true: the composer accepts keys at once.
 func (c *Composer[T]) Accepts(string, time.Time) bool { return true }
 
 // Wheel does nothing.

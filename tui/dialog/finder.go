@@ -158,7 +158,7 @@ func (f *Finder[T]) history() []string {
 // Zone implements Dialog.
 func (f *Finder[T]) Zone() keymap.Zone { return keymap.InFinder }
 
-// Accepts reports that it takes keys at once.
+// Accepts returns true: the finder accepts keys at once.
 func (f *Finder[T]) Accepts(string, time.Time) bool { return true }
 
 // Key edits the search text.

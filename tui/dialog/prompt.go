@@ -29,7 +29,7 @@ type Prompt[T any] struct {
 // Zone implements Dialog.
 func (p *Prompt[T]) Zone() keymap.Zone { return keymap.InPrompt }
 
-// Accepts reports that it takes keys at once.
+// Accepts returns true: the prompt accepts keys at once.
 func (p *Prompt[T]) Accepts(string, time.Time) bool { return true }
 
 // Key edits the text.

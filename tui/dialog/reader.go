@@ -31,7 +31,7 @@ type Follower interface {
 // Zone implements Dialog.
 func (r *Reader[T]) Zone() keymap.Zone { return keymap.InReader }
 
-// Accepts reports that it takes keys at once.
+// Accepts returns true: the reader accepts keys at once.
 func (r *Reader[T]) Accepts(string, time.Time) bool { return true }
 
 // Key does nothing: the text is read-only.

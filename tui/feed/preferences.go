@@ -23,7 +23,7 @@ type Person struct {
 	Problems      []string         // errors in the file, with positions
 }
 
-// ClosingText says what happens to a city of this program if its terminal closes.
+// ClosingText describes what happens to the city of this program if its terminal closes.
 func (p *Person) ClosingText() string {
 	switch p.OnHangup {
 	case "stop":

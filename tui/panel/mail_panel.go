@@ -16,7 +16,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// Mail is requested in pages of the newest messages; moving to the end requests more, up to mailMost.
+// Mail is requested in pages, the newest messages first. Moving to the end requests more, up to mailMost.
 const (
 	MailPage = 500
 	mailMost = 4 * MailPage
@@ -26,7 +26,7 @@ const (
 type MailRow struct {
 	mail.Message
 	from, to, subject string
-	people            bool // it is for people
+	people            bool // it is addressed to people
 }
 
 func (r *MailRow) Key() string { return r.ID }
@@ -38,11 +38,11 @@ func (r *MailRow) ForPeople() bool { return r.people }
 type Mail struct {
 	Table[MailRow, *MailRow]
 	Fetch
-	Others bool // also messages to agents and pools
+	Others bool // also list messages to agents and pools
 
 	all    []mail.Message // the last results, newest first, without archived messages
 	pages  int
-	limit  int    // of the last query
+	limit  int    // limit of the last query
 	more   bool   // there are messages beyond the limit
 	counts [2]int // the city's counts at the last query
 }
@@ -82,7 +82,7 @@ func newMail(all *Agents) *Mail {
 	return k
 }
 
-// agent returns the agent that has sent the message, else the one that gets it, or "".
+// agent returns the agent that sent the message, or else the agent that received it, or "".
 func (r *MailRow) agent(all *Agents) string {
 	for _, name := range []string{r.From, r.To} {
 		if all.Has(name) {
@@ -92,7 +92,7 @@ func (r *MailRow) agent(all *Agents) string {
 	return ""
 }
 
-// Ask queries the newest messages that are not archived.
+// Ask sends queries for the newest messages that are not archived.
 func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	if e.Snap == nil || !visible {
 		return
@@ -118,7 +118,7 @@ func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 	}
 }
 
-// Take takes the result of a query.
+// Take handles the result of a query.
 func (k *Mail) Take(id int, found []beads.Bead, problem string) bool {
 	all, ours, done := k.Fetch.Take(id, found, problem)
 	if !done || all == nil {
@@ -159,7 +159,7 @@ func (k *Mail) People(s *city.Snapshot) (names []string) {
 	return names
 }
 
-// rows returns the rows of the last results.
+// rows builds rows from the last results.
 func (k *Mail) rows(e *Env) []MailRow {
 	rows := make([]MailRow, len(k.all))
 	for i, m := range k.all {
@@ -169,7 +169,7 @@ func (k *Mail) rows(e *Env) []MailRow {
 	return rows
 }
 
-// note returns the number of unread messages for people, or that the list is not complete.
+// note returns the number of unread messages for people, or that the list is incomplete.
 func (k *Mail) note(e *Env) (text string, alert bool) {
 	var parts []string
 	if e.Snap != nil && e.Snap.Mail.Unread > 0 {
@@ -207,7 +207,7 @@ func (r *MailRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// mailWays returns the orders of mail: newest, unread first, sender, recipient.
+// mailWays returns the orders of mail: newest first, unread first, by sender, by recipient.
 func mailWays() []widget.Way[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.Way[MailRow]{
@@ -282,7 +282,7 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	})...)
 }
 
-// empty says why no message is listed.
+// empty returns why no message is listed.
 func (k *Mail) empty(e *Env, w int) []string {
 	if n := len(k.Rows); n > 0 && (k.Filter.Active() || e.Attention) {
 		return e.Look.Notes(w, fmt.Sprintf("None of %s matches.", widget.Count(n, "message")),
@@ -291,7 +291,7 @@ func (k *Mail) empty(e *Env, w int) []string {
 	return k.help(e, w)
 }
 
-// help says how to get mail.
+// help returns how mail is written.
 func (k *Mail) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":

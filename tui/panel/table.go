@@ -422,8 +422,9 @@ func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filte
 
 // Column is a column of a table with its width.
 type Column[P any] struct {
-	Head  string
-	Order string // the order that a click on the title selects; "" = the one of that name
+	Head string
+	// name of the order that a click on the heading selects; "" = the order with the name of the column
+	Order string
 	W     int
 	Gap   int  // number of blanks before it
 	Right bool // the heading is right-aligned
@@ -442,7 +443,7 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 	return l
 }
 
-// orderName returns the name of the order that the title of the column stands for.
+// orderName returns the name of the order that a click on the heading selects.
 func (c *Column[P]) orderName() string {
 	if c.Order != "" {
 		return c.Order
@@ -458,7 +459,7 @@ func (c *Column[P]) orderName() string {
 	return c.Head
 }
 
-// heads draws the headings of columns. The one of the current order has an arrow.
+// heads draws the column headings. The heading of the current order has an arrow.
 func heads[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w int) string {
 	l := widget.Line{Styles: k}
 	l.Space(3)
@@ -475,7 +476,8 @@ func heads[P any](k *widget.Styles, columns []Column[P], sorted, arrow string, w
 				head += arrow
 			}
 		}
-		if c.Right && widget.Width(head) > width && gap > 1 { // the arrow is in the gap
+		// the arrow uses the gap in front of the heading
+		if c.Right && widget.Width(head) > width && gap > 1 {
 			gap, width = gap-1, width+1
 		}
 		l.Space(gap)
@@ -507,7 +509,8 @@ func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 	return -1
 }
 
-// sorted returns the name of the current order, and the arrow of its direction: up if the smallest value is first.
+// sorted returns the name of the current order, and the arrow of its direction. It points up if the smallest value
+// is first.
 func (t *Table[R, P]) sorted(e *Env) (name, arrow string) {
 	o, _ := t.Sorting(e.Now)
 	if o == nil {

@@ -55,7 +55,7 @@ func (f *Filter) Matches(hit func(t *Clause) bool) bool {
 // Active reports whether the filter has a term.
 func (f *Filter) Active() bool { return len(f.terms) > 0 }
 
-// Names reports whether a term is about a field.
+// Names reports whether the filter has a term for a field.
 func (f *Filter) Names(field string) bool {
 	return slices.ContainsFunc(f.terms, func(t Clause) bool { return t.Field == field })
 }

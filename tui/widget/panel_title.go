@@ -53,8 +53,8 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	return l.String()
 }
 
-// fitParts leaves out the last parts of a text until it fits into w columns. Parts are separated by two blanks. Only
-// the first one is cut: "1 of 1" would be wrong for "1 of 10".
+// fitParts drops parts from the end of a text until it fits into w columns. Two blanks separate the parts. Only the
+// first part may be cut, because "1 of 1" would be wrong for "1 of 10".
 func fitParts(text string, w int, more string) string {
 	const least = 8
 	for Width(text) > w {

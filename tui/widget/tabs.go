@@ -2,9 +2,9 @@ package widget
 
 import "slices"
 
-// ShortTabs shortens the titles of panels that share one place to w columns. First the notes go, then the names of
-// hidden panels, those far from the visible one first; then their keys go, and last the search is cut. So the titles
-// scroll with the visible panel. The number of hidden rows may replace a name, but nothing else.
+// ShortTabs shortens the titles of panels that share one place to w columns. It removes, in this order: the notes;
+// the names of hidden panels, those far from the visible one first; the keys of these; the end of the search. So
+// the titles scroll with the visible panel. The number of hidden rows may replace a name, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	all = slices.Clone(all)
 	over := func() int { return TabsWidth(all) - w }

@@ -14,7 +14,7 @@ type Tally struct {
 	N     int
 }
 
-// TalliesWidth returns the width of tallies in a row.
+// TalliesWidth returns the total width of tallies.
 func TalliesWidth(all []Tally) int {
 	n := 0
 	for _, t := range all {
