@@ -155,7 +155,7 @@ func Query(to string) beads.Query {
 	return q
 }
 
-// ThreadQuery returns the query for the answers in a thread, with archived ones. The message that began the thread
+// ThreadQuery returns the query for the answers in a thread, including archived ones. The message that began the thread
 // is found by its ID.
 func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}

@@ -11,15 +11,15 @@ import (
 	"gcity/internal/recovery"
 )
 
-// untold is a panic that has not been logged yet. If the code of a city returns a panic as an error, it has logged
+// unlogged is a panic that has not been logged yet. If the code of a city returns a panic as an error, it has logged
 // it already.
-type untold struct{ *recovery.Panic }
+type unlogged struct{ *recovery.Panic }
 
 // guarded calls recovery.Try for code of a city.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
-		return untold{p}
+		return unlogged{p}
 	}
 	return err
 }
@@ -80,7 +80,7 @@ func (w *worker) broke(err error, until time.Time) {
 	})
 	args := []any{"city", w.entry().Name, "path", w.path, "error", err.Error(), "crashes", n,
 		"again", until}
-	own, ours := errors.AsType[untold](err)
+	own, ours := errors.AsType[unlogged](err)
 	if ours {
 		args = append(args, "stack", string(own.Stack()))
 	}

@@ -16,8 +16,8 @@ const (
 	lookLimit = 5 * time.Second // a read that takes longer counts as hung
 )
 
-// sight is the result of reading the supervisor's files.
-type sight struct {
+// readResult is the result of reading the supervisor's files.
+type readResult struct {
 	settings Settings
 	setErr   error
 	entries  []Entry
@@ -29,17 +29,17 @@ type sight struct {
 
 // readFiles reads the registry and the settings, and the configurations of cities that are registered without a
 // name. It may never return.
-func (s *Supervisor) readFiles() (saw sight) {
+func (s *Supervisor) readFiles() (saw readResult) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
 	saw.names = s.namesOf(saw.entries)
 	return saw
 }
 
-// eye decides when the files are read and when a result is applied. The loop owns it.
-type eye struct {
+// refresher decides when the files are read and when a result is applied. The loop owns it.
+type refresher struct {
 	s    *Supervisor
-	seen chan sight // receives the result of the read in progress; nil = no read
+	seen chan readResult // receives the result of the read in progress; nil = no read
 	// the read in progress has exceeded its time limit, so its result will be outdated
 	late  bool
 	more  bool        // the files may have changed since the read started
@@ -54,16 +54,16 @@ type eye struct {
 	served []chan<- struct{}
 }
 
-func newEye(s *Supervisor) *eye {
-	e := &eye{s: s, timer: time.NewTimer(0)}
+func newRefresher(s *Supervisor) *refresher {
+	e := &refresher{s: s, timer: time.NewTimer(0)}
 	e.timer.Stop()
 	return e
 }
 
-func (e *eye) close() { e.timer.Stop() }
+func (e *refresher) close() { e.timer.Stop() }
 
 // poke starts a read, or requests another one after the read in progress.
-func (e *eye) poke() {
+func (e *refresher) poke() {
 	switch {
 	case e.seen != nil:
 		e.more = true
@@ -73,7 +73,7 @@ func (e *eye) poke() {
 }
 
 // ask registers a channel, which is closed after a read that starts later.
-func (e *eye) ask(done chan<- struct{}) {
+func (e *refresher) ask(done chan<- struct{}) {
 	if e.late {
 		close(done)
 		return
@@ -83,26 +83,26 @@ func (e *eye) ask(done chan<- struct{}) {
 }
 
 // look starts a read in the background.
-func (e *eye) look() {
+func (e *refresher) look() {
 	e.served, e.waiting = append(e.served, e.waiting...), nil
 	e.late, e.more = false, false
-	e.seen = make(chan sight, 1)
+	e.seen = make(chan readResult, 1)
 	e.s.mu.Lock()
 	clear(e.s.dropped)
 	e.s.mu.Unlock()
 	e.timer.Reset(lookLimit)
 	// without an owner, because it may never return
-	go func(to chan<- sight, look func() sight) {
-		var saw sight
+	go func(to chan<- readResult, look func() readResult) {
+		var saw readResult
 		if fault := recovery.Catch(func() { saw = look() }); fault != nil {
-			saw = sight{fault: fault}
+			saw = readResult{fault: fault}
 		}
 		to <- saw
 	}(e.seen, e.s.look)
 }
 
 // due handles the timer.
-func (e *eye) due() {
+func (e *refresher) due() {
 	if e.seen == nil {
 		e.look()
 		return
@@ -118,7 +118,7 @@ func (e *eye) due() {
 
 // take processes the result of a read, and reports whether the read is finished. A result that would stop a city is
 // applied only if a second read confirms it.
-func (e *eye) take(saw sight) bool {
+func (e *refresher) take(saw readResult) bool {
 	e.timer.Stop()
 	late := e.late
 	e.seen, e.late = nil, false
@@ -152,7 +152,7 @@ func (e *eye) take(saw sight) bool {
 	return true
 }
 
-func (e *eye) answer() {
+func (e *refresher) answer() {
 	for _, done := range e.served {
 		close(done)
 	}

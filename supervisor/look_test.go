@@ -70,9 +70,9 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 		l := newLand(t)
 		l.begin("/c/a", "/c/b")
 		tick()
-		hung, looks := make(chan sight), 0
+		hung, looks := make(chan readResult), 0
 		real := l.s.look
-		l.s.look = func() sight {
+		l.s.look = func() readResult {
 			if looks++; looks == 1 {
 				return <-hung
 			}
@@ -95,14 +95,14 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 		if looks != 1 {
 			t.Errorf("%d looks are under way", looks)
 		}
-		hung <- sight{} // no city at all
+		hung <- readResult{} // no city at all
 		time.Sleep(2 * quiet)
 		l.want(filepath.Base(dir) + " running, b running, n running")
 		if p := l.s.Problem(); p != "" || looks != 3 {
 			t.Errorf("%q, %d looks", p, looks)
 		}
-		again := make(chan sight)
-		l.s.look = func() sight { return <-again }
+		again := make(chan readResult)
+		l.s.look = func() readResult { return <-again }
 		l.s.Reload()
 		synctest.Wait()
 		l.over("")
@@ -118,7 +118,7 @@ func TestRegisteredDuringALook(t *testing.T) {
 		l.begin("/c/a")
 		tick()
 		real := l.s.look
-		l.s.look = func() sight {
+		l.s.look = func() readResult {
 			saw := real()
 			time.Sleep(time.Second)
 			return saw
@@ -142,7 +142,7 @@ func TestUnregisteredDuringALook(t *testing.T) {
 		tick()
 		l.town("/c/slow").slow = make(chan struct{})
 		real := l.s.look
-		l.s.look = func() sight {
+		l.s.look = func() readResult {
 			saw := real()
 			time.Sleep(time.Second)
 			return saw

@@ -66,7 +66,7 @@ func (s *Supervisor) restore(ctx context.Context) error {
 }
 
 // bring applies the result of a read. An invalid file, or a registry that is suddenly empty, changes nothing.
-func (s *Supervisor) bring(saw sight) {
+func (s *Supervisor) bring(saw readResult) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptied()
 	}

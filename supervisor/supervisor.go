@@ -86,7 +86,7 @@ type Supervisor struct {
 	// requests for a read of the files; the sent channel is closed after the read
 	asks    chan chan<- struct{}
 	deaf    chan struct{}           // closed when the files are not read any more
-	look    func() sight            // reads the files; may never return
+	look    func() readResult       // reads the files; may never return
 	names   *deadline.Calls[string] // calls that read names from configurations
 	folders *deadline.Calls[folder] // calls that read folders for registration
 	counts  *deadline.Calls[count]  // calls that count the agents in configurations

@@ -11,7 +11,7 @@ func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
 	patrol := time.NewTicker(s.patrol())
 	defer patrol.Stop()
 	changes := s.o.Changes
-	e := newEye(s)
+	e := newRefresher(s)
 	defer e.close()
 	e.look()
 	for s.state() == alive {

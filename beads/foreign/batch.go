@@ -136,8 +136,8 @@ func (m *making) run(ctx context.Context) error {
 	return nil
 }
 
-// next returns the index of a bead that is not created yet, or -1. With whole, it returns only a bead with no links
-// to missing beads.
+// next returns the index of a bead that is not created yet, or -1. If whole is set, all beads to which that bead links
+// exist already.
 func (m *making) next(whole bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])

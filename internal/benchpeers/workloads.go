@@ -31,7 +31,7 @@ func (b *bed) status(ctx context.Context, t *table, s *session) error {
 	return nil
 }
 
-// stopAll measures the end of a manager with agents that exit at the first signal.
+// stopAll measures how long a manager takes to stop, with agents that exit at the first signal.
 func (b *bed) stopAll(ctx context.Context, t *table, s *session) error {
 	if s.peer.stop == nil {
 		return nil
