@@ -1,12 +1,12 @@
 // Package mirror sends every event to a script of the city (`exec:<script>`). The log of package events remains
-// authoritative: an event is in it before the script gets it, and a script can neither assign a seq nor delay the
-// city. The script gets one event after the other, in order, each at least once: the position is saved after each,
-// so after a crash an event may be sent again, with the same seq. The number of waiting events is limited: a script
+// authoritative. An event is in the log before the script gets it, and a script cannot assign a seq or delay the
+// city. The script gets one event at a time, in order, each at least once: the position is saved after each event,
+// so after a crash an event may be sent again with the same seq. The number of waiting events is limited. A script
 // that falls too far behind gets an events.gap in place of the events that it misses.
 //
 // # Concurrency
 //
-// Run is called in one goroutine of its caller and starts no other.
+// Run runs in one goroutine of its caller and starts no other.
 package mirror
 
 import (
@@ -29,20 +29,19 @@ import (
 )
 
 const (
-	// CallLimit is the time limit of one call of the script.
+	// CallLimit is the timeout of one call of the script.
 	CallLimit = 30 * time.Second
-	// MaxBehind is the greatest number of waiting events; beyond it only the newest are kept.
+	// MaxBehind is the maximum number of waiting events. If there are more, the script misses the oldest.
 	MaxBehind = 10_000
-	// failing is the number of consecutive failures that is reported by an event.
+	// failing is the number of consecutive failures after which an event reports them.
 	failing = 3
-	// A failed call is retried after minWait, then after twice as long each time, up to maxWait.
+	// The wait before a retry begins with minWait and doubles up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// lastWords is the time that the script has when Run ends, for the current call and for the events of the
-	// city's end together.
+	// lastWords is the default time limit for the current call and all remaining events when Run ends.
 	lastWords = 5 * time.Second
 )
 
-// The events about the mirror itself.
+// Types of events about the mirror itself.
 const (
 	Failing = "events.mirror_failing"
 	Healed  = "events.mirror_healed"
@@ -55,33 +54,34 @@ type Log interface {
 	Append(batch ...events.Event) (last uint64, err error)
 }
 
-// Options select the script and the events that it gets.
+// Options configure the mirror of one script.
 type Options struct {
-	Script string   // a path, or a name on PATH
+	Script string   // path, or a name in PATH
 	Dir    string   // its working folder
 	Env    []string // additional environment variables
-	State  string   // folder in which its position is saved
+	State  string   // folder of the file with the script's position
 	Log    Log
 	Logger *slog.Logger
-	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv selects what the script gets
-	// of it.
+	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects which part the script
+	// gets.
 	Environ []string
-	// the deadline for Run once ctx has ended; nil: lastWords
+	// time limit of Run after ctx has ended; nil: lastWords
 	Last *shutdown.Deadline
 }
 
-// Place is the position of a script.
+// Place is the position of a script in the log.
 type Place struct {
-	Script string    `json:"script"`
-	Seq    uint64    `json:"seq"`             // of the newest event that it has accepted
-	Since  time.Time `json:"since,omitzero"`  // start of the failures, zero if it does not fail
-	Why    string    `json:"why,omitempty"`   // the failure
-	Missed uint64    `json:"missed,omitzero"` // number of events that it missed
+	Script string `json:"script"`
+	// seq of the newest event that the script has accepted
+	Seq    uint64    `json:"seq"`
+	Since  time.Time `json:"since,omitzero"`  // since when it fails; zero = it does not fail
+	Why    string    `json:"why,omitempty"`   // why it fails
+	Missed uint64    `json:"missed,omitzero"` // number of events that it has missed
 }
 
 const fileName = "events-mirror.json"
 
-// Load reads the position of a city's script from the .gc folder. It returns the zero Place if the script has never
+// Load reads the position of a city's script from its .gc folder. It returns the zero Place if no script has ever
 // got an event.
 func Load(dir string) (Place, error) {
 	var p Place
@@ -98,8 +98,8 @@ func Load(dir string) (Place, error) {
 	return p, nil
 }
 
-// Newest asks a script for the newest seq that it has (latest-seq). If the script does not support that, the error
-// is errors.ErrUnsupported.
+// Newest calls the script's operation latest-seq, which returns the newest seq that it has. If the script does not
+// support that, the error is errors.ErrUnsupported.
 func Newest(ctx context.Context, o Options) (uint64, error) {
 	out, err := o.call(ctx, nil, "latest-seq")
 	if err != nil {
@@ -140,8 +140,8 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	return got.Stdout, nil
 }
 
-// Run sends events to the script until ctx ends, and then for a moment the remaining ones. A failure is logged,
-// reported by an event, and retried, but not at the end.
+// Run sends events to the script until ctx ends. Then it sends the remaining ones, within a time limit. A failed
+// call is logged, reported by an event, and retried. After ctx has ended, it is not retried.
 func Run(ctx context.Context, o Options) {
 	words, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -154,7 +154,7 @@ func Run(ctx context.Context, o Options) {
 	if m.at, err = Load(o.State); err != nil {
 		o.Logger.Warn("the events' script gets all events again", "error", err)
 	}
-	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // a different script or log
+	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // the script or the log is another one
 		m.at = Place{Script: o.Script}
 	}
 	m.follow(ctx)
@@ -171,14 +171,14 @@ func Run(ctx context.Context, o Options) {
 	}
 }
 
-// mirror is one run.
+// mirror is the state of one Run.
 type mirror struct {
 	o     Options
-	words context.Context // of the calls; it ends lastWords after Run's context
+	words context.Context // context of the calls; it ends lastWords after the context of Run
 	at    Place
-	// the last event to send, without retries; 0 = no last event
+	// seq of the last event to send, without retries; 0 = not known yet
 	until uint64
-	fails int // consecutive failures
+	fails int // number of consecutive failures
 }
 
 func (m *mirror) follow(ctx context.Context) {
@@ -212,12 +212,12 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// miss sends the script one event in place of those up to a seq, and reports whether the script has accepted it.
+// miss sends an event that replaces those up to a seq. It reports whether the script has accepted it.
 func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	n := to - m.at.Seq
 	payload, err := json.Marshal(map[string]uint64{"from": m.at.Seq + 1, "to": to, "count": n})
 	if err != nil {
-		payload = nil // numbers can always be marshalled
+		payload = nil // cannot fail for numbers
 	}
 	told := m.send(ctx, events.Event{
 		Seq: to, TS: time.Now().UTC(), Type: events.Gap, Actor: "controller", Payload: payload,
@@ -229,12 +229,13 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return told
 }
 
-// send sends one event, with retries, and reports whether the script has accepted it. It gives up when ctx ends, at
-// the first failure at the end of the city, and when so many others wait that this one may have to be dropped. It
-// waits for a call in progress when ctx ends, within the time limit, because only then the position is known.
+// send sends one event, with retries. It reports whether the script has accepted it. It gives up when ctx ends, at
+// the first failure after the city has ended, and if so many events wait that this one may have to be dropped. If
+// ctx ends during a call, it waits for the end of the call, within the time limit, because the position is unknown
+// before.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
-	if err != nil { // cannot happen: it was read from JSON
+	if err != nil { // cannot fail, because the event was decoded from JSON
 		text = []byte("{}")
 	}
 	for wait := minWait; ctx.Err() == nil; wait = min(2*wait, maxWait) {
@@ -257,7 +258,7 @@ func (m *mirror) send(ctx context.Context, e events.Event) bool {
 
 func (m *mirror) taken(seq uint64) {
 	if m.fails >= failing {
-		m.say(Healed, fmt.Sprintf("the events' script accepts events again; the last that "+
+		m.say(Healed, fmt.Sprintf("the events' script accepts events again; the last event that "+
 			"waited is %d", m.o.Log.Last()))
 	}
 	m.fails, m.at.Since, m.at.Why = 0, time.Time{}, ""
@@ -276,7 +277,7 @@ func (m *mirror) failed(err error) {
 	}
 }
 
-// say writes an event about the script. The script gets it, too, when it works again.
+// say writes an event about the script to the log. The script also gets this event when it works again.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,
@@ -296,7 +297,7 @@ func (m *mirror) save() {
 	}
 }
 
-// pause waits, and reports whether it waited for the whole time.
+// pause waits for d. It returns false if ctx ended earlier.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -13,11 +13,11 @@ import (
 	"gcity/session"
 )
 
-// listLimit is how long a List waits for a provider that does not report its patience.
+// listLimit is how long List waits for a provider that is not a session.Patient.
 const listLimit = 5 * time.Second
 
-// Start implements session.Provider. It fails if the session is alive in another provider, or if the sessions of a
-// provider are unknown: a second copy might run there.
+// Start implements session.Provider. It fails if the session is alive at another provider, or if another provider's
+// sessions are unknown. A second copy of the agent might then run.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	m := p.member(cmp.Or(s.Provider, p.o.Home))
 	q, err := p.opened(m)
@@ -44,8 +44,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// clear ensures that no provider other than m has a living session of this name. It asks a provider again only if
-// the known state is in the way or missing.
+// clear ensures that no provider other than m has a live session with this name. It asks another provider only if
+// its known state is missing or shows such a session.
 func (p *Provider) clear(ctx context.Context, m *member, name string) error {
 	for _, o := range p.used() {
 		if o == m || p.free(o, name) {
@@ -64,7 +64,7 @@ func (p *Provider) clear(ctx context.Context, m *member, name string) error {
 	return nil
 }
 
-// free reports whether a provider is known to have no living session of this name.
+// free reports whether a provider is known to have no live session with this name.
 func (p *Provider) free(o *member, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +73,7 @@ func (p *Provider) free(o *member, name string) bool {
 	})
 }
 
-// Stop implements session.Provider. If several providers have a living session with this name, all of them end.
+// Stop implements session.Provider. If several providers have a live session with this name, it stops all of them.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	first, err := p.at(ctx, name)
 	if err != nil {
@@ -107,9 +107,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return errors.Join(errs...)
 }
 
-// List implements session.Provider. With one provider in use it returns that provider's list. Several are asked at
-// the same time. Those that do not answer are in a session.Partial; those that may still answer are in it as
-// session.Late.
+// List implements session.Provider. If one provider is in use, it returns that provider's list. Several providers
+// are asked at the same time. Those that do not answer are in a session.Partial. If they may still answer, their
+// error is a session.Late.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.used()
 	if len(used) == 1 {
@@ -166,7 +166,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return m.p.Output(ctx, name, lines)
 }
 
-// able returns the holder of a session if it has an ability.
+// able returns the provider that holds a session, if that has an ability.
 func able[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
 	var none T
 	m, err := p.at(ctx, name)
@@ -255,7 +255,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return q.Capture(ctx, name, id)
 }
 
-// Acknowledge implements session.Acknowledger. It skips providers that keep no exits.
+// Acknowledge implements session.Acknowledger. It skips providers that retain no exits.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	m, err := p.find(ctx, name, id)
 	if err != nil {
@@ -267,13 +267,12 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// Usage implements session.Meter for the sessions of providers that can measure it. It fails only if no provider
-// can.
+// Usage implements session.Meter for the sessions of providers that are Meters. It fails only if none is.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false
 	for _, m := range p.used() {
-		opened, _ := p.opened(m) // nil measures nothing
+		opened, _ := p.opened(m) // a nil provider is not a Meter
 		q, ok := opened.(session.Meter)
 		if !ok {
 			continue

@@ -8,16 +8,16 @@ import (
 	"gcity/session"
 )
 
-// look is a List call of a patient provider. Callers that arrive while it runs share it.
+// look is one List call of a patient provider. Concurrent callers share it.
 type look struct {
 	began time.Time
-	done  chan struct{} // closed at the end; then the others are final
+	done  chan struct{} // closed at the end; the other fields do not change afterwards
 	all   []session.Status
 	err   error
 }
 
-// Patience implements session.Patient. It returns the patience of the session's holder, or the longest of those
-// that may hold it.
+// Patience implements session.Patient. It returns the patience of the provider that holds the session. If that is
+// unknown, it returns the longest patience of those that may hold it.
 func (p *Provider) Patience(name string) time.Duration {
 	these := p.used()
 	if m := p.holder(name, ""); m != nil {
@@ -25,7 +25,7 @@ func (p *Provider) Patience(name string) time.Duration {
 	}
 	most := time.Duration(0)
 	for _, m := range these {
-		q, _ := p.opened(m) // nil has none
+		q, _ := p.opened(m) // a nil provider has no patience
 		if patient, ok := q.(session.Patient); ok {
 			most = max(most, patient.Patience(name))
 		}
@@ -33,11 +33,11 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list asks one provider and records where its sessions are. A patient provider may take longer than ctx: then it
-// is session.Late.
+// list asks one provider and notes where its sessions are. A patient provider may need longer than ctx. Then the
+// error is a session.Late.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
-	if err != nil { // it may work by now
+	if err != nil { // it may be possible to open the provider now
 		if q, err = p.opened(p.member(m.name)); err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error
 	}
 }
 
-// rest waits for the end of a look.
+// rest waits until a look has ended.
 func (l *look) rest(ctx context.Context) ([]session.Status, error) {
 	select {
 	case <-l.done:
@@ -68,7 +68,7 @@ func (l *look) rest(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// shared returns the provider's running look, or starts one.
+// shared returns the look in progress of a provider, or starts one.
 func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*look, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 	return l, nil
 }
 
-// ask lists the sessions of a provider and records where they are.
+// ask lists the sessions of a provider and notes where they are.
 func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status,
 	error) {
 	p.mu.Lock()
@@ -115,8 +115,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note records where sessions are, except those that were started after the look began. With a single provider it
-// is not needed.
+// note records the provider of each session, except for sessions that were started since the look began.
+// With a single provider, that is not necessary.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,14 +15,15 @@ import (
 	"gcity/session"
 )
 
-// MarksFile, in the city's .gc folder, lists the providers besides the home that may hold sessions, one per line.
+// MarksFile is the file in the city's .gc folder with the providers that may hold sessions, one per line. It does
+// not contain the home provider.
 const MarksFile = "session-providers"
 
-// errDamaged means that this program did not write the marks.
+// errDamaged reports that this program has not written the marks file.
 var errDamaged = errors.New("it is damaged")
 
-// Marks returns the providers that are marked in a city's .gc folder. With errDamaged or a *disk.UnsafeError it
-// also returns those that can be read.
+// Marks returns the providers in the marks file of a city's .gc folder. With errDamaged or a *disk.UnsafeError, it
+// also returns those that could be read.
 func Marks(dir string) (names []string, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,9 +55,9 @@ func isName(name string) bool {
 	})
 }
 
-// recover rebuilds the marks of a damaged file. Every provider that may hold sessions is asked, and those that hold
-// none lose their mark. Until all have answered, no agent is started that may already run. The damaged file is
-// kept.
+// recover writes a damaged marks file again. It asks all providers that may hold sessions. Those without sessions
+// lose their mark. Until all have answered, no agent starts that may already be running. A copy of the damaged file
+// is kept.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.Survey == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -83,8 +84,8 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	return names, err
 }
 
-// mark records that a provider is in use before its first start. Calls that only look up holders do not wait for
-// the disk.
+// mark records that a provider is in use, before its first start. Calls that only look up where a session is do not
+// wait for the disk.
 func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	m.starts++
@@ -99,7 +100,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 			return false, nil
 		}
 		listed := m.listed
-		m.inUse, m.listed = true, true // it had no sessions, and all later ones are started here
+		// it had no sessions before, and this provider starts all later ones
+		m.inUse, m.listed = true, true
 		return true, func(err error) {
 			if m.marked = err == nil; !m.marked {
 				m.inUse, m.listed = false, listed
@@ -116,8 +118,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark removes the mark of a provider that a look at its gen found empty. It dismisses the provider first and
-// removes the mark last, so that the successor of a controller that dies in between looks there again.
+// unmark removes the mark of a provider that had no sessions in a look with this gen. It first dismisses the
+// provider. If the controller dies before the mark is removed, the next controller looks there again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.Home && m.inUse && m.starts == 0 && m.gen == gen && !p.o.Observe
@@ -138,7 +140,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 		if !idle() {
 			return false, nil
 		}
-		m.inUse, m.marked = false, false // a start in the meantime marks it again
+		m.inUse, m.marked = false, false // a later start sets the mark again
 		return true, func(err error) { m.inUse = m.inUse || err != nil }
 	})
 	if err != nil {
@@ -147,8 +149,8 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// writing writes the list of providers in use after a change of it, one call at a time and without p.mu. change,
-// and the function that it returns for the result of the write, are called under p.mu.
+// writing writes the marks file after a change, one call at a time and without holding p.mu. It holds p.mu while it
+// calls change, and then the function that change returns, with the result of the write.
 func (p *Provider) writing(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {
@@ -171,7 +173,7 @@ func (p *Provider) writing(ctx context.Context,
 	return err
 }
 
-// marks returns the providers in use, one per line. The caller holds p.mu.
+// marks returns the content of the marks file. The caller must hold p.mu.
 func (p *Provider) marks() string {
 	var b strings.Builder
 	for _, m := range p.order {

@@ -1,11 +1,11 @@
-// Package mixed combines several session providers into one. Each agent names its provider, and calls go to the
-// provider that holds the session. The providers that hold sessions are recorded in the city's folder, so a
-// controller finds what an earlier one started, whatever the configuration says now.
+// Package mixed combines several session providers into one. Each agent has a provider, and calls about a session
+// go to the provider that holds it. The city's folder contains which providers hold sessions. So a controller finds
+// the sessions of an earlier one, even if the configuration has changed.
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use. It has one goroutine for each provider that reports ends, and one for each
-// look at a patient provider. All of them end with Close.
+// A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier, and one
+// for each look at a patient provider. All of them end with Close.
 package mixed
 
 import (
@@ -25,64 +25,65 @@ import (
 // Options configures a Provider.
 type Options struct {
 	Dir  string // the city's .gc folder
-	Home string // the provider that is always asked; "" in the configuration means this one
+	Home string // name of the provider that is always asked; "" in the configuration means this one
 
-	// Open opens a provider by its name; close releases it. For each name it runs at most once at a time.
+	// Open opens a provider by its name. close releases the provider. Open is called at most once at a time for
+	// each name.
 	Open func(name string) (p session.Provider, close func(), err error)
 
-	// Survey lists every provider that may hold sessions of the city. It is called if MarksFile is damaged. If nil,
-	// that is an error.
+	// Survey returns all providers that may hold sessions of the city. It is called if MarksFile is damaged. If
+	// Survey is nil, a damaged file is an error.
 	Survey func() []string
 
-	Observe bool         // writes nothing
+	Observe bool         // the provider writes nothing
 	Logger  *slog.Logger // nil disables logging
 
-	// Broken is called with a panic of one of the provider's goroutines. The provider is then unusable: open it
-	// again. If Broken is nil, the program ends.
+	// Broken is called with a panic of a goroutine of the provider. The provider then no longer works and must be
+	// opened again. If Broken is nil, the program exits with the panic.
 	Broken func(error)
 }
 
-// Provider forwards calls to others. It has every optional interface of package session. A call that the holder of
-// the session does not support returns a session.LackError.
+// Provider forwards calls to other providers. It has all optional interfaces of package session. If the provider of
+// a session does not support a call, the error is a session.LackError.
 type Provider struct {
 	o     Options
 	exits chan session.Exit
 	done  chan struct{}
-	life  context.Context // for looks at patient providers; end ends it
+	life  context.Context // context of looks at patient providers; end cancels it
 	end   context.CancelCauseFunc
 	wg    recovery.Group
 
-	opening sync.Mutex    // held while a provider is opened
-	pen     chan struct{} // holds a token while the marks are written
+	opening sync.Mutex    // held while a provider is being opened
+	pen     chan struct{} // contains a token while the marks are not being written
 
 	mu      sync.Mutex
 	members map[string]*member
-	order   []*member          // sorted by name, the home first
-	held    map[string][]place // by session name; complete for listed providers
+	order   []*member          // sorted by name, with the home provider first
+	held    map[string][]place // by session name; complete for providers with listed set
 	closed  bool
 }
 
-// member is one of the providers. A provider that failed to open is tried again by opened, which is then the only
-// reader of p and err, unless it is known to hold a session.
+// member is one of the providers. If it could not be opened, opened tries again. Only opened reads p and err of
+// such a member, unless the member is known to hold a session.
 type member struct {
 	name   string
-	p      session.Provider // nil: opening it failed
+	p      session.Provider // nil: it could not be opened
 	close  func()
 	err    error // why opening failed
-	inUse  bool  // it may hold sessions: it is marked, is being marked, or is the home
-	marked bool  // the mark is on disk
-	listed bool  // it is recorded where its sessions are
-	look   *look // in progress, for a patient provider
-	starts int   // in progress
+	inUse  bool  // it may hold sessions: it has a mark, is getting one, or is the home provider
+	marked bool  // its mark is in the file
+	listed bool  // held contains all of its sessions
+	look   *look // look in progress, for a patient provider
+	starts int   // number of starts in progress
 	gen    int   // number of starts so far
 }
 
-// place is where a session is.
+// place describes which provider holds a session.
 type place struct {
 	at    *member
 	id    string
 	alive bool
-	gen   int // number of the provider's starts
+	gen   int // value of the provider's gen when the session was started or seen
 }
 
 var (
@@ -102,11 +103,11 @@ var (
 	_ session.Patient      = (*Provider)(nil)
 )
 
-// exitsKept is how many exits wait for a reader of Exits. List finds the others.
+// exitsKept is the capacity of Exits. If it is full, List still returns the exit.
 const exitsKept = 1024
 
-// New opens the home and every provider with sessions of an earlier controller. If one of those cannot be opened,
-// each List reports it.
+// New opens the home provider, and all providers that hold sessions of an earlier controller. If one of these
+// cannot be opened, List reports it each time.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -137,7 +138,7 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// member returns a provider and opens it if necessary.
+// member returns the provider with this name. It opens the provider if necessary.
 func (p *Provider) member(name string) *member {
 	p.opening.Lock()
 	defer p.opening.Unlock()
@@ -180,7 +181,7 @@ var errBroken = errors.New("the look at the sessions broke off")
 
 var errClosed = errors.New("the session providers are closed")
 
-// forward passes on the exits that one provider reports.
+// forward passes the exits of one provider to Exits.
 func (p *Provider) forward(m *member, from <-chan session.Exit) {
 	for {
 		select {
@@ -231,7 +232,7 @@ func (p *Provider) Close() {
 	close(p.exits)
 }
 
-// used lists the providers that may hold sessions.
+// used returns the providers that may hold sessions.
 func (p *Provider) used() []*member {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -241,7 +242,7 @@ func (p *Provider) used() []*member {
 	return slices.DeleteFunc(slices.Clone(p.order), func(m *member) bool { return !m.inUse })
 }
 
-// ended records that a life is over. The caller holds p.mu.
+// ended records that a life is over. The caller must hold p.mu.
 func (p *Provider) ended(m *member, name, id string) {
 	for i := range p.held[name] {
 		if h := &p.held[name][i]; h.at == m && h.id == id {
@@ -259,7 +260,7 @@ func (p *Provider) LimitsOf(provider string) session.Limits {
 	return session.LimitsOf(q)
 }
 
-// Limits implements session.Limiter. It returns what no provider in use can do.
+// Limits implements session.Limiter. It returns the abilities that all providers in use lack.
 func (p *Provider) Limits() session.Limits {
 	var out session.Limits
 	for i, m := range p.used() {
@@ -280,12 +281,12 @@ func (p *Provider) Limits() session.Limits {
 	return out
 }
 
-// at returns the provider that holds a session. A living session comes before one that has ended.
+// at returns the provider that holds a session. A live session is preferred to one that has ended.
 func (p *Provider) at(ctx context.Context, name string) (*member, error) {
 	return p.find(ctx, name, "")
 }
 
-// find is like at. If id is given, the provider that holds that life comes first.
+// find does the same as at. If id is not "", the provider that holds that life is preferred.
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.used()
 	if len(used) == 1 {
@@ -303,10 +304,10 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the holder of the session %q is unknown: %w", name, err)
 	}
-	return used[0], nil // it reports that the session does not exist
+	return used[0], nil // this provider reports that the session does not exist
 }
 
-// holder returns the known holder of a session, or nil.
+// holder returns the provider that is known to hold a session, or nil.
 func (p *Provider) holder(name, id string) *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// SendPolitely is like Send, but refuses while a user is typing if the provider can detect it.
+// SendPolitely implements session.Polite. If the provider cannot detect typing users, it sends the text at once.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	m, err := p.at(ctx, name)
 	if err != nil {
@@ -20,8 +20,7 @@ func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet ti
 	return m.p.Send(ctx, name, text)
 }
 
-// Look returns what List would report about one session. A living session comes before one that has ended. It
-// returns session.ErrNotFound if List would not list the session.
+// Look implements session.Looker. A live session is preferred to one that has ended.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	m, err := p.at(ctx, name)
 	if err != nil {

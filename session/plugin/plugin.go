@@ -1,10 +1,11 @@
 // Package plugin is a session provider that runs a helper program. gcity starts the helper once per controller and
-// talks to it in the session protocol (package protocol). A helper that exits is restarted; its sessions continue.
+// calls it with the session protocol (package protocol). A helper that exits is restarted, and its sessions
+// continue.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It has its own goroutines: one for the helper's process, one for
-// the helper's output, and the client's. Close stops all of them.
+// A Provider is safe for concurrent use. It has goroutines for the helper's process, for the helper's output, and
+// for the client. Close stops all of them.
 package plugin
 
 import (
@@ -30,43 +31,45 @@ import (
 )
 
 const (
-	openLimit  = 5 * time.Second // for a helper's first answer, which needs no network
-	leaveLimit = 5 * time.Second // for a helper that is to exit
+	// timeout of a helper's first answer, for which it needs no network
+	openLimit  = 5 * time.Second
+	leaveLimit = 5 * time.Second // time limit for the exit of a helper
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
-	healthy    = time.Minute // a helper that ran this long is restarted at once
+	healthy    = time.Minute // a helper that has run for this long is restarted without a wait
 )
 
 // Options configures a Provider.
 type Options struct {
-	Name    string // of the provider in the configuration, for messages
+	Name    string // name of the provider in the configuration, for messages
 	Program string // absolute path of the helper
 	City    string // absolute path of the city's folder
-	// folder of the socket, created if missing; each helper of a city needs its own
+	// folder of the socket, created if necessary; each helper of a city needs its own
 	Dir      string
 	Settings json.RawMessage // see protocol.OpenRequest
-	Environ  []string        // of the controller; shell.ScriptEnv selects what the helper gets
-	Observe  bool            // another process runs the city: the helper changes nothing
-	Logger   *slog.Logger    // nil disables logging
+	// environment of the controller; shell.ScriptEnv selects what the helper gets
+	Environ []string
+	Observe bool         // another process runs the city, so the helper must not change anything
+	Logger  *slog.Logger // nil = no logging
 
-	// Broken is called with a panic of one of the provider's goroutines. If it is nil, the program ends.
+	// Broken is called with a panic of a goroutine of the provider. If it is nil, the program exits with the panic.
 	Broken func(error)
 }
 
-// Provider is a running helper.
+// Provider runs a helper and forwards calls to it.
 type Provider struct {
 	*protocol.Client
 
 	o        Options
-	listener *os.File // the socket that each helper inherits
+	listener *os.File // socket that each process of the helper inherits
 	socket   string
 	stop     context.CancelFunc
 	wg       recovery.Group
 
 	mu     sync.Mutex
-	down   error     // why no helper is running; nil if one is
-	retry  time.Time // when the next helper starts, while down
-	opened bool      // New has succeeded: a helper that exits is restarted
+	down   error     // why the helper is not running; nil = it is
+	retry  time.Time // if it is not running, when it restarts
+	opened bool      // New has succeeded, so the helper restarts when it exits
 }
 
 // New starts the helper and opens it.
@@ -114,10 +117,10 @@ func (p *Provider) leave() {
 	p.stop()
 	p.wg.Wait()
 	p.listener.Close()
-	_ = disk.Remove(p.socket) // the next provider removes it if this fails
+	_ = disk.Remove(p.socket) // if this fails, the next provider removes it
 }
 
-// listen creates the socket that helpers inherit.
+// listen creates the socket that the helper inherits.
 func (p *Provider) listen() error {
 	if err := disk.MkdirAll(p.o.Dir, 0o700); err != nil {
 		return fmt.Errorf("cannot create the folder of the session helper: %w", err)
@@ -140,7 +143,7 @@ func (p *Provider) listen() error {
 	return err
 }
 
-// dial connects to the helper, or returns at once why none is running.
+// dial connects to the helper. If the helper is not running, dial returns the reason at once.
 func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	if err := p.absent(); err != nil {
 		return nil, err
@@ -149,7 +152,7 @@ func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", p.socket)
 }
 
-// absent returns why no helper is running.
+// absent returns why the helper is not running.
 func (p *Provider) absent() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +163,7 @@ func (p *Provider) absent() error {
 	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain prefers the reason of the helper's exit to the lost connection that it caused.
+// explain returns the reason of the helper's exit if that has caused err, or else err.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,11 +16,11 @@ import (
 	"gcity/session/protocol"
 )
 
-// inheritedFD is the descriptor of the socket in the helper: the first after the standard streams.
+// inheritedFD is the number of the socket's file descriptor in the helper: the first after the standard streams.
 const inheritedFD = 3
 
-// keep runs a helper and restarts it until ctx ends. It closes started once the first one runs or cannot be
-// started.
+// keep runs the helper, and restarts it until ctx ends. It closes started when the first process is running or
+// could not be started.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {
@@ -54,7 +54,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	}
 }
 
-// setDown records that no helper is running; nil records that one is.
+// setDown records why the helper is not running; nil = it is running.
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
@@ -65,7 +65,8 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run starts a helper, calls up, and returns the reason of its exit. When ctx ends, it makes the helper exit.
+// run starts the helper, calls up, and returns the reason of the helper's exit. When ctx ends, it makes the helper
+// exit.
 func (p *Provider) run(ctx context.Context, up func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
 	cmd.Dir = p.o.City
@@ -104,7 +105,7 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	return err
 }
 
-// end makes a helper exit when ctx ends, by closing its input, and kills it if it does not exit.
+// end makes the helper exit when ctx ends: it closes the helper's input. If the helper does not exit, end kills it.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -115,11 +116,11 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	select {
 	case <-done:
 	case <-time.After(leaveLimit):
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // fails if it has just exited
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // fails if the helper has just exited
 	}
 }
 
-// said handles a helper's output. It is logged, and its last line explains the helper's exit.
+// said logs the helper's output. The last line also serves as the reason of the helper's exit.
 type said struct {
 	p    *Provider
 	in   io.Reader
@@ -129,7 +130,7 @@ type said struct {
 
 func newSaid(p *Provider) *said { return &said{p: p, over: make(chan struct{})} }
 
-// maxLine limits how much of a line of a helper's output is kept.
+// maxLine is the maximum length of a line of output that is retained.
 const maxLine = 4 << 10
 
 func (s *said) follow() {

@@ -9,13 +9,13 @@ import (
 	"gcity/session"
 )
 
-// call is one operation on a provider.
+// call is one operation of a provider.
 type call func(ctx context.Context, p session.Provider, t *Target) (Answer, error)
 
-// part is an operation on an optional interface of a provider.
+// part is one operation of an optional interface of a provider.
 type part[T any] func(ctx context.Context, p T, t *Target) (Answer, error)
 
-// orElse calls the part of a provider that has it, and otherwise fails with err.
+// orElse returns a call of the optional interface. If the provider does not have it, the call returns err.
 func (do part[T]) orElse(err error) call {
 	return func(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
 		if q, ok := p.(T); ok {
@@ -25,12 +25,13 @@ func (do part[T]) orElse(err error) call {
 	}
 }
 
-// orLack calls the part of a provider that has it, and otherwise says what is lacking.
+// orLack returns a call of the optional interface. If the provider does not have it, the call returns an error with
+// the missing ability.
 func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }
 
-// calls are the operations that take a Target, by name.
+// calls returns the operations with a Target, by name.
 func calls() map[string]call {
 	return map[string]call{
 		"interrupt":   callInterrupt,

@@ -23,15 +23,15 @@ import (
 // ClientOptions configures a Client.
 type ClientOptions struct {
 	Dial   func(ctx context.Context) (net.Conn, error)
-	Open   OpenRequest  // Protocols is set by the client
+	Open   OpenRequest  // without Protocols, which the client sets
 	Logger *slog.Logger // nil disables logging
 
 	// Broken is called with a panic of the client's goroutine. If it is nil, the program ends.
 	Broken func(error)
 }
 
-// Client is a session.Provider that asks a helper. It has every optional interface of a provider; Limits lists
-// what the helper cannot do.
+// Client is a session.Provider that calls a helper. It has all optional interfaces of package session. Limits
+// returns what the helper cannot do.
 type Client struct {
 	o     ClientOptions
 	http  *http.Client
@@ -41,7 +41,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	answer OpenAnswer
-	opened bool // the current helper has been opened
+	opened bool // the current process of the helper was opened
 }
 
 var (
@@ -63,8 +63,8 @@ var (
 	_ session.Limiter      = (*Client)(nil)
 )
 
-// NewClient returns a client that has opened the helper. It fails if the helper cannot be reached before ctx ends, or
-// refuses to open.
+// NewClient returns a client and opens the helper. It fails if the helper cannot be reached before ctx ends, or
+// refuses to be opened.
 func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	o.Open.Protocols = []int{Version}
 	if o.Logger == nil {
@@ -87,14 +87,14 @@ func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	return c, nil
 }
 
-// Close makes the helper release its sessions. Sessions continue.
+// Close makes the helper release its provider. The sessions continue.
 func (c *Client) Close() {
 	c.end()
 	c.wg.Wait()
 	c.http.CloseIdleConnections()
 }
 
-// Lost informs the client that the helper has exited. The next call opens its successor.
+// Lost notifies the client that the helper has exited. The next call opens the new process of the helper.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false
@@ -102,7 +102,7 @@ func (c *Client) Lost() {
 	c.http.CloseIdleConnections()
 }
 
-// open opens the helper unless it is open. Several calls at once get the same answer.
+// open opens the helper if necessary. Concurrent calls share one attempt.
 func (c *Client) open(ctx context.Context) error {
 	c.mu.Lock()
 	opened := c.opened
@@ -124,7 +124,7 @@ func (c *Client) open(ctx context.Context) error {
 	return nil
 }
 
-// post sends a request and returns a response of status 200 or 101; the caller closes its body.
+// post sends a request. It returns a response with status 200 or 101. The caller must close its body.
 func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	return nil, refusal(op, resp)
 }
 
-// unreachable returns the error of a call without an answer.
+// unreachable returns the error of a call that got no answer.
 func unreachable(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("the helper did not answer %s: %w", op, cause)
@@ -175,7 +175,7 @@ func refusal(op string, resp *http.Response) error {
 	return known(answer.Error)
 }
 
-// known converts an error of the helper to the error of package session, if there is one.
+// known returns the error of package session for an error of the helper, or the error itself.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e
@@ -193,7 +193,7 @@ func notProtocol(op string, resp *http.Response) error {
 		resp.Status)
 }
 
-// roundTrip sends a request and decodes the answer.
+// roundTrip sends a request and decodes the response.
 func (c *Client) roundTrip(ctx context.Context, op string, body, answer any) error {
 	resp, err := c.post(ctx, op, body)
 	if err != nil {
@@ -206,7 +206,7 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, answer any) err
 	return nil
 }
 
-// call is a round trip to an open helper.
+// call opens the helper if necessary, sends a request and decodes the response.
 func (c *Client) call(ctx context.Context, op string, body any) (Answer, error) {
 	var answer Answer
 	if err := c.open(ctx); err != nil {
@@ -216,7 +216,7 @@ func (c *Client) call(ctx context.Context, op string, body any) (Answer, error) 
 	return answer, err
 }
 
-// do is a call about one session that only succeeds or fails.
+// do makes a call about one session that returns no result.
 func (c *Client) do(ctx context.Context, op string, t Target) error {
 	_, err := c.call(ctx, op, t)
 	return err
@@ -236,7 +236,7 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is how long a call may take if the helper does not specify it.
+// patience is how long a call may take if the helper does not set that.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.
@@ -246,7 +246,7 @@ func (c *Client) Patience(string) time.Duration {
 	return cmp.Or(time.Duration(c.answer.Patience)*time.Millisecond, patience)
 }
 
-// Name returns the helper's name for itself.
+// Name returns the name that the helper has given itself.
 func (c *Client) Name() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

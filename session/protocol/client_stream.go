@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	retryFirst = 50 * time.Millisecond // before a lost stream of exits is opened again
+	retryFirst = 50 * time.Millisecond // wait before a lost stream of exits is opened again
 	retryLast  = 10 * time.Second
-	silence    = 4 * beat // a stream of exits that is silent for this long is lost
+	silence    = 4 * beat // time without data after which a stream of exits counts as lost
 )
 
-// Exits implements session.Notifier. After a lost stream, the exits that the helper still lists are reported. So an
-// exit may come twice.
+// Exits implements session.Notifier. After a stream was lost, it receives the exits that the helper still lists. So
+// an exit may be received twice.
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
-// followExits reads the stream of exits until ctx ends, and opens it again when it is lost.
+// followExits reads the stream of exits until ctx ends. When the stream is lost, it opens another.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -47,7 +47,7 @@ func (c *Client) followExits(ctx context.Context) {
 	}
 }
 
-// readExits reads one stream of exits. It returns when the stream is lost.
+// readExits reads one stream of exits until it is lost.
 func (c *Client) readExits(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -94,7 +94,7 @@ func (c *Client) missed(ctx context.Context) error {
 	return err
 }
 
-// report sends an exit to the reader of Exits. List finds those that do not fit.
+// report sends an exit to Exits. If the channel is full, List still returns the exit.
 func (c *Client) report(x session.Exit) {
 	x.At = local(x.At)
 	select {
@@ -145,7 +145,7 @@ func (c *Client) Attach(
 	if err := c.open(ctx); err != nil {
 		return nil, err
 	}
-	// the terminal outlives the deadline of the attach
+	// the terminal is used longer than the deadline of Attach
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, end)
 	resp, err := c.post(life, "attach", Target{Name: name, Cols: cols, Rows: rows})
@@ -172,13 +172,13 @@ type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader
 	buf  []byte
-	rest []byte // unread part of buf
+	rest []byte // the part of buf that was not read yet
 	end  context.CancelFunc
 
 	writing sync.Mutex
 }
 
-// Read implements io.Reader. It returns io.EOF when the terminal has ended.
+// Read implements io.Reader. It returns io.EOF at the end of the terminal.
 func (t *terminal) Read(p []byte) (int, error) {
 	for len(t.rest) == 0 {
 		kind, data, err := readFrame(t.in, t.buf)

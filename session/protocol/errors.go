@@ -8,23 +8,23 @@ import (
 	"gcity/session"
 )
 
-// Error is a failed call in the protocol. Callers decide by its kind.
+// Error is the error of a failed call. Callers distinguish errors by Kind.
 type Error struct {
-	Kind    string  `json:"kind"` // a name of kinds, or "failed"
+	Kind    string  `json:"kind"` // one of kinds, or "failed"
 	Message string  `json:"message"`
-	Ability Ability `json:"ability,omitempty"` // for kind "unsupported": what is lacking
+	Ability Ability `json:"ability,omitempty"` // for "unsupported": the missing ability
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// kind is the name of an error that callers decide on.
+// kind is the name of an error that callers distinguish.
 type kind struct {
 	word   string
 	err    error
 	status int
 }
 
-// kinds are the kinds of the protocol, the most specific first.
+// kinds returns the kinds of errors, the most specific first.
 func kinds() []kind {
 	return []kind{
 		{"not_found", session.ErrNotFound, http.StatusNotFound},
@@ -38,7 +38,7 @@ func kinds() []kind {
 	}
 }
 
-// Is lets errors.Is find the error of package session that the kind stands for.
+// Is makes errors.Is find the error of package session for the kind.
 func (e *Error) Is(target error) bool {
 	for _, k := range kinds() {
 		if k.word == e.Kind {
@@ -48,7 +48,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// wireError converts an error for the protocol, with its HTTP status.
+// wireError converts an error to one of the protocol, with its HTTP status.
 func wireError(err error) (*Error, int) {
 	var own *Error
 	if errors.As(err, &own) {

@@ -6,11 +6,14 @@ import (
 	"io"
 )
 
-// The frames of an attached terminal: one byte of type, four bytes of length (big endian), the payload.
+// Types of frames of an attached terminal. A frame consists of one byte for the type, four bytes for the length
+// (big endian), and the payload.
 const (
-	frameData   = 1 // bytes of the terminal, both ways
-	frameResize = 2 // from the viewer: columns and rows, two bytes each (big endian)
-	frameEnd    = 3 // from the helper, the last one: a JSON Error, or nothing at the end
+	frameData = 1 // input or output of the terminal
+	// from the viewer: number of columns and of rows, in two bytes each (big endian)
+	frameResize = 2
+	// from the helper, as the last frame: an Error as JSON, or no payload if the terminal has ended
+	frameEnd = 3
 
 	frameMax    = 64 << 10
 	frameHeader = 5
@@ -27,8 +30,8 @@ func writeFrame(w io.Writer, kind byte, payload []byte) error {
 	return err
 }
 
-// readFrame reads a frame. The payload is only valid until the next call with the same buffer, which has frameMax
-// bytes.
+// readFrame reads a frame. buf must have frameMax bytes. The payload may be used until the next call with the same
+// buffer.
 func readFrame(r io.Reader, buf []byte) (kind byte, payload []byte, err error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

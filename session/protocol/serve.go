@@ -14,8 +14,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Serve is the main function of a helper. It serves the inherited socket until standard input ends or ctx ends.
-// Standard input ends when gcity releases the helper or dies. Sessions continue.
+// Serve is the main function of a helper. It serves the inherited socket until ctx or standard input ends. Standard
+// input ends when gcity releases the helper or dies. The sessions continue.
 func Serve(
 	ctx context.Context,
 	open func(ctx context.Context, r OpenRequest) (Opened, error),
@@ -28,7 +28,7 @@ func Serve(
 	defer cancel()
 	var wg recovery.Group
 	wg.Go(func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // on any end, gcity is gone
+		_, _ = io.Copy(io.Discard, os.Stdin) // however standard input ends, gcity has gone
 		cancel()
 	})
 	s := NewServer(open)
@@ -36,7 +36,7 @@ func Serve(
 	return ServeOn(ctx, l, s)
 }
 
-// ServeOn serves a listener until ctx ends, and closes it.
+// ServeOn serves a listener until ctx ends. Then it closes the listener.
 func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second,
@@ -53,7 +53,7 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// inherited returns the socket that gcity listens on.
+// inherited returns the socket that gcity has created for the helper.
 func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {

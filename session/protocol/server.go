@@ -15,30 +15,30 @@ import (
 	"gcity/session"
 )
 
-// Opened is what a helper has opened for one city.
+// Opened is the provider that a helper has opened for a city.
 type Opened struct {
-	Name     string // of the provider, for messages
-	Version  string // of the helper
+	Name     string // name of the provider, for messages
+	Version  string // version of the helper
 	Provider session.Provider
-	Close    func() // releases the provider; sessions continue. nil = nothing to do
+	Close    func() // releases the provider, while the sessions continue; may be nil
 }
 
-// Server answers the calls of the protocol with a session.Provider. It is an http.Handler. Before it is opened it
-// refuses every other call.
+// Server is an http.Handler that serves the protocol with a session.Provider. Until it is opened, it refuses all
+// other calls.
 type Server struct {
 	open func(ctx context.Context, r OpenRequest) (Opened, error)
 	mux  *http.ServeMux
 	wg   recovery.Group
 
-	opening sync.Mutex // held while the provider is opened
+	opening sync.Mutex // held while the provider is being opened
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan session.Exit]bool // streams of exits; a slow one is closed
+	subs map[chan session.Exit]bool // open streams of exits; a stream with a slow reader is closed
 }
 
-// NewServer returns a server that gets its provider from open at the first call. A second open call gets the same
-// provider.
+// NewServer returns a server. Its first open call gets a provider from the function open. Later open calls get the
+// same provider.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan session.Exit]bool{}}
 	s.mux.HandleFunc("POST /v1/open", s.serveOpen)
@@ -104,7 +104,7 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// provider returns the provider that open returned.
+// provider returns the provider that was opened.
 func (s *Server) provider() (*Opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Server) provider() (*Opened, error) {
 	return s.made, nil
 }
 
-// callContext returns the context of a call. It ends with the connection or at the caller's timeout.
+// callContext returns the context of a call. It ends with the connection, or at the timeout in the request.
 func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	ms, err := strconv.ParseInt(r.Header.Get(TimeoutHeader), 10, 64)
 	if err != nil || ms <= 0 {
@@ -123,7 +123,7 @@ func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
 }
 
-// begin reads a request and returns the provider. If it reports false, it has answered with an error.
+// begin decodes a request and returns the provider. If ok is false, it has answered with an error.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Opened, bool) {
 	if !readJSON(w, r, request) {
 		return nil, false
@@ -135,7 +135,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Op
 	return made, err == nil
 }
 
-// serveCall answers a call that takes a Target.
+// serveCall serves the calls with a Target.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
 	var t Target
 	made, ok := s.begin(w, r, &t)
@@ -160,7 +160,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := callContext(r)
 	defer cancel()
-	var out *lines // nil until there is something to wait for
+	var out *lines // nil until a line was written
 	ctx = session.WithProgress(ctx, func(why string) {
 		if r.Header.Get("Accept") != linesType {
 			return
@@ -168,7 +168,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 		if out == nil {
 			out = newLines(w)
 		}
-		out.put(StartLine{Waits: why}) // the call ends with its connection
+		out.put(StartLine{Waits: why}) // if this fails, the connection and the call have ended
 	})
 	st, err := made.Provider.Start(ctx, spec)
 	wire := encode(&st)
@@ -185,7 +185,7 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest limits a request, which may contain a Spec with an environment and a text.
+// maxRequest is the maximum size of a request. It may contain a Spec with an environment and a text.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
@@ -210,5 +210,5 @@ func reply(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // the caller is gone
+	_, _ = w.Write(data) // fails if the caller has gone
 }

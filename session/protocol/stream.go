@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	exitsKept  = 1024             // exits that wait for a slow reader of the stream
-	beat       = 15 * time.Second // interval of empty lines on a silent stream of exits
-	writeLimit = 30 * time.Second // how long one write to a stream may take
+	exitsKept  = 1024             // number of exits that are stored for a slow reader of a stream
+	beat       = 15 * time.Second // interval of empty lines on a stream without exits
+	writeLimit = 30 * time.Second // timeout of one write to a stream
 )
 
-// followExits sends the provider's exits to all streams. It closes a stream with a slow reader; its caller lists
-// the sessions again.
+// followExits sends the provider's exits to all streams. If the reader of a stream is too slow, the stream is
+// closed. The client then lists the sessions.
 func (s *Server) followExits(p session.Provider) {
 	n, ok := p.(session.Notifier)
 	if !ok {
@@ -60,7 +60,7 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 	out := newLines(w)
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	line := ExitLine{} // the first line says that no exit is missed from now on
+	line := ExitLine{} // the first line confirms that the stream has all exits from now on
 	for out.put(line) {
 		line = ExitLine{}
 		select {
@@ -109,10 +109,10 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// linesType is the media type of a stream of JSON values.
+// linesType is the media type of a stream of JSON values, one per line.
 const linesType = "application/x-ndjson"
 
-// lines writes a stream of JSON values, one per line, and flushes each.
+// lines writes a stream of JSON values. It flushes each line.
 type lines struct {
 	w   http.ResponseWriter
 	ctl *http.ResponseController
@@ -124,7 +124,7 @@ func newLines(w http.ResponseWriter) *lines {
 	return &lines{w: w, ctl: http.NewResponseController(w)}
 }
 
-// put reports whether the value has been written.
+// put writes a value. It reports whether that succeeded.
 func (l *lines) put(v any) bool {
 	data, err := json.Marshal(v)
 	if err != nil || l.ctl.SetWriteDeadline(time.Now().Add(writeLimit)) != nil {
@@ -155,7 +155,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer term.Close()
-	_, _ = io.Copy(io.Discard, r.Body) // after the request comes the viewer's input
+	_, _ = io.Copy(io.Discard, r.Body) // the viewer's input follows the request
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		fail(w, err)
@@ -173,7 +173,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	toViewer(conn, term)
 }
 
-// fromViewer copies the viewer's input to the terminal until the viewer leaves.
+// fromViewer copies input to the terminal until the viewer leaves.
 func fromViewer(r *bufio.Reader, term session.Terminal) {
 	buf := make([]byte, frameMax)
 	for {
@@ -196,7 +196,7 @@ func fromViewer(r *bufio.Reader, term session.Terminal) {
 	}
 }
 
-// toViewer copies the terminal's output to the viewer until the terminal ends or the viewer stops reading.
+// toViewer copies output to the viewer until the terminal ends or the viewer stops reading.
 func toViewer(conn net.Conn, term session.Terminal) {
 	buf := make([]byte, frameMax/2)
 	put := func(kind byte, data []byte) bool {

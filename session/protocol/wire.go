@@ -7,29 +7,30 @@ import (
 	"gcity/session"
 )
 
-// OpenRequest is the first call after each start of the helper. Every other call is refused before it.
+// OpenRequest is the first call after each start of the helper. All other calls before it are refused.
 type OpenRequest struct {
-	Protocols []int           `json:"protocols"`          // versions that the caller supports
+	// versions of the protocol that the caller supports
+	Protocols []int           `json:"protocols"`
 	City      string          `json:"city"`               // absolute path of the city's folder
-	Observe   bool            `json:"observe,omitempty"`  // the helper must change nothing
-	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table of the configuration
+	Observe   bool            `json:"observe,omitempty"`  // the helper must not change anything
+	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table in city.toml
 }
 
 // OpenAnswer describes the helper.
 type OpenAnswer struct {
-	Protocol int       `json:"protocol"` // one of the caller's versions
+	Protocol int       `json:"protocol"` // the selected version of the protocol
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
-	Lacks    []Ability `json:"lacks,omitempty"` // what its sessions cannot do
-	Why      string    `json:"why,omitempty"`   // one clause: why it lacks that
-	// how much longer a call may take than by default
+	Lacks    []Ability `json:"lacks,omitempty"` // what the helper's sessions cannot do
+	Why      string    `json:"why,omitempty"`   // the reason for that, as a clause
+	// additional time that a call may take, in milliseconds
 	Patience int64 `json:"patience_ms,omitempty"`
 }
 
 // Ability is the name of an optional part of the protocol.
 type Ability string
 
-// abilities are the optional parts, by their names in package session.
+// abilities returns the optional parts, by their names in package session.
 func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
 		session.Attaching: "attach", session.Watching: "watch", session.Pressing: "keys",
@@ -39,41 +40,42 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target names the session of a call and has the parameters of all simple calls.
+// Target names the session of a call. It also contains the parameters of all simple calls.
 type Target struct {
-	Name  string   `json:"name"`
-	ID    string   `json:"id,omitempty"`       // acknowledge, capture
-	Grace int64    `json:"grace_ns,omitempty"` // stop
-	Lines int      `json:"lines,omitempty"`    // output; 0 = the visible screen
-	Text  string   `json:"text,omitempty"`     // send
-	Quiet *int64   `json:"quiet_ns,omitempty"` // send: refuse while a viewer types
-	Keys  []string `json:"keys,omitempty"`     // keys
-	Key   string   `json:"key,omitempty"`      // mark, meta
-	Value string   `json:"value,omitempty"`    // mark; "" removes
-	Cols  int      `json:"cols,omitempty"`     // attach
-	Rows  int      `json:"rows,omitempty"`     // attach
+	Name  string `json:"name"`
+	ID    string `json:"id,omitempty"`       // acknowledge, capture
+	Grace int64  `json:"grace_ns,omitempty"` // stop
+	Lines int    `json:"lines,omitempty"`    // output; 0 = visible screen
+	Text  string `json:"text,omitempty"`     // send
+	// send: refuse if a viewer has typed within this time
+	Quiet *int64   `json:"quiet_ns,omitempty"`
+	Keys  []string `json:"keys,omitempty"`  // keys
+	Key   string   `json:"key,omitempty"`   // mark, meta
+	Value string   `json:"value,omitempty"` // mark; "" removes the mark
+	Cols  int      `json:"cols,omitempty"`  // attach
+	Rows  int      `json:"rows,omitempty"`  // attach
 }
 
-// Answer carries the results of all calls; each call fills its own fields.
+// Answer contains the results of all calls. Each call sets only some of the fields.
 type Answer struct {
 	Session  *Status          `json:"session,omitempty"`  // start, look
 	Sessions []Status         `json:"sessions,omitempty"` // list
 	Text     string           `json:"text,omitempty"`     // output, meta
 	Data     []byte           `json:"data,omitempty"`     // capture, in base64
 	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
-	// list: providers that did not answer, and why
+	// list: reasons why providers did not answer, by provider
 	Unknown map[string]string `json:"unknown,omitempty"`
 	Error   *Error            `json:"error,omitempty"`
 }
 
-// Usage is session.Usage.
+// Usage is a session.Usage in JSON.
 type Usage struct {
 	CPU   int64 `json:"cpu_ns"`
 	RSS   int64 `json:"rss"`
 	Procs int   `json:"procs"`
 }
 
-// Status is session.Status.
+// Status is a session.Status in JSON.
 type Status struct {
 	Name        string              `json:"name"`
 	Agent       string              `json:"agent"`
@@ -120,7 +122,7 @@ func decode(s *Status) session.Status {
 	}
 }
 
-// local returns a time in this machine's time zone. The zero time stays zero.
+// local converts a time to this machine's time zone. The zero time stays zero.
 func local(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -128,7 +130,7 @@ func local(t time.Time) time.Time {
 	return t.Local()
 }
 
-// Frame is one line of a watch. A line with an Error is the last one.
+// Frame is one line of the stream of a watch. A line with an Error is the last one.
 type Frame struct {
 	Reset   bool   `json:"reset,omitempty"`
 	Cols    int    `json:"cols,omitempty"`
@@ -138,15 +140,15 @@ type Frame struct {
 	Error   *Error `json:"error,omitempty"`
 }
 
-// StartLine is one line of the answer to start. Lines about what the start waits for come first; the last line has
-// the session or the error.
+// StartLine is one line of the response to a start. The first lines report what the start waits for. The last line
+// contains the session or the error.
 type StartLine struct {
 	Waits   string  `json:"waits,omitempty"`
 	Session *Status `json:"session,omitempty"`
 	Error   *Error  `json:"error,omitempty"`
 }
 
-// ExitLine is one line of the stream of exits. A line without an exit only shows that the stream is alive.
+// ExitLine is one line of the stream of exits. A line without an exit shows that the stream is alive.
 type ExitLine struct {
 	Exit  *session.Exit `json:"exit,omitempty"`
 	Error *Error        `json:"error,omitempty"`

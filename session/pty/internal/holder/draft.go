@@ -1,19 +1,19 @@
 package holder
 
 // draft counts the characters that viewers have typed on the program's line and have neither submitted nor deleted.
-// It cannot know how the program handles keys, so it may report a draft that does not exist, at most until the next
-// Enter. It stores no text.
+// It cannot know how the program handles keys. So it may report a draft that does not exist, until the next Enter
+// at most. It stores no text.
 type draft struct {
-	n      int // characters
-	before int // n at the Escape that may begin a sequence
+	n      int // number of characters
+	before int // value of n at an Escape, which may begin a sequence
 
 	state  keyState
-	num    int    // the current parameter
-	params [2]int // the parameters of a sequence that matter
+	num    int    // the parameter that is being read
+	params [2]int // the first parameters of a sequence
 	at     int    // index in params
-	odd    bool   // the sequence contains more than numbers
+	odd    bool   // the sequence contains other characters than numbers
 	paste  bool   // within a bracketed paste
-	skip   int    // remaining bytes of an old mouse report
+	skip   int    // number of bytes left of an old mouse report
 }
 
 type keyState uint8
@@ -27,17 +27,17 @@ const (
 	keyStringEsc          // after ESC in such a string
 )
 
-// kills reports whether a key ends a draft: it submits it, deletes it or ends the program.
+// kills reports whether a key ends a draft, because it submits it, deletes it or ends the program.
 func kills(c byte) bool {
 	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
 }
 
-// Write handles typed bytes, which may be split anywhere.
+// Write handles typed bytes. They may be split anywhere.
 func (d *draft) Write(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a key
+	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a key of its own
 		d.state, d.before = keyGround, 0
 	}
 	for _, c := range p {
@@ -48,14 +48,14 @@ func (d *draft) Write(p []byte) {
 		if !d.paste {
 			d.before, d.n = d.n, 0
 		}
-	case keyString: // Alt and a key: no answer of a terminal is that short
+	case keyString: // Alt and a key, because no terminal sends so short an answer
 		if len(p) == 2 {
 			d.state = keyGround
 		}
 	}
 }
 
-// end drops the draft: a text was submitted with it, or its line was cleared.
+// end forgets the draft, because a text was submitted with it or its line was cleared.
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
 func (d *draft) step(c byte) {
@@ -103,7 +103,7 @@ func (d *draft) key(c byte) {
 }
 
 func (d *draft) escaped(c byte) {
-	// the Escape came in a separate write and was not a key
+	// the Escape came in a separate write, but begins a sequence
 	if d.before > 0 && (c == '[' || c == 'O') {
 		d.n = d.before
 	}
@@ -150,7 +150,7 @@ func (d *draft) param() {
 	d.num = 0
 }
 
-// sequenced handles a complete sequence: the start or end of a paste, an old mouse report, or a key that the
+// sequenced handles a complete sequence: the beginning or end of a paste, an old mouse report, or a key that the
 // terminal sends as numbers.
 func (d *draft) sequenced(final byte) {
 	switch {
@@ -164,7 +164,7 @@ func (d *draft) sequenced(final byte) {
 	}
 }
 
-// numbered handles a key given by its number and modifiers.
+// numbered handles a key with this number and these modifiers.
 func (d *draft) numbered(key, held int) {
 	const ctrl, alt = 4, 2
 	switch {
@@ -174,7 +174,7 @@ func (d *draft) numbered(key, held int) {
 	case held&(ctrl|alt) != 0 || key < ' ':
 	case key == 0x7f:
 		d.n = max(0, d.n-1)
-	case key < 57344 || key > 63743: // keys in this range print nothing
+	case key < 57344 || key > 63743: // the keys in between print nothing
 		d.n++
 	}
 }

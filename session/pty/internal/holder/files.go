@@ -12,13 +12,13 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// lockWait is how long an exiting predecessor may still hold the lock.
+// lockWait is how long to wait for the lock of a previous holder that is exiting.
 const lockWait = 500 * time.Millisecond
 
-// settle takes over the session's folder: it enters the folder, locks it, listens in it and writes its files. It
-// can be called again after the folder was deleted. Main goroutine only.
+// settle takes over the session's folder: it enters and locks the folder, listens in it, and writes its files. It
+// can be called again after the folder was deleted. Only the main goroutine may call it.
 func (h *holder) settle() error {
-	// not above these: the folder of a moved city must not be created again
+	// do not create the folders above: if the city was moved, they must stay away
 	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("cannot create the session's folder: %w", err)
@@ -61,8 +61,8 @@ func (h *holder) settle() error {
 	return err
 }
 
-// openOwn opens a file of the session's folder for writing. It never blocks on a pipe and refuses a file with
-// several names.
+// openOwn opens a file of the session's folder for writing. It does not block if the file is a pipe. It refuses a
+// file that has several names.
 func openOwn(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -81,21 +81,22 @@ func openOwn(name string) (*os.File, error) {
 	return f, nil
 }
 
-// settled reports whether the folder contains our socket. Only the process that has the lock creates it.
+// settled reports whether the folder contains this holder's socket. Only the process with the lock creates the
+// socket.
 func (h *holder) settled() bool {
 	_, err := os.Stat(h.dir + "/" + wire.SocketFile)
 	return err == nil && proc.SameFile(h.lock, h.dir+"/"+wire.LockFile)
 }
 
-// lockNumber is the lowest descriptor for the lock. Shells and programs use lower ones, so no child closes it by
-// reusing its number.
+// lockNumber is the lowest file descriptor that is used for the lock. Shells and programs use lower ones, so a
+// child does not close the lock by using its number.
 const lockNumber = 200
 
-// takeLock locks the folder. The agent and all its processes inherit the descriptor, so the session stays locked
-// while one of them is alive.
+// takeLock locks the folder. The agent and all of its processes inherit the file descriptor. So the session is
+// locked while one of them is alive.
 func (h *holder) takeLock() error {
 	if h.lock > 0 && proc.SameFile(h.lock, wire.LockFile) {
-		return nil // the lock is ours; only the socket was lost
+		return nil // this holder has the lock; only its socket was lost
 	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
@@ -123,11 +124,11 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 	return nil
 }
 
-// replace writes a file of the session's folder by rename. It does not sync: the file has to survive processes, not
-// a reboot.
+// replace replaces a file of the session's folder atomically. It does not sync the file, which need not survive a
+// reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
-	os.Remove(tmp) // of a holder that was killed while writing it
+	os.Remove(tmp) // left by a holder that was killed during the write
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -142,7 +143,8 @@ func replace(name string, data []byte) error {
 	return err
 }
 
-// leave ends the holder. It leaves the exit in the folder unless it is already known. The caller holds h.mu.
+// leave ends the holder. It saves the exit in the folder, unless the controller has recorded it. The caller must
+// hold h.mu.
 func (h *holder) leave() {
 	if h.leaving {
 		return
@@ -155,8 +157,8 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles removes the session's files and its folder. If the folder was deleted and created again by another
-// process, its lock is not ours and it stays.
+// removeFiles removes the files of the session and its folder. If another process has deleted the folder and
+// created it again, it stays, because its lock belongs to another holder.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock, wire.LockFile) {
 		return
@@ -166,10 +168,10 @@ func (h *holder) removeFiles() {
 			h.complain("cannot remove "+name, err)
 		}
 	}
-	os.Remove(h.dir) // fails if the folder contains a foreign file
+	os.Remove(h.dir) // fails if the folder contains other files
 }
 
-// writeActivity rewrites the activity record. The caller holds h.mu.
+// writeActivity writes the activity record. The caller must hold h.mu.
 func (h *holder) writeActivity(l *life) {
 	a := wire.Activity{
 		Alive:    l.exit == nil,
@@ -195,10 +197,10 @@ func (h *holder) writeActivity(l *life) {
 	l.activity.last = time.Now()
 }
 
-// activityEvery is how often at most the activity record is rewritten if only times change.
+// activityEvery is the minimum interval between two writes of the activity record if only times have changed.
 const activityEvery = 100 * time.Millisecond
 
-// touch schedules a write of a new time of output or input. The caller holds h.mu.
+// touch schedules a write of the time of the last output or input. The caller must hold h.mu.
 func (h *holder) touch(l *life, now time.Time) {
 	if l.activity.waiting {
 		return

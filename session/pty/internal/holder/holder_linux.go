@@ -1,13 +1,13 @@
 // Package holder is the process that holds one session. It owns the agent's terminal, reads its output, answers
-// requests on a socket, reaps and kills the agent's process tree, and outlives controllers.
+// requests on a socket, and reaps and kills the agent's process tree. It outlives controllers.
 //
 // # Concurrency
 //
 // The main goroutine is locked to the main thread, because the kernel kills the agent when the thread that forked
-// it exits. Only this goroutine forks and waits. So a process can be signalled by pid as long as the main goroutine
-// has not reaped it. Each connection has a goroutine, and each life has one that reads its terminal. holder.mu
-// guards everything in holder and life unless noted otherwise. holder.cond is broadcast on every change that a
-// viewer may wait for.
+// it exits. Only this goroutine forks and waits. So a pid is valid until the main goroutine has reaped its process.
+// Each connection has a goroutine. Each life has a goroutine that reads its terminal. holder.mu protects all fields
+// of holder and life unless noted otherwise. holder.cond is broadcast after every change that a viewer may wait
+// for.
 package holder
 
 import (
@@ -26,37 +26,38 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Idle holders never collect garbage: the collector's own structures would cost a third of a megabyte. A busy
-// holder collects once per megabyte; a flood of output allocates nothing.
+// An idle holder never collects garbage, because the collector itself needs a third of a megabyte. A busy holder
+// collects once per megabyte. Even a flood of output needs no allocations.
 const gcPercent = 25
 
-// idleLife is how long a holder waits for a next life while a controller is connected.
+// idleLife is how long a holder waits for another life while a controller is connected.
 const idleLife = 15 * time.Minute
 
 type holder struct {
-	dir   string // absolute; also the working folder, because socket paths have a limited length
+	// absolute path; it is also the working folder, because the length of socket paths is limited
+	dir   string
 	clock wire.Clock
 	boot  string
 	pid   int
-	born  uint64      // own start time, in ticks
-	tasks chan func() // run by the main goroutine
+	born  uint64      // start time of this process, in clock ticks
+	tasks chan func() // functions that the main goroutine runs
 	done  chan struct{}
 	wg    sync.WaitGroup
-	lock  int // its descriptor
+	lock  int // file descriptor of the lock
 
 	mu       sync.Mutex
 	cond     *sync.Cond
 	ln       *os.File
 	activity *os.File
-	cur      *life // the newest life; nil before the first start
-	prev     *life // for its output
-	// true if the connection keeps the holder alive; false for one that only looks
+	cur      *life // current or last life; nil before the first start
+	prev     *life // the life before, for its output
+	// value: the connection keeps the holder alive; false for a connection that only looks
 	held    map[*conn]bool
 	leaving bool
 }
 
-// Main runs a holder until it has nothing to hold. args is the session's folder. Standard input is the connection
-// to the controller, which sends what to start.
+// Main runs a holder until it is not needed any more. args contains the session's folder. Standard input is the
+// connection to the controller, which sends what to start.
 func Main(args []string) int {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1)
@@ -67,8 +68,8 @@ func Main(args []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// This comes first: a process that finds our folder without a socket sends HUP, which must not kill the holder.
-	// A signal that is caught here has its default action in the agent, even under nohup.
+	// This must come first. A process that finds this folder without a socket sends HUP, which must not kill the
+	// holder. A caught signal has its default action in the agent, even under nohup.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
@@ -84,14 +85,15 @@ func Main(args []string) int {
 	return h.run(first, signals)
 }
 
-// nameProcess sets the name shown by ps and top. Without it, the kernel would show the memory file's descriptor number.
+// nameProcess sets the name that ps and top show. Otherwise, they would show the number of the memory file's
+// descriptor.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
-	// nothing depends on the name
+	// a failure does not matter
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
-// open takes the session's folder and its lock. From then on it accepts connections.
+// open enters and locks the session's folder. Afterwards, the holder accepts connections.
 func open(dir string, first *conn) (*holder, error) {
 	h := &holder{
 		dir:   dir,
@@ -116,7 +118,7 @@ func open(dir string, first *conn) (*holder, error) {
 	return h, h.settle()
 }
 
-// run serves requests until leave. It is the main goroutine.
+// run serves requests until the holder leaves. It runs in the main goroutine.
 func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.birth(first) {
 		return 1
@@ -137,8 +139,8 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// birth reads the first request, a start, and carries it out directly: without other goroutines this is twice as
-// fast.
+// birth reads the first request, which is a start, and carries it out. Without other goroutines, that takes half
+// the time.
 func (h *holder) birth(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(birthTimeout))
 	req, err := first.request()
@@ -153,31 +155,31 @@ func (h *holder) birth(first *conn) bool {
 		first.fail(err)
 		return false
 	}
-	// a controller that is gone finds the holder by its socket
+	// if the controller has gone, the next one finds the holder by its socket
 	_ = first.sendJSON(wire.Done, h.state())
 	return true
 }
 
-// birthTimeout is how long the process that executed the holder may take to send its request.
+// birthTimeout is the time limit for the first request.
 const birthTimeout = 10 * time.Second
 
 func (h *holder) signalled(s os.Signal) {
 	switch s {
 	case unix.SIGCHLD:
 		h.reap()
-	case unix.SIGHUP: // a controller did not find our socket
+	case unix.SIGHUP: // a controller has not found this holder's socket
 		if h.settled() {
 			return
 		}
 		if err := h.settle(); err != nil {
 			h.complain("cannot take over its folder again", err)
 		}
-	case unix.SIGTERM: // the machine shuts down, or a user sent it
+	case unix.SIGTERM: // the machine shuts down, or a user has sent the signal
 		h.wg.Go(h.terminate)
 	}
 }
 
-// terminate ends the agent and the holder.
+// terminate stops the agent and ends the holder.
 func (h *holder) terminate() {
 	h.stop(terminateGrace, false)
 	h.mu.Lock()
@@ -185,7 +187,7 @@ func (h *holder) terminate() {
 	h.leave()
 }
 
-// onMain runs f on the main goroutine and waits for it.
+// onMain runs f in the main goroutine and waits for its result.
 func (h *holder) onMain(f func() error) error {
 	result := make(chan error, 1)
 	select {
@@ -196,7 +198,7 @@ func (h *holder) onMain(f func() error) error {
 	}
 }
 
-// complain writes to the log that all holders share, for errors that reach no client.
+// complain writes to the log that all holders share. It is for errors that no client gets.
 func (h *holder) complain(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)

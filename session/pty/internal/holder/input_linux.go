@@ -14,10 +14,10 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxLine is the longest line that a terminal in canonical mode accepts. The kernel drops the rest silently.
+// maxLine is the maximum length of a line for a terminal in canonical mode. The kernel drops the rest silently.
 const maxLine = 4095
 
-// readPause is how long a program may take to read a text before Enter is sent anyway.
+// readPause is how long to wait until a program has read a text before Enter is sent.
 const readPause = 500 * time.Millisecond
 
 var errNoTerminal = refuse("it has no terminal")
@@ -26,12 +26,12 @@ func refuse(format string, args ...any) error {
 	return &wire.Failure{Cause: wire.Refused, Message: fmt.Sprintf(format, args...)}
 }
 
-// sendLine types a text and submits it. The text is sent byte for byte, and line ends in it stay line feeds. With
-// bracketed paste they are part of the paste. Otherwise the program handles each line feed; a line-buffered program
-// sees several lines. Control characters, which the terminal would act on, are refused.
+// sendLine types a text and submits it. It types the text byte for byte, and line breaks stay line feeds. With
+// bracketed paste, they are part of the paste. Otherwise the program handles each line feed, so a program that
+// reads lines gets several. Control characters are refused, because the terminal would act on them.
 //
-// With quiet > 0 the text is refused while a viewer has a draft on the line or has typed within that time. This is
-// checked while holding the typing token, so no key can come in between.
+// With quiet > 0, the text is refused while a viewer's draft is on the line, or if a viewer has typed within that
+// time. This check is made with the typing token, so no key can come in between.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
@@ -79,21 +79,22 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, data); err != nil {
 		return err
 	}
-	// many programs treat an Enter that arrives in the same read as the text as part of the text
+	// many programs treat Enter as part of the text if they read both at the same time
 	if !canonical {
 		l.waitRead(ctx)
 	}
 	if err := l.write(ctx, enter); err != nil {
 		return err
 	}
-	h.noteInput(l, (*draft).end) // it was submitted together with a draft
+	h.noteInput(l, (*draft).end) // the text was submitted together with a draft
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writeActivity(l) // the client that gets the answer may compare later output with the record
+	// the client may compare later output with the record, so update it before the answer
+	h.writeActivity(l)
 	return nil
 }
 
-// undisturbed returns an error while a viewer is typing. The caller holds the typing token.
+// undisturbed returns an error while a viewer is typing. The caller must hold the typing token.
 func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,7 +137,7 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	})
 }
 
-// typeBytes types bytes unchanged. note says how they affect the draft.
+// typeBytes types bytes unchanged. note updates the draft.
 func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -150,7 +151,7 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(
 	return nil
 }
 
-// noteInput records the time of input and its effect on the draft. The caller holds the typing token.
+// noteInput records the time of input, and updates the draft with note. The caller must hold the typing token.
 func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()
@@ -165,8 +166,8 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is how long the kernel may take to deliver written bytes to the reader of the terminal, even on a busy
-// machine.
+// arrival is the maximum time that the kernel needs to make written bytes available to the terminal's reader, even
+// on a busy machine.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

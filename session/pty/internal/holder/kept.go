@@ -1,11 +1,11 @@
 package holder
 
-// kept is the newest output of a life and facts about all of it. holder.mu guards it.
+// kept is the newest output of a life, with facts about all of its output. holder.mu protects it.
 type kept struct {
 	out     ring
 	modes   modes
 	cuts    cuts
-	cleared uint64 // the position at which the output was cleared
+	cleared uint64 // position at which the output was last cleared
 }
 
 // keep adds new output.
@@ -17,7 +17,7 @@ func (k *kept) keep(text []byte) {
 	k.modes.Write(text)
 }
 
-// replayFrom returns the output from a position on, preceded by sequences that restore the modes set by dropped
+// replayFrom returns the output from a position on. It begins with sequences that set the modes from dropped
 // output.
 func (k *kept) replayFrom(from uint64) []byte {
 	var b []byte
@@ -30,7 +30,7 @@ func (k *kept) replayFrom(from uint64) []byte {
 	return b
 }
 
-// tail returns the position from which the end of the output can be drawn alone. It is not ok if the last bytes
+// tail returns a position near the end from which the output can be drawn on its own. ok is false if the last bytes
 // contain no such position.
 func (k *kept) tail(bytes int) (from uint64, ok bool) {
 	if bytes <= 0 || k.out.end-k.out.start <= uint64(bytes) || !k.modes.isPlain() {
@@ -40,11 +40,11 @@ func (k *kept) tail(bytes int) (from uint64, ok bool) {
 	return from, ok && from > k.out.start
 }
 
-// cuts are positions in the output outside of escape sequences, at least cutEvery bytes apart. Only the newest are
-// kept.
+// cuts are positions in the output that are not within escape sequences. They are at least cutEvery bytes apart.
+// Only the newest are stored.
 type cuts struct {
 	at [16]uint64
-	n  int // number of positions so far
+	n  int // number of positions added so far
 }
 
 const cutEvery = 4 << 10
@@ -58,7 +58,7 @@ func (c *cuts) add(pos uint64) {
 	c.n++
 }
 
-// before returns the newest position that is not after limit.
+// before returns the newest position up to limit.
 func (c *cuts) before(limit uint64) (pos uint64, ok bool) {
 	for i := c.n - 1; i >= 0 && i >= c.n-len(c.at); i-- {
 		if pos = c.at[i%len(c.at)]; pos <= limit {

@@ -2,8 +2,8 @@ package holder
 
 import "strings"
 
-// encodeKey returns the bytes that a terminal sends for a named key. Names are tmux's; another text is typed as it
-// is.
+// encodeKey returns the bytes that a terminal sends for a key, by its name in tmux. Other texts are returned
+// unchanged.
 func encodeKey(key string, appCursor bool) string {
 	if s, ok := plainKey(key); ok {
 		return s
@@ -81,7 +81,7 @@ func cursorKey(key string) (final string, ok bool) {
 	return "", false
 }
 
-// controlKey returns the byte of Ctrl with a key.
+// controlKey returns the byte for Ctrl and a key.
 func controlKey(key string) (string, bool) {
 	if key == "Space" {
 		return "\x00", true

@@ -13,10 +13,10 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxRing is how much output of a life is kept, in bytes.
+// maxRing is the maximum size of a life's retained output in bytes.
 const maxRing = 256 << 10
 
-// life is one start of the agent and its result.
+// life is one run of the agent.
 type life struct {
 	rec   wire.Record
 	began time.Time
@@ -24,32 +24,32 @@ type life struct {
 
 	terminal
 	gone    chan struct{} // closed when the agent's process was reaped
-	drained chan struct{} // closed after the last byte of the terminal
-	ended   chan struct{} // closed when exit is set and reported
+	drained chan struct{} // closed after all output of the terminal was read
+	ended   chan struct{} // closed when exit is set and was reported
 
 	kept
-	draft    draft // changed only with the typing token and mu
+	draft    draft // changed only with both the typing token and mu
 	size     wire.Screen
-	resizes  int // how often size changed
+	resizes  int // number of changes of the size
 	meta     map[string]string
 	attached int
-	viewers  int // attached or watching
+	viewers  int // number of attached and watching viewers
 	frozen   bool
-	reaped   bool // the agent's process was reaped, so its pid may be reused
+	reaped   bool // the agent's process was reaped, so another process may have its pid
 	asked    bool
 	lost     bool
 	stopping *stopping
-	// what asks the agent to end
+	// signal that asks the agent to exit
 	stopSignal unix.Signal
 	exit       *wire.Exit
 	acked      bool
-	output     int64 // times in CLOCK_MONOTONIC
+	output     int64 // times of CLOCK_MONOTONIC
 	input      int64
 	typed      int64
 	activity   activityWrites
 }
 
-// activityWrites records when the activity record was and will be written.
+// activityWrites tracks the writes of the activity record.
 type activityWrites struct {
 	last       time.Time
 	timer      *time.Timer // nil before its first use
@@ -57,7 +57,7 @@ type activityWrites struct {
 	complained bool        // a failed write was logged
 }
 
-// begin starts a life. Main goroutine only.
+// begin starts a life. Only the main goroutine may call it.
 func (h *holder) begin(req *wire.Request) error {
 	s := req.Spec
 	h.mu.Lock()
@@ -89,7 +89,7 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// restore writes the records of the last life again after a failed start.
+// restore writes the records of the last life again after a failed start. It returns cause.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause
@@ -131,8 +131,9 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch starts the agent, without a shell if its command line needs none. The shell runs what cannot be executed
-// that way, such as scripts without an interpreter line, and reports other errors.
+// launch starts the agent, without a shell if its command line needs none. If the program cannot be executed that
+// way, for example a script without an interpreter line, the shell runs the command line. launch reports other
+// errors.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -142,8 +143,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn starts a program on a new terminal or new pipes. A terminal cannot be used again after a failed exec in a
-// process that led its session.
+// spawn starts a program in a new terminal or with new pipes. After a failed exec, a terminal cannot be used again,
+// because the process led a session in it.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -161,7 +162,7 @@ func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	return err
 }
 
-// forkError is a failure of fork or exec.
+// forkError is an error of fork or exec.
 type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
@@ -175,7 +176,7 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	}
 	pid, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
 		Dir:   s.Dir,
-		Env:   append([]string{}, s.Env...), // nil would mean the holder's own
+		Env:   append([]string{}, s.Env...), // nil would be replaced with the holder's environment
 		Files: []uintptr{uintptr(in), uintptr(out), uintptr(out)},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0,
 			Pdeathsig: syscall.SIGKILL},
@@ -187,13 +188,13 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	return nil
 }
 
-// isFull reports whether the system cannot create another process, terminal or pipe.
+// isFull reports whether the system has no resources for another process, terminal or pipe.
 func isFull(err error) bool {
 	return !errors.As(err, new(forkError)) ||
 		errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
 }
 
-// startFailure explains why fork or exec failed. Other errors are returned unchanged.
+// startFailure explains why fork or exec failed. It returns other errors unchanged.
 func startFailure(s *wire.Spec, err error) error {
 	if !errors.As(err, new(forkError)) {
 		return err
@@ -224,14 +225,15 @@ func startFailure(s *wire.Spec, err error) error {
 	return fmt.Errorf("cannot create its process: %w", err)
 }
 
-// reap reaps every child that has exited. All children are the agent or orphans of its tree, and only this
-// goroutine waits. Main goroutine only.
+// reap reaps all children that have exited. A child is the agent or an orphan of its tree. Only the main goroutine
+// may call reap, so no other waits for children.
 func (h *holder) reap() {
 	var dead *life
 	var how unix.WaitStatus
 	for {
 		var ws unix.WaitStatus
-		h.mu.Lock() // so that no goroutine signals a pid between its reaping and the note of it
+		// so that no goroutine signals a pid between the wait and the note that the process was reaped
+		h.mu.Lock()
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
 		l := h.cur
 		mine := l != nil && !l.reaped && pid == l.pid
@@ -260,18 +262,18 @@ func (h *holder) reap() {
 	}
 }
 
-// finish kills the agent's remaining processes, keeps its last output and reports how it ended. childless means
-// that the kernel knows no other child. Orphans become children of the holder, so none is left then.
+// finish kills the agent's remaining processes, saves its last output and reports how it ended. childless reports
+// that the holder has no other child. Orphans become children of the holder, so then none is left.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
 		h.complain("cannot kill all processes that the agent left",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
-	// Only the holder has the terminal open now: the reader gets the rest of the output, then its end.
+	// Now only the holder has the terminal open, so the reader gets the rest of the output and then its end.
 	l.closeSlave()
 	select {
 	case <-l.drained:
-	case <-time.After(time.Second): // an unrelated process has it open
+	case <-time.After(time.Second): // an unrelated process has the terminal open
 		l.master.SetReadDeadline(time.Now())
 		<-l.drained
 	}
@@ -297,7 +299,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.writeActivity(l)
 	for c := range h.held {
 		if c.sendJSON(wire.Exited, exit) != nil {
-			c.Close() // the client connects again, or is gone
+			c.Close() // the client connects again if it still runs
 		}
 	}
 	h.cond.Broadcast()

@@ -5,22 +5,22 @@ import (
 	"strconv"
 )
 
-// modes tracks the terminal modes that a program sets in its output, which may be split anywhere. They decide how
-// input is encoded. A viewer gets them first if its replay lacks them.
+// modes tracks the terminal modes that a program sets by its output. The output may be split anywhere. The modes
+// determine how input is encoded. A viewer gets them first if the replay does not contain them.
 type modes struct {
-	on     uint32 // bit i: privateModes[i] differs from a fresh terminal's
-	keypad bool   // ESC =
-	// a sequence changed a lasting state other than these, such as the margins: see isPlain
+	on     uint32 // bit i: privateModes[i] is not as in a new terminal
+	keypad bool   // the keypad is in application mode (ESC =)
+	// a sequence has changed lasting state other than these modes, such as the margins: see isPlain
 	lasting bool
 
 	state  scanState
-	prefix byte // of a control sequence: one of <=>?, or 0
-	inter  byte // its intermediate byte, or 0
-	num    int  // the current parameter
-	given  bool // the parameter has digits
+	prefix byte // prefix of a control sequence: <, =, > or ?; 0 = none
+	inter  byte // intermediate byte of the sequence; 0 = none
+	num    int  // the parameter that is being read
+	given  bool // this parameter has digits
 	params [16]int
 	n      int
-	bad    bool // the sequence is not tracked
+	bad    bool // the sequence is of a kind that is not tracked
 }
 
 type scanState uint8
@@ -30,11 +30,11 @@ const (
 	escape
 	escapeInter // after ESC and an intermediate byte
 	csi         // after ESC [
-	str         // in a string that ESC ends; its content has no effect
-	osc         // in a string that BEL ends too
+	str         // in a string that only ESC ends; its content has no effect
+	osc         // in a string that BEL ends, too
 )
 
-// privateModes lists the tracked modes, and whether a fresh terminal has them on.
+// privateModes are the modes that are tracked, and whether a new terminal has them on.
 var privateModes = [...]struct {
 	num   int
 	fresh bool
@@ -73,13 +73,13 @@ func (m *modes) step(c byte) {
 	switch {
 	case c == 0x1b:
 		m.state = escape
-	case c < 0x20 || c == 0x7f: // controls inside a sequence act at once
+	case c < 0x20 || c == 0x7f: // control characters take effect even within a sequence
 		if c == 0x18 || c == 0x1a || c == 0x07 && m.state == osc {
 			m.state = ground
 		}
 	case m.state == str || m.state == osc:
 	case c > 0x7f:
-		m.state = ground // not part of any sequence
+		m.state = ground // not a part of any sequence
 	case m.state == escape:
 		m.escape(c)
 	case m.state == escapeInter:
@@ -110,7 +110,7 @@ func (m *modes) escape(c byte) {
 	}
 }
 
-// designate handles the final byte of an escape sequence with an intermediate byte.
+// designate handles the final byte of an escape sequence that has an intermediate byte.
 func (m *modes) designate(c byte) {
 	if c < 0x30 {
 		m.inter = c
@@ -143,11 +143,11 @@ func (m *modes) control(c byte) {
 	}
 }
 
-// final carries out a control sequence.
+// final carries out a complete control sequence.
 func (m *modes) final(c byte) {
 	switch {
 	case m.inter != 0:
-		m.lasting = m.lasting || c == 'p' // a soft reset, or a query without effect
+		m.lasting = m.lasting || c == 'p' // a soft reset, or a query that changes nothing
 	case m.prefix == '?' && (c == 'h' || c == 'l'):
 		m.private(c == 'h')
 	case m.prefix != 0:
@@ -158,7 +158,8 @@ func (m *modes) final(c byte) {
 	}
 }
 
-// private sets private modes. 6 is the origin of cursor positions, 1048 saves and restores the cursor.
+// private sets or resets private modes. Mode 6 is the origin of cursor positions. Mode 1048 saves and restores the
+// cursor.
 func (m *modes) private(on bool) {
 	if m.bad {
 		m.lasting = true
@@ -171,8 +172,8 @@ func (m *modes) private(on bool) {
 	m.lasting = m.lasting || m.n == len(m.params)
 }
 
-// isPlain reports whether new output is shown as on a fresh terminal: on the main screen, with wrapping, and
-// without an earlier change of lasting state. Then the end of the output is enough to draw a screen.
+// isPlain reports whether new output is shown as on a new terminal: on the main screen, with wrapping, and with no
+// other lasting state changed. Then the end of the output is enough to draw the screen.
 func (m *modes) isPlain() bool {
 	return !m.lasting && !m.has(47) && !m.has(1047) && !m.has(1049) && m.has(7)
 }
@@ -206,7 +207,7 @@ func (m *modes) has(num int) bool {
 	return false
 }
 
-// restore returns the sequences that set these modes on a fresh terminal.
+// restore returns the sequences that set these modes in a new terminal.
 func (m *modes) restore() []byte {
 	var b []byte
 	for i, mode := range privateModes {

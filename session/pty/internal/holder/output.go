@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// forgetExit removes the exit record, which the controller has. The caller holds h.mu.
+// forgetExit removes the exit record, because the controller has recorded the exit. The caller must hold h.mu.
 func (h *holder) forgetExit() {
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.complain("cannot remove the exit record", err)
@@ -28,14 +28,14 @@ func (h *holder) answerCapture(c *conn, id string) error {
 	h.mu.Unlock()
 	if !found {
 		return c.fail(&wire.Failure{Cause: wire.NotAlive,
-			Message: fmt.Sprintf("no output of the life %s is kept", id)})
+			Message: fmt.Sprintf("no output of the life %s is retained", id)})
 	}
 	return c.send(wire.Done, data)
 }
 
-// answerOutput sends the size of the terminal, then the kept output of the current life, preceded by sequences that
-// restore its modes. If at least the requested number of bytes at the end can be drawn alone, it sends only those;
-// 0 requests all.
+// answerOutput sends the size of the terminal and then the retained output of the current life. The output begins
+// with sequences that set its modes. If the last tail bytes, or a few more, can be drawn on their own, only those
+// are sent. 0 means all.
 func (h *holder) answerOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.cur
@@ -56,11 +56,11 @@ func (h *holder) answerOutput(c *conn, tail int) error {
 	return c.sendRaw(wire.AppendMessage(both, wire.Output, replay))
 }
 
-// replay returns bytes that bring a fresh terminal to the current state. The caller holds holder.mu.
+// replay returns the output that brings a new terminal into the current state. The caller must hold holder.mu.
 func (l *life) replay() []byte {
 	dropped := l.out.start > 0
 	from := l.out.safeStart(dropped)
-	// after a clear, output of a pipe begins with a new line
+	// after a clear, the output of a pipe begins on a new line
 	if l.plain && l.out.start == l.cleared {
 		from = l.out.start
 	}

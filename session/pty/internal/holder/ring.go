@@ -1,11 +1,12 @@
 package holder
 
-// ring keeps the newest bytes that were written to it. Positions count all bytes since the start of the life, so a
-// reader with an old position knows what it missed. The ring doubles its size up to max. The caller locks.
+// ring retains the newest bytes that were written to it. Positions count all bytes since the start of the life, so
+// a reader with an old position can determine what it missed. The ring doubles its size as needed, up to max. It is
+// not safe for concurrent use.
 type ring struct {
-	buf   []byte // length 0 or a power of two
-	start uint64 // position of the oldest byte kept
-	end   uint64 // position after the newest
+	buf   []byte // its length is 0 or a power of two
+	start uint64 // position of the oldest retained byte
+	end   uint64 // position after the newest byte
 	max   int
 }
 
@@ -45,7 +46,7 @@ func (r *ring) grow(need int) {
 	}
 }
 
-// readAt copies bytes from pos on, which must be within the kept range, and returns their number.
+// readAt copies bytes from position pos on and returns their number. The ring must contain pos.
 func (r *ring) readAt(pos uint64, p []byte) int {
 	n := 0
 	for n < len(p) && pos < r.end {
@@ -58,21 +59,21 @@ func (r *ring) readAt(pos uint64, p []byte) int {
 	return n
 }
 
-// bytes returns a copy of the kept bytes.
+// bytes returns a copy of the retained bytes.
 func (r *ring) bytes() []byte {
 	p := make([]byte, r.end-r.start)
 	r.readAt(r.start, p)
 	return p
 }
 
-// clear drops the kept bytes and frees the memory.
+// clear drops the retained bytes and frees their memory.
 func (r *ring) clear() {
 	r.start = r.end
 	r.buf = nil
 }
 
-// safeStart returns the first position outside of escape sequences: the start if nothing was dropped, else the
-// position after the first line end or at the first ESC within the first 8 KiB.
+// safeStart returns the first position that is not within an escape sequence. If nothing was dropped, that is the
+// start. Otherwise, it is in the first 8 KiB: after the first line end, or at the first ESC.
 func (r *ring) safeStart(dropped bool) uint64 {
 	if !dropped {
 		return r.start

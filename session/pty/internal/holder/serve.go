@@ -40,10 +40,10 @@ func (h *holder) hangUp(c *conn) {
 	h.considerLeaving()
 }
 
-// considerLeaving ends a holder that is not needed any more: its life is over, no connection can start another, and
-// either the controller has the exit or the session's record says all that is known. A connection that only looks
-// does not keep the holder once the controller has the exit. Before that it does, because its client may have
-// stopped the session and be about to record the exit. The caller holds h.mu.
+// considerLeaving ends the holder if it is not needed any more: its life is over, no connection can start another,
+// and either the controller has recorded the exit or the session's record contains all that is known. Until the
+// controller has recorded the exit, a connection that only looks keeps the holder, too: its client may have stopped
+// the session and be about to record the exit. The caller must hold h.mu.
 func (h *holder) considerLeaving() {
 	l := h.cur
 	if l == nil || l.exit == nil {
@@ -59,7 +59,7 @@ func (h *holder) considerLeaving() {
 	}
 }
 
-// answer carries out a request. Its error is one of the connection.
+// answer carries out a request. It returns an error only if the connection has failed.
 func (h *holder) answer(c *conn, req *wire.Request) error {
 	switch req.Op {
 	case wire.OpHold:
@@ -87,7 +87,7 @@ func (h *holder) answer(c *conn, req *wire.Request) error {
 	return c.send(wire.Done, data)
 }
 
-// act carries out requests that need a living agent.
+// act carries out a request that needs a live agent.
 func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), req.Wait)
 	defer cancel()
@@ -145,7 +145,7 @@ func (h *holder) answerHold(c *conn, look bool) error {
 	return c.sendJSON(wire.Done, h.state())
 }
 
-// state describes the current life. The caller holds h.mu.
+// state returns the state of the current life. The caller must hold h.mu.
 func (h *holder) state() wire.State {
 	l := h.cur
 	return wire.State{Record: l.rec, PID: l.pid, Exit: l.exit, Acked: l.acked}
@@ -164,8 +164,8 @@ func (h *holder) answerStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// answerAck drops an exit that the controller has recorded. It answers "leaves" if the holder exits too, because
-// the end was requested and no further life is expected.
+// answerAck drops an exit that the controller has recorded. It answers "leaves" if the holder exits too: the end
+// was requested, so no other life is expected.
 func (h *holder) answerAck(c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,16 +14,16 @@ import (
 
 // Package net could do this too, but it costs each holder 40 kB.
 
-// conn is one connection. Writes are whole messages, from any goroutine.
+// conn is a connection. Each write is a whole message. Writing is safe for concurrent use.
 type conn struct {
 	*os.File
 	r *wire.Reader
 
-	mu   sync.Mutex // guards writes
-	gone bool       // under holder.mu: the other side hung up
+	mu   sync.Mutex // protects writes
+	gone bool       // the other side has hung up; protected by holder.mu
 }
 
-// newConn takes over a socket's descriptor.
+// newConn returns a connection that owns this file descriptor.
 func newConn(fd int) (*conn, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		unix.Close(fd)
@@ -34,7 +34,7 @@ func newConn(fd int) (*conn, error) {
 	return c, nil
 }
 
-// inherited takes over the connection on standard input and replaces it with /dev/null.
+// inherited returns the connection on standard input. It replaces standard input with /dev/null.
 func inherited() (*conn, error) {
 	if domain, err := unix.GetsockoptInt(0, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
 		return nil, fmt.Errorf("standard input is not a socket: %w", err)
@@ -57,11 +57,11 @@ func inherited() (*conn, error) {
 	return newConn(fd)
 }
 
-// backlog limits waiting connections; the kernel has its own limit.
+// backlog is the requested number of waiting connections. The kernel may allow fewer.
 const backlog = 4096
 
-// listen binds a socket that only this user can connect to (0600). On Linux a socket file gets the mode of the
-// unbound socket, so it is never open to others.
+// listen creates a socket to which only this user can connect (0600). On Linux, the socket file gets the mode of
+// the socket before bind, so it is never open to others.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *holder) accept(ln *os.File) {
 	for {
 		fd, err := acceptFrom(ln)
 		if err != nil {
-			return // closed by leave, or by settle for a new one
+			return // the socket was closed by leave, or by settle because of a new one
 		}
 		if err := sameUser(fd); err != nil {
 			h.complain("refused a connection", err)
@@ -117,7 +117,8 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser refuses processes of other users. They cannot reach the socket through its folder anyway.
+// sameUser returns an error if the other process runs as another user. Other users cannot reach the socket anyway,
+// because of the permissions of its folder.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -129,7 +130,7 @@ func sameUser(fd int) error {
 	return nil
 }
 
-// closeWrite signals the end of output to the other side.
+// closeWrite signals to the other side that no more output follows.
 func (c *conn) closeWrite() error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -151,7 +152,7 @@ func (c *conn) request() (req wire.Request, err error) {
 	return wire.DecodeRequest(m)
 }
 
-// writeTimeout is how long a peer may leave its socket full before it is disconnected.
+// writeTimeout is how long a client may read nothing before it is disconnected.
 const writeTimeout = 5 * time.Second
 
 func (c *conn) send(kind wire.Kind, data []byte) error {
@@ -161,7 +162,7 @@ func (c *conn) send(kind wire.Kind, data []byte) error {
 	return wire.Write(c, kind, data)
 }
 
-// sendRaw sends messages that are encoded already, in one write.
+// sendRaw sends encoded messages in one write.
 func (c *conn) sendRaw(messages []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +175,7 @@ func (c *conn) sendJSON(kind wire.Kind, v wire.Encoder) error {
 	return c.send(kind, v.AppendJSON(nil))
 }
 
-// fail answers with a Failure. Errors of the write are ignored.
+// fail sends a Failure. It ignores errors of the write.
 func (c *conn) fail(err error) error {
 	f, ok := err.(*wire.Failure)
 	if !ok {

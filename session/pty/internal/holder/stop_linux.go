@@ -10,25 +10,26 @@ import (
 )
 
 const (
-	// killAfter is how long the tree has between TERM and KILL.
+	// killAfter is the time between TERM and KILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is how long the tree has to end before its stopped processes are looked for. Most trees end
-	// sooner, and the search reads a dozen files of /proc.
+	// resumeAfter is the time until stopped processes of the tree are searched and continued. Most trees end
+	// earlier, and the search reads a dozen files of /proc.
 	resumeAfter = 200 * time.Millisecond
-	// promptPoll is how often a stop checks whether a shell is at its prompt.
+	// promptPoll is the interval at which a stop checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
-	// terminateGrace is the grace of an agent when the system terminates its holder.
+	// terminateGrace is the grace period of the agent when the holder gets a SIGTERM.
 	terminateGrace = 2 * time.Second
 )
 
-// stopping is a stop in progress. Further requests join it and can only shorten it. holder.mu guards it.
+// stopping is a stop in progress. Further requests to stop wait for it, and can only shorten its grace period.
+// holder.mu protects it.
 type stopping struct {
 	deadline time.Time
-	sooner   chan struct{} // signalled when the deadline moved
+	sooner   chan struct{} // receives a value when the deadline was changed
 }
 
-// stop ends the current life and returns when no process of it is left. Its end counts as requested unless it was
-// lost.
+// stop stops the current life. It returns when no process of it is left. With asked, the end counts as requested,
+// unless the session was lost.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
 	l := h.cur
@@ -36,7 +37,8 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 		h.mu.Unlock()
 		return
 	}
-	if !l.reaped { // otherwise it ended by itself, and only its remaining processes are killed
+	// otherwise the agent has exited on its own, and only its remaining processes are killed
+	if !l.reaped {
 		l.asked = l.asked || asked
 		l.lost = !l.asked
 	}
@@ -56,7 +58,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	<-l.ended
 }
 
-// end carries out a stop: interrupt, terminate, kill.
+// end carries out a stop: it interrupts, terminates, kills.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		if h.ask(l) {
@@ -78,8 +80,8 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
-// ask sends the agent its stop signal and reports whether the life ended within the grace. A signal for a stopped
-// process stays pending until the process continues, so the rest of the tree may be continued later.
+// ask sends the agent its stop signal. It reports whether the life ended within the grace period. A stopped process
+// gets the signal when it continues, so stopped processes of the tree are continued later.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
@@ -97,7 +99,7 @@ func (h *holder) ask(l *life) bool {
 	select {
 	case <-l.ended:
 		return true
-	case <-l.stopping.sooner: // waitStop reads the new deadline
+	case <-l.stopping.sooner: // waitStop uses the new deadline
 	case <-timer.C:
 	}
 	proc.SignalTree(h.pid, unix.SIGCONT)
@@ -107,8 +109,8 @@ func (h *holder) ask(l *life) bool {
 	return h.waitStop(l)
 }
 
-// endShell ends an interactive shell that waits at its prompt, where it ignores SIGINT. It reports whether the agent is
-// one. Any other program keeps its whole grace, even a script with a trap for SIGINT.
+// endShell ends an interactive shell that is at its prompt, where it ignores SIGINT. It reports whether the agent
+// is such a shell. All other programs have their whole grace period, even a script with a trap for SIGINT.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
@@ -117,8 +119,8 @@ func (h *holder) endShell(l *life) bool {
 	return true
 }
 
-// waitPrompt waits until the agent is a shell at its prompt and hangs up. It reports whether the life has ended; it
-// gives up at the deadline of the stop, and when the deadline has moved.
+// waitPrompt waits until the agent is a shell at its prompt, and then sends SIGHUP. It gives up at the deadline of
+// the stop, and when the deadline has changed. It reports whether the life has ended.
 func (h *holder) waitPrompt(l *life) bool {
 	if !proc.Shell(l.pid) {
 		return false
@@ -137,12 +139,12 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup signals the agent's group if the agent's pid has not been reused.
+// signalGroup signals the agent's process group, unless the agent's process was reaped.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !l.reaped {
-		_ = unix.Kill(-l.pid, sig) // ESRCH: it is a zombie, alone in its group
+		_ = unix.Kill(-l.pid, sig) // ESRCH if only a zombie is left in the group
 	}
 }
 
@@ -153,7 +155,7 @@ func (h *holder) graceLeft(l *life) time.Duration {
 	return time.Until(l.stopping.deadline)
 }
 
-// waitStop waits for the end or for the stop's deadline, and reports whether the life ended.
+// waitStop waits for the end of the life, or for the stop's deadline. It reports whether the life has ended.
 func (h *holder) waitStop(l *life) bool {
 	for {
 		timer := time.NewTimer(h.graceLeft(l))

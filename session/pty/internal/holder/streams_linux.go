@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lineEnds adapts lines from a pipe for a terminal. The input may be split anywhere.
+// lineEnds converts the line ends of a pipe for a terminal. The input may be split anywhere.
 type lineEnds struct{ cr bool }
 
-// terminal adds a carriage return before each line feed that has none. The result may be p.
+// terminal adds a carriage return before each line feed without one. It may return p itself.
 func (e *lineEnds) terminal(p []byte) []byte {
 	if len(p) == 0 {
 		return p
@@ -34,7 +34,7 @@ func (e *lineEnds) terminal(p []byte) []byte {
 	return out
 }
 
-// drain reads the agent's output until its end, with or without viewers.
+// drain reads the agent's output until its end. It does so without viewers, too.
 func (h *holder) drain(l *life) {
 	defer close(l.drained)
 	buf := make([]byte, 8<<10)
@@ -61,14 +61,14 @@ func (h *holder) drain(l *life) {
 				l.rest()
 			}
 		}
-		if err != nil { // EIO, or EOF of a pipe: the last process that had it open is gone
+		if err != nil { // EIO, or EOF of a pipe: no process has it open any more
 			return
 		}
 	}
 }
 
-// pace recognizes output that arrives steadily in small pieces. Reading each piece alone would wake this process
-// for each line, so the reader rests between two reads. A rest is too short for a person to notice.
+// pace detects output that comes continuously in small pieces. Reading each piece would wake this process for every
+// line. Instead, the reader rests between two reads, for a time that is too short to notice.
 type pace struct {
 	last  time.Time // when the last piece was read
 	large time.Time // when the last large piece was read
@@ -76,13 +76,13 @@ type pace struct {
 
 const (
 	restTime  = 50 * time.Millisecond
-	gapTime   = 2 * restTime // pieces with longer gaps are not steady
+	gapTime   = 2 * restTime // maximum interval between pieces of continuous output
 	largeSize = 2 << 10      // about half of what the kernel buffers for a terminal
-	// without a rest after a large piece, so that no program waits for its reader
+	// time without rests after a large piece, so that no program has to wait for its reader
 	largeTime = 200 * time.Millisecond
 )
 
-// steady records a piece of n bytes and reports whether the next read may wait for more.
+// steady records a piece of n bytes. It reports whether the next read may be delayed.
 func (p *pace) steady(n int, now time.Time) bool {
 	gap := now.Sub(p.last)
 	p.last = now
@@ -102,8 +102,8 @@ func (l *life) rest() {
 	}
 }
 
-// interrupt acts like the interrupt key: the terminal's foreground group gets SIGINT, or a program that reads keys
-// itself gets the key. Without a terminal the agent's group gets the signal.
+// interrupt has the effect of the interrupt key: the terminal's foreground group gets SIGINT or, if the program
+// reads single keys, the key itself. Without a terminal, the agent's process group gets SIGINT.
 func (h *holder) interrupt(l *life) error {
 	if l.plain {
 		h.signalGroup(l, unix.SIGINT)

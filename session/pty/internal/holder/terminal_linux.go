@@ -12,25 +12,26 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// terminal is what the agent reads from and prints to: a terminal, or pipes.
+// terminal is the terminal of an agent, or its pipes.
 type terminal struct {
-	cols   int // size while no viewer is attached
+	cols   int // size without viewers
 	rows   int
 	plain  bool     // pipes instead of a terminal
-	master *os.File // output of the agent and, for a terminal, its input; not blocking
-	stdin  *os.File // input of the agent; not blocking
-	theirs []int    // descriptors that only the agent needs once it is running
+	master *os.File // reads the agent's output and, for a terminal, writes its input; not blocking
+	stdin  *os.File // writes the agent's input if it has pipes; not blocking
+	theirs []int    // file descriptors to close after the agent has started
 
-	// slave is kept open, so that an agent that closes and reopens its terminal does not end the reading. -1 means
-	// no terminal.
+	// slave is kept open, so that the terminal's output does not end if an agent closes and reopens the terminal.
+	// -1 means pipes.
 	slave int
 
-	typing chan struct{} // holds a token that allows typing
-	// torn means that a pipe took only the beginning of a text. Only the owner of the typing token uses it.
+	typing chan struct{} // contains a token while no call is typing
+	// torn reports that a pipe has accepted only the beginning of a text. It belongs to the owner of the typing
+	// token.
 	torn bool
 }
 
-// newTerminal returns a terminal of this size that is not opened yet.
+// newTerminal returns a terminal of this size that is not open yet.
 func newTerminal(cols, rows int) terminal {
 	t := terminal{cols: cols, rows: rows, typing: make(chan struct{}, 1)}
 	if cols < 1 || rows < 1 {
@@ -40,7 +41,7 @@ func newTerminal(cols, rows int) terminal {
 	return t
 }
 
-// openTerminal creates the pty. The agent's side stays blocking, as programs expect of their standard input.
+// openTerminal creates a pty. The agent's side is blocking, as programs expect of standard input.
 func (t *terminal) openTerminal() error {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
 		0)
@@ -77,7 +78,7 @@ func (t *terminal) openSlave(master int) error {
 	return nil
 }
 
-// openPeer opens the agent's side of a terminal without a path, so that it works in any mount namespace.
+// openPeer opens the agent's side of a terminal without using its path, so that it works in all mount namespaces.
 func openPeer(master int) (int, error) {
 	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
@@ -100,7 +101,7 @@ func (t *terminal) openPipes() error {
 		return fmt.Errorf("cannot create the agent's standard output: %w", err)
 	}
 	t.theirs = []int{in[0], out[1]}
-	// the agent's ends stay blocking, as programs expect
+	// the agent's ends are blocking, as programs expect
 	for _, ours := range []int{in[1], out[0]} {
 		_ = unix.SetNonblock(ours, true) // cannot fail for a new pipe
 	}
@@ -108,7 +109,7 @@ func (t *terminal) openPipes() error {
 	return nil
 }
 
-// letGo closes the descriptors that only the agent needs.
+// letGo closes the file descriptors that only the agent needs.
 func (t *terminal) letGo() {
 	for _, fd := range t.theirs {
 		unix.Close(fd)
@@ -130,18 +131,19 @@ func (t *terminal) closeOurs() {
 	}
 }
 
-// takeTyping waits for the typing token, so that two texts are never mixed.
+// takeTyping waits for the typing token, which ensures that two texts are not mixed.
 func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t.typing:
 		return func() { t.typing <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, refuse("the terminal takes no input, and an earlier text is still being typed")
+		return nil, refuse("the terminal accepts no input, and an earlier text is still " +
+			"being typed")
 	}
 }
 
-// writeLine writes a text to a pipe. If the pipe took only part of an earlier text, that part first becomes a line
-// of its own. The caller holds the typing token.
+// writeLine writes a text to a pipe. If the pipe has accepted only part of an earlier text, that part first becomes
+// a line of its own. The caller must hold the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
@@ -154,13 +156,13 @@ func (t *terminal) writeLine(ctx context.Context, text string) error {
 	return err
 }
 
-// write writes bytes to the terminal until the kernel has all of them. The caller holds the typing token.
+// write writes to the terminal until the kernel has accepted everything. The caller must hold the typing token.
 func (t *terminal) write(ctx context.Context, data []byte) error {
 	_, err := t.put(ctx, data)
 	return err
 }
 
-// put is write, and returns how many bytes the kernel has.
+// put does the same as write. It also returns how many bytes the kernel has accepted.
 func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -193,8 +195,8 @@ func (t *terminal) waitRead(ctx context.Context) {
 		time.Sleep(pause)
 		n, err := unix.IoctlGetInt(t.slave, unix.TIOCINQ)
 		came = came || n > 0
-		// An empty queue means nothing before the text has arrived. It cannot be seen whether the text arrived and
-		// was read at once.
+		// An empty queue does not mean that the text was read: it may not have arrived yet. If it is read at once,
+		// it is never visible in the queue.
 		if err != nil || n == 0 && (came || time.Now().After(there)) {
 			return
 		}

@@ -8,17 +8,17 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// viewer is a client that watches and may type.
+// viewer is a client that watches the terminal, and may type.
 type viewer struct {
 	c       *conn
 	l       *life
 	types   bool
 	pos     uint64 // position of the next byte to send
-	resizes int    // life.resizes at the last report
+	resizes int    // value of life.resizes at the last report
 	cleared uint64
 }
 
-// view serves an attached or watching connection until the life or the connection ends.
+// view serves an attached or watching client until the life or the connection ends.
 func (h *holder) view(c *conn, req *wire.Request) {
 	l, err := h.living()
 	if err != nil {
@@ -44,10 +44,10 @@ func (h *holder) view(c *conn, req *wire.Request) {
 		return
 	}
 	// The life is over and all of its output was sent.
-	_ = c.closeWrite() // fails if the viewer is gone
+	_ = c.closeWrite() // fails if the viewer has gone
 }
 
-// endView ends a view. It restores the terminal's own size when the last viewer that types has left.
+// endView ends a view. If it was the last viewer that could type, endView restores the terminal's own size.
 func (h *holder) endView(v *viewer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,7 +63,7 @@ func (h *holder) endView(v *viewer) {
 	h.writeActivity(l)
 }
 
-// resize sets the terminal's size; the kernel notifies the program. The caller holds h.mu.
+// resize sets the terminal's size. The kernel notifies the program. The caller must hold h.mu.
 func (h *holder) resize(l *life, cols, rows int) {
 	if cols < 1 || rows < 1 || cols > 1<<15 || rows > 1<<15 || l.exit != nil {
 		return
@@ -80,7 +80,7 @@ func (h *holder) resize(l *life, cols, rows int) {
 	h.cond.Broadcast()
 }
 
-// listen handles a viewer's input and resizes, and notices its hangup.
+// listen handles input and resizes of a viewer, and its hangup.
 func (h *holder) listen(v *viewer) {
 	defer func() {
 		h.mu.Lock()
@@ -112,7 +112,8 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay, then new output, until the life is over (nil) or the viewer is gone.
+// show sends the replay and then new output. It returns nil when the life is over, and an error when the viewer has
+// gone.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (h *holder) show(v *viewer) error {
 	}
 }
 
-// next waits for something to send to a viewer.
+// next waits until there is something to send to a viewer.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -159,7 +160,7 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	return n, l.size, resized, false, false
 }
 
-// replayTo sends the kept output.
+// replayTo sends the retained output.
 func (h *holder) replayTo(v *viewer) error {
 	h.mu.Lock()
 	size := v.l.size
@@ -176,7 +177,8 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types the input of an attached viewer. If the terminal takes no input for long, the viewer is disconnected.
+// typed types the input of an attached viewer. If the terminal does not accept it for a long time, the viewer is
+// disconnected.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

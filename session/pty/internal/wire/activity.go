@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The metadata keys that a holder reads itself. They equal those of package session.
+// The metadata keys that a holder itself reads. They are the same as in package session.
 const (
 	ReadyMark    = "GC_READY"
 	DrainMark    = "GC_DRAIN"
@@ -15,17 +15,17 @@ const (
 	DrainAckMark = "GC_DRAIN_ACK"
 )
 
-// MaxDrainBy is how many bytes of DrainByMark fit in the record.
+// MaxDrainBy is the maximum size of DrainByMark in the record, in bytes.
 const MaxDrainBy = 16
 
-// Drain has the values of the drain marks, unchecked: session.ParseDrain decides which are valid.
+// Drain contains the values of the drain marks. They are not checked: session.ParseDrain decides which are valid.
 type Drain struct {
 	Since int64  // unix seconds; <= 0: not draining
 	By    string // at most MaxDrainBy bytes
 	Acked bool
 }
 
-// ReadDrain reads the drain marks from a session's metadata. Marks that do not fit in the record count as unset.
+// ReadDrain reads the drain marks from a session's metadata. It ignores marks that do not fit in the record.
 func ReadDrain(meta map[string]string) (d Drain) {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta[DrainMark]), 10, 64)
 	if err != nil || since <= 0 {
@@ -38,8 +38,7 @@ func ReadDrain(meta map[string]string) (d Drain) {
 	return d
 }
 
-// Mark returns the value of a drain mark, "" if it is not set. Its method value is the argument of
-// session.ParseDrain.
+// Mark returns the value of a drain mark, or "". The method can be passed to session.ParseDrain.
 func (d Drain) Mark(key string) string {
 	switch {
 	case d.Since <= 0:
@@ -53,28 +52,28 @@ func (d Drain) Mark(key string) string {
 	return ""
 }
 
-// Activity is a small record of fixed size that a holder rewrites in place at most every 100 ms. A controller reads
-// it instead of sending requests. Times are CLOCK_MONOTONIC in nanoseconds, which all processes of one boot share;
-// 0 means never.
+// Activity is a small record of fixed size that a holder rewrites in place, at most every 100 ms. A controller
+// reads it instead of sending requests. Times are nanoseconds of CLOCK_MONOTONIC, which is the same for all
+// processes until the next boot. 0 means never.
 type Activity struct {
 	Alive, Ready, Frozen bool
-	// a viewer's draft is on the line; never set by holders of earlier builds
+	// a viewer's draft is on the line; holders of earlier builds never set it
 	Draft bool
 
 	PID      int32
 	Attached int32
 	Started  int64
-	Output   int64 // last output
-	Input    int64 // last input of any kind
-	Typed    int64 // last byte from an attached viewer
+	Output   int64 // time of the last output
+	Input    int64 // time of the last input of any kind
+	Typed    int64 // time of the last input from an attached viewer
 	Bytes    uint64
-	Life     uint64 // hash of the session's ID; a record of another life has another hash
+	Life     uint64 // hash of the session's ID, to recognise the record of another life
 
-	Marked bool // Drain is set; holders of earlier builds never set it
+	Marked bool // Drain is valid; holders of earlier builds never set it
 	Drain  Drain
 }
 
-// The length of the record, and of one by a holder of an earlier build, which lacks the drain.
+// Size of the record, and of the record of earlier builds, which has no drain.
 const (
 	ActivitySize  = 96
 	firstActivity = 64
@@ -89,7 +88,7 @@ const (
 	flagDraft
 )
 
-// Encode writes the record.
+// Encode returns the encoded record.
 func (a Activity) Encode() [ActivitySize]byte {
 	var b [ActivitySize]byte
 	b[0] = Version
@@ -142,7 +141,7 @@ func decodeDrain(b []byte) Drain {
 	return Drain{Since: since, By: string(by), Acked: b[1]&flagAcked != 0}
 }
 
-// DecodeActivity decodes a record. It is not ok for another version.
+// DecodeActivity decodes a record. ok is false for a record of another version.
 func DecodeActivity(b []byte) (a Activity, ok bool) {
 	if len(b) < firstActivity || b[0] != Version {
 		return a, false
@@ -168,7 +167,7 @@ func DecodeActivity(b []byte) (a Activity, ok bool) {
 	return a, true
 }
 
-// LifeHash is FNV-1a of a session's ID.
+// LifeHash returns the FNV-1a hash of a session's ID.
 func LifeHash(id string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(id) {

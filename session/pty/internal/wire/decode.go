@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeRequest reads the request of a message of kind Ask or Begin.
+// DecodeRequest decodes the request in a message of kind Ask or Begin.
 func DecodeRequest(m Message) (r Request, err error) {
 	if m.Kind == Begin {
 		return decodeBegin(string(m.Data))
@@ -23,8 +23,8 @@ func DecodeRequest(m Message) (r Request, err error) {
 
 var errTorn = errors.New("a start request that is incomplete")
 
-// EncodeBegin encodes a request to start a session as the payload of a message of kind Begin, for holders of the
-// same build. Each string ends with a NUL. It reports false if a string contains a NUL.
+// EncodeBegin encodes a request to start a session for a message of kind Begin. Only holders of the same build
+// understand it. Each string ends with a NUL, so ok is false if a string contains one.
 func EncodeBegin(r *Request) (data []byte, ok bool) {
 	s := r.Spec
 	fields := []string{
@@ -75,8 +75,8 @@ func decodeBegin(data string) (Request, error) {
 	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
-// flatRequest decodes a request with only numbers, booleans and strings without escapes, as encoding/json writes
-// it. It reports false for any other.
+// flatRequest decodes a request that contains only numbers, booleans and strings without escapes, as encoding/json
+// writes it. ok is false for other requests.
 func flatRequest(data []byte) (r Request, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte("{"))
 	if !ok || !utf8.Valid(data) {
@@ -103,7 +103,7 @@ func flatRequest(data []byte) (r Request, ok bool) {
 	}
 }
 
-// setFlat reads the value of one field.
+// setFlat decodes the value of one field.
 func (r *Request) setFlat(key string, data []byte) (rest []byte, ok bool) {
 	var text *string
 	switch key {

@@ -9,7 +9,7 @@ import (
 // A holder's messages are encoded here, and its frequent requests are decoded in decode.go: encoding/json costs
 // each holder 80 kB for the types that it has seen. Tests compare the two.
 
-// object is a JSON object that is written field by field.
+// object is a JSON object that is written one field at a time.
 type object []byte
 
 func (o object) key(name string) object {
@@ -32,7 +32,7 @@ func (o object) unsigned(name string, n uint64) object {
 	return strconv.AppendUint(o.key(name), n, 10)
 }
 
-// set writes a field that is true. A false one is omitted.
+// set writes a field if its value is true.
 func (o object) set(name string, value bool) object {
 	if !value {
 		return o
@@ -40,11 +40,11 @@ func (o object) set(name string, value bool) object {
 	return append(o.key(name), "true"...)
 }
 
-// appendString writes a string. Invalid UTF-8 is replaced.
+// appendString writes a string. It replaces invalid UTF-8.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
-	for _, r := range s { // invalid bytes are utf8.RuneError
+	for _, r := range s { // an invalid byte is a utf8.RuneError
 		switch {
 		case r == '"' || r == '\\':
 			b = append(b, '\\', byte(r))
@@ -57,7 +57,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Encoder is a value that a holder writes as JSON.
+// Encoder is a value that a holder can write as JSON.
 type Encoder interface {
 	AppendJSON(b []byte) []byte
 }

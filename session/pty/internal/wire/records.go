@@ -9,37 +9,37 @@ import (
 type Op string
 
 const (
-	// Look; answers State; then exits are pushed and starts accepted
+	// Look; answers a State; afterwards, exits are pushed and starts are accepted
 	OpHold      Op = "hold"
-	OpStart     Op = "start"     // Spec, Ready, Plain; answers State
+	OpStart     Op = "start"     // Spec, Ready, Plain; answers a State
 	OpStop      Op = "stop"      // Grace
 	OpInterrupt Op = "interrupt" //
 	OpSend      Op = "send"      // Text, Wait, Quiet
 	OpKeys      Op = "keys"      // Keys, Wait
-	OpOutput    Op = "output"    // Tail; answers Screen, then Output
+	OpOutput    Op = "output"    // Tail; answers a Screen, then Output
 	OpCapture   Op = "capture"   // ID; answers the bytes
 	OpClear     Op = "clear"     //
 	OpSetMeta   Op = "set-meta"  // Key, Value
 	OpMeta      Op = "meta"      // Key; answers the value
 	OpAck       Op = "ack"       // ID; answers whether the holder exits
 	OpAttach    Op = "attach"    // Cols, Rows; Reset, Output, Live, Output …
-	OpWatch     Op = "watch"     // the same, without typing
+	OpWatch     Op = "watch"     // like OpAttach, without input
 )
 
-// Request is one request. Fields that its Op does not list are empty.
+// Request is a request to a holder. Fields that are not listed at its Op are empty.
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
-	// for hold: the holder does not wait for a next life because of this connection
+	// for hold: this connection does not keep the holder waiting for another life
 	Look  bool `json:"look,omitempty"`
 	Plain bool `json:"plain,omitempty"` // for start: pipes instead of a terminal
-	// the agent is ready at once
+	// the agent counts as ready at once
 	Ready bool          `json:"ready,omitempty"`
 	Grace time.Duration `json:"grace,omitempty"`
 	Wait  time.Duration `json:"wait,omitempty"` // how long the terminal may take to accept input
 	Text  string        `json:"text,omitempty"`
-	// > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this time; ignored by
-	// holders of earlier builds
+	// > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this time; holders of
+	// earlier builds ignore it
 	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
@@ -48,45 +48,45 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// For output: only the end of the output with at least this many bytes is needed; 0 = all. Holders of earlier
-	// builds send all.
+	// for output: the last so many bytes are enough; 0 = all; holders of earlier builds send all
 	Tail int `json:"tail,omitempty"`
 }
 
-// Spec is what a holder needs of a session.Spec, under the same JSON names.
+// Spec is the part of a session.Spec that a holder needs, with the same JSON names.
 type Spec struct {
-	Name    string   `json:"name"`
-	Agent   string   `json:"agent"`
-	City    string   `json:"city"`
-	ID      string   `json:"id"`
-	Command string   `json:"command"`
-	Path    string   `json:"path,omitempty"` // executed instead of a shell, with Args
-	Args    []string `json:"args,omitempty"`
-	Dir     string   `json:"dir"`
-	Env     []string `json:"env"`
-	Cols    int      `json:"cols"`
-	Rows    int      `json:"rows"`
-	// the number of the signal that asks it to end; 0 = SIGINT
+	Name    string `json:"name"`
+	Agent   string `json:"agent"`
+	City    string `json:"city"`
+	ID      string `json:"id"`
+	Command string `json:"command"`
+	// program that is executed with Args; "" = a shell runs Command
+	Path string   `json:"path,omitempty"`
+	Args []string `json:"args,omitempty"`
+	Dir  string   `json:"dir"`
+	Env  []string `json:"env"`
+	Cols int      `json:"cols"`
+	Rows int      `json:"rows"`
+	// number of the signal that asks the agent to exit; 0 = SIGINT
 	StopSignal int `json:"stop_signal,omitempty"`
-	// kept for the controller, never read by the holder
+	// stored for the controller; the holder does not read it
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// Exit has the fields of session.Exit, so that one converts to the other.
+// Exit has the same fields as session.Exit, so that it can be converted.
 type Exit struct {
 	Name   string        `json:"name"`
 	Agent  string        `json:"agent"`
 	ID     string        `json:"id"`
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`
-	Reason string        `json:"reason,omitempty"` // set by no holder
+	Reason string        `json:"reason,omitempty"` // holders never set it
 	Lost   bool          `json:"lost,omitempty"`
 	Asked  bool          `json:"asked,omitempty"`
 	At     time.Time     `json:"at"`
 	Uptime time.Duration `json:"uptime"`
 }
 
-// Cause classifies a Failure so that the caller can convert it to an error of package session.
+// Cause classifies a Failure, so that the caller can return an error of package session.
 type Cause string
 
 const (
@@ -94,12 +94,12 @@ const (
 	Exists   Cause = "exists"
 	Refused  Cause = "refused"
 	Command  Cause = "command"
-	Held     Cause = "held" // the lock of the session is taken
+	Held     Cause = "held" // another process holds the lock of the session
 	Busy     Cause = "busy" // a user is typing, or another text is being typed
 	Other    Cause = ""
 )
 
-// Failure is the answer to a request that could not be carried out.
+// Failure is the answer to a request that has failed.
 type Failure struct {
 	Cause   Cause  `json:"cause,omitempty"`
 	Message string `json:"message"`
@@ -107,39 +107,42 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
-// Screen is the size of a terminal and how much of its output was dropped.
+// Screen contains the size of a terminal, and how much of its output was dropped.
 type Screen struct {
 	Cols    int    `json:"cols"`
 	Rows    int    `json:"rows"`
 	Dropped uint64 `json:"dropped,omitempty"`
-	Tail    bool   `json:"tail,omitempty"` // only the end of the kept output follows: see Request
+	// only the end of the retained output follows: see Request
+	Tail bool `json:"tail,omitempty"`
 }
 
-// Record identifies a session. The holder writes it to its folder before it starts the agent, so that a controller
-// that finds a dead holder knows which processes to look for.
+// Record identifies a session. The holder writes it to its folder before it starts the agent. If the holder dies,
+// the controller finds the session's processes with it.
 type Record struct {
-	Version     int             `json:"version"`
-	Name        string          `json:"name"`
-	Agent       string          `json:"agent"`
-	City        string          `json:"city"`
-	ID          string          `json:"id"`
-	Command     string          `json:"command"`
-	Boot        string          `json:"boot"`
-	Holder      int             `json:"holder"`       // pid
-	HolderStart uint64          `json:"holder_start"` // ticks since boot
-	Born        int64           `json:"born"`         // CLOCK_MONOTONIC, nanoseconds
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	Agent   string `json:"agent"`
+	City    string `json:"city"`
+	ID      string `json:"id"`
+	Command string `json:"command"`
+	Boot    string `json:"boot"`
+	Holder  int    `json:"holder"` // pid of the holder
+	// start of the holder, in clock ticks since boot
+	HolderStart uint64 `json:"holder_start"`
+	// start of the session, in nanoseconds of CLOCK_MONOTONIC
+	Born        int64           `json:"born"`
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// State is what a holder reports about its session.
+// State is the state of a session, as its holder reports it.
 type State struct {
 	Record Record `json:"record"`
-	PID    int    `json:"pid"`             // of the agent
-	Exit   *Exit  `json:"exit,omitempty"`  // nil: alive
+	PID    int    `json:"pid"`             // pid of the agent
+	Exit   *Exit  `json:"exit,omitempty"`  // nil: the session is alive
 	Acked  bool   `json:"acked,omitempty"` // the controller has recorded the exit
 }
 
-// The files of a session's folder.
+// Files in a session's folder.
 const (
 	LockFile     = "lock"
 	SocketFile   = "sock"
@@ -148,10 +151,10 @@ const (
 	ActivityFile = "activity"
 )
 
-// NewFile returns the name under which a file is written before it is renamed.
+// NewFile returns the name under which a new version of a file is written before it replaces the file.
 func NewFile(name string) string { return "." + name + ".new" }
 
-// Files lists the files of a session's folder. The lock comes last because it guards the others.
+// Files returns the names of the files in a session's folder. The lock comes last, because it protects the others.
 func Files() []string {
 	return []string{
 		SocketFile, RecordFile, NewFile(RecordFile), ExitFile, NewFile(ExitFile), ActivityFile,

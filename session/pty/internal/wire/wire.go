@@ -1,6 +1,6 @@
-// Package wire is the protocol between a holder and its controllers: messages over a unix socket, and the files of
-// a session's folder. Holders outlive upgrades of the controller. So a change needs a new Version, unless the other
-// side can ignore it.
+// Package wire is the protocol between a holder and its controllers: messages over a unix socket, and files in the
+// session's folder. A holder may be older than the controller. So a change needs a new Version, unless the other
+// side may ignore it.
 package wire
 
 import (
@@ -11,37 +11,37 @@ import (
 	"io"
 )
 
-// Version is the version of this binary's protocol. A holder of another version is adopted and stopped, but starts
-// no new life.
+// Version is the version of the protocol. A holder with another version is adopted and can be stopped, but it
+// starts no other life.
 const Version = 1
 
-// MaxMessage is the longest payload of a message, in bytes.
+// MaxMessage is the maximum size of a message's payload in bytes.
 const MaxMessage = 8 << 20
 
-// Kind is the first byte of a message.
+// Kind is the kind of a message. It is the message's first byte.
 type Kind byte
 
 const (
-	Ask     Kind = 'q' // a Request, JSON; the first message of a connection
-	Begin   Kind = 'b' // the same for a start, see EncodeBegin; to holders of the same build
+	Ask     Kind = 'q' // a Request as JSON; the first message of a connection
+	Begin   Kind = 'b' // a request to start, see EncodeBegin; only for holders of the same build
 	Done    Kind = 'd' // success; the payload depends on the request
-	Failed  Kind = 'f' // a Failure, JSON
-	Exited  Kind = 'x' // a session.Exit, JSON, pushed to held connections
-	Output  Kind = 'o' // raw bytes of the terminal
-	Reset   Kind = 'r' // a Screen, JSON: drop earlier output; the replay follows, then Live
+	Failed  Kind = 'f' // a Failure as JSON
+	Exited  Kind = 'x' // an Exit as JSON, pushed to permanent connections
+	Output  Kind = 'o' // raw output of the terminal
+	Reset   Kind = 'r' // a Screen as JSON: drop all earlier output; the replay follows, then Live
 	Live    Kind = 'l' // the end of the replay; no payload
-	Resized Kind = 'z' // a Screen, JSON
-	Input   Kind = 'i' // raw bytes for the terminal, from a viewer
-	Resize  Kind = 's' // a Screen, JSON, from a viewer
+	Resized Kind = 'z' // a Screen as JSON
+	Input   Kind = 'i' // raw input for the terminal, from a viewer
+	Resize  Kind = 's' // a Screen as JSON, from a viewer
 )
 
-// Message is one message. Its payload is only valid until the next read from the same connection.
+// Message is a message. The payload may be used until the next message is read from the same connection.
 type Message struct {
 	Kind Kind
 	Data []byte
 }
 
-// Write sends a message in one write: its kind, its length in four bytes, its payload.
+// Write sends a message in one write: its kind, its length in four bytes, and its payload.
 func Write(w io.Writer, kind Kind, data []byte) error {
 	if len(data) > MaxMessage {
 		return fmt.Errorf("a message of %d bytes is over the limit of %d", len(data), MaxMessage)
@@ -50,7 +50,7 @@ func Write(w io.Writer, kind Kind, data []byte) error {
 	return err
 }
 
-// AppendMessage encodes a message of at most MaxMessage bytes.
+// AppendMessage appends an encoded message, of at most MaxMessage bytes, to b.
 func AppendMessage(b []byte, kind Kind, data []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(append(b, byte(kind)), uint32(len(data)))
 	return append(b, data...)
@@ -65,16 +65,16 @@ func WriteJSON(w io.Writer, kind Kind, v any) error {
 	return Write(w, kind, data)
 }
 
-// Reader reads messages, keeping one buffer for small ones.
+// Reader reads messages. It uses one buffer for all small messages.
 type Reader struct {
 	r   io.Reader
 	buf [512]byte
 }
 
-// NewReader returns a Reader that reads no more from r than the next message needs.
+// NewReader returns a Reader that never reads more from r than one message.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
-// Next reads the next message. The error is io.EOF only between two messages.
+// Next reads the next message. It returns io.EOF only if r ends between two messages.
 func (r *Reader) Next() (Message, error) {
 	head := r.buf[:5]
 	if _, err := io.ReadFull(r.r, head); err != nil {
