@@ -63,8 +63,8 @@ type Provider struct {
 	closed  bool
 }
 
-// member is one of the providers. If it could not be opened, opened tries again. Only opened reads p and err of
-// such a member, unless the member is known to hold a session.
+// member is one of the providers. If it could not be opened, the method opened tries again. Then only that method may
+// read p and err, unless the member is known to hold a session.
 type member struct {
 	name   string
 	p      session.Provider // nil: it could not be opened
@@ -177,7 +177,7 @@ func (p *Provider) opened(m *member) (session.Provider, error) {
 	return m.p, m.err
 }
 
-var errBroken = errors.New("the look at the sessions broke off")
+var errBroken = errors.New("listing the sessions was interrupted")
 
 var errClosed = errors.New("the session providers are closed")
 
@@ -302,7 +302,7 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 		return m, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the holder of the session %q is unknown: %w", name, err)
+		return nil, fmt.Errorf("the provider of session %q is unknown: %w", name, err)
 	}
 	return used[0], nil // this provider reports that the session does not exist
 }

@@ -89,8 +89,7 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	h.noteInput(l, (*draft).end) // the text was submitted together with a draft
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// the client may compare later output with the record, so update it before the answer
-	h.writeActivity(l)
+	h.writeActivity(l) // the client may compare later output with it
 	return nil
 }
 
