@@ -10,31 +10,31 @@ func agentKeys() []Key {
 				"starting with a letter or digit, at most 64 characters."},
 		{Path: "agents.dir", Kind: String, Check: checkPath,
 			Doc: "The name of a rig: the agent belongs to the rig and works in its folder. " +
-				"Otherwise the working folder, a template. It is relative to the city, is " +
-				"created if it is missing, and must not leave the city with `..`; an absolute " +
-				"folder may be anywhere and must exist. Default: the city's folder. A change " +
-				"takes effect at the agent's next start and restarts no agent. `gcity plan` and " +
-				"`gcity why` show the configured folder."},
+				"Otherwise the working folder, a template. A relative path starts at the city's " +
+				"folder; the folder is created if it is missing, and must not leave the city " +
+				"with `..`. An absolute path may be anywhere, and the folder must exist. " +
+				"Default: the city's folder. A change takes effect at the agent's next start and " +
+				"restarts no agent. `gcity plan` and `gcity why` show the configured folder."},
 		{Path: "agents.description", Kind: String, Doc: "What the agent is for. Shown in lists."},
 		{Path: "agents.suspended", Kind: Bool, Def: "false",
 			Doc: "The agent does not run, and no watchdog checks it. `gcity agent suspend` and " +
 				"`gcity agent resume` set this key."},
 		{Path: "agents.start_command", Kind: String, Check: checkFilled,
-			Doc: "A command line. It is run by `sh -c` unchanged, or directly if it needs no " +
-				"shell. It takes precedence over any `provider`."},
+			Doc: "A command line. `sh -c` runs it unchanged, or gcity runs it directly if it " +
+				"needs no shell. It takes precedence over any `provider`."},
 		{Path: "agents.env", Kind: Env,
 			Doc: "Environment variables added to the inherited ones. `$NAME` and `${NAME}` " +
 				"expand to variables of the controller and `$$` to a dollar sign; all other text " +
 				"is unchanged."},
 		{Path: "agents.nudge", Kind: String, Check: checkTypable,
-			Doc: "Text, at most 1 MiB, that is typed into the terminal and submitted once the " +
+			Doc: "Text, at most 1 MiB, that is typed into the terminal and submitted when the " +
 				"agent is ready. Default: nothing is typed."},
 		{Path: "agents.ready_delay_ms", Kind: Millis, Within: delayBounds(),
-			Doc: "The agent counts as ready at the latest this long after its start; at most " +
+			Doc: "The agent counts as ready this long after its start, if not earlier; at most " +
 				"3600000 (1h)."},
 		{Path: "agents.ready_prompt_prefix", Kind: String,
-			Doc: "The agent counts as ready once a line of its screen starts with this text. " +
-				"Without `ready_delay_ms` the start fails if no line does within 60 s."},
+			Doc: "The agent counts as ready when a line of its screen starts with this text. " +
+				"Without `ready_delay_ms` the start fails if that does not happen within 60 s."},
 		{Path: "agents.pre_start", Kind: Strings, Check: checkLines,
 			Doc: "Shell lines (templates) that are run on the host before the session is created."},
 		{Path: "agents.session_setup", Kind: Strings, Check: checkLines,
@@ -54,15 +54,15 @@ func lifeKeys() []Key {
 	return []Key{
 		{Path: "agents.restart", Kind: String, Def: `"always"`,
 			Enum: []string{"always", "on-failure", "never"},
-			Doc: "What follows an end that was not requested: a restart `always`, `on-failure` " +
-				"or `never`."},
+			Doc: "What happens after an exit that was not requested: a restart `always`, " +
+				"`on-failure` or `never`."},
 		{Path: "agents.stop_signal", Kind: String, Check: checkSignal,
-			Doc: "The signal that asks the agent to exit, for example `hup` or `term`. It has " +
-				"`shutdown_timeout` to do so. Default: `interrupt`, which is what " +
-				"Ctrl-C does; an " +
-				"interactive shell that waits at its prompt gets SIGHUP with it."},
+			Doc: "The signal that asks the agent to exit, for example `hup` or `term`. The agent " +
+				"then has `shutdown_timeout` to exit. Default: `interrupt`, the signal of " +
+				"Ctrl-C; an interactive shell that waits at its prompt also gets SIGHUP."},
 		{Path: "agents.min_uptime", Kind: Duration, Def: `"10s"`, Check: checkNotNegative,
-			Doc: "With `restart = \"always\"`, a clean exit sooner than this counts as a crash."},
+			Doc: "With `restart = \"always\"`, a clean exit sooner than this after the start " +
+				"counts as a crash."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
 			Doc: "The agent is restarted after this long without output and input; at least " +
 				"100ms. It is not restarted while a user is attached or while its activity is " +
@@ -73,15 +73,15 @@ func lifeKeys() []Key {
 				"report it. Default, with `\"0s\"`, and if the agent's output is unknown: agents " +
 				"are never shown as stuck."},
 		{Path: "agents.depends_on", Kind: Strings, Check: checkLines,
-			Doc: "Agents and pools that must run before this agent is started, and that are " +
+			Doc: "Agents and pools that must be running before this agent is started. They are " +
 				"stopped after it. A name refers to the same rig, or else to the city; " +
-				"`RIG/NAME` refers to another rig. A pool is up as soon as one member runs, or " +
-				"if it wants no members."},
+				"`RIG/NAME` refers to another rig. A pool is up when one member runs, or when it " +
+				"should have no members."},
 		{Path: "agents.strategy", Kind: String, Def: `"one_for_one"`,
 			Enum: []string{"one_for_one", "one_for_all", "rest_for_one"},
-			Doc: "Which other agents are restarted when this agent crashes: with `one_for_one` " +
-				"none, with `one_for_all` all that are connected with it by `depends_on`, with " +
-				"`rest_for_one` those that depend on it, directly or indirectly."},
+			Doc: "Which other agents are restarted when this agent crashes. `one_for_one`: " +
+				"none. `one_for_all`: all that are connected with it by `depends_on`. " +
+				"`rest_for_one`: those that depend on it, directly or indirectly."},
 	}
 }
 
@@ -91,28 +91,28 @@ func poolKeys() []Key {
 			Doc: "Makes the agent a pool, with as many members as there is work for. The members " +
 				"are named `NAME-1`, `NAME-2` and so on; with `max = 1` the only member is named " +
 				"`NAME`. Each member has all keys of the agent, and templates are expanded for " +
-				"each member. Members without work in progress leave first, highest numbers " +
-				"first: they are asked to finish, and drain."},
+				"each member. When the pool shrinks, members without work in progress leave " +
+				"first, highest numbers first: they are asked to finish, and drain."},
 		{Path: "agents.pool.min", Kind: Int, Def: "0", Within: memberBounds(),
-			Doc: "The least number of members."},
+			Doc: "The minimum number of members."},
 		{Path: "agents.pool.max", Kind: Int, Def: "0", Within: memberBounds(),
-			Doc: "The greatest number of members. 0 = the pool is off. A city can have at most " +
+			Doc: "The maximum number of members. 0 = the pool is off. A city can have at most " +
 				"10,000 agents, including all possible members of its pools."},
 		{Path: "agents.pool.check", Kind: String, Check: checkFilled,
-			Doc: "A shell line that prints one whole number: how many members are wanted. It " +
-				"runs at every patrol with the agent's environment, in the rig's folder, or in " +
-				"`dir` unless that is a template, or else in the city's folder. If it fails, the " +
-				"size does not change and the reason is shown. `grep -c` prints 0 and exits 1 if " +
-				"nothing matches, so write `grep -c … || true`. Default: the size is the number " +
-				"of beads in the store that are open or in progress and have the label " +
-				"`pool:NAME`."},
+			Doc: "A shell line that prints one whole number: how many members the pool should " +
+				"have. It runs at every patrol with the agent's environment, in the rig's " +
+				"folder, or in `dir` unless that is a template, or else in the city's folder. If " +
+				"it fails, the size does not change and the reason is shown. `grep -c` prints 0 " +
+				"and exits 1 if nothing matches, so write `grep -c … || true`. Default: the size " +
+				"is the number of beads in the store that are open or in progress and have the " +
+				"label `pool:NAME`."},
 		{Path: "agents.pool.check_timeout", Kind: Duration, Def: `"30s"`, Check: checkPositive,
 			Doc: "A check that takes longer fails. It and all processes that it has started " +
 				"are killed."},
 		{Path: "agents.pool.drain_timeout", Kind: Duration, Def: `"5m"`,
 			Check: checkNotNegative,
-			Doc: "Time that a member has to finish after it was asked to; then it is stopped. " +
-				"0 = no limit."},
+			Doc: "Time that a member has to finish when it is asked to; after that it is " +
+				"killed. 0 = no limit."},
 	}
 }
 
@@ -136,9 +136,9 @@ func rigKeys() []Key {
 				"resume` set this key."},
 		{Path: "rigs.formulas_dir", Kind: String, Check: checkPath,
 			Doc: "Folder of the rig's own formulas, with its own automations in `automations/`; " +
-				"relative to the file that contains the key. It need not exist. A formula in it " +
-				"replaces the city's formula of the same name. Default: the rig uses the " +
-				"city's formulas."},
+				"relative to the file that contains the key. The folder may be missing. A " +
+				"formula in it replaces the city's formula of the same name. Default: the rig " +
+				"uses the city's formulas."},
 	}
 }
 

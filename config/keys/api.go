@@ -18,7 +18,7 @@ func apiKeys() []Key {
 		{Path: "api.port", Kind: Int, Def: "0", Within: &bounds{0, 65535, func(n int) string {
 			return fmt.Sprintf("is %d; use a port from 1 to 65535, or 0 for none", n)
 		}},
-			Doc: "The TCP port. 0 = no port: the city answers on its socket only."},
+			Doc: "The TCP port. 0 = no port: the city's API is only on its socket."},
 		{Path: "api.bind", Kind: String, Def: `"127.0.0.1"`, Check: checkBind,
 			Doc: "The IP address to listen on, or `localhost`. An address that other machines " +
 				"can reach requires a token, because the API can do everything that you can."},
@@ -67,7 +67,7 @@ func checkHosts(v any) string {
 	return ""
 }
 
-// hostName reports whether s is a complete DNS name, without patterns and without a port.
+// hostName reports whether s is a complete DNS name without patterns and without a port.
 func hostName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false

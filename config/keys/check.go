@@ -12,18 +12,19 @@ import (
 	"gcity/session"
 )
 
-// MaxAgents is the greatest number of agents in a city, including the members of its pools.
+// MaxAgents is the maximum number of agents in a city, including the members of its pools.
 const MaxAgents = 10_000
 
 const MaxName = 64
 
-// namePattern is what CheckName accepts; prefixPattern is what checkPrefix accepts.
+// namePattern matches the names that CheckName accepts. prefixPattern matches the prefixes that checkPrefix
+// accepts.
 const (
 	namePattern   = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 	prefixPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,15}$`
 )
 
-// CheckName validates names of agents and cities.
+// CheckName returns why a value is not a valid name of an agent or city, "" if it is valid.
 func CheckName(v any) string {
 	name := v.(string)
 	switch {
@@ -41,7 +42,8 @@ func CheckName(v any) string {
 
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
-// fit returns the valid name that is closest to name: name itself if it is valid, "" if no valid name is close.
+// fit returns the valid name that is most similar to name: name itself if it is valid, "" if no valid name is
+// similar.
 func fit(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -58,7 +60,7 @@ func fit(name string) string {
 	return s[:min(len(s), MaxName)]
 }
 
-// MaxPrefix is the greatest length of a prefix. Every ID starts with one, so it should be short.
+// MaxPrefix is the maximum length of a prefix. Every ID starts with one, so it should be short.
 const MaxPrefix = 16
 
 func checkPrefix(v any) string {
@@ -141,8 +143,8 @@ func checkPositive(v any) string {
 func checkPatrol(v any) string {
 	if t := v.(time.Duration); t < 100*time.Millisecond {
 		return fmt.Sprintf(
-			`is %s; it must be at least "100ms"; "30s" is enough, because exits and edits are `+
-				`noticed at once`, t)
+			`is %s; it must be at least "100ms"; "30s" is usually enough, because `+
+				"exits and edits are noticed at once", t)
 	}
 	return ""
 }
@@ -182,7 +184,7 @@ func sizeBounds() *bounds {
 	}}
 }
 
-// sessionProviders lists the valid session providers. "exec:" is the prefix of a script, "plugin:" of a helper
+// sessionProviders returns the valid session providers. "exec:" is the prefix of a script, "plugin:" of a helper
 // program.
 func sessionProviders() []string {
 	return []string{"pty", "tmux", "subprocess", "exec:", "plugin:", "k8s", "fake", "fail"}

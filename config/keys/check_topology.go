@@ -10,7 +10,7 @@ import (
 	"gcity/topology"
 )
 
-// speaks is the version of Gas City with which this program is compatible.
+// speaks is the version of Gas City that this program is compatible with.
 const speaks = "0.13.0"
 
 func checkSource(v any) string {
@@ -57,7 +57,7 @@ func checkSchema(v any) string {
 	return ""
 }
 
-// checkRequires compares the versions that a topology requires with the version of this program.
+// checkRequires returns an error text if this program's version does not meet the requirements of a topology.
 func checkRequires(v any) string {
 	text := v.(string)
 	for part := range strings.SplitSeq(text, ",") {
@@ -85,7 +85,7 @@ func checkRequires(v any) string {
 	return ""
 }
 
-// comparison splits a requirement into operator and version. Without an operator the version is the minimum.
+// comparison splits a requirement into its operator and version. Without an operator the version is the minimum.
 func comparison(part string) (op, number string) {
 	for _, op := range []string{">=", "<=", "!=", "==", ">", "<", "=", "^", "~"} {
 		if rest, ok := strings.CutPrefix(part, op); ok {
@@ -98,7 +98,7 @@ func comparison(part string) (op, number string) {
 	return ">=", part
 }
 
-// version parses up to three numbers separated by dots. It ignores what follows a "-" or "+".
+// version parses up to three numbers separated by dots. It ignores everything after a "-" or "+".
 func version(text string) (v [3]int, ok bool) {
 	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
 	text, _, _ = strings.Cut(text, "-")

@@ -10,7 +10,7 @@ import (
 )
 
 func checkBeads(v any) string {
-	const advice = "remove the key: the built-in store needs no other program"
+	const advice = "remove the key to use the built-in store, which needs no other program"
 	name := v.(string)
 	if script, ok := strings.CutPrefix(name, "exec:"); ok {
 		return checkScript(name, script)
@@ -22,7 +22,7 @@ func checkBeads(v any) string {
 	return ""
 }
 
-// checkScript validates the text after "exec:".
+// checkScript returns why the text after "exec:" is invalid, "" if it is valid.
 func checkScript(name, script string) string {
 	if strings.TrimSpace(script) != script || script == "" ||
 		strings.ContainsAny(script, "\x00\n\r\t") || strings.HasPrefix(script, "-") {
@@ -41,13 +41,13 @@ func portBounds() *bounds {
 func checkWisp(v any) string {
 	if t := v.(time.Duration); t < 100*time.Millisecond {
 		return fmt.Sprintf(
-			`is %s; it must be at least "100ms"; to keep wisps, remove wisp_gc_interval and `+
-				`wisp_ttl`, t)
+			`is %s; it must be at least "100ms"; to keep wisps, remove `+
+				"wisp_gc_interval and wisp_ttl", t)
 	}
 	return ""
 }
 
-// checkAtLeast refuses durations that are so short that they would waste CPU time.
+// checkAtLeast returns a check that refuses durations below least, because they would waste CPU time.
 func checkAtLeast(least time.Duration) func(any) string {
 	return func(v any) string {
 		if t := v.(time.Duration); t < least {
@@ -57,7 +57,7 @@ func checkAtLeast(least time.Duration) func(any) string {
 	}
 }
 
-// checkAutomation validates the name of an automation without its rig.
+// checkAutomation returns why a value is not a valid name of an automation without its rig.
 func checkAutomation(v any) string {
 	if name, rig, scoped := strings.Cut(v.(string), ":rig:"); scoped {
 		return fmt.Sprintf("%q contains the rig; write name = %q and rig = %q", v, name, rig)

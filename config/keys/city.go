@@ -9,12 +9,13 @@ import (
 func workspaceKeys() []Key {
 	return []Key{
 		{Path: "include", Kind: Strings, Check: checkLines,
-			Doc: "More configuration files, read after this one, at most 100. Agents, rigs and " +
-				"patches of all files are joined to one list, this file's first; of other values " +
-				"the last file's takes effect, key by key. If two files set the same key of " +
-				"`[workspace]`, `[providers]` or `[topologies]`, that is a warning, and an error " +
-				"with `--strict`. Paths are relative to the city. An included file cannot " +
-				"include other files; `-f FILE` on the command line adds one more."},
+			Doc: "More configuration files, at most 100. They are read after this one, in this " +
+				"order. The agents, rigs and patches of all files are joined to one list that " +
+				"begins with those of this file. For other values the last file takes effect, " +
+				"key by key. If two files set the same key of `[workspace]`, `[providers]` or " +
+				"`[topologies]`, that is a warning, and an error with `--strict`. Paths are " +
+				"relative to the city. An included file cannot include other files; `-f FILE` on " +
+				"the command line adds one more."},
 		{Path: "workspace", Kind: Table, Doc: "The city as a whole."},
 		{Path: "workspace.name", Kind: String, Check: CheckName, Pattern: namePattern,
 			Doc: "Name of the city. Default: the name of its folder. A running city refuses to " +
@@ -29,7 +30,7 @@ func workspaceKeys() []Key {
 				"different name."},
 		{Path: "workspace.start_command", Kind: String, Check: checkFilled,
 			Doc: "Command of agents that have neither a `start_command` nor a `provider`, if the " +
-				"city has no `provider` either."},
+				"city does not have a `provider` either."},
 	}
 }
 
@@ -44,7 +45,7 @@ func daemonKeys() []Key {
 			Doc: "Interval between two patrols, which check every agent; at least 100ms. The " +
 				"controller reacts to exits and other events at once, not only at patrols."},
 		{Path: "daemon.max_restarts", Kind: Int, Def: "5", Within: restartBounds(),
-			Doc: "The number of crashes within `restart_window` that lead to a restart; the next " +
+			Doc: "How many crashes within `restart_window` are followed by a restart; one more " +
 				"crash quarantines the agent. 0 = no limit."},
 		{Path: "daemon.restart_window", Kind: Duration, Def: `"1h"`, Check: checkPositive,
 			Doc: "The period in which crashes are counted. It is also the duration of a " +
@@ -52,22 +53,22 @@ func daemonKeys() []Key {
 		{Path: "daemon.shutdown_timeout", Kind: Duration, Def: `"5s"`, Check: checkNotNegative,
 			Doc: "Time that an agent has to exit after an interrupt. 0 = it is killed at once."},
 		{Path: "daemon.restart_backoff", Kind: Duration, Def: `"1s"`, Check: checkNotNegative,
-			Doc: "Delay before the second restart in a row; it doubles up to `patrol_interval`. " +
-				"The first restart is immediate. 0 = no delay."},
+			Doc: "Delay before the second restart in a row; it doubles with each further " +
+				"restart, up to `patrol_interval`. The first restart is immediate. 0 = no delay."},
 		{Path: "daemon.crash_history", Kind: String, Def: `"memory"`,
 			Enum: []string{"memory", "disk"},
-			Doc: "Where crashes, delays and quarantines are kept: `memory`, so they are lost if " +
-				"the controller crashes, or `disk`, in `.gc/`. A controller that leaves " +
-				"its agents running on purpose always hands them over to the next one."},
+			Doc: "Where crashes, delays and quarantines are stored. `memory`: they are lost if " +
+				"the controller crashes. `disk`: in `.gc/`. A controller that leaves its agents " +
+				"running on purpose always passes them on to the next one."},
 		{Path: "daemon.wisp_gc_interval", Kind: Duration, Check: checkWisp,
 			Doc: "Interval between two searches for wisps (work created by automations) that are " +
 				"closed and older than `wisp_ttl`; at least 100ms."},
 		{Path: "daemon.wisp_ttl", Kind: Duration, Check: checkWisp,
 			Doc: "How long a closed wisp is kept before it is deleted. Without this key and " +
-				"`wisp_gc_interval` all wisps are kept; if only one of the two is set, the other " +
-				"is \"24h\" or \"5m\", with a warning. Records of runs of automations are also " +
-				"deleted after this time, or else after 14 days; the newest 100 of each " +
-				"automation are kept."},
+				"`wisp_gc_interval` all wisps are kept. If only one of the two is set, the other " +
+				"is \"24h\" or \"5m\", with a warning. Records of automation runs are also " +
+				"deleted after this time, or after 14 days if it is not set; the newest 100 of " +
+				"each automation are kept."},
 	}
 }
 
@@ -80,30 +81,29 @@ func sessionKeys() []Key {
 				"built-in terminals (\"\" is the same); `tmux`, to which you can also attach " +
 				"with tmux itself; `subprocess`, processes without a terminal; `plugin:PROGRAM`, " +
 				"a [helper program](session-protocol.md); `exec:SCRIPT`, a " +
-				"[script](script-protocol.md); for drills `fake`, which runs nothing, and " +
-				"`fail`, which refuses every start; `k8s`, [pods](kubernetes.md), with the " +
-				"program `gcity-session-k8s` next to gcity or on `PATH`. PROGRAM and SCRIPT are " +
-				"paths relative to the city, or names on `PATH`. A " +
-				"change restarts the affected agents. The environment variable `GC_SESSION` " +
-				"takes precedence."},
+				"[script](script-protocol.md); `k8s`, [pods](kubernetes.md), with the program " +
+				"`gcity-session-k8s` next to gcity or on `PATH`; for drills `fake`, which runs " +
+				"nothing, and `fail`, which refuses every start. PROGRAM and SCRIPT are paths " +
+				"relative to the city, or names on `PATH`. A change restarts the affected " +
+				"agents. The environment variable `GC_SESSION` takes precedence."},
 		{Path: "session.cols", Kind: Int, Def: "120", Within: sizeBounds(),
 			Doc: "Width of an agent's terminal while no user is attached, 2 to 1000."},
 		{Path: "session.rows", Kind: Int, Def: "40", Within: sizeBounds(),
 			Doc: "Height of an agent's terminal while no user is attached, 2 to 1000."},
 		{Path: "session.passthrough", Kind: Strings, Check: checkPassthrough,
 			known: passthrough.Names(),
-			Doc: "Classes of terminal sequences that reach the terminal of an attached user; " +
-				"otherwise they are dropped. The classes are `clipboard` and `clipboard-read` " +
-				"(OSC 52), `title-report`, `dcs-request` (DECRQSS, XTGETTCAP), `dcs` (all other " +
-				"DCS sequences except images), `media-copy` (printing), `answerback`, " +
-				"`screen-report`, and `osc` (numbers that are not known to be harmless). See " +
-				"[security.md](security.md#terminals)."},
+			Doc: "Classes of terminal sequences that are passed on to the terminal of an " +
+				"attached user. All others are dropped. The classes are `clipboard` and " +
+				"`clipboard-read` (OSC 52), `title-report`, `dcs-request` (DECRQSS, XTGETTCAP), " +
+				"`dcs` (all other DCS sequences except images), `media-copy` (printing), " +
+				"`answerback`, `screen-report`, and `osc` (numbers that are not known to be " +
+				"harmless). See [security.md](security.md#terminals)."},
 	}
 }
 
 func consoleKeys() []Key {
 	return []Key{
-		{Path: "events", Kind: Table, Doc: "Where events are kept."},
+		{Path: "events", Kind: Table, Doc: "Where events are stored."},
 		{Path: "events.provider", Kind: String, Def: `""`, Check: checkEvents,
 			known: []string{"exec:", "fake", "fail"},
 			Doc: "\"\" = the log in `.gc/events.jsonl`. `exec:SCRIPT` = the same log, and a " +
@@ -116,7 +116,7 @@ func consoleKeys() []Key {
 		{Path: "console", Kind: Table, Doc: "How the control room shows this city. A user's " +
 			"preferences are in a separate file; see `gcity prefs path`."},
 		{Path: "console.theme", Kind: String, Check: checkFilled,
-			Doc: "Theme for users without a choice of their own: `terminal`, `dark`, `light`, " +
+			Doc: "Theme for users without their own choice: `terminal`, `dark`, `light`, " +
 				"`high-contrast`, `colour-blind`, `auto`, or the name of a user's own theme. A " +
 				"user without that theme sees a message and keeps the current one."},
 		{Path: "console.colour", Kind: String, Check: checkColour,

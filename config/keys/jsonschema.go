@@ -10,7 +10,7 @@ import (
 	"gcity/topology"
 )
 
-// SchemaOf is a JSON Schema of draft 7, restricted to the parts in use here.
+// SchemaOf is a JSON Schema of draft 7, limited to the parts that this package uses.
 type SchemaOf struct {
 	Schema string `json:"$schema,omitempty"`
 	Title  string `json:"title,omitempty"`
@@ -36,20 +36,20 @@ type SchemaOf struct {
 	Tables map[string]*SchemaOf `json:"definitions,omitempty"`
 }
 
-// durationPattern is what time.ParseDuration accepts, without negative durations, which no key accepts.
+// durationPattern matches what time.ParseDuration accepts, except for negative durations, which no key accepts.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// cityFile is the name of a city's file. It equals config.FileName.
+// cityFile is the name of a city's file. It is equal to config.FileName.
 const cityFile = "city.toml"
 
 // document is a kind of file that has a schema.
 type document struct {
 	name, title, doc string
 	keys             Schema
-	without          string // the only key that is not allowed in it, "" = all are allowed
+	without          string // the only key that is not allowed in it; "" = all keys are allowed
 }
 
-// documents lists all kinds of files that have a schema.
+// documents returns all kinds of files that have a schema.
 func documents() []document {
 	return []document{
 		{name: "city", title: cityFile, doc: "A city of agents, run by gcity.", keys: City()},
@@ -60,7 +60,7 @@ func documents() []document {
 	}
 }
 
-// Schemas returns the names of the kinds of files that JSONSchema supports. The first is city.toml.
+// Schemas returns the kinds of files that JSONSchema supports. The first is city.toml.
 func Schemas() []string {
 	var out []string
 	for _, d := range documents() {
@@ -71,8 +71,8 @@ func Schemas() []string {
 
 // JSONSchema returns a JSON Schema (draft 7) of a kind of file, for editors, or nil if the kind is unknown. It is
 // made from the same table that Parse uses, so Parse refuses everything that the schema refuses. Parse refuses
-// more: contradictions between keys, invalid schedules and templates. Keys that are not supported yet are not in
-// the schema.
+// more: contradictions between keys, invalid schedules and templates. The schema leaves out keys that are not
+// supported yet.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })
@@ -94,12 +94,12 @@ func JSONSchema(of string) []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(root); err != nil {
-		panic(err) // strings, numbers and lists can always be marshalled
+		panic(err) // cannot happen: strings, numbers and lists can always be marshalled
 	}
 	return out.Bytes()
 }
 
-// OfTables reports whether the key is for tables.
+// OfTables reports whether the value of the key is a table or a list of tables.
 func (k *Key) OfTables() bool {
 	return k.Kind == Table || k.Kind == Tables || k.Kind == Named
 }
@@ -135,7 +135,7 @@ func (s Schema) shape(t *Key) *SchemaOf {
 	return out
 }
 
-// use returns the schema of a key that is for tables.
+// use returns the schema of a key for tables.
 func (k *Key) use() *SchemaOf {
 	ref := &SchemaOf{Ref: "#/definitions/" + k.Path}
 	if k.Kind == Tables {
@@ -144,7 +144,7 @@ func (k *Key) use() *SchemaOf {
 	return ref
 }
 
-// value returns the schema of a key that has a value.
+// value returns the schema of a key for values.
 func (k *Key) value() *SchemaOf {
 	out := &SchemaOf{Doc: plainDoc(k.Doc), Enum: k.Enum, Pattern: k.Pattern}
 	if k.Def != "" {
@@ -169,7 +169,7 @@ func (k *Key) value() *SchemaOf {
 		out.Least, out.Most = &k.Within.least, &k.Within.most
 	}
 	if k.known != nil {
-		words := &SchemaOf{Enum: []string{""}} // "" is the same as no value
+		words := &SchemaOf{Enum: []string{""}} // "" has the same effect as omitting the key
 		for _, word := range k.known {
 			if strings.HasSuffix(word, ":") {
 				out.AnyOf = append(out.AnyOf,
@@ -183,7 +183,7 @@ func (k *Key) value() *SchemaOf {
 	return out
 }
 
-// plainDoc returns a key's text without links, for editors.
+// plainDoc returns the text about a key without links, for editors.
 func plainDoc(doc string) string {
 	return regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`).ReplaceAllString(doc, "$1")
 }

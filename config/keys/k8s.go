@@ -14,10 +14,10 @@ func k8sKeys() []Key {
 		"or `Never`. Default: the cluster's.")
 	policy.Enum = []string{"Always", "IfNotPresent", "Never"}
 	return []Key{
-		{Path: "session.k8s", Kind: Table, Doc: "Pods of agents with the session provider " +
-			"`k8s`; see [kubernetes.md](kubernetes.md). For a key that is not set, the " +
-			"environment variable `GC_K8S_` and its name counts (`GC_K8S_IMAGE`). A change " +
-			"takes effect at the next start of the controller."},
+		{Path: "session.k8s", Kind: Table, Doc: "Pods of agents with the session provider `k8s`; " +
+			"see [kubernetes.md](kubernetes.md). If a key is not set, the environment variable " +
+			"named `GC_K8S_` plus its name is used (`GC_K8S_IMAGE`). A change takes effect at " +
+			"the next start of the controller."},
 		file("kubeconfig", "The kubeconfig: an absolute path, or relative to the file that "+
 			"contains the key. Default: `KUBECONFIG`, or else `~/.kube/config`."),
 		name("context", "", "The context of the kubeconfig. Default: its current one."),

@@ -2,8 +2,8 @@ package keys
 
 import "strings"
 
-// LaterKeys are keys that are known but refused until they are implemented: ignoring a key silently is worse than
-// refusing it. The last ones are keys of Gas City that have no effect here.
+// LaterKeys returns keys that are known but refused until they are implemented, because ignoring a key silently
+// would be worse. The last ones are keys of Gas City that have no effect in gcity.
 func LaterKeys() []Key {
 	groups := []struct {
 		table string

@@ -10,7 +10,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Parse converts a node to the type of the key, or returns what is wrong with it.
+// Parse converts a node to the type of the key. If that fails, it returns the reason.
 func Parse(n *toml.Node, k *Key) (any, string) {
 	wrong := "is " + n.Shape.String() + "; it must be " + k.Kind.example()
 	switch k.Kind {
@@ -41,7 +41,8 @@ func Parse(n *toml.Node, k *Key) (any, string) {
 	return nil, wrong
 }
 
-// maxDuration is far below the values at which sums of durations and times overflow.
+// maxDuration is the maximum duration of a key. It is small enough that sums of durations and times cannot
+// overflow.
 const maxDuration = 365 * 24 * time.Hour
 
 func nul(s string) string {

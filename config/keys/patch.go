@@ -38,10 +38,12 @@ func (k *Key) Changeable() bool { return k.Path != "agents.name" && k.Path != "a
 
 func PatchKeys() []Key {
 	return append([]Key{
-		{Path: "patches", Kind: Table, Doc: "Changes to what other files or tables declare."},
+		{Path: "patches", Kind: Table, Doc: "Changes to agents, rigs, providers and watchdogs " +
+			"that other files or tables declare."},
 		{Path: "patches.agents", Kind: Tables,
-			Doc: "Changes one agent or pool, no matter where it is declared. Commands write a " +
-				"patch for an agent of an included file, because they do not edit included files."},
+			Doc: "Changes one agent or pool, no matter where it is declared. gcity's commands " +
+				"change agents of included files with such patches, because they do not edit " +
+				"included files."},
 		{Path: "patches.agents.dir", Kind: String, Check: checkPath,
 			Doc: "The agent's `dir`, as it is declared. It can be omitted unless it is a rig."},
 		{Path: "patches.agents.name", Kind: String, Require: true, Check: CheckName,

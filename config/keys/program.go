@@ -1,6 +1,6 @@
 package keys
 
-// ProgramKeys returns the keys that select an agent's program and how it gets its prompt.
+// ProgramKeys returns the keys that select an agent's program and determine how it gets its prompt.
 func ProgramKeys() []Key {
 	const over = " It takes precedence over the provider's."
 	return []Key{
@@ -16,22 +16,21 @@ func ProgramKeys() []Key {
 			Doc: "Arguments of the provider's command, instead of the provider's own; they need " +
 				"no quotes. Not used with a `start_command`."},
 		{Path: "agents.prompt_mode", Kind: String, Enum: promptModes(),
-			Doc: "How the agent gets its prompt: `arg`, as the last argument; `flag`, as the " +
-				"argument after `prompt_flag`; `typed`, in the terminal once it is ready; " +
-				"`none`, not at all. Default: the provider's; with a `start_command`, `arg` if " +
-				"there is a `prompt_template`, else `none`."},
+			Doc: "How the agent gets its prompt. `arg`: as the last argument. `flag`: as the " +
+				"argument after `prompt_flag`. `typed`: typed into the terminal when it is " +
+				"ready. `none`: not at all. Default: the provider's; with a `start_command`, " +
+				"`arg` if there is a `prompt_template`, else `none`."},
 		{Path: "agents.prompt_flag", Kind: String, Check: checkFilled,
 			Doc: "The flag before the prompt, for `prompt_mode = \"flag\"`. If `prompt_mode` is " +
 				"omitted, this key implies `flag`." + over},
 		{Path: "agents.process_names", Kind: Strings, Check: checkLines,
 			Doc: "Names that the program's process may have, for a script that runs its session " +
-				"(`session = \"exec:…\"`). Other session providers know the " +
-				"process itself." + over},
+				"(`session = \"exec:…\"`). Other session providers do not need them." + over},
 		{Path: "agents.emits_permission_warning", Kind: Bool,
 			Doc: "Known questions that the program asks at its start (whether the folder is " +
 				"trusted, whether it may work without asking for permission) are answered with " +
 				"yes, and an event records each answer. Without this key they are not answered, " +
-				"and the agent is not ready until a user answers at the terminal." + over},
+				"and the agent is not ready until a user answers them in the terminal." + over},
 	}
 }
 
@@ -46,14 +45,18 @@ func providerKeys(table string) []Key {
 		{Path: "args", Kind: Strings, Doc: "Its arguments, instead of the preset's; they " +
 			"need no quotes."},
 		{Path: "prompt_mode", Kind: String, Enum: promptModes(),
-			Doc: "Like `prompt_mode` of an agent. Default: the preset's, or else `arg`."},
-		{Path: "prompt_flag", Kind: String, Check: checkFilled, Doc: "Like the agent's key."},
-		{Path: "ready_delay_ms", Kind: Millis, Within: delayBounds(), Doc: "Like the agent's key."},
-		{Path: "ready_prompt_prefix", Kind: String, Doc: "Like the agent's key."},
+			Doc: "The same as `prompt_mode` of an agent. Default: the preset's, or else `arg`."},
+		{Path: "prompt_flag", Kind: String, Check: checkFilled,
+			Doc: "The same as the agent's key of this name."},
+		{Path: "ready_delay_ms", Kind: Millis, Within: delayBounds(),
+			Doc: "The same as the agent's key of this name."},
+		{Path: "ready_prompt_prefix", Kind: String, Doc: "The same as the agent's key " +
+			"of this name."},
 		{Path: "process_names", Kind: Strings, Check: checkLines,
-			Doc: "Like the agent's key. Default: the preset's, or else the command."},
-		{Path: "emits_permission_warning", Kind: Bool, Doc: "Like the agent's key. No " +
-			"preset sets it."},
+			Doc: "The same as the agent's key of this name. Default: the preset's, or else " +
+				"the command."},
+		{Path: "emits_permission_warning", Kind: Bool, Doc: "The same as the agent's key of this " +
+			"name. No preset sets it."},
 		{Path: "env", Kind: Env, Doc: "Environment variables of its agents. An agent's own " +
 			"variables take precedence."},
 	}
@@ -73,10 +76,11 @@ func NamedProviderKeys() []Key {
 	}, providerKeys("providers.*")...)
 }
 
-// promptModes lists the ways in which an agent can get its prompt.
+// promptModes returns the ways in which an agent can get its prompt.
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram validates the name of a provider. Whether the provider exists is checked after all files are read.
+// checkProgram returns why a value is not a valid name of a provider. Whether the provider exists is checked after
+// all files are read.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

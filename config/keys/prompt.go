@@ -8,7 +8,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// promptKeys returns the keys for the prompt and the files that an agent gets at its start.
+// promptKeys returns the keys for the prompt and the files that an agent gets when it starts.
 func promptKeys() []Key {
 	return []Key{
 		{Path: "workspace.global_fragments", Kind: Strings, Check: checkLines,
@@ -16,14 +16,15 @@ func promptKeys() []Key {
 				"`inject_fragments`. Agents without a `prompt_template` get no prompt and " +
 				"no fragments."},
 		{Path: "workspace.install_agent_hooks", Kind: Strings, Check: checkHooks,
-			Doc: "Like `agents.install_agent_hooks`, for agents that do not have the key."},
+			Doc: "The default of `agents.install_agent_hooks`, for agents that do not " +
+				"have that key."},
 		{Path: "agents.prompt_template", Kind: String, Check: checkPath,
-			Doc: "A file with the prompt that the agent gets at its start: a template, see " +
+			Doc: "A file with the prompt that the agent gets when it starts: a template, see " +
 				"[prompts.md](prompts.md). An absolute path, or relative to the file that " +
 				"contains the key. A change of the file, or of a fragment that it uses, is a " +
 				"change of the configuration."},
 		{Path: "agents.inject_fragments", Kind: Strings, Check: checkLines,
-			Doc: "Fragments that follow the prompt, in this order."},
+			Doc: "Fragments that are appended to the prompt, in this order."},
 		{Path: "agents.overlay_dir", Kind: String, Check: checkPath,
 			Doc: "A folder with files that are copied into the agent's working folder at each " +
 				"start. A file is copied if it is missing, or if it was copied before and has " +
@@ -40,7 +41,7 @@ func promptKeys() []Key {
 	}
 }
 
-// checkHooks refuses kinds of agents for which gcity cannot install hooks.
+// checkHooks returns an error text if gcity cannot install hooks for one of the kinds of agents.
 func checkHooks(v any) string {
 	kinds := hooks.Kinds()
 	for i, kind := range v.([]string) {

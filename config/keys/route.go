@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// routeKeys returns the keys that determine how work reaches an agent.
+// routeKeys returns the keys that determine how an agent gets its work.
 func routeKeys() []Key {
 	return []Key{
 		{Path: "agents.work_query", Kind: String, Check: checkFilled,
@@ -13,17 +13,17 @@ func routeKeys() []Key {
 				"hook`: the work that is assigned to the agent, and the work that has the label " +
 				"of its pool."},
 		{Path: "agents.sling_query", Kind: String, Check: checkSling,
-			Doc: "A shell line that gives a piece of work to the agent. It replaces the default " +
-				"of `gcity sling`: making the agent the assignee, or adding the pool's label. " +
-				"`{}` stands for the work's ID. It runs in the rig's folder, or else in the " +
-				"city's, for at most 30 seconds. If it fails, the work is not assigned, and " +
+			Doc: "A shell line that assigns a piece of work to the agent. It replaces the " +
+				"default of `gcity sling`: making the agent the assignee, or adding the pool's " +
+				"label. `{}` stands for the work's ID. It runs in the rig's folder, or else in " +
+				"the city's, for at most 30 seconds. If it fails, the work is not assigned, and " +
 				"`gcity sling` shows the reason."},
 		{Path: "agents.default_sling_formula", Kind: String, Check: checkFilled,
-			Doc: "The formula for work that `gcity sling` gives to the agent. It is cooked below " +
-				"the work, which stores its root as `molecule_id`. Its variables `bead`, `issue` " +
-				"and `title`, if it declares them, are the work's ID and title. If the formula " +
-				"is missing, `gcity plan`, `doctor` and `config show` report it, but the agent " +
-				"still runs."},
+			Doc: "The formula for work that `gcity sling` assigns to the agent. The formula " +
+				"creates a molecule below the work, and the work stores the root as " +
+				"`molecule_id`. If the formula declares the variables `bead`, `issue` and " +
+				"`title`, they are set to the work's ID and title. If the formula is missing, " +
+				"`gcity plan`, `doctor` and `config show` report it, but the agent still runs."},
 		{Path: "rigs.default_sling_target", Kind: String, Check: checkFilled,
 			Doc: "The agent or pool that gets the work that `gcity sling` gives to the rig. The " +
 				"last part of the name refers to the rig, or else to the city. An unknown agent " +
@@ -31,7 +31,7 @@ func routeKeys() []Key {
 	}
 }
 
-// checkSling requires a placeholder for the work's ID.
+// checkSling returns an error text if the placeholder for the work's ID is missing.
 func checkSling(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

@@ -1,6 +1,6 @@
-// Package keys is the table of all keys of a city.toml, of the files that it includes, and of a topology.toml.
-// Parsing, defaults, suggestions, the JSON Schema and docs/config.md are made from the table. The package does not
-// know the values: the config package finds the field of a key by the key's name.
+// Package keys is the table of all keys of a city.toml, of the files that it includes, and of a topology.toml. The
+// parser, defaults, suggestions, the JSON Schema and docs/config.md are made from the table. The package does not
+// contain the values: the config package finds the field of a key by the key's name.
 package keys
 
 import (
@@ -34,7 +34,7 @@ func (k Kind) String() string {
 		"table of strings", "table", "list of tables", "table of named tables", "any"}[k]
 }
 
-// example returns how to write a value of this kind.
+// example returns an example of a value of this kind, for messages.
 func (k Kind) example() string {
 	return [...]string{`a string, like "text"`, "true or false", "a whole number, like 5",
 		`a duration in quotes, like "30s" or "5m"`, "a whole number of milliseconds, like 500",
@@ -42,7 +42,7 @@ func (k Kind) example() string {
 		"a table", "a list of tables, each under its own [[…]]", "a table of tables", "a value"}[k]
 }
 
-// Status determines what happens if the key is used.
+// Status is the support for a key, which determines what happens if the key is used.
 type Status int
 
 const (
@@ -51,37 +51,37 @@ const (
 	Dropped          // accepted with a warning: a key of Gas City that has no effect here
 )
 
-// Key is a line of the table. Parsing, defaults, suggestions, refusals, docs/config.md and the output of `config
-// show` are made from it.
+// Key describes one key. Parsing, defaults, suggestions, refusals, docs/config.md and the output of `config show`
+// are made from it.
 type Key struct {
 	Path    string // "agents.restart"; "providers.*.command" below a table of named tables
 	Kind    Kind
-	Def     string // as written in TOML, "" = none
+	Def     string // the default as written in TOML; "" = no default
 	Doc     string
 	Status  Status
-	Alias   string // another name of the table
+	Alias   string // another valid name of the table
 	Require bool
-	// its effect shows in other values, so `config show` omits it
+	// `config show` omits the key, because other values already show its effect
 	Spent bool
-	// returns what is wrong with a value of the right kind, "" = nothing
+	// returns why a value of the right kind is invalid, "" if it is valid
 	Check func(value any) string
 
-	// Enum and Within restrict the value in a way that both the parser and JSON Schema use.
+	// Enum and Within restrict the value. Both the parser and the JSON Schema use them.
 	Enum   []string // one of these words
 	Within *bounds  // range of a number
-	// known and Pattern are only for JSON Schema; Check is more exact. known are the possible words; a word with
-	// ":" at its end is a prefix. Pattern is a regular expression that matches all valid values.
+	// known and Pattern are only for the JSON Schema; Check is more exact. known has the possible words, where a
+	// word that ends in ":" is a prefix. Pattern is a regular expression that matches all valid values.
 	known   []string
 	Pattern string
 }
 
-// bounds is the range of a whole number. say returns what is wrong with a number outside it.
+// bounds is the range of a whole number. say returns the error text for a number outside of it.
 type bounds struct {
 	least, most int
 	say         func(n int) string
 }
 
-// Wrong returns what is wrong with a value of the right kind, "" = nothing.
+// Wrong returns why a value of the right kind is invalid, "" if it is valid.
 func (k *Key) Wrong(v any) string {
 	if k.Enum != nil {
 		if msg := oneOf(k.Enum...)(v); msg != "" {
@@ -103,16 +103,16 @@ func (k *Key) Wrong(v any) string {
 	return k.Check(v)
 }
 
-// Valued reports whether the key has a value and is not for tables.
+// Valued reports whether the key has a value, and is neither a table nor unchecked.
 func (k *Key) Valued() bool { return !k.OfTables() && k.Kind != Any }
 
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
 func (k *Key) Table() string { return k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))] }
 
-// Schema holds the keys of each table.
+// Schema has the keys of each table.
 type Schema struct {
 	ByPath map[string]*Key
-	Tables map[string][]*Key // in the order of the list of keys
+	Tables map[string][]*Key // in the order in which they are declared
 }
 
 func City() Schema {
@@ -148,7 +148,7 @@ func (s Schema) Child(table, name string) *Key {
 	return nil
 }
 
-// Names returns the names that are valid in a table, for suggestions. Dropped keys are not included.
+// Names returns the names that are valid in a table, for suggestions. It leaves out dropped keys.
 func (s Schema) Names(table string) []string {
 	var out []string
 	for _, k := range s.Tables[table] {
@@ -166,7 +166,7 @@ func Join(table, name string) string {
 	return table + "." + name
 }
 
-// Suggest returns the candidate that is most similar to name, or "" if none is similar enough.
+// Suggest returns the candidate that is most similar to name, "" if none is similar enough.
 func Suggest(name string, candidates []string) string {
 	var begins []string
 	for _, c := range candidates {
@@ -192,7 +192,7 @@ func (k *Key) Header() string {
 	return "[" + path + "]"
 }
 
-// Word returns the name of the key in messages.
+// Word returns the name of the key for messages.
 func (k *Key) Word() string {
 	if k.Kind == Table || k.Kind == Named {
 		return k.Header()

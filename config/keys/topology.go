@@ -20,7 +20,7 @@ func composeKeys() []Key {
 			Doc: "More topologies, after `topologies`. To include configuration files, use " +
 				"`include` at the top."},
 		{Path: "topologies", Kind: Named, Alias: "packs", Spent: true,
-			Doc: "Topologies that are kept in git repositories."},
+			Doc: "Topologies from git repositories."},
 		{Path: "topologies.*", Kind: Table,
 			Doc: "A topology in a git repository: `topology` and similar keys can use NAME " +
 				"instead of a folder. `gcity topology fetch` copies it to `.gc/topologies/NAME` " +
@@ -49,7 +49,7 @@ func composeKeys() []Key {
 	return keys
 }
 
-// topologyKeys returns the keys of topology.toml except [[agents]], [[watchdogs]] and [providers.X].
+// topologyKeys returns the keys of topology.toml, except for [[agents]], [[watchdogs]] and [providers.X].
 func topologyKeys() []Key {
 	return []Key{
 		{Path: "topology", Kind: Table, Alias: "pack", Doc: "About the topology. `[pack]` " +
@@ -79,8 +79,8 @@ func topologyKeys() []Key {
 	}
 }
 
-// derivedKeys returns the keys that repeat others: those of patches.rigs repeat a rig's, those of a rig's overrides
-// repeat a patch's.
+// derivedKeys returns the keys of tables that change other tables: those of patches.rigs repeat a rig's keys, those
+// of a rig's overrides repeat a patch's.
 func derivedKeys(all []Key) []Key {
 	var out []Key
 	for _, k := range all {
@@ -107,8 +107,8 @@ func derivedKeys(all []Key) []Key {
 		Key{Path: "patches.rigs", Kind: Tables, Doc: "Changes one rig, no matter where it " +
 			"is declared."},
 		Key{Path: "rigs.overrides", Kind: Tables, Doc: "Changes one agent or pool of a topology " +
-			"of this rig, like `[[patches.agents]]`, and after these: `[[rigs.overrides]]` " +
-			"below the rig."})
+			"of this rig, like `[[patches.agents]]`, and after those patches. Write " +
+			"`[[rigs.overrides]]` below the rig."})
 }
 
 // Topology returns the schema of topology.toml.

@@ -10,9 +10,10 @@ import (
 
 func watchKeys() []Key {
 	return append([]Key{
-		{Path: "watchdogs", Kind: Tables, Doc: "A watchdog monitors one agent. At each beat it " +
-			"checks whether the agent's session is running, how old its heartbeat is, and " +
-			"whether mail is waiting, and acts on the result. See [watchdogs.md](watchdogs.md)."},
+		{Path: "watchdogs", Kind: Tables, Doc: "A watchdog monitors one agent. At regular " +
+			"intervals (beats) it checks whether the agent's session is running, how old its " +
+			"heartbeat is, and whether it has unread mail, and acts on the result. See " +
+			"[watchdogs.md](watchdogs.md)."},
 		{Path: "watchdogs.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
 			Doc: "Name, unique among the watchdogs. The same rules as for the " +
@@ -26,9 +27,9 @@ func watchKeys() []Key {
 			Doc: "The agent that it monitors, `NAME` or `RIG/NAME`. It cannot be a pool or a " +
 				"member, because the pool decides how many members run."},
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
-			Doc: "The agent that decides instead of the thresholds. It is started for each beat " +
-				"only, and decides with `gc watchdog decide`. An agent can be the triage of one " +
-				"watchdog. While it is suspended, the thresholds decide."},
+			Doc: "The agent that decides instead of the thresholds. It is started only for a " +
+				"beat, and decides with `gc watchdog decide`. An agent can be the triage of only " +
+				"one watchdog. While it is suspended, the thresholds decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
 			Doc:   "Interval between two beats; at least 100ms."},
@@ -44,8 +45,8 @@ func watchKeys() []Key {
 				"than `fresh`."},
 		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: you have mail."`,
 			Check: checkTyped,
-			Doc: "Typed into the agent's terminal if its heartbeat is stale and mail is " +
-				"waiting; at most 1 MiB."},
+			Doc: "Typed into the agent's terminal if its heartbeat is stale and it has unread " +
+				"mail; at most 1 MiB."},
 		{Path: "watchdogs.wake", Kind: String,
 			Def: `"Wake up: there has been no heartbeat for a while. Check your mail, ` +
 				`continue your work, and run gc heartbeat."`,
@@ -54,8 +55,8 @@ func watchKeys() []Key {
 				"most 1 MiB."},
 		{Path: "watchdogs.triage_ttl", Kind: Duration, Def: `"5m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
-			Doc: "Time that `triage` has to decide. After it, the triage agent is stopped and " +
-				"the thresholds decide."},
+			Doc: "Time that `triage` has to decide. After that, the triage agent is stopped " +
+				"and the thresholds decide."},
 		{Path: "watchdogs.overrule_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; write from 1 to 1000", n)
@@ -69,18 +70,18 @@ func watchKeys() []Key {
 func escalationKeys() []Key {
 	return []Key{
 		{Path: "watchdogs.escalate_to", Kind: String, Def: `"human"`, Check: checkFilled,
-			Doc: "The recipient of the mail that is sent if nothing has helped: an agent's name, " +
-				"`pool:NAME`, or any other name, which stands for a person."},
+			Doc: "The recipient of the mail that is sent if no action has helped: an agent's " +
+				"name, `pool:NAME`, or any other name, which stands for a person."},
 		{Path: "watchdogs.escalate_command", Kind: String, Check: checkFilled,
-			Doc: "A shell line that is also run then, in the city's folder, for at most one " +
-				"minute. It gets `GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and " +
-				"`GC_WATCHDOG_REASON`."},
+			Doc: "A shell line that is also run in that case, in the city's folder, for at most " +
+				"one minute. It gets `GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` " +
+				"and `GC_WATCHDOG_REASON`."},
 		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; write from 1 to 1000", n)
 			}},
-			Doc: "After this number of consecutive starts and wakes that did not help, the " +
-				"watchdog escalates once."},
+			Doc: "After this number of consecutive starts and wakes without effect, the watchdog " +
+				"escalates once."},
 	}
 }
 
@@ -119,14 +120,16 @@ func checkTyped(v any) string {
 	}
 	for _, r := range v.(string) {
 		if (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' {
-			return fmt.Sprintf("contains the control character %#02x, which is a key and not text",
+			return fmt.Sprintf("contains the control character %#02x, which cannot be "+
+				"typed as text",
 				r)
 		}
 	}
 	return ""
 }
 
-// checkTypable validates text that gcity types into a terminal. The session provider may check it further.
+// checkTypable returns why gcity cannot type a text into a terminal, "" if it can. The session provider may have
+// further limits.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {
 		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text into a file and "+

@@ -12,18 +12,18 @@ func workKeys() []Key {
 				"`bd` = the program of that name, which must be installed. `exec:SCRIPT` = a " +
 				"script: a path relative to the city, or a name on the `PATH`; see " +
 				"[stores.md](stores.md). The environment variable `GC_BEADS` takes precedence. A " +
-				"change does not move work to the other store; use `gcity bead export` " +
-				"and `import`."},
+				"change does not move work to the other store; use `gcity bead export` and " +
+				"`import` for that."},
 
-		{Path: "dolt", Kind: Table, Doc: "The database server that `bd` uses, passed in its " +
-			"environment. Default: `bd` finds one by itself."},
+		{Path: "dolt", Kind: Table, Doc: "The database server that `bd` uses. gcity passes it on " +
+			"in the environment. Default: `bd` finds one on its own."},
 		{Path: "dolt.host", Kind: String, Check: checkFilled,
 			Doc: "Host name or address of the server."},
 		{Path: "dolt.port", Kind: Int, Within: portBounds(), Doc: "Its port."},
 		{Path: "dolt.managed", Kind: Bool, Def: "false",
 			Doc: "gcity starts a Dolt server for `bd` together with the city, restarts it when " +
-				"it exits, and stops it with the city. `host` is this machine then (default " +
-				"`127.0.0.1`), and `port` is 3307 by default. The program `dolt` must be " +
+				"it exits, and stops it with the city. Then `host` must be this machine (default " +
+				"`127.0.0.1`), and the default of `port` is 3307. The program `dolt` must be " +
 				"installed. gcity does the same without this key if bd's own configuration " +
 				"requests a server on this machine."},
 
@@ -32,15 +32,15 @@ func workKeys() []Key {
 		{Path: "formulas.dir", Kind: String, Def: `".gc/formulas"`, Check: checkPath,
 			Doc: "Folder of the city's own formulas (`NAME.formula.toml`), with its own " +
 				"automations in `automations/NAME/automation.toml`; see " +
-				"[automations.md](automations.md). It need not exist. Changes in it take effect " +
-				"at once and restart no agent."},
+				"[automations.md](automations.md). The folder may be missing. Changes in it take " +
+				"effect at once and restart no agent."},
 
 		{Path: "automations", Kind: Table, Alias: "orders",
 			Doc: "Settings for automations, no matter where they are defined. `[orders]` " +
 				"is the same."},
 		{Path: "automations.skip", Kind: Strings, Check: checkSkip,
-			Doc: "Automations that are disabled: a name stands for all of that name, " +
-				"`NAME:rig:RIG` for the one of a rig. They are still listed, as disabled. An " +
+			Doc: "Automations that are disabled. `NAME` disables all automations of that name, " +
+				"`NAME:rig:RIG` only the one of a rig. They are still listed, as disabled. An " +
 				"unknown automation is a warning of the configuration."},
 		{Path: "automations.max_timeout", Kind: Duration, Check: checkNotNegative,
 			Doc: "Upper limit for the `timeout` of all automations. Default, and with " +
