@@ -37,8 +37,8 @@ func (c *City) Rig(name string) *Rig {
 	return nil
 }
 
-// Prefix returns the prefix of the IDs of the city's own work. It is derived from the city's name and differs from
-// the prefixes of the rigs.
+// Prefix returns the prefix of the IDs of the city's own work. It is derived from the city's name, and is different
+// from the prefixes of the rigs.
 func (c *City) Prefix() string {
 	p := strings.ToLower(prefixOf(c.Workspace.Name))
 	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
@@ -57,8 +57,8 @@ func (c *City) PrefixOf(rig string) string {
 	return c.Prefix()
 }
 
-// RigAgents returns the qualified names of the agents and pools that are declared for a rig, without those of its
-// topologies, which are removed together with the rig.
+// RigAgents returns the qualified names of the agents and pools that are declared for a rig. It omits those from
+// the rig's topologies, which are removed together with the rig.
 func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
 
 // RigBrought returns the qualified names of the agents and pools from a rig's topologies.
@@ -74,7 +74,8 @@ func (c *City) agentsOf(rig string, brought bool) []string {
 	return out
 }
 
-// SessionOf returns the name of an agent's sessions, by its qualified name. The agent need not be declared.
+// SessionOf returns the name of an agent's sessions. name is the agent's qualified name. The agent need not be
+// declared.
 func (c *City) SessionOf(name string) string {
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -107,7 +108,7 @@ func (c *City) HooksOf(a *Agent) []string {
 	return c.Workspace.InstallAgentHooks
 }
 
-// behind returns the fragments that follow an agent's prompt, without duplicates.
+// behind returns the fragments that are appended to an agent's prompt, without duplicates.
 func (c *City) behind(a *Agent) []string {
 	var out []string
 	for _, name := range slices.Concat(c.Workspace.GlobalFragments, a.InjectFragments) {
@@ -118,9 +119,9 @@ func (c *City) behind(a *Agent) []string {
 	return out
 }
 
-// Member returns the i-th member of an agent's pool as an agent of its own, with i from 1 to Max. Only the name and
-// what depends on it differ from the agent. If the pool has only one member, or there is no pool, the member is the
-// agent itself.
+// Member returns the i-th member of an agent's pool as a separate agent, with i from 1 to Max. Only the name and
+// the values that depend on it differ from the agent. If the pool has only one member, or the agent has no pool,
+// Member returns the agent itself.
 func (c *City) Member(a *Agent, i int) Agent {
 	m := *a
 	if a.Pool == nil || a.Pool.Max <= 1 {
@@ -155,7 +156,8 @@ func (c *City) Parts() []Part {
 	return out
 }
 
-// remote returns the topology with this name and adds it if necessary. Several files may declare parts of one.
+// remote returns the topology with this name, and adds it if it is missing. Several files may declare parts of one
+// topology.
 func (c *City) remote(name string, at Origin) *Remote {
 	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
 	if i < 0 {
@@ -165,8 +167,8 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// want returns what to fetch. A source that is neither a URL nor HOST:PATH is a folder relative to the file that
-// contains the key.
+// want returns what to fetch for a topology. A source that is neither a URL nor HOST:PATH is a folder relative to
+// the file that contains the key.
 func (c *City) want(r *Remote) topology.Want {
 	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")

@@ -38,7 +38,7 @@ type entry struct {
 	at   Origin
 }
 
-// words returns the references in the three keys of one table.
+// words returns the references in three keys of one table.
 func (d composer) words(table string, origins map[string]Origin, one string, more,
 	includes []string) []entry {
 	var out []entry
@@ -59,7 +59,7 @@ func (d composer) words(table string, origins map[string]Origin, one string, mor
 	return out
 }
 
-// place returns the folder of a referenced topology. base is the folder of the file with the reference.
+// place returns the folder of the topology that word refers to. base is the folder of the file with the reference.
 func (d composer) place(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -72,7 +72,7 @@ func (d composer) place(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	// If the topology is not in a city, files next to it belong to it
+	// if the topology is outside the city, the files next to it belong to it
 	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}
@@ -97,7 +97,7 @@ func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
 		}
 		if d.unread.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
 			d.unread.of(r)
-			continue // the reference may be a table in an unreadable file
+			continue // the reference may be a table in a file that could not be read
 		}
 		p := d.topology(dir, e.key, []reading{{dir, e.text, e.at}})
 		if p == nil || p.partial {
@@ -140,8 +140,8 @@ func hasAgents(packs []*pack) bool {
 func nobodyFor(topology string, r *Rig) string {
 	if r == nil {
 		return fmt.Sprintf(
-			`the topology %q has no agents for the city: no agent has scope = "city" or is in `+
-				`city_agents; use it in a rig`, topology)
+			`the topology %q has no agents for the city: none has scope = "city" or `+
+				"is listed in city_agents; use it in a rig", topology)
 	}
 	return fmt.Sprintf("all agents of the topology %q are for the city, none for rigs; use it in "+
 		"[workspace]", topology)
@@ -155,8 +155,8 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 	return l
 }
 
-// cityNames returns the names of the agents that some topologies declare for the city, or nil if the topologies do
-// not distinguish between city and rig.
+// cityNames returns the names of the agents that topologies declare for the city. It returns nil if the topologies
+// do not distinguish between city and rig.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -174,14 +174,14 @@ func cityNames(packs []*pack) map[string]bool {
 	return out
 }
 
-// isFor reports whether an agent of a topology belongs to the city (r is nil) or a rig. names are the agents of the
-// city.
+// isFor reports whether an agent of a topology belongs to the city (r is nil) or to a rig. ofCity has the names of
+// the agents for the city.
 func (a *Agent) isFor(ofCity map[string]bool, r *Rig) bool {
 	citys := a.Scope == "city" || a.Scope == "" && ofCity[a.Name]
 	return ofCity == nil || citys == (r == nil)
 }
 
-// take copies the agents of one topology that belong to the city or a rig, and returns their number.
+// take copies the agents of one topology that belong to the city or to a rig, and returns their number.
 func (d composer) take(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
@@ -190,7 +190,7 @@ func (d composer) take(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int)
 			continue
 		}
 		if n++; len(c.Agents) > keys.MaxAgents {
-			return n // sizes reports it
+			return n // sizes reports this error
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)
 		if a.Pool != nil {
@@ -213,7 +213,7 @@ func (d composer) take(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int)
 	return n
 }
 
-// provide adds the providers of a topology. Keys of the city and of earlier topologies take precedence.
+// provide adds the providers of a topology. Keys that the city or earlier topologies have set take precedence.
 func (d composer) provide(p *pack) {
 	c := d.city
 	if d.provided[p] {
@@ -258,7 +258,7 @@ func (d composer) remotes() {
 	}
 }
 
-// Remotes returns the topologies that a city keeps in repositories, fetched or not.
+// Remotes returns the topologies of a city that come from repositories, fetched or not.
 func (s Source) Remotes() (dir string, _ []topology.Want, _ error) {
 	dir, err := Canonical(s.Dir)
 	if err != nil {

@@ -61,9 +61,9 @@ Z = "2"
 	for _, w := range c.Warnings {
 		got = append(got, w.String())
 	}
-	if want := "more.toml:3:11: providers.own.command: is set already, at city.toml:5:11; this " +
+	if want := "more.toml:3:11: providers.own.command: is already set at city.toml:5:11; this " +
 		"value takes effect\n" +
-		"more.toml:5:5: providers.own.env.B: is set already, at city.toml:8:5; this value " +
+		"more.toml:5:5: providers.own.env.B: is already set at city.toml:8:5; this value " +
 		"takes effect"; strings.Join(got, "\n") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, "\n"), want)
 	}
@@ -74,8 +74,8 @@ Z = "2"
 		t.Errorf("%+v %+v", low, low.Pool)
 	}
 	if _, err := (Source{Dir: dir, Strict: true}).Load(); err == nil ||
-		!strings.Contains(err.Error(), "more.toml:5:5: providers.own.env.B: is set already, at "+
-			"city.toml:8:5; with --strict") {
+		!strings.Contains(err.Error(), "more.toml:5:5: providers.own.env.B: is already set at "+
+			"city.toml:8:5; remove one of the two") {
 		t.Errorf("%v", err)
 	}
 }

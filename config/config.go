@@ -1,5 +1,5 @@
-// Package config reads the TOML files of a city into validated values that know their positions, reports all errors
-// at once, and edits single values without changing comments.
+// Package config reads the TOML files of a city and validates them. Each value has its position, and all errors are
+// reported at once.
 //
 // # Concurrency
 //
@@ -25,7 +25,7 @@ const FileName = "city.toml"
 // City is a validated configuration. It is immutable after loading.
 type City struct {
 	Path      string   // absolute path of the city's folder, symlinks resolved
-	Include   []string // files that city.toml includes, as written
+	Include   []string // files that city.toml includes, as written in it
 	Workspace Workspace
 	Agents    []Agent // in the order of the files
 	Rigs      []Rig   // in the order of the files
@@ -42,33 +42,34 @@ type City struct {
 	Formulas    Formulas
 	Automations Automations
 	Revision    string // SHA-256 over all source files, hex
-	// the files that were read, absolute; the configuration itself first
+	// the files that were read, as absolute paths; the configuration itself is first
 	Sources  []string
-	Warnings []Problem // accepted, but worth reporting
-	// of each key outside lists of tables that is set: "daemon.patrol_interval"
+	Warnings []Problem // problems that are not errors
+	// positions of the keys that are set outside of lists of tables: "daemon.patrol_interval"
 	Origins map[string]Origin
 
-	Remotes []Remote // topologies that are kept in git repositories
+	Remotes []Remote // topologies from git repositories
 
-	patches patches         // already applied
-	stamped []*pack         // the topologies of the agents, in order
-	trees   []string        // their folders
-	recipes []formula.Layer // of the city's topologies
-	reveal  bool            // TOML and Explain print secrets
-	// agents with a prompt that would change or vanish without the fragments of their topology, by qualified name
+	patches patches         // patches, which are already applied
+	stamped []*pack         // the topologies that the agents come from, in order
+	trees   []string        // the folders of the topologies
+	recipes []formula.Layer // formula layers of the city's topologies
+	reveal  bool            // TOML and Explain print secrets too
+	// agents with a prompt that would change or be missing without the fragments of their topology, by qualified
+	// name
 	leans     map[string]bool
-	overrides []override         // of Automations, already applied
-	members   map[string]derived // of pools, by qualified name
+	overrides []override         // overrides of automations, which are already applied
+	members   map[string]derived // derived values of pool members, by qualified name
 }
 
 // Origin is the position of a value.
 type Origin struct {
-	File   string // relative to the city, absolute if it is outside; "" = a default
+	File   string // relative to the city, or absolute if it is outside; "" = a default
 	Line   int    // from 1
 	Column int    // from 1, in bytes
 }
 
-// String returns the position as "city.toml:12:3", or "default". Sources without lines have only their name:
+// String returns the position as "city.toml:12:3", or "default". A source without lines has only its name:
 // "environment GC_SESSION".
 func (o Origin) String() string {
 	switch {
@@ -82,27 +83,27 @@ func (o Origin) String() string {
 
 // Workspace is the [workspace] table.
 type Workspace struct {
-	Name            string // default: the folder's name
+	Name            string // the default is the folder's name
 	Suspended       bool
-	SessionTemplate string // a template; its values are encoded by session.Encode
-	StartCommand    string // of agents without a command
-	Provider        string // of agents without a command and a provider
+	SessionTemplate string // a template; session.Encode encodes its values
+	StartCommand    string // for agents without a command
+	Provider        string // for agents without a command and without a provider
 
-	Topologies        []string // folders or names of [topologies], in order, as written
-	Includes          []string // like Topologies
-	InstallAgentHooks []string // kinds of hook files, for agents that do not set them
-	GlobalFragments   []string // after every prompt
+	Topologies        []string // folders, or names of [topologies], in order, as written
+	Includes          []string // more topologies, as in Topologies
+	InstallAgentHooks []string // kinds of hook files, for agents that do not set this key
+	GlobalFragments   []string // fragments that are appended to every prompt
 
-	Topology string // one more, before the others
+	Topology string // one more topology, before the others
 }
 
-// Trouble holds the reasons why one agent cannot be started; "" = none.
+// Trouble has the reasons why one agent cannot be started; "" = none.
 type Trouble struct {
-	ScriptProblem string // why its session_setup_script cannot be read
+	ScriptProblem string // why the agent's session_setup_script cannot be read
 	Fault         string // any other problem of this agent, with its position
 }
 
-// patches holds the tables that change other declarations.
+// patches has the tables that change other declarations.
 type patches struct {
 	agents    []patch
 	rigs      []rigPatch
@@ -127,14 +128,14 @@ type Agent struct {
 	SessionSetup       []string
 	SessionSetupScript string
 
-	Scope    string // "city" or "rig": where a topology's agent belongs; "" = not set
-	Topology string // the folder of the topology that declares it, absolute; "" = none
+	Scope    string // "city" or "rig": what a topology's agent belongs to; "" = not set
+	Topology string // absolute path of the topology that declares it; "" = none
 
 	Outfit
 	Routing
 
 	Restart     restart.Mode
-	StopSignal  string // see session.ParseSignal
+	StopSignal  string // as accepted by session.ParseSignal
 	MinUptime   time.Duration
 	Pool        *Pool         // nil = a single agent that always runs
 	IdleTimeout time.Duration // 0 = no timeout
@@ -144,13 +145,13 @@ type Agent struct {
 
 	Derived
 
-	Origin Origin // of the table
-	// of each key that is set, by its TOML name ("env.FOO" for one variable)
+	Origin Origin // position of the table
+	// position of each key that is set, by its TOML name ("env.FOO" for one variable)
 	Origins map[string]Origin
-	Patches []Origin // of the tables that change it; the last one takes effect
+	Patches []Origin // positions of the tables that change it; the last one takes effect
 }
 
-// Startup is how a program starts and how it gets its prompt. Agents and providers have these keys.
+// Startup has the keys about starting a program and passing the prompt. Agents and providers have them.
 type Startup struct {
 	Args                   []string
 	PromptMode, PromptFlag string        // "" = the provider's value
@@ -161,7 +162,7 @@ type Startup struct {
 	Env                    map[string]string
 }
 
-// Outfit is the prompt and the files that an agent gets at its start.
+// Outfit has the keys about the prompt and the files that an agent gets when it starts.
 type Outfit struct {
 	PromptTemplate    string // a file, absolute; "" = none
 	InjectFragments   []string
@@ -170,68 +171,68 @@ type Outfit struct {
 	HooksInstalled    bool
 }
 
-// Routing is how work reaches an agent.
+// Routing has the keys about how work reaches an agent.
 type Routing struct {
-	WorkQuery, SlingQuery string // shell lines; "" = in process
+	WorkQuery, SlingQuery string // shell lines; "" = the built-in behaviour
 	DefaultSlingFormula   string
 }
 
-// Derived holds values that loading derives for an agent.
+// Derived has values that are derived while the configuration is loaded.
 type Derived struct {
-	// SessionName and ScriptHash are empty for a pool of several members. Each member has its own, see City.Member.
+	// SessionName and ScriptHash are empty for a pool of several members. Each member has its own; see City.Member.
 	SessionName string
 	ScriptHash  string // SHA-256 of the setup script, hex
 
 	Trouble
 
-	// PromptTemplate with its fragments; nil = the agent gets no prompt
+	// Prompt is PromptTemplate with its fragments; nil = the agent gets no prompt
 	Prompt      *prompt.Template
-	OverlayHash string   // over the content of OverlayDir, hex
+	OverlayHash string   // hash of the content of OverlayDir, hex
 	Rig         string   // the rig that Dir names, or ""
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }
 
-// Provider is one [providers.X] table: an agent's program and how it is started. Values that are not set come from
-// the preset of that name.
+// Provider is one [providers.X] table: the program of an agent and how it is started. The preset of the same name
+// has the values that are not set.
 type Provider struct {
 	Name        string
 	DisplayName string
 	Command     string
 	Startup
 
-	Origin  Origin            // of the table, or "preset claude" without a table
-	Origins map[string]Origin // of each key that is set, by its TOML name
+	Origin  Origin            // position of the table, or "preset claude" without a table
+	Origins map[string]Origin // position of each key that is set, by its TOML name
 
-	// Whole: the preset of the same name is not used.
+	// Whole means that the preset of the same name is not used.
 	Whole bool `key:"_replace"`
 }
 
 // Pool is an agent's [agents.pool] table. 0 <= Min <= Max.
 type Pool struct {
 	Min, Max     int           // Max 0 = the pool is off
-	Check        string        // "" = count the pool's open work
+	Check        string        // "" = the size is the number of open beads of the pool
 	CheckTimeout time.Duration // > 0
-	DrainTimeout time.Duration // 0 = a drain has no time limit
+	DrainTimeout time.Duration // 0 = no time limit
 }
 
 // Rig is one [[rigs]] table: a project folder that agents work in.
 type Rig struct {
 	Name      string
 	Path      string // absolute
-	Prefix    string // of the IDs of its work, unique in the city
+	Prefix    string // prefix of the IDs of its work, unique in the city
 	Suspended bool
 
-	// of its own formulas and automations, absolute; it need not exist; "" = none
+	// folder of its own formulas and automations, absolute; it may be missing; "" = none
 	FormulasDir string
 
 	Topologies         []string // as in Workspace
 	Topology           string
 	Includes           []string
-	overrides          []patch         // already applied
-	recipes            []formula.Layer // of its topologies
+	overrides          []patch         // overrides, which are already applied
+	recipes            []formula.Layer // formula layers of its topologies
 	DefaultSlingTarget string
 
-	// why its folder cannot be used, "" = it can. It is found during loading and is not an error.
+	// why its folder cannot be used, "" if it can. This is found while loading, and is not an error.
 	Problem string
 
 	Origin  Origin
@@ -249,21 +250,21 @@ func (a *Agent) Qualified() string {
 // Daemon is the [daemon] table.
 type Daemon struct {
 	PatrolInterval  time.Duration // > 0
-	MaxRestarts     int           // 0 = unlimited
+	MaxRestarts     int           // 0 = no limit
 	RestartWindow   time.Duration
-	ShutdownTimeout time.Duration // 0 = killed at once
+	ShutdownTimeout time.Duration // 0 = an agent is killed at once
 	RestartBackoff  time.Duration
-	CrashHistory    string // "memory", or "disk": kept when the controller exits
+	CrashHistory    string // "memory", or "disk": it outlives the controller
 
 	WispGCInterval, WispTTL time.Duration // both or neither are 0; 0 = wisps are kept
 }
 
 // Beads is the [beads] table.
 type Beads struct {
-	Provider string // "" and "file" = the embedded store, "bd", "exec:SCRIPT"
+	Provider string // "" or "file" = the built-in store; "bd"; "exec:SCRIPT"
 }
 
-// Keeper returns the provider, with "" for all names of the embedded store.
+// Keeper returns the provider. All names of the built-in store are returned as "".
 func (b Beads) Keeper() string {
 	if b.Provider == "file" {
 		return ""
@@ -271,15 +272,15 @@ func (b Beads) Keeper() string {
 	return b.Provider
 }
 
-// Dolt is the [dolt] table: the database server that bd uses. bd finds the values that are empty.
+// Dolt is the [dolt] table: the database server that bd uses. bd determines values that are empty.
 type Dolt struct {
 	Host    string
 	Port    int  // 0 = not set
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the address of the server. If gcity runs the server or a part is set, defaults complete the
-// address.
+// Server returns the address of the server. If gcity runs the server, or if the address is set in part, missing
+// parts have defaults.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -301,9 +302,9 @@ type Automations struct {
 
 // Session is the [session] table.
 type Session struct {
-	Provider   string // "pty", "tmux", "subprocess", "exec:…", …: of agents that set none
+	Provider   string // for agents that do not set one: "pty", "tmux", "subprocess", "exec:…", …
 	Cols, Rows int
-	// Passthrough lists the classes of terminal sequences that reach the terminal of an attached user; see
+	// Passthrough has the classes of terminal sequences that are passed on to the terminal of an attached user; see
 	// internal/passthrough.
 	Passthrough []string
 	Kubernetes  Kubernetes `key:"k8s"`
@@ -323,26 +324,26 @@ type Kubernetes struct {
 
 // Events is the [events] table.
 type Events struct {
-	Provider string // "" = the embedded log, "exec:SCRIPT" = that and a script, "fake", "fail"
+	Provider string // "" = the built-in log; "exec:SCRIPT" = that log and a script; "fake"; "fail"
 }
 
 // Console is the [console] table.
 type Console struct {
-	Theme  string // of the control room, for users without a choice of their own; "" = none
-	Colour string // of the city, in the form of colour.Parse; "" = none
+	Theme  string // theme of the control room for users without their own choice; "" = none
+	Colour string // colour of the city, in the form of colour.Parse; "" = none
 }
 
-// defaultProvider is the provider that "" stands for.
+// defaultProvider is the session provider if the key is empty.
 const defaultProvider = "pty"
 
 // API is the [api] table: the TCP listener of the city.
 type API struct {
 	Port      int      // 0 = no listener
 	Bind      string   // an address, or "localhost"
-	Hosts     []string // host names that requests may use, besides those of the address
+	Hosts     []string // additional host names that requests may use
 	Token     bool     // requests need a token
-	TokenFile string   // absolute; "" with Token = a file that the city creates
-	// of a token that only allows reading; absolute; "" = none
+	TokenFile string   // absolute; if "" and Token is set, the city creates the file
+	// file with a token that only allows reading; absolute; "" = none
 	ReadFile string `key:"read_token_file"`
 }
 
@@ -352,7 +353,7 @@ func (a API) Equal(b API) bool {
 		a.Token == b.Token && a.TokenFile == b.TokenFile && a.ReadFile == b.ReadFile
 }
 
-// Local reports whether only this machine can reach a bind address.
+// Local reports whether a bind address can be reached only from this machine.
 func Local(bind string) bool {
 	if bind == "localhost" {
 		return true
@@ -364,9 +365,9 @@ func Local(bind string) bool {
 // Remote is one [topologies.X] table: a topology in a git repository.
 type Remote struct {
 	Name   string
-	Source string // what git clones
+	Source string // what git clones: a URL or a folder
 	Ref    string // branch, tag or commit; "" = the repository's default branch
-	Path   string // of the topology's folder in the repository; "" = its root
+	Path   string // folder of the topology in the repository; "" = its root
 
 	Origin  Origin
 	Origins map[string]Origin

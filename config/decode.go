@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// decoder decodes the TOML of the files into the fields of a City.
+// decoder decodes the TOML files into the fields of a City.
 type decoder struct{ *loading }
 
 func (d decoder) table(n *toml.Node, path string, p place) {
@@ -22,7 +22,7 @@ func (d decoder) table(n *toml.Node, path string, p place) {
 		case k.Status == keys.Later:
 			d.later(kid, k)
 		case kid.Key == k.Alias && k.Kind != keys.Tables && n.Get(k.Name()) != nil:
-			d.problem(kid.At, kid.Key, "is another name of %s, and both are set; keep one",
+			d.problem(kid.At, kid.Key, "is another name for %s, and both are set; keep one",
 				k.Word())
 		default:
 			d.supported(kid, k, p)
@@ -66,7 +66,8 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns the table in this table that has such a key; at the top level, such a table in [[agents]].
+// inner returns a table inside this table that has the key name. At the top level it searches the tables in
+// [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -83,7 +84,7 @@ func (d decoder) inner(table, name string) string {
 	return ""
 }
 
-// elsewhere returns a supported table that has such a key.
+// elsewhere returns a supported table that has the key name.
 func (d decoder) elsewhere(name string) string {
 	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
 		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
@@ -94,7 +95,8 @@ func (d decoder) elsewhere(name string) string {
 	return ""
 }
 
-// usable lists the supported names in a table, or all names if the table is not supported.
+// usable returns the names of the supported keys in a table. If the table itself is not supported, it returns all
+// names.
 func (d decoder) usable(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {
@@ -108,8 +110,8 @@ func (d decoder) usable(table string) []string {
 	return out
 }
 
-// later reports keys that are not implemented yet, once per table. Unknown and dropped keys in it are reported
-// separately.
+// later reports keys that are not implemented yet, once per table. It also reports unknown and dropped keys in that
+// table, separately.
 func (d decoder) later(n *toml.Node, k *keys.Key) {
 	refuse := true
 	for _, t := range toml.TablesOf(n) {
@@ -158,7 +160,7 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 	}
 }
 
-// entries decodes a table of named tables, each into its own element.
+// entries decodes a table of named tables. Each becomes one element.
 func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	if n.Shape != toml.ShapeTable {
 		d.problem(n.At, k.Path, "is %s; each %s is a separate table: write [%s.NAME] on a "+
@@ -187,7 +189,7 @@ func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// list decodes a list of tables, each into its own element.
+// list decodes a list of tables. Each becomes one element.
 func (d decoder) list(n *toml.Node, k *keys.Key) {
 	tables := toml.TablesOf(n)
 	noun := strings.TrimSuffix(k.Name(), "s")
@@ -212,8 +214,8 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element appends an element to the list of a table and returns where its values are stored. The place is valid
-// until the next call.
+// element appends an element to the list of a table and returns the place for its values. The place is valid until
+// the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {
@@ -228,7 +230,7 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 			watchPatch{Watchdog{Origin: at, Origins: origins}})
 		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].says}
 	case "rigs.overrides":
-		r := &c.Rigs[len(c.Rigs)-1] // the one being decoded
+		r := &c.Rigs[len(c.Rigs)-1] // the rig that is being decoded
 		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
 		return place{city: c, patch: &r.overrides[len(r.overrides)-1]}
 	case "patches.rigs":
@@ -297,6 +299,6 @@ func (d decoder) variable(n *toml.Node, k *keys.Key) {
 	case n.Key == "" || strings.ContainsAny(n.Key, "=\x00"):
 		d.problem(n.At, path, "is not a valid name of an environment variable")
 	case keys.Reserved(n.Key):
-		d.warn(n.At, path, "is set by gcity for every agent; this value is ignored")
+		d.warn(n.At, path, "is set by gcity for every agent, so this value is ignored")
 	}
 }

@@ -41,10 +41,11 @@ func (d dependencies) depend() {
 	d.circles()
 }
 
-// needed returns the agent or pool that name refers to: in the agent's own rig first, then in the city. Otherwise
-// it returns what is wrong with the name, or "" if a file that may declare the name could not be read.
+// needed returns the agent or pool that name refers to: in the agent's own rig if it exists there, otherwise in the
+// city. If neither exists, it returns why the name is invalid, or "" if a file that may declare the name could not
+// be read.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
-	var at []string // where name may be declared
+	var at []string // where the name may be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {
 		at = append(at, a.Rig+"/"+name)
 	}
@@ -58,14 +59,14 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 			self = true
 		case other.Qualified() != q:
 			return nil, fmt.Sprintf("is a member of the pool %q; depend on the pool, which is up "+
-				"as soon as one member runs", other.Qualified())
+				"when one member runs", other.Qualified())
 		default:
 			return other, ""
 		}
 	}
 	rig, _ := cutRig(name)
 	if !self && d.unread.misses("", a.Rig, rig) {
-		return nil, "" // an unreadable file may declare it
+		return nil, "" // a file that could not be read may declare it
 	}
 	if self {
 		return nil, "is this agent itself; remove it"
@@ -73,8 +74,7 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	return nil, "is neither an agent nor a pool" + d.meant(name, a)
 }
 
-// meant suggests an existing name other than the asker's own: one with a similar spelling, or the same name in a
-// rig.
+// meant suggests another existing name: one with a similar spelling, or the same name in a rig.
 func (d dependencies) meant(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string
@@ -104,7 +104,8 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// circles reports agents that wait for each other. Of overlapping cycles it reports enough to start with.
+// circles reports agents that depend on each other in a cycle. Of overlapping cycles it reports only some, because
+// removing these may resolve the others.
 func (d dependencies) circles() {
 	const (
 		open = 1 + iota

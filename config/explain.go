@@ -30,7 +30,7 @@ func (c printer) explainAgent(a *Agent, member string) string {
 	c.explainWatched(&b, s, a)
 	b.WriteString("\nfrom the city\n")
 	writeRows(&b, "  ", c.shared(s, a))
-	b.WriteString("\nwhat follows\n")
+	b.WriteString("\nderived values\n")
 	writeRows(&b, "  ", c.follows(&shown, member != ""))
 	if member == "" && a.Pool != nil && a.Pool.Max != 1 {
 		b.WriteString("\nmembers\n")
@@ -39,7 +39,7 @@ func (c printer) explainAgent(a *Agent, member string) string {
 	return b.String()
 }
 
-// shared returns the values that an agent takes from the city.
+// shared returns the values that an agent gets from the city.
 func (c printer) shared(s keys.Schema, a *Agent) []row {
 	var out []row
 	if by, _ := c.decider(a); strings.HasPrefix(by, "workspace.") {
@@ -55,7 +55,7 @@ func (c printer) shared(s keys.Schema, a *Agent) []row {
 		out = append(out, c.row(s, "workspace.install_agent_hooks"))
 	}
 	if a.Pool != nil && a.Pool.Max > 0 && a.Pool.Check == "" {
-		out = append(out, c.row(s, "beads.provider")) // where its work is stored
+		out = append(out, c.row(s, "beads.provider")) // the provider of the store with its work
 	}
 	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window",
 		"daemon.restart_backoff", "daemon.patrol_interval",
@@ -68,12 +68,12 @@ func (c printer) shared(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// follows returns the values that are derived from an agent's values. For a pool of several it omits the values
-// that differ between members.
+// follows returns the values that are derived from an agent's values. For a pool of several members it omits the
+// values that differ between members.
 func (c printer) follows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1
-	e, _ := c.Expand(a) // Load has refused invalid templates
+	e, _ := c.Expand(a) // Load has refused invalid templates, so the problems are ignored
 	if single {
 		out = append(out, row{"session", toml.Quote(a.SessionName), ""})
 	}
@@ -111,10 +111,10 @@ func (c printer) follows(a *Agent, member bool) []row {
 	return out
 }
 
-// foundLater leaves the choice of the program to the host.
+// foundLater leaves the choice of the program to the machine on which the agent starts.
 func foundLater([]Preset) string { return "" }
 
-// explainProgram writes the values that an agent takes from its provider.
+// explainProgram writes the values that an agent gets from its provider.
 func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	p := c.ProgramOf(a, foundLater)
 	if p.Provider.Name == "" {
@@ -145,7 +145,8 @@ func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 	}
 }
 
-// memberRows returns the folder and session of each possible member of a pool, at least of the first.
+// memberRows returns the folder and session of each possible member of a pool. It returns at least those of the
+// first.
 func (c printer) memberRows(a *Agent) []row {
 	const most = 10
 	if a.Pool.Max == 0 {
@@ -186,7 +187,7 @@ func (c printer) explainRig(r *Rig) string {
 	if c.Workspace.Suspended {
 		out = append(out, row{"suspended", "by the city", ""})
 	}
-	b.WriteString("\nwhat follows\n")
+	b.WriteString("\nderived values\n")
 	writeRows(&b, "  ", out)
 	for i := range c.overrides {
 		if o := &c.overrides[i]; o.Rig == r.Name {

@@ -2,10 +2,12 @@ package config
 
 import "slices"
 
-// unread holds the sources that could not be read. They may declare any name, so unknown names are not errors then.
+// unread has the sources that could not be read. They may declare any name, so unknown names are then not errors.
 type unread struct {
-	files      bool            // an included file, or one given on the command line
-	topologies map[string]bool // a topology of a rig, by the rig's name; "" = of the city
+	// an included file or one given on the command line could not be read
+	files bool
+	// a topology of a rig could not be read, by the rig's name; "" = of the city
+	topologies map[string]bool
 }
 
 // misses reports whether a source of one of these rigs could not be read; "" is the city.

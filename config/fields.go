@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// place is a table that is decoded or printed: one of the city's own tables, or one element of a list of tables.
+// place is the destination of decoded values and the source of printed ones: one of the city's own tables, or one
+// element of a list of tables.
 type place struct {
 	city *City
 
@@ -24,7 +25,7 @@ type place struct {
 	watchdog *Watchdog
 }
 
-// origins returns the map and the name under which the origin of a key is recorded.
+// origins returns the map in which the position of a key is recorded, and its name there.
 func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	switch {
 	case p.agent != nil:
@@ -49,7 +50,7 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// field returns a pointer to the field of a key: the field with the key's name or with that name in a "key" tag.
+// field returns a pointer to the field of a key: the field with the key's name, or with that name in its "key" tag.
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {
@@ -95,10 +96,10 @@ func (p place) values() any {
 	return p.city
 }
 
-// fieldName returns the name of a key, dots included, in the spelling of fieldIndexes.
+// fieldName returns the name of a key, including its dots, in the spelling that fieldIndexes uses.
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
-// fieldIndexes maps, for each type that values returns, fieldName to the field's index.
+// fieldIndexes returns the indexes of fields by fieldName, for each type that values returns.
 var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
 	out := map[reflect.Type]map[string][]int{}
 	for _, t := range []reflect.Type{

@@ -11,16 +11,16 @@ import (
 	"slices"
 )
 
-// maxIncludes is the greatest number of files that a city can include.
+// maxIncludes is the maximum number of files that a city can include.
 const maxIncludes = 100
 
-// Messages for files without content.
+// Messages for files without any key.
 const (
 	cityNeeds    = "a city needs at least [workspace] or one [[agents]]"
 	includeNeeds = "an included file needs at least one key or table"
 )
 
-// open parses a file and makes it the one that is being decoded. It returns nil if the file is invalid.
+// open parses a file, which becomes the file that is being decoded. It returns nil if the file is invalid.
 func (d decoder) open(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
@@ -44,7 +44,7 @@ func (d decoder) include(root *toml.Node) {
 	}
 	if len(d.city.Include) != len(n.Kids) {
 		d.unread.files = true
-		return // already reported
+		return // an error was already reported
 	}
 	if len(n.Kids) > maxIncludes {
 		d.unread.files = true
@@ -73,7 +73,7 @@ func (d decoder) include(root *toml.Node) {
 	}
 }
 
-// also reads the files that the caller adds to the configuration.
+// also reads the additional files that the caller has given.
 func (d decoder) also(files []string) {
 	for _, path := range files {
 		if err := d.part(path); err != nil {
@@ -129,7 +129,8 @@ func (d decoder) includable(path string) ([]byte, error) {
 	return data, nil
 }
 
-// part decodes a file other than city.toml. Its lists are appended; its other values replace earlier ones.
+// part decodes a file other than city.toml. Its lists are appended to those of earlier files; its other values
+// replace earlier ones.
 func (d decoder) part(path string) error {
 	data, err := d.includable(path)
 	if err != nil {
@@ -155,8 +156,8 @@ func (d decoder) part(path string) error {
 	return nil
 }
 
-// inOrder sorts the agents from index first on by their position in the file, because [[agent]] and [[agents]] are
-// two lists for the parser.
+// inOrder sorts the agents from index first on by their position in the file. That is necessary because the parser
+// returns [[agent]] and [[agents]] as two lists.
 func (d decoder) inOrder(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

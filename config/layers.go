@@ -11,8 +11,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// Layers returns the folders with formulas and automations of the city, lowest precedence first, without those
-// built into the program. A rig's layers follow the city's.
+// Layers returns the folders with formulas and automations of the city, lowest precedence first, without the
+// built-in ones. The layers of rigs come after the city's.
 func (c *City) Layers() []formula.Layer {
 	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has refused invalid paths
 	out := append(slices.Clone(c.recipes), formula.Layer{Dir: dir, Title: "city"})
@@ -42,7 +42,7 @@ func (c *City) AutomationOptions() automation.Options {
 		Local: time.Local}
 }
 
-// place converts an origin for the readers of other files.
+// place converts an origin to a position in the form that other packages use.
 func (o Origin) place() toml.Place {
 	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }
@@ -54,7 +54,7 @@ type override struct {
 	origins map[string]Origin
 }
 
-// work checks the keys about work after all files are read.
+// work checks the keys about work. It runs after all files are read.
 func (d checker) work() {
 	c := d.city
 	at := c.Origins["formulas.dir"]
@@ -71,13 +71,13 @@ func (d checker) work() {
 	}
 }
 
-// Defaults of wisp_ttl and wisp_gc_interval if only the other one is set.
+// Defaults of wisp_ttl and wisp_gc_interval. They apply if only the other one is set.
 const (
 	defaultWispGCInterval = 5 * time.Minute
 	defaultWispTTL        = 24 * time.Hour
 )
 
-// wispDefault sets the value of one of the two keys if only the other is set.
+// wispDefault sets one of the two keys to its default if only the other one is set, and adds a warning.
 func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]
@@ -115,7 +115,7 @@ func (d checker) override(o *override) {
 	c.Automations.Overrides = append(c.Automations.Overrides, o.Override)
 }
 
-// poolOf warns if an override sends work to a pool that does not exist.
+// poolOf adds a warning if an override names a pool that does not exist.
 func (d checker) poolOf(o *override) {
 	target := automation.Definition{Rig: o.Rig, Pool: *o.Pool}.Target()
 	var names []string

@@ -16,10 +16,10 @@ import (
 
 // Limits of a file.
 const (
-	maxProblems = 50 // reported at once
+	maxProblems = 50 // maximum number of reported problems
 )
 
-// Find returns the city of a folder: start itself or the nearest parent that has a city.toml. The result is
+// Find returns the city that a folder is in: start itself, or the nearest parent with a city.toml. The result is
 // absolute and without symbolic links.
 func Find(start string) (string, error) {
 	abs, err := filepath.Abs(start)
@@ -80,7 +80,7 @@ func Beats(environ []string) []string {
 	return out
 }
 
-// beaten returns the key that an environment entry replaces, or "".
+// beaten returns the key and the value that an environment entry sets, "" if it sets none.
 func beaten(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
@@ -105,9 +105,10 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision returns one hash over the sources, over the folders of topologies, fragments and overlays, and over
-// which folders of rigs are missing: when such a folder appears, the meaning of the configuration changes. A source
-// that cannot be read has no hash; the key that refers to it reports the error.
+// revision returns a hash of the configuration: of the sources, of the folders of topologies, fragments and
+// overlays, and of which folders of rigs are missing. These matter because the configuration has another effect
+// when such a folder appears. A source that cannot be read has no hash; the key that refers to it reports the
+// error.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

@@ -7,10 +7,10 @@ import (
 	"gcity/pool"
 )
 
-// derived holds values that loading derives for one member of a pool.
+// derived has values that are derived for one member of a pool while the configuration is loaded.
 type derived struct{ session, scriptHash, scriptProblem string }
 
-// Spec returns the size of an agent's pool. An agent without a pool is like a pool that always has one member.
+// Spec returns the limits of an agent's pool. An agent without a pool counts as a pool that always has one member.
 func (a *Agent) Spec() pool.Spec {
 	if a.Pool == nil {
 		return pool.Spec{Name: a.Qualified(), Min: 1, Max: 1}
@@ -18,7 +18,7 @@ func (a *Agent) Spec() pool.Spec {
 	return pool.Spec{Name: a.Qualified(), Min: a.Pool.Min, Max: a.Pool.Max}
 }
 
-// sizes checks the bounds of the pools and reports whether the number of members is within the limit.
+// sizes checks the limits of the pools, and reports whether the city's total number of agents is permitted.
 func (d checker) sizes() bool {
 	c, total := d.city, 0
 	defer func() { d.rigChecked = nil }()
@@ -46,8 +46,8 @@ func (d checker) sizes() bool {
 			if at.File == "" {
 				at = a.Origin
 			}
-			d.say(at, "agents", fmt.Sprintf("more than %d agents up to here, including members "+
-				"of pools; that is the limit of a city", keys.MaxAgents))
+			d.say(at, "agents", fmt.Sprintf("more than %d agents up to here, including all "+
+				"members of pools; that is the limit of a city", keys.MaxAgents))
 			return false
 		}
 	}

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// guarded reports whether it is suspicious that two files set the same key of a table. In other tables the last
-// file's value takes effect silently.
+// guarded reports whether a warning is needed if two files set the same key of a table. In other tables the last
+// file's value takes effect without a warning.
 func (d decoder) guarded(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
-// collides reports that another file has set the same key. With strict this is an error.
+// collides adds a warning that another file has already set the same key. With strict it is an error.
 func (d decoder) collides(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.guarded(key) {
 		return
 	}
-	msg := fmt.Sprintf("is set already, at %s; ", was)
+	msg := fmt.Sprintf("is already set at %s; ", was)
 	if d.strict {
-		d.say(is, key, msg+"with --strict only one file may set it, so remove one")
+		d.say(is, key, msg+"remove one of the two, because --strict allows a key in only one file")
 		return
 	}
 	d.city.Warnings = append(d.city.Warnings,
@@ -30,7 +30,7 @@ func (d decoder) collides(was, is Origin, key string) {
 			Message: visible(msg + "this value takes effect")})
 }
 
-// joined returns a table of strings joined with the entries of earlier files.
+// joined returns a table of strings together with the entries of earlier files.
 func (d decoder) joined(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {
@@ -41,7 +41,7 @@ func (d decoder) joined(field any, by map[string]string) map[string]string {
 	return out
 }
 
-// unspent omits keys that have their effect in other values.
+// unspent omits the keys that show their effect in other values.
 func unspent(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]

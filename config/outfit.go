@@ -19,21 +19,21 @@ import (
 	"gcity/prompt"
 )
 
-// maxFragments is the greatest number of fragments in one folder.
+// maxFragments is the maximum number of fragments in one folder.
 const maxFragments = 200
 
-// outfits caches prompts and overlays, so each file and folder is read once.
+// outfits caches prompts and overlays, so that each file and folder is read only once.
 type outfits struct {
 	files    map[string]prompt.File   // by path
-	failed   map[string]error         // of files
+	failed   map[string]error         // errors of files, by path
 	shared   map[string][]prompt.File // fragments by folder
 	parsed   map[string]*prompt.Template
 	faults   map[string]string // why prompts could not be parsed
-	leaning  map[string]bool   // of parsed prompts, see City.leans
+	leaning  map[string]bool   // results of leans for parsed prompts; see City.leans
 	overlays map[string]overlay.Tree
-	broken   map[string]error  // of overlays
+	broken   map[string]error  // errors of overlays
 	folders  map[string]string // hashes of folders for the revision, by path
-	mute     map[string]bool   // folders that were checked, and whether they hang
+	mute     map[string]bool   // results of checking whether folders hang
 }
 
 func newOutfits() outfits {
@@ -47,7 +47,8 @@ func newOutfits() outfits {
 // outfitter reads the prompts and overlays of agents.
 type outfitter struct{ *loading }
 
-// answers checks once whether a folder answers, before it is read: a read of a hung file system may never return.
+// answers returns an error if a folder does not respond. It checks each folder only once, before it is read,
+// because a read from a hung file system may never return.
 func (d outfitter) answers(folder string) error {
 	mute, known := d.outfits.mute[folder]
 	if !known {
@@ -56,13 +57,13 @@ func (d outfitter) answers(folder string) error {
 		d.outfits.mute[folder] = mute
 	}
 	if mute {
-		return fmt.Errorf("%s does not answer; check what is mounted there, or write another path",
+		return fmt.Errorf("%s does not respond; check what is mounted there, or write another path",
 			folder)
 	}
 	return nil
 }
 
-// outfit resolves the prompt and the files that an agent gets at its start.
+// outfit resolves the prompt and the files that an agent gets when it starts.
 func (d outfitter) outfit(a *Agent) {
 	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
 		d.pathOf(a, "overlay_dir", a.OverlayDir)
@@ -79,7 +80,7 @@ func (d outfitter) outfit(a *Agent) {
 	}
 }
 
-// idleFragments warns of fragments for every prompt if no agent has a prompt.
+// idleFragments adds a warning if there are fragments for every prompt but no agent has a prompt.
 func (d outfitter) idleFragments() {
 	c := d.city
 	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 ||
@@ -106,7 +107,8 @@ func (d outfitter) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt parses an agent's prompt. If several agents have the same prompt, it is parsed and reported once.
+// prompt parses an agent's prompt. If several agents have the same prompt, it is parsed once and its errors are
+// reported once.
 func (d outfitter) prompt(a *Agent) {
 	behind := d.city.behind(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
@@ -124,7 +126,8 @@ func (d outfitter) prompt(a *Agent) {
 		d.outfits.leaning[name] = t != nil && len(folders) > len(own) &&
 			d.leans(a, t, folders[0], own, behind)
 	}
-	if a.Prompt = t; t == nil && a.Fault == "" { // reported for another agent with the same prompt
+	// the error was reported for another agent with the same prompt
+	if a.Prompt = t; t == nil && a.Fault == "" {
 		a.Fault = d.outfits.faults[name]
 	}
 	if d.outfits.leaning[name] {
@@ -135,8 +138,8 @@ func (d outfitter) prompt(a *Agent) {
 	}
 }
 
-// leans reports whether a prompt would change or vanish without the fragments of a topology. All files have been
-// read already.
+// leans reports whether a prompt would change or be missing without the fragments of a topology. All files have
+// been read already.
 func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
 	if len(d.outfits.shared[shared]) == 0 || slices.Contains(own, shared) {
 		return false
@@ -173,7 +176,7 @@ func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Templ
 	return lenientPrompt(d.loading, a, main, fragments, behind)
 }
 
-// unset warns of values in a prompt that are not set. They are empty.
+// unset adds a warning about each value in a prompt that is not set. Such a value is empty.
 func (d outfitter) unset(a *Agent, t *prompt.Template) {
 	names := append(prompt.Names(), slices.Sorted(maps.Keys(a.Env))...)
 	for _, f := range t.Fields() {
@@ -265,7 +268,7 @@ func (d outfitter) overlay(a *Agent) {
 	if !known {
 		var err error
 		if t, err = scanOverlay(d.loading, a.OverlayDir); err != nil {
-			d.outfits.folders[a.OverlayDir] = "" // until it exists
+			d.outfits.folders[a.OverlayDir] = "" // the folder does not exist yet
 			d.outfits.broken[a.OverlayDir] = err
 		}
 		d.outfits.overlays[a.OverlayDir] = t
@@ -285,8 +288,8 @@ func (d outfitter) overlay(a *Agent) {
 	}
 }
 
-// fault records a problem of one agent. It is a warning, and the agent cannot be started. The rest of the city is
-// not affected.
+// fault records a problem of one agent. It is a warning: that agent cannot be started, but the rest of the city
+// can.
 func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
@@ -296,7 +299,7 @@ func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	caution(d, p)
 }
 
-// cannotUse records a problem of files that one agent needs. A file that another user can change is an error.
+// cannotUse records a problem with a file that one agent needs. It is an error if another user can change the file.
 func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.Foreign](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
@@ -307,8 +310,8 @@ func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	fault(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// misuse records a problem of paths and templates. In a fetched topology it is an error, because a path may lead
-// out of the topology's copy.
+// misuse records a problem with a path or a template. In a fetched topology it is an error, because the path may
+// lead out of the topology's copy.
 func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.say(at, key, msg)
@@ -323,7 +326,7 @@ func caution(d *loading, p Problem) {
 	}
 }
 
-// lenientPrompt parses a prompt and warns of each part that cannot be used.
+// lenientPrompt parses a prompt, and adds a warning for each part that cannot be used.
 func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	behind []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
@@ -349,10 +352,10 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	return t
 }
 
-// errNoOverlay is the error if the folder of an overlay does not exist.
+// errNoOverlay is the error for an overlay folder that does not exist.
 var errNoOverlay = errors.New("does not exist")
 
-// scanOverlay reads an overlay. It checks first that the folder answers.
+// scanOverlay reads an overlay. It first checks that the folder responds.
 func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
 	if err := (outfitter{d}).answers(folder); err != nil {
 		return overlay.Tree{}, err
@@ -367,7 +370,7 @@ func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
 	return t, nil
 }
 
-// isTemplate reports whether a file's name is that of a fragment.
+// isTemplate reports whether a file name is valid for a fragment.
 func isTemplate(name string) bool {
 	return strings.HasSuffix(name, ".md.tmpl") || strings.HasSuffix(name, ".template.md")
 }

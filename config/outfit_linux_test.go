@@ -26,9 +26,9 @@ func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
 	for _, w := range c.Warnings {
 		said = append(said, strings.TrimSuffix(w.String(), "; the agent cannot be started"))
 	}
-	want := "city.toml:3:19: agents.prompt_template: cannot be read: HUNG/p does not answer; " +
+	want := "city.toml:3:19: agents.prompt_template: cannot be read: HUNG/p does not respond; " +
 		"check what is mounted there, or write another path\n" +
-		"city.toml:4:15: agents.overlay_dir: cannot be used: HUNG/o does not answer; check what " +
+		"city.toml:4:15: agents.overlay_dir: cannot be used: HUNG/o does not respond; check what " +
 		"is mounted there, or write another path"
 	if want = strings.ReplaceAll(want, "HUNG", hung); strings.Join(said, "\n") != want ||
 		c.Agents[0].Fault != strings.SplitN(want, "\n", 2)[0] {
@@ -37,6 +37,6 @@ func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
 	free()
 	eventually.True(t, "what answers now is taken for one that does", func() bool {
 		c, err := Load(dir)
-		return err == nil && !strings.Contains(fmt.Sprint(c.Warnings), "does not answer")
+		return err == nil && !strings.Contains(fmt.Sprint(c.Warnings), "does not respond")
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"gcity/topology"
 )
 
-// Names of the file of a topology, one of which is required.
+// Names of the file of a topology. One of them is required.
 const (
 	TopologyFile = topology.File
 	PackFile     = topology.PackFile
@@ -25,17 +25,17 @@ const packNeeds = "a topology needs [topology] with name and schema"
 // pack is the content of one topology file.
 type pack struct {
 	dir  string // absolute
-	file string // as origins name it
+	file string // path of the file as used in origins
 
 	Topology packTable
-	Formulas Formulas // Dir as written, later absolute; "" = none
+	Formulas Formulas // Dir is as written at first, and absolute later; "" = none
 
 	agents    []Agent
 	providers []Provider
 	watchdogs []Watchdog
 	origins   map[string]Origin
 	below     []*pack // topologies that it includes, in order
-	partial   bool    // an included topology, direct or indirect, could not be read
+	partial   bool    // a topology that it includes directly or indirectly could not be read
 }
 
 // packTable is the [topology] table.
@@ -62,14 +62,14 @@ func (p *pack) tree() []*pack {
 	return out
 }
 
-// reading is a topology that is being read. The list of them detects cycles.
+// reading is a topology that is currently being read. A list of them detects cycles.
 type reading struct {
 	dir, name string
-	at        Origin // of the reference that leads to it
+	at        Origin // position of the reference that leads to it
 }
 
-// topology reads the topology in a folder once. It returns nil if the topology is invalid, after reporting that.
-// way is the chain of references that lead to it, this one last.
+// topology reads the topology in a folder, once. If the topology is invalid, it reports that and returns nil. way
+// is the chain of references to the topology, ending with the current one.
 func (d composer) topology(dir, key string, way []reading) *pack {
 	word := way[len(way)-1]
 	if i := slices.IndexFunc(way[:len(way)-1], func(r reading) bool {
@@ -115,7 +115,7 @@ func (d composer) topology(dir, key string, way []reading) *pack {
 	return p
 }
 
-// openPack reads the file of a topology, without the included topologies.
+// openPack reads the file of a topology. It does not read the topologies that it includes.
 func (d composer) openPack(dir, key string, word reading) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
@@ -145,7 +145,7 @@ func (d composer) openPack(dir, key string, word reading) *pack {
 	d.required(root, p)
 	if len(d.problems) > before {
 		d.causes(before)
-		return nil // enough errors to fix first
+		return nil // these errors must be fixed first
 	}
 	d.packFormulas(p)
 	return p
@@ -166,7 +166,7 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	d.city.Sources = append(d.city.Sources, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.city.Sources = append(d.city.Sources, other) // either may be created later
+		d.city.Sources = append(d.city.Sources, other) // the other file may be created later
 		err = fmt.Errorf("there is no %s (or %s) in %s", TopologyFile, PackFile, dir)
 		if copied, ok := strings.CutPrefix(dir, filepath.Join(d.city.Path, ".gc", "topologies")+
 			string(filepath.Separator)); ok {

@@ -9,7 +9,7 @@ import (
 )
 
 // Legible returns the readable part of an invalid configuration, for callers that only need the store and the names
-// of agents. It returns nil if an error may concern one of these. The result must not be run.
+// of agents. It returns nil if an error may affect those. The result must not be used to run the city.
 func (s Source) Legible() *City {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
@@ -28,7 +28,8 @@ func (s Source) Legible() *City {
 	return d.city
 }
 
-// concernsNames reports whether an error may concern the store or the names of agents. An unknown key may.
+// concernsNames reports whether an error may affect the store or the names of agents. An error about an unknown key
+// may.
 func (d *loading) concernsNames(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
 		"providers", "session", "watchdogs"}

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// patch is one table that changes an agent that is declared elsewhere, such as [[patches.agents]] of city.toml.
+// patch is one table that changes an agent declared elsewhere, such as [[patches.agents]] of city.toml.
 type patch struct {
-	table string // the table that it is in: "patches.agents"
-	// of the agent as declared; dir may be omitted unless it is a rig
+	table string // the table with the patch, for example "patches.agents"
+	// dir and name of the agent as declared; dir may be omitted unless it is a rig
 	dir, name string
-	says      Agent // the new values of the agent; env has the variables to add
+	says      Agent // the new values of the agent; its env has the variables to add
 	remove    []string
 	origin    Origin
-	origins   map[string]Origin // of each key that is set, by its name in an agent's table
+	origins   map[string]Origin // position of each key that is set, by its name in an agent's table
 }
 
 func (p *patch) of(a *Agent) bool {
@@ -26,7 +26,7 @@ func (p *patch) of(a *Agent) bool {
 	return p.name == a.Name && p.dir == a.Dir
 }
 
-// patcher changes agents, rigs, providers and watchdogs as [[patches]] and [[rigs.overrides]] require.
+// patcher applies [[patches]] and [[rigs.overrides]] to agents, rigs, providers and watchdogs.
 type patcher struct{ *loading }
 
 func (d patcher) patches() {
@@ -38,11 +38,11 @@ func (d patcher) patches() {
 	for i := range c.patches.agents {
 		p := &c.patches.agents[i]
 		if p.name == "" || d.full() {
-			continue // already reported, or enough is
+			continue // already reported, or the limit of problems is reached
 		}
 		at := slices.IndexFunc(called[p.name], p.of)
 		if at < 0 && d.unread.misses("", nameOf(c.Rig(p.dir))) {
-			continue // an unreadable file may declare it
+			continue // a file that could not be read may declare it
 		}
 		if at < 0 {
 			d.say(p.origins["name"], p.table+".name",
@@ -51,7 +51,7 @@ func (d patcher) patches() {
 		}
 		a := called[p.name][at]
 		if first := done[a]; first.File == p.origin.File && first.File != "" {
-			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is patched already, at %s; "+
+			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; "+
 				"merge the two", a.Qualified(), first))
 			continue
 		}
@@ -122,7 +122,7 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	return d.takeOver(p, a, "agents.pool") || fresh
 }
 
-// where returns the folder in which a patch looks for its agent, for messages.
+// where returns the folder that a patch gives for its agent, for messages.
 func (p *patch) where() string {
 	if p.dir == "" {
 		return ""
@@ -130,7 +130,7 @@ func (p *patch) where() string {
 	return fmt.Sprintf(" with dir = %q", p.dir)
 }
 
-// unpatched suggests a correction for a patch without an agent.
+// unpatched returns advice about a patch for an agent that does not exist.
 func (d patcher) unpatched(p *patch) string {
 	c := d.city
 	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents,
@@ -167,8 +167,8 @@ func (d patcher) unpatched(p *patch) string {
 	return "; remove this patch, or declare the agent"
 }
 
-// unplacedPatch suggests a correction for a patch with a dir that is neither a rig nor any agent's folder. Perhaps
-// the rig was removed.
+// unplacedPatch returns advice about a patch with a dir that is neither a rig nor any agent's folder. A reason may
+// be that the rig was removed.
 func (d patcher) unplacedPatch(p *patch) string {
 	c := d.city
 	var rigs []string
@@ -193,18 +193,18 @@ func (d patcher) amend() {
 	for i := range c.patches.providers {
 		p := &c.patches.providers[i]
 		if p.Name == "" || d.full() {
-			continue // already reported, or enough is
+			continue // already reported, or the limit of problems is reached
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the provider %q is patched already, at %s; "+
+			d.say(p.Origin, key, fmt.Sprintf("the provider %q is already patched at %s; "+
 				"merge the two", p.Name, first))
 			continue
 		}
 		done[p.Name] = p.Origin
 		if msg := c.stranger(p.Name); msg != "" {
 			if d.unread.any() {
-				continue // an unreadable file may declare it
+				continue // a file that could not be read may declare it
 			}
 			d.say(p.Origins["name"], key+".name", msg)
 			continue
@@ -219,7 +219,7 @@ func (d patcher) amend() {
 			c.Providers[at].over(p, func(string) bool { return true })
 		}
 		if at >= 0 && presetNamed(presets(), p.Name) == nil {
-			c.Providers[at].Whole = false // no preset exists that it could replace
+			c.Providers[at].Whole = false // no preset exists that could be replaced
 		}
 	}
 }

@@ -20,13 +20,13 @@ func (d patcher) patchRigs() {
 		case p.Name == "": // already reported
 			continue
 		case r == nil && d.unread.files:
-			continue // an unreadable file may declare it
+			continue // a file that could not be read may declare it
 		case r == nil:
 			d.say(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
 			continue
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is patched already, at %s; "+
+			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is already patched at %s; "+
 				"merge the two", r.Name, first))
 			continue
 		}
@@ -73,7 +73,7 @@ func (d patcher) rigOverrides() {
 			}
 			a := theirs[c.Rigs[i].Name][o.name]
 			if a == nil && d.unread.misses(c.Rigs[i].Name) {
-				continue // an unreadable file may declare it
+				continue // a file that could not be read may declare it
 			}
 			if a == nil {
 				d.say(o.origins["name"], "rigs.overrides.name",
@@ -82,7 +82,7 @@ func (d patcher) rigOverrides() {
 			}
 			if first, twice := done[a]; twice {
 				d.say(o.origin, "rigs.overrides",
-					fmt.Sprintf("the agent %q is overridden already, at %s; merge the two",
+					fmt.Sprintf("the agent %q is already overridden at %s; merge the two",
 						a.Qualified(), first))
 				continue
 			}
@@ -92,7 +92,7 @@ func (d patcher) rigOverrides() {
 	}
 }
 
-// unoverridden suggests a correction for an override without an agent.
+// unoverridden returns advice about an override for an agent that does not exist.
 func (d patcher) unoverridden(r *Rig, name string, theirs map[string]*Agent) string {
 	msg := fmt.Sprintf("no topology of the rig %q has an agent %q", r.Name, name)
 	var names []string

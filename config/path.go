@@ -14,8 +14,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf returns the absolute path for a path in a key of an agent. It is relative to the file that contains the
-// key: the one that declares the agent, a topology's, or one with a patch.
+// PathOf returns the absolute path for a path in a key of an agent. A relative path starts at the folder of the
+// file that contains the key. That file may declare the agent, may belong to a topology, or may have a patch.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {
@@ -28,8 +28,8 @@ func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	return out, err
 }
 
-// enclosed returns an error for a path in a file of a fetched topology that leads out of the topology's copy.
-// Symbolic links that lead out are refused at the fetch.
+// enclosed returns an error if a path in a file of a fetched topology leads out of the topology's copy. Symbolic
+// links that lead out are refused when the topology is fetched.
 func (c *City) enclosed(folder, written, path string) error {
 	copies := filepath.Join(c.Path, ".gc", "topologies")
 	rel, err := filepath.Rel(copies, folder)
@@ -44,8 +44,8 @@ func (c *City) enclosed(folder, written, path string) error {
 		"use only its own files; set the key in [[patches.agents]] of %s", written, name, FileName)
 }
 
-// resolve returns the absolute path for a path of the configuration: relative to base, or with "//" in front
-// relative to the city. A relative path that leaves the city with ".." is an error unless it stays in base.
+// resolve returns the absolute path for a path of the configuration. It is relative to base, or with "//" in front
+// relative to the city. A relative path that leaves the city with ".." is an error, unless it stays in base.
 // Symbolic links are not checked.
 func resolve(city, base, path string) (string, error) {
 	inner, ok := strings.CutPrefix(path, "//")

@@ -18,17 +18,17 @@ var presetsText string
 type Preset struct {
 	Provider
 	Dialogs []Dialog
-	// arguments to start a conversation with the ID {id}, and to continue it
+	// arguments that start a conversation with the ID {id}, and arguments that continue it
 	Fresh, Resume []string
-	Hooks         string // the kind of its hook files, "" = none
+	Hooks         string // kind of its hook files; "" = none
 }
 
-// Dialog is a question that a program may ask at its start.
+// Dialog is a question that a program may ask when it starts.
 type Dialog struct {
 	Name string `toml:"name"`
-	// the question is on the screen if all of these texts are; each run of blanks and line ends counts as one blank
+	// the question is on the screen if all of these texts are; white space in them matches any white space
 	Says []string `toml:"says"`
-	Keys []string `toml:"keys"` // the keys that answer it, as in session.Keyer
+	Keys []string `toml:"keys"` // the keys that answer it, in the form of session.Keyer
 }
 
 // presetTable is a preset in presets.toml.

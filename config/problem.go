@@ -10,7 +10,7 @@ import (
 // Problem is one error or warning of a configuration.
 type Problem struct {
 	Origin
-	Key     string // dotted path, "agents.idle_timout"; "" = the file as a whole
+	Key     string // dotted path such as "agents.idle_timeout"; "" = the file as a whole
 	Message string // what is wrong, and what to write instead
 }
 
@@ -25,11 +25,12 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error holds all errors of a configuration: unreadable files first, then the rest in the order of the files.
+// Error has all errors of a configuration: first the files that could not be read, then the rest in the order of
+// the files.
 type Error struct {
-	Path     string // of the city's folder
+	Path     string // the city's folder
 	Problems []Problem
-	Warnings []Problem // warnings besides the errors
+	Warnings []Problem // warnings in addition to the errors
 }
 
 func (e *Error) Error() string {

@@ -14,14 +14,15 @@ import (
 
 // Program is an agent's program with its arguments and settings.
 type Program struct {
-	// the key that selects it: "agents.start_command", "agents.provider", …; "" = none, so the first preset that is
-	// found
-	By   string
-	Line string // start_command, a shell line that is run unchanged; "" = Command and Args
-	// Provider has the effective values; the agent's own override the provider's. Name is "" if a start_command
-	// selects the program, or if no program is found. Origins has the position of each value.
+	// the key that selects the program: "agents.start_command", "agents.provider", …; "" = none, so it is the first
+	// preset that is found
+	By string
+	// the start_command, a shell line that is run unchanged; "" = Command and Args are used
+	Line string
+	// the effective values; the agent's own override the provider's. Name is "" if a start_command selects the
+	// program, or if no program is found. Origins has the position of each value
 	Provider
-	Dialogs []Dialog // questions that it may ask at its start
+	Dialogs []Dialog // questions that it may ask when it starts
 }
 
 // Names of the keys that select an agent's program, highest precedence first.
@@ -69,7 +70,7 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	case !p.EmitsPermissionWarning:
 		p.Dialogs = unanswered(p.Dialogs)
 	case len(p.Dialogs) == 0:
-		// the program has the dialogs of its preset, no matter which command starts it
+		// a program has the dialogs of its preset, even if another key sets the command
 		for _, known := range presets() {
 			p.Dialogs = append(p.Dialogs, known.Dialogs...)
 		}
@@ -77,8 +78,8 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	return p
 }
 
-// CommandLine returns what a shell runs: the start_command unchanged, or the command with each argument quoted as
-// one word.
+// CommandLine returns the line that a shell runs: the start_command unchanged, or the command followed by each
+// argument, quoted.
 func (p *Program) CommandLine() string {
 	if p.Line != "" {
 		return p.Line
@@ -95,15 +96,15 @@ func (p *Program) CommandLine() string {
 func (p *Program) own(a *Agent) {
 	p.over(&Provider{Startup: a.Startup, Origins: a.Origins}, agentShares)
 	if p.Line != "" {
-		p.Args = nil // the line is run unchanged
+		p.Args = nil // the start_command is run unchanged
 	}
 	if p.PromptMode == "" {
 		p.PromptMode = defaultPrompt(p, a)
 	}
 }
 
-// defaultPrompt returns the default of prompt_mode: with a start_command "none", unless the agent itself has a
-// prompt.
+// defaultPrompt returns the default of prompt_mode. With a start_command it is "none", unless the agent itself has
+// a prompt.
 func defaultPrompt(p *Program, a *Agent) string {
 	switch {
 	case p.PromptFlag != "":
@@ -114,7 +115,7 @@ func defaultPrompt(p *Program, a *Agent) string {
 	return "arg"
 }
 
-// agentShares reports whether agents and providers both have a key, except env.
+// agentShares reports whether both agents and providers have a key. It reports false for env.
 func agentShares(key string) bool {
 	switch key {
 	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
@@ -124,7 +125,8 @@ func agentShares(key string) bool {
 	return false
 }
 
-// over copies the keys of another provider that are set and for which counts returns true. Variables are added.
+// over copies the keys that are set in another provider if counts returns true for them. Variables are added to the
+// existing ones.
 func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !counts(key) {
@@ -142,7 +144,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 			p.PromptMode = other.PromptMode
 			if _, written := other.Origins["prompt_flag"]; !written && other.PromptMode != "flag" {
 				p.PromptFlag = ""
-				delete(p.Origins, "prompt_flag") // without a value to show
+				delete(p.Origins, "prompt_flag") // the key has no value to show
 			}
 		case "prompt_flag":
 			p.PromptFlag = other.PromptFlag
@@ -170,7 +172,8 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	}
 }
 
-// unanswered returns the dialogs without answers: they are recognised and left to a user at the terminal.
+// unanswered returns the dialogs without their answers, so that they are recognised but left to a user at the
+// terminal.
 func unanswered(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -214,7 +217,8 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider returns the provider with this name and adds it if necessary. Several files may declare parts of one.
+// provider returns the provider with this name, and adds it if it is missing. Several files may declare parts of
+// one provider.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {
@@ -225,7 +229,7 @@ func (c *City) provider(name string, at Origin) *Provider {
 	return &c.Providers[i]
 }
 
-// stranger returns an error text if no provider has this name, else "".
+// stranger returns an error text if no provider has this name, otherwise "".
 func (c *City) stranger(name string) string {
 	if name == "" {
 		return ""

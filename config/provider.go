@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// providerChecker checks the providers and the keys that agents take from them.
+// providerChecker checks the providers and the keys that agents get from them.
 type providerChecker struct{ *loading }
 
-// providers checks the providers, and that all names refer to one.
+// providers checks the providers, and that every name of a provider exists.
 func (d providerChecker) providers() {
 	c := d.city
 	for i := range c.Providers {
@@ -41,7 +41,8 @@ func (d providerChecker) provider(p *Provider) {
 	all, _ := d.city.ProviderNamed(p.Name)
 	table := "providers." + p.Name
 	switch {
-	case all.Command == "" && d.unread.any(): // an unread topology may set it
+	case all.Command == "" && d.unread.any():
+		// a topology that could not be read may set the command
 	case all.Command == "":
 		d.say(p.Origin, table,
 			fmt.Sprintf(`has no command, and no preset has the name %q; write command = "…"%s`,

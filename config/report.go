@@ -11,44 +11,45 @@ import (
 	"strings"
 )
 
-// loading is the state of one reading of a configuration. Each step is a type of its own that embeds it: decoder,
+// loading is the state while a configuration is read. Each step is a separate type that embeds it: decoder,
 // composer, patcher, and the checkers. It is not safe for concurrent use.
 type loading struct {
 	schema  keys.Schema
 	city    *City
 	strict  bool              // two files that set the same key are an error
-	instead map[string][]byte // of Source
+	instead map[string][]byte // the same as Source.Instead
 
-	file   string            // the file that is being decoded, as problems name it
+	file   string            // the file that is being decoded, as named in problems
 	lines  []int             // offset of each line of file
-	files  []string          // all files so far
-	size   int               // of all files so far, in bytes
-	hashes map[string]string // of the readable sources, by path
+	files  []string          // all files that were read so far
+	size   int               // size of all files that were read so far, in bytes
+	hashes map[string]string // hashes of the readable sources, by path
 	unread unread
 
 	packs    map[string]*pack // topologies by folder; nil = invalid, or being read
-	packed   keys.Schema      // of topology.toml
+	packed   keys.Schema      // keys of topology.toml
 	provided map[*pack]bool   // topologies that have already added their providers to the city
-	// watchdogs of topologies that were reported because they watch no agent
+	// watchdogs of topologies that were already reported because they watch no agent
 	unkept map[string]bool
 
-	scripts map[string]script // by path
+	scripts map[string]script // scripts by path
 	outfits outfits
 	named   map[string]*Agent // agents, pools and members of pools, by qualified name
 
 	problems []Problem
-	about    []about // of each problem
-	more     bool    // there are more than maxProblems
-	// the rig of the agent that is being checked, "" = the city; nil = no agent is being checked
+	about    []about // information about each problem
+	more     bool    // more than maxProblems were found
+	// the rig of the agent that is currently checked, "" = the city; nil = no agent is being checked
 	rigChecked *string
-	lost       map[string]int // problems about unreadable topologies, by the topology's identity
+	// problems about topologies that could not be read, by the topology's identity
+	lost map[string]int
 }
 
 // about is internal information about a problem.
 type about struct {
-	cause bool   // it hides other errors and is reported first
+	cause bool   // the problem hides other errors, so it is reported first
 	same  string // the message without the name of the rig
-	// rigs that have the problem, "" = the city; none = the problem is not about an agent
+	// the rigs that have the problem, "" = the city; none = the problem is not about an agent
 	rigs []string
 }
 
@@ -68,7 +69,8 @@ func (d *loading) duplicateOf(p Problem, same string) int {
 	return -1
 }
 
-// sameness returns a message without the name of the current rig, to recognise the same error in another rig.
+// sameness returns a message without the name of the current rig, so that the same error in another rig can be
+// recognised.
 func (d *loading) sameness(msg string) string {
 	if d.rigChecked == nil || *d.rigChecked == "" {
 		return msg
@@ -79,14 +81,14 @@ func (d *loading) sameness(msg string) string {
 		" the city").Replace(msg)
 }
 
-// causes marks the problems from index from on as ones that hide other errors.
+// causes marks the problems from index from on as problems that hide other errors.
 func (d *loading) causes(from int) {
 	for i := from; i < len(d.about); i++ {
 		d.about[i].cause = true
 	}
 }
 
-// affected lists the rigs that have a problem, if there are several.
+// affected returns a text that lists the rigs with a problem, "" if there is only one.
 func (a *about) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
@@ -120,7 +122,7 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 }
 
 // say adds an error. Text from the file is made safe to display, because a key may be any text. An error in a
-// topology that several rigs use is reported once.
+// topology that several rigs use is reported only once.
 func (d *loading) say(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.sameness(p.Message)
@@ -177,7 +179,7 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// failure returns all problems as an error: those that hide others first, the rest in the order of the files.
+// failure returns all problems as one error: first those that hide others, then the rest in the order of the files.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
@@ -208,7 +210,7 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// unplaced reports once why a topology cannot be read. Errors of the lock file are reported for the lock file.
+// unplaced reports, once, why a topology cannot be read. It reports errors of the lock file at the lock file.
 func (d *loading) unplaced(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

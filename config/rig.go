@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// maxRigs limits the number of folders that are checked.
+// maxRigs is the maximum number of rigs, because the folder of each is checked.
 const maxRigs = 1000
 
 // rigChecker checks the rigs and their folders.
@@ -25,9 +25,9 @@ func (d rigChecker) rigs() {
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
-	var looking []*Rig // all folders are checked concurrently, because some may hang
+	var looking []*Rig // the folders are checked at the same time, because some may hang
 	began := time.Now()
-	prefixes := map[string]*Rig{c.Prefix(): nil} // nil is the city
+	prefixes := map[string]*Rig{c.Prefix(): nil} // nil stands for the city
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
 		if r.Name != "" {
@@ -147,7 +147,7 @@ func (d rigChecker) folder(r *Rig) bool {
 	return true
 }
 
-// looked evaluates the check of a rig's folder, and compares the folder with those of other rigs.
+// looked uses the result of checking a rig's folder, and compares the folder with those of other rigs.
 func (d rigChecker) looked(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := files.LookAt(r.Path, since)
 	r.Problem = visible(saw.Problem)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// routes checks that the work of each rig has a recipient.
+// routes checks that the default target of each rig exists.
 func (d checker) routes() {
 	for i := range d.city.Rigs {
 		r := &d.city.Rigs[i]
@@ -22,9 +22,9 @@ func (d checker) routes() {
 	}
 }
 
-// noTarget returns why the work of a rig has no recipient, or "" if it has one or an unreadable file may declare
-// it. A name refers to the rig first, then to the city, then to the only agent with that last part. The prefix
-// "pool:" requires a pool.
+// noTarget returns why the default target of a rig is invalid. It returns "" if the target exists, or if a file
+// that could not be read may declare it. A name refers to the rig first, then to the city, then to the only agent
+// with that last part. With the prefix "pool:" it must be a pool.
 func (d checker) noTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {

@@ -12,8 +12,8 @@ import (
 	"gcity/trust"
 )
 
-// Runs lists all programs of the configuration, in the order of the agents. Automations are separate files and not
-// included.
+// Runs returns all programs of the configuration, in the order of the agents. It omits automations, because they
+// are separate files.
 func (c *City) Runs() []trust.Program {
 	r := runs{city: c}
 	for _, p := range []struct{ what, key, provider string }{
@@ -46,7 +46,7 @@ type runs struct {
 
 func (r *runs) add(what string, at Origin, line string, sums ...string) {
 	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
-		return // the environment belongs to the user
+		return // this environment is the user's own
 	}
 	p := trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)},
 		Sums: sums}
@@ -60,7 +60,7 @@ func (r *runs) file(path string) {
 	}
 }
 
-// from adds the files of some origins to those that declare the newest program.
+// from adds the files of some origins to the files that declare the newest program.
 func (r *runs) from(origins map[string]Origin) {
 	last := &r.all[len(r.all)-1]
 	for _, at := range origins {
@@ -77,13 +77,13 @@ func (r *runs) fileOf(at Origin) string {
 	return filepath.Join(r.city.Path, cmp.Or(at.File, FileName))
 }
 
-// provider adds a provider that is a script or another program in the city's folder.
+// provider adds a provider if it is a script or another program in the city's folder.
 func (r *runs) provider(what string, at Origin, name string) {
 	_, program, external := session.External(name)
 	switch {
 	case external:
 		r.add(what, at, program)
-	case name == "k8s": // a kubeconfig may name programs, and so may a pod file
+	case name == "k8s": // a kubeconfig and a pod file may name programs
 		r.add(what, at, "gcity-session-k8s")
 		for _, path := range []string{r.city.Session.Kubernetes.Kubeconfig,
 			r.city.Session.Kubernetes.Pod} {
@@ -135,8 +135,8 @@ func (r *runs) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf returns an environment as one line, sorted by name. The user has to see variables that decide what runs,
-// such as PATH and LD_PRELOAD.
+// envOf returns an environment as one line, sorted by name. It is shown to the user because variables such as PATH
+// and LD_PRELOAD determine which programs run.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -20,9 +20,9 @@ import (
 )
 
 // TOML returns the effective configuration: every value that is set or has a default, with its origin as a comment.
-// It is one file that can be loaded; included files, topologies and patches are merged into it. Comments mark what
-// is lost: secrets, which are printed as ***, the formulas and automations of topologies, prompts that use
-// fragments of a topology, and {{.ConfigDir}} in files of other folders.
+// The result is one file that can be loaded; included files, topologies and patches are merged into it. Comments
+// mark what it cannot contain: secrets, which are printed as ***, the formulas and automations of topologies,
+// prompts that use fragments of a topology, and {{.ConfigDir}} in files of other folders.
 func (c *City) TOML() string {
 	body := printer{c}.tables()
 	var b strings.Builder
@@ -39,7 +39,7 @@ func (c *City) TOML() string {
 	return b.String()
 }
 
-// Revealed returns a copy that prints secrets in TOML and Explain. Show it only to the city's owner.
+// Revealed returns a copy with secrets in the output of TOML and Explain. Show that only to the owner of the city.
 func (c *City) Revealed() *City {
 	open := *c
 	open.reveal = true
@@ -55,7 +55,7 @@ func (c printer) tables() string {
 	for _, t := range s.Tables[""] {
 		switch {
 		case t.Status != keys.Supported || t.Path == "patches" || t.Spent:
-			// printed where they take effect
+			// they are printed where they take effect
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:
@@ -74,7 +74,7 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the named tables of t. A provider that replaces its preset completely is written as a patch.
+// writeNamed writes the named tables of t. A provider that completely replaces its preset is written as a patch.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
@@ -90,7 +90,7 @@ func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	}
 }
 
-// writeInner writes a table in a table if it has values.
+// writeInner writes a table inside another table if it has values.
 func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	if t.Kind != keys.Table || t.Status != keys.Supported {
 		return
@@ -187,7 +187,7 @@ func rows(s keys.Schema, table string, p place) []row {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
 		}
 		if origin.File == "" && k.Def == "" && k.Path != "workspace.name" {
-			continue // not set
+			continue // the key is not set
 		}
 		out = append(out, row{k.Name(), value, origin.String()})
 	}
@@ -211,7 +211,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown returns a value as TOML without secrets, which command lines may contain.
+// shown returns a value as TOML. Secrets, which command lines may contain, are hidden.
 func (c printer) shown(field any) string {
 	if !c.reveal {
 		field = redacted(field)
@@ -251,7 +251,7 @@ func (c printer) shown(field any) string {
 	return ""
 }
 
-// redacted returns a field without secrets if it is text, else unchanged.
+// redacted returns a text without secrets, and any other field unchanged.
 func redacted(field any) any {
 	switch f := field.(type) {
 	case *string:
@@ -280,7 +280,7 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// writeRows writes "key = value # origin", with aligned comments where the values are short enough.
+// writeRows writes "key = value # origin". The comments are aligned if the values are short enough.
 func writeRows(b *strings.Builder, indent string, rows []row) {
 	const widest = 56
 	width := 0
@@ -307,7 +307,7 @@ func tomlKey(s string) string {
 }
 
 // Explain describes an agent, pool or rig: its own values, those from its rig and the city, and the derived ones.
-// The name of a member selects its pool, with the values derived for that member. The error is ErrNoAgent if no
+// The name of a member selects its pool, with the derived values of that member. The error is ErrNoAgent if no
 // agent has the name, and ErrAmbiguous if several have it.
 func (c *City) Explain(name string) (string, error) {
 	var parts []string

@@ -12,8 +12,8 @@ var mark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
 })
 
-// movedRows returns the rows of an agent with the values that they need in city.toml, and notes about what cannot
-// be expressed there.
+// movedRows returns the rows of an agent with the values that they must have in city.toml, and notes about what
+// cannot be expressed there.
 func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)
@@ -41,7 +41,7 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	return out, notes
 }
 
-// lost lists the parts of a city that its TOML does not contain.
+// lost returns notes about the parts of a city that its TOML does not contain.
 func (c printer) lost(secrets bool) []string {
 	var out []string
 	if secrets {

@@ -18,12 +18,12 @@ import (
 type Source struct {
 	Dir    string   // the city's folder
 	Files  []string // absolute paths of files that are read after the included ones
-	Strict bool     // if two files set the same key, that is an error and not a warning
-	// "K=V", takes precedence over the files: GC_SESSION is the session provider, GC_BEADS the store, GC_EVENTS the
-	// events provider
+	Strict bool     // two files that set the same key are an error, not a warning
+	// entries "K=V" that take precedence over the files: GC_SESSION is the session provider, GC_BEADS the store,
+	// GC_EVENTS the events provider
 	Environ []string
 
-	// Instead replaces the content of included files and of topologies, by absolute path.
+	// replaces the content of included files and topologies, by absolute path
 	Instead map[string][]byte
 }
 
@@ -32,7 +32,8 @@ func Load(dir string, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Load()
 }
 
-// Parse is Load for the given content of city.toml. Other files are read from below dir, which is used unchanged.
+// Parse is Load for the given content of city.toml. Paths of other files are relative to dir, which is used
+// unchanged.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Parse(data)
 }
@@ -60,7 +61,7 @@ func (s Source) Load() (*City, error) {
 	return s.Parse(data)
 }
 
-// Parse is Load for the given content of city.toml. All other files are read from disk. The folder is used
+// Parse is Load for the given content of city.toml. All other files are read from disk. The city's folder is used
 // unchanged.
 func (s Source) Parse(data []byte) (*City, error) {
 	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
@@ -93,7 +94,7 @@ func (s Source) Revision() (string, error) {
 	return s.decode(data).revision(), nil
 }
 
-// alone reports whether a city.toml is certainly the only file of its configuration.
+// alone reports whether data is certainly the only file of its configuration.
 func (s Source) alone(data []byte) bool {
 	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
 		"prompt_template", "overlay_dir"}
@@ -101,7 +102,7 @@ func (s Source) alone(data []byte) bool {
 	return len(s.Files) == 0 && !slices.ContainsFunc(keys, has)
 }
 
-// decode reads a configuration as far as possible.
+// decode reads as much of a configuration as possible.
 func (s Source) decode(data []byte) *loading {
 	d, root := s.begin(data)
 	if root == nil {
@@ -136,15 +137,15 @@ func (d decoder) gather(root *toml.Node, more []string) {
 	d.also(more)
 }
 
-// Inputs lists the files and folders that a configuration is read from.
+// Inputs has the files and folders that a configuration is read from.
 type Inputs struct {
-	Files   []string // city.toml first; they need not be readable
+	Files   []string // city.toml is first; a file may be unreadable
 	Trees   []string // folders of topologies, with all their files
-	Rigs    []string // folders of rigs; only their existence matters
-	Folders []string // folders of fragments and overlays, sorted; they need not exist
+	Rigs    []string // folders of rigs; only whether they exist matters
+	Folders []string // folders of fragments and overlays, sorted; they may be missing
 }
 
-// Inputs returns the files and folders from which the configuration on disk is read, as far as it is readable.
+// Inputs returns the files and folders that the configuration on disk is read from, as far as they are known.
 func (s Source) Inputs() (Inputs, error) {
 	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {
@@ -166,5 +167,5 @@ func (s Source) Inputs() (Inputs, error) {
 // Part is one file or folder of a configuration.
 type Part struct {
 	Kind string `json:"kind"` // "file" or "topology"
-	Path string `json:"path"` // relative to the city, absolute if it is outside
+	Path string `json:"path"` // relative to the city, or absolute if it is outside
 }

@@ -8,10 +8,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// ParseTOML reads a city.toml as TOML.
+// ParseTOML parses the content of a city.toml as TOML.
 func ParseTOML(data []byte) (*toml.Node, []*toml.Fault) { return parseTOML(data, cityNeeds) }
 
-// parseTOML parses a file in three steps: encoding and size, syntax, meaning. needs is the message for an empty
+// parseTOML parses a file in three steps: encoding and size, syntax, structure. needs is the message for an empty
 // file.
 func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 	if len(data) > files.MaxSize {
@@ -38,7 +38,7 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 	return root, nil
 }
 
-// blank describes a file without keys and tables.
+// blank returns the message for a file without keys and tables.
 func blank(data []byte, needs string) string {
 	comments := false
 	for line := range bytes.Lines(data) {

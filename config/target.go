@@ -11,7 +11,7 @@ import (
 	"gcity/pool"
 )
 
-// Reasons why a target has no suspended flag.
+// Reasons why a target cannot be suspended.
 var (
 	ErrNoAgent   = errors.New("no such agent")
 	ErrNoRig     = errors.New("no such rig")
@@ -19,17 +19,17 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is what a suspended flag belongs to: an agent or pool, by its qualified name or by its name if that is
-// unambiguous; a rig; or, if empty, the workspace.
+// Target is what a suspended key applies to: an agent or pool, by its qualified name or by its name if that is
+// unique; a rig; or, if both fields are empty, the whole city.
 type Target struct{ Agent, Rig string }
 
-// Flag is the position of a suspended flag: a table in one file.
+// Flag is the position of a suspended key: a table in one file.
 type Flag struct {
-	File string // as in origins
+	File string // as in Origin
 	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
 	List      string
-	Dir, Name string // identify the table, as written
-	Rig       string // the rig with the overrides that contain the table, "" = none
+	Dir, Name string // the table's own dir and name, as written
+	Rig       string // the rig with the overrides that contain the table; "" = none
 	On        bool   // the effective value
 	NoTable   bool   // the table does not exist yet; only in "patches.agents"
 }
@@ -65,7 +65,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 			}
 		}
 	}
-	var free *patch // a patch that could have the flag and does not
+	var free *patch // a patch of the agent that does not set the key
 	for i := range slices.Backward(c.patches.agents) {
 		p := &c.patches.agents[i]
 		if !p.of(a) {
@@ -121,12 +121,12 @@ func (c *City) notFound(err error, name string, names []string) error {
 	return fmt.Errorf("%w as %q in %s", err, name, where)
 }
 
-// find returns the agent or pool of a name: by its qualified name, or by its name if that is unambiguous. For the
-// name of a member it returns the pool and the member's qualified name.
+// find returns the agent or pool with a name: its qualified name, or its last part if that is unique. For the name
+// of a member it returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent
-		index int // of the member, 0 = the agent itself
+		index int // index of the member, 0 = the agent itself
 	}
 	var exact, bare []match
 	var names []string
@@ -185,7 +185,7 @@ func (c *City) noRig(name, table string) string {
 	return fmt.Sprintf("unknown rig %q; remove this %s, or declare the rig", name, table)
 }
 
-// dogMeant suggests a watchdog for a patch without one.
+// dogMeant returns advice about a patch for a watchdog that does not exist.
 func (c *City) dogMeant(p *Watchdog) string {
 	var names []string
 	for i := range c.Watchdogs {

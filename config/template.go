@@ -15,16 +15,16 @@ func (c *City) vars(a *Agent) placeholder.Values {
 		Agent:     a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 
-// Expanded holds the expanded templates and paths of an agent.
+// Expanded has the expanded templates and paths of an agent.
 type Expanded struct {
 	Dir          string // working folder, absolute
-	MakeDir      bool   // it is created if it is missing
+	MakeDir      bool   // the folder is created if it is missing
 	PreStart     []string
 	SessionSetup []string
 	Script       string // session_setup_script, absolute; "" = none
 }
 
-// Expand expands an agent's templates. It is pure. The problems are the same that Load reports.
+// Expand expands an agent's templates. It is pure. The problems are the same as those that Load reports.
 func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	out, v := Expanded{Dir: c.Path}, c.vars(a)
 	var problems []Problem

@@ -78,7 +78,7 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 	}
 	for i := range c.Agents {
 		if text, err := c.Explain(c.Agents[i].Qualified()); err != nil ||
-			!strings.Contains(text, "what follows") {
+			!strings.Contains(text, "derived values") {
 			t.Errorf("%s is not explained: %v\n%s", c.Agents[i].Qualified(), err, text)
 		}
 	}

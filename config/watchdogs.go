@@ -10,13 +10,13 @@ import (
 	"gcity/session"
 )
 
-// HeartbeatFile returns the path, relative to the city, of the file in which `gc heartbeat` writes an agent's
+// HeartbeatFile returns the path of the file, relative to the city, to which `gc heartbeat` writes an agent's
 // heartbeat.
 func HeartbeatFile(agent string) string {
 	return filepath.Join(".gc", "heartbeats", session.Encode(agent)+".json")
 }
 
-// watchdogChecker resolves and checks the watchdogs.
+// watchdogChecker resolves the names in watchdogs and checks the watchdogs.
 type watchdogChecker struct{ *loading }
 
 // watchdogs checks the watchdogs against the agents and against each other.
@@ -55,8 +55,8 @@ func (d watchdogChecker) watchdogs() {
 		}
 		if first := judges[w.Triage]; first != nil {
 			d.say(w.Origins["triage"], "watchdogs.triage",
-				fmt.Sprintf("%q is the triage of the watchdog at %s already; use one triage "+
-					"agent for each watchdog", w.Triage, first.Origin))
+				fmt.Sprintf("%q is already the triage of the watchdog at %s; use a separate "+
+					"triage agent for each watchdog", w.Triage, first.Origin))
 		} else {
 			judges[w.Triage] = w
 		}
@@ -96,8 +96,8 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 	}
 }
 
-// notOne returns why a name is not that of a single agent that always runs. It returns "" if it is, or if an
-// unreadable file may declare it.
+// notOne returns why a name does not refer to a single agent that always runs. It returns "" if it does, or if a
+// file that could not be read may declare it.
 func (d watchdogChecker) notOne(w *Watchdog, name string) string {
 	a := d.named[name]
 	rig, _ := cutRig(name)
@@ -132,7 +132,7 @@ func (d watchdogChecker) heartbeat(w *Watchdog) {
 	w.Heartbeat = path
 }
 
-// awaited refuses dependencies on a triage agent, because it runs only now and then.
+// awaited refuses dependencies on a triage agent, because it runs only at times.
 func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 	for i := range d.city.Agents {
 		a := &d.city.Agents[i]
@@ -147,9 +147,10 @@ func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 	}
 }
 
-// tiers refuses cycles of triage agents that watch each other, because no agent outside would watch them.
+// tiers refuses triage agents that watch each other in a cycle, because then no agent outside of the cycle watches
+// them.
 func (d watchdogChecker) tiers(judges map[string]*Watchdog) {
-	// the triage that the watchdog of a triage watches
+	// returns the triage agent that the watchdog of a triage agent watches
 	watches := func(triage string) *Watchdog {
 		if w := judges[triage]; w != nil && judges[w.Watches] != nil {
 			return judges[w.Watches]
@@ -181,12 +182,12 @@ func (d watchdogChecker) ring(path []*Watchdog, told map[*Watchdog]bool) {
 		told[w] = true
 		steps = append(steps, fmt.Sprintf("%s (%s)", w.Qualified(), w.Origins["watches"]))
 	}
-	if len(path) < 2 { // it watches its own triage, which is already reported
+	if len(path) < 2 { // it watches its own triage agent, which is already reported
 		return
 	}
 	steps = append(steps, path[0].Qualified())
-	d.say(path[0].Origins["watches"], "watchdogs.watches", "is a cycle, so a triage would "+
-		"judge itself: "+strings.Join(steps, " → ")+"; remove one of these")
+	d.say(path[0].Origins["watches"], "watchdogs.watches", "is a cycle, so a triage agent would "+
+		"check itself: "+strings.Join(steps, " → ")+"; remove one of these")
 }
 
 // Watchdog is one [[watchdogs]] table. It monitors one agent.
@@ -210,5 +211,5 @@ type Watchdog struct {
 	Origins map[string]Origin
 }
 
-// watchPatch is one [[patches.watchdogs]] table: new values for the watchdog with its rig and name.
+// watchPatch is one [[patches.watchdogs]] table: new values for the watchdog with this rig and name.
 type watchPatch struct{ says Watchdog }

@@ -18,7 +18,7 @@ func (w *Watchdog) Qualified() string {
 	return w.Rig + "/" + w.Name
 }
 
-// kept refuses watchdogs of a topology that watch an agent outside the topology.
+// kept refuses watchdogs of a topology that watch an agent outside of the topology.
 func (d composer) kept(p *pack, names []string) {
 	for i := range p.watchdogs {
 		w := &p.watchdogs[i]
@@ -37,7 +37,7 @@ func (d composer) kept(p *pack, names []string) {
 	}
 }
 
-// takeWatchdogs copies the watchdogs of one topology that watch agents of the city or a rig.
+// takeWatchdogs copies the watchdogs of one topology for agents that belong to the city or to a rig.
 func (d composer) takeWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
@@ -63,13 +63,14 @@ func (d patcher) patchWatchdogs() {
 	for i := range c.patches.watchdogs {
 		p := &c.patches.watchdogs[i].says
 		if p.Name == "" || d.full() {
-			continue // already reported, or enough is
+			continue // already reported, or the limit of problems is reached
 		}
 		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
 		if at < 0 && (d.unread.misses("", p.Rig) || d.unkept[p.Name]) {
-			continue // an unreadable file may declare it, or its error is reported already
+			// a file that could not be read may declare it, or its error is already reported
+			continue
 		}
 		if at < 0 {
 			d.say(p.Origins["name"], key+".name",
@@ -78,7 +79,7 @@ func (d patcher) patchWatchdogs() {
 		}
 		w := &c.Watchdogs[at]
 		if first := done[w]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is patched already, at %s; "+
+			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is already patched at %s; "+
 				"merge the two", w.Qualified(), first))
 			continue
 		}
@@ -106,7 +107,8 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// near returns the name of the watchdog's rig's agent of that name, if there is one, else the name unchanged.
+// near returns the qualified name of an agent of the watchdog's own rig if the rig has an agent of that name.
+// Otherwise it returns name unchanged.
 func (d watchdogChecker) near(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.named[q] != nil {
 		return q
@@ -114,7 +116,7 @@ func (d watchdogChecker) near(w *Watchdog, name string) string {
 	return name
 }
 
-// addressed is near for an address of mail.
+// addressed is near for the address of a mail.
 func (d watchdogChecker) addressed(w *Watchdog, to string) string {
 	if name, pool := strings.CutPrefix(to, "pool:"); pool {
 		return "pool:" + d.near(w, name)

@@ -131,7 +131,7 @@ func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 			`city.toml:17:8: patches.watchdogs.name: unknown watchdog "west/care"`},
 		"twice": {"city.toml", "[[watchdogs]]", "[[patches.watchdogs]]\nrig = \"south\"\nname = " +
 			"\"care\"\nevery = \"1m\"\n[[watchdogs]]",
-			`city.toml:21:1: patches.watchdogs: the watchdog "south/care" is patched already, ` +
+			`city.toml:21:1: patches.watchdogs: the watchdog "south/care" is already patched ` +
 				`at city.toml:15:1`},
 		"own": {"city.toml", "name = \"top\"", "name = \"top\"\nrig = \"west\"",
 			`city.toml:23:7: watchdogs.rig: unknown rig "west"`},

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// script is a session_setup_script that was read.
+// script has the result of reading a session_setup_script.
 type script struct{ hash, problem string }
 
 // checker checks the composed city: names, templates, scripts, routes and the tables of the city itself.
 type checker struct{ *loading }
 
-// whole checks what requires all files: names against each other, templates, paths, scripts.
+// whole runs the checks that need all files: names against each other, templates, paths, scripts.
 func (d checker) whole() {
 	d.cityName()
 	rigChecker(d).rigs()
@@ -39,7 +39,8 @@ func (d checker) whole() {
 	c.leans = map[string]bool{}
 	d.outfits = newOutfits()
 	if len(c.Agents) == 0 {
-		d.sessionOf(&Agent{Name: "agent"}, sessions) // checks the template even without agents
+		// this checks the template even if there are no agents
+		d.sessionOf(&Agent{Name: "agent"}, sessions)
 	}
 	outfitter(d).idleFragments()
 	defer func() { d.rigChecked = nil }()
@@ -65,7 +66,7 @@ func (d checker) whole() {
 	}
 }
 
-// agent computes the values that follow from one agent's values.
+// agent derives the values that depend on one agent's values.
 func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
@@ -75,7 +76,7 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.script(a, e.Script)
 }
 
-// cityName uses the folder's name if the file has no name.
+// cityName sets the city's name to the name of its folder if the file does not set it.
 func (d checker) cityName() {
 	c := d.city
 	if c.Workspace.Name != "" {
@@ -89,11 +90,11 @@ func (d checker) cityName() {
 	}
 }
 
-// sessionOf computes the name of an agent's sessions. Errors of the template are reported once.
+// sessionOf derives the name of an agent's sessions. Errors of the template are reported only once.
 func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {
-		return // nothing can be named by an invalid template
+		return // an invalid template cannot create a name
 	}
 	name, err := d.city.sessionName(a)
 	if err == nil && taken[name] != "" && taken[name] != a.Qualified() {
@@ -109,7 +110,7 @@ func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	taken[name], a.SessionName = a.Qualified(), name
 }
 
-// script hashes an agent's script, each file once.
+// script hashes an agent's script. Each file is read only once.
 func (d checker) script(a *Agent, path string) {
 	if path == "" {
 		return
