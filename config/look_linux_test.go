@@ -34,7 +34,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 	revision := ""
 	for range 5 {
 		c := load()
-		if want := project + " does not answer; check what is mounted there, or write " +
+		if want := project + " does not respond; check what is mounted there, or write " +
 			"another path"; c.Rigs[0].Problem != want || c.Rigs[1].Problem != "" {
 			t.Errorf("%q, want %q; %q", c.Rigs[0].Problem, want, c.Rigs[1].Problem)
 		}
@@ -49,7 +49,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 	}
 	free()
 	eventually.True(t, "what answers now is taken for one that does", func() bool {
-		return !strings.Contains(load().Rigs[0].Problem, "does not answer")
+		return !strings.Contains(load().Rigs[0].Problem, "does not respond")
 	})
 }
 

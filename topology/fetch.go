@@ -15,25 +15,27 @@ import (
 	"gcity/internal/shell"
 )
 
-// Limits of git's running time.
+// Timeouts of git.
 const (
 	fetchLimit = 5 * time.Minute
 	callLimit  = time.Minute
-	turnLimit  = 10 * time.Second // wait for another fetch in the same city
+	turnLimit  = 10 * time.Second // timeout for another fetch in the same city
 )
 
 // Result is the outcome of one fetch.
 type Result struct {
 	Name   string
 	Commit string
-	Was    string // the previous commit, "" = there was no copy
-	Mended bool   // the copy was at the commit, but its files were damaged, so it was replaced
+	Was    string // the previous commit, "" if there was no copy
+	// the copy was already at the commit, but was replaced because its files were damaged
+	Mended bool
 }
 
-// Fetch updates the copy of a topology to the commit in the lock. It takes the newest commit of the ref, and
-// updates the lock, if the lock has no commit, if the source or the ref has changed, or if update is set. It runs
+// Fetch updates the copy of a topology to the commit in the lock file. If that has no commit, if the source or the
+// ref has changed, or if update is set, it fetches the newest commit of the ref and updates the lock file. It runs
 // git without prompts and hooks, for up to some minutes. environ is the environment for git. A correct copy is not
-// touched; a copy with changed or missing files is replaced. On an error the copy and the lock stay as they were.
+// changed; a copy with changed or missing files is replaced. After an error the copy and the lock file are as they
+// were before.
 func Fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
@@ -57,7 +59,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		return Result{}, err
 	}
 	defer unlock()
-	// left by a fetch that was killed; the pattern is valid
+	// left by a killed fetch; the pattern is always valid
 	left, _ := filepath.Glob(filepath.Join(root, ".new-*"))
 	for _, dir := range left {
 		if err := disk.RemoveAll(dir); err != nil {
@@ -90,7 +92,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	return r, lock.write(city)
 }
 
-// acceptable returns an error if git must not get the source or the ref.
+// acceptable returns an error if the source or the ref must not be passed to git.
 func (w Want) acceptable() error {
 	if why := Refused(w.From); why != "" {
 		return errors.New("its source " + why)
@@ -101,7 +103,7 @@ func (w Want) acceptable() error {
 	return nil
 }
 
-// replace clones a topology at a commit, or at its ref if that is "", checks the copy and puts it in place of g.dir.
+// replace clones a topology at a commit, or at its ref if commit is "". It checks the copy and moves it to g.dir.
 func (g git) replace(
 	ctx context.Context, root string, w Want, at string,
 ) (commit string, _ error) {
@@ -135,7 +137,7 @@ func (g git) replace(
 	return commit, nil
 }
 
-// swap replaces the old copy by a new one.
+// swap replaces the old copy with a new one.
 func swap(fresh, folder string) error {
 	old := fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
@@ -158,7 +160,7 @@ func turn(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		l, err := disk.TryLock(path)
 		if err == nil {
-			return func() { _ = l.Release() }, nil // the kernel releases it in any case
+			return func() { _ = l.Release() }, nil // the kernel releases the lock in any case
 		}
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err
@@ -172,7 +174,7 @@ func turn(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// clean returns an environment in which git neither prompts nor uses another repository.
+// clean returns an environment in which git does not prompt and uses no other repository.
 func clean(environ []string) []string {
 	out := make([]string, 0, len(environ)+4)
 	for _, kv := range environ {
@@ -200,7 +202,8 @@ type git struct {
 	env []string
 }
 
-// clone checks out a commit into the folder, "" = the newest of the ref, and returns the commit.
+// clone checks out a commit into the folder, or the newest commit of the ref if commit is "". It returns the
+// commit.
 func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
 	if _, err := g.run(ctx, callLimit, "init", "--quiet", "--template=", "."); err != nil {
 		return "", err
@@ -221,7 +224,7 @@ func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
 	switch {
 	case err != nil && commit != "":
 		return "", fmt.Errorf("%s no longer has commit %.12s, which %s names; `gcity topology "+
-			"fetch %s --update` takes the newest", w.From, commit, LockFile, w.Name)
+			"fetch %s --update` fetches the newest", w.From, commit, LockFile, w.Name)
 	case err != nil && w.Ref == "":
 		return "", fmt.Errorf("%s has no default branch; set ref", w.From)
 	case err != nil:
@@ -231,7 +234,7 @@ func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
 	return found, err
 }
 
-// names returns the names of a commit to try in git, in order.
+// names returns the names under which git may know a commit, in the order in which to try them.
 func names(ref, commit string) []string {
 	switch {
 	case commit != "":
@@ -266,7 +269,7 @@ func (g git) run(ctx context.Context, limit time.Duration, args ...string) (stri
 	return strings.TrimSpace(string(got.Stdout)), nil
 }
 
-// oneLine returns git's first complaint.
+// oneLine returns the first error message of git.
 func oneLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "fatal: "), "error: ")

@@ -90,7 +90,7 @@ func TestFetch(t *testing.T) {
 	if err != nil || got != (Result{Name: "base", Commit: first}) || content(t, city, w) != "one" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	want := "# The commits that this city's topologies are held at. `gcity topology fetch` writes it; keep it with city.toml.\n\n" +
+	want := "# The commits of this city's topologies. `gcity topology fetch` writes this file; commit it together with city.toml.\n\n" +
 		"[topologies.\"base\"]\nsource = \"file://" + repo + "\"\nref = \"main\"\ncommit = \"" + first + "\"\n"
 	if lock, err := os.ReadFile(filepath.Join(city, LockFile)); err != nil || string(lock) != want {
 		t.Errorf("%s, %v", lock, err)
@@ -194,7 +194,7 @@ func TestFetchRefuses(t *testing.T) {
 		{at("--upload-pack=touch /tmp/x", ""), "", "git does not accept"},
 		{at(repo, "--all"), "", "git does not accept"},
 		{at("ext::sh -c true", ""), "", "names a helper program of git"},
-		{at(repo, ""), "[topologies.x]\nsource = \"" + repo + "\"\ncommit = \"" + strings.Repeat("a", 40) + "\"\n", "no longer has commit aaaaaaaaaaaa, which topologies.lock names; `gcity topology fetch x --update` takes the newest"},
+		{at(repo, ""), "[topologies.x]\nsource = \"" + repo + "\"\ncommit = \"" + strings.Repeat("a", 40) + "\"\n", "no longer has commit aaaaaaaaaaaa, which topologies.lock names; `gcity topology fetch x --update` fetches the newest"},
 		{at(repo, ""), "[topologies.x]\ncommit = \"main\"\n", "topologies.lock:2:10: topologies.x.commit: is not a commit; remove the table, and run `gcity topology fetch` to write it again"},
 		{at(repo, ""), "[topologies.x]\ncomit = \"\"\n", "topologies.lock:2:1: topologies.x.comit: unknown key; did you mean \"commit\"?"},
 	} {

@@ -25,25 +25,25 @@ import (
 // topologies.
 const LockFile = "topologies.lock"
 
-// maxLock is the largest lock file, in bytes.
+// maxLock is the maximum size of a lock file in bytes.
 const maxLock = 1 << 20
 
 // Want is a topology as configured.
 type Want struct {
 	Name   string
-	Source string // as written
-	From   string // the argument for git: the source, or its absolute path
-	Ref    string // "" = the default branch
-	Path   string // of the topology's folder in the repository; "" = the top
+	Source string // as written in the configuration
+	From   string // the argument for git: the source, or the absolute path of a folder
+	Ref    string // "" means the default branch
+	Path   string // the topology's folder in the repository; "" means its root
 }
 
-// One of these files is in the folder of a topology.
+// The folder of a topology has one of these files.
 const (
 	File     = "topology.toml"
 	PackFile = "pack.toml"
 )
 
-// lacks returns the file that a copy would need to be a topology, "" if it has one.
+// lacks returns the name of the file that a copy lacks to be a topology, "" if it has one.
 func (w Want) lacks(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
@@ -53,7 +53,7 @@ func (w Want) lacks(folder string) string {
 	return filepath.Join(w.Path, File)
 }
 
-// fits returns an error for a commit that is not a topology.
+// fits returns an error if a commit does not contain the topology.
 func (w Want) fits(folder, commit string) error {
 	if file := w.lacks(folder); file != "" {
 		return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+
@@ -71,7 +71,7 @@ type Pin struct {
 // Lock maps the names of topologies to their pins.
 type Lock map[string]Pin
 
-// ReadLock reads the lock file of a city. Without a file the lock is empty.
+// ReadLock reads the lock file of a city. If the file does not exist, the lock is empty.
 func ReadLock(city string) (Lock, error) {
 	path := filepath.Join(city, LockFile)
 	doc, err := toml.Load(path, LockFile, maxLock)
@@ -114,8 +114,8 @@ func ReadLock(city string) (Lock, error) {
 // write replaces the lock file of a city.
 func (l Lock) write(city string) error {
 	var b strings.Builder
-	b.WriteString("# The commits that this city's topologies are held at. `gcity topology fetch` " +
-		"writes it; keep it with city.toml.\n")
+	b.WriteString("# The commits of this city's topologies. `gcity topology fetch` writes this " +
+		"file; commit it together with city.toml.\n")
 	names := make([]string, 0, len(l))
 	for name := range l {
 		names = append(names, name)
@@ -135,7 +135,7 @@ func (l Lock) write(city string) error {
 	return nil
 }
 
-// quote returns a TOML string. s contains no control characters: the configuration refuses them.
+// quote returns a TOML string. s contains no control characters, because the configuration refuses them.
 func quote(s string) string { return strconv.Quote(s) }
 
 func isCommit(s string) bool {
@@ -145,7 +145,7 @@ func isCommit(s string) bool {
 // Folder returns the path of a topology's copy. It may not exist.
 func Folder(city, name string) string { return filepath.Join(city, ".gc", "topologies", name) }
 
-// head returns the commit of a copy, "" if there is no copy.
+// head returns the commit of a copy, "" if the copy does not exist.
 func head(folder string) string {
 	data, err := os.ReadFile(filepath.Join(folder, ".git", "HEAD"))
 	if commit := strings.TrimSpace(string(data)); err == nil && isCommit(commit) {
@@ -194,9 +194,9 @@ func (l Lock) stale(folder string, w Want) string {
 // State is the state of one topology.
 type State struct {
 	Want
-	Commit string // the pinned commit, "" = none
-	Folder string // of the copy, which may not exist
-	Stale  string // why the copy cannot be used, "" = it can
+	Commit string // the pinned commit, "" if none is pinned
+	Folder string // path of the copy, which may be missing
+	Stale  string // why the copy cannot be used, "" if it can
 }
 
 // States returns the states of topologies. It runs no program.

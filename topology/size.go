@@ -12,9 +12,9 @@ import (
 
 // Limits of a repository's content. A topology is text.
 const (
-	maxSize  = 256 << 20 // bytes of the repository and its files
+	maxSize  = 256 << 20 // bytes of the repository and of the checked-out files
 	maxFiles = 50_000
-	sizeBeat = 200 * time.Millisecond // between two measurements while git fetches
+	sizeBeat = 200 * time.Millisecond // interval of the size checks while git fetches
 )
 
 // bounds limits what git may write into a folder.
@@ -24,8 +24,8 @@ type bounds struct {
 	beat  time.Duration
 }
 
-// watch runs do with a context that is cancelled as soon as the folder exceeds the bounds. It then returns that
-// reason, otherwise the error of do.
+// watch runs do with a context that is cancelled when the folder exceeds the bounds. In that case it returns this
+// as the error, otherwise the error of do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -67,7 +67,7 @@ func (e *tooLarge) Error() string {
 }
 
 // check returns an error if a folder exceeds the bounds. It ignores files that disappear during the check, such as
-// git's temporary files.
+// temporary files of git.
 func (b bounds) check(dir string) error {
 	var size int64
 	files := 0

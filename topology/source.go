@@ -11,24 +11,24 @@ import (
 	"gcity/internal/redact"
 )
 
-// transports are the URL schemes that git may use. git implements them itself and authenticates the server, because
-// the fetched files will run.
+// transports are the URL schemes that git may use. git itself implements them and authenticates the server, which
+// matters because the fetched files will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
-// allowed is the value of GIT_ALLOW_PROTOCOL: the same transports in git's names. It also applies to redirects and
-// rewritten URLs.
+// allowed is the value of GIT_ALLOW_PROTOCOL: the same transports under git's names. It also applies to redirects
+// and rewritten URLs.
 const allowed = "https:ssh:file"
 
-// tokens are the prefixes of access tokens that code hosts accept as a user name.
+// tokens are the prefixes of access tokens that code hosts accept in place of a user name.
 var tokens = []string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "gldt-",
 	"x-token-auth"}
 
-// Refused returns why a source must not be passed to git, "" if it may. The text does not contain the source, which
-// may be secret.
+// Refused returns why a source must not be passed to git, "" if it may be. The text does not contain the source,
+// which may have a secret.
 func Refused(source string) string {
 	if Helped(source) {
-		return "names a helper program of git, which can run anything; use a URL with https:// " +
-			"or ssh://, or the folder of a repository"
+		return "names a helper program of git, which can run any command; use a URL with " +
+			"https:// or ssh://, or the folder of a repository"
 	}
 	scheme, rest, isURL := strings.Cut(source, "://")
 	if !isURL || strings.ContainsAny(scheme, "/:@ ") {
@@ -49,7 +49,7 @@ func Refused(source string) string {
 }
 
 // hasPassword reports whether a URL has a password before its host, or a token as the user or in its query. rest is
-// the part after "//". A password may contain a slash although URLs forbid that.
+// the part after "//". A password may contain a slash, although URLs forbid that.
 func hasPassword(rest string) bool {
 	path, query, _ := strings.Cut(rest, "?")
 	if redact.Text(query) != query {
@@ -71,16 +71,16 @@ func hasPassword(rest string) bool {
 		func(t string) bool { return strings.HasPrefix(user, t) })
 }
 
-// bracketed matches the beginning of a URL or of HOST:PATH whose host is an address in brackets. The scheme is
-// known, so git looks for no helper.
+// bracketed matches the beginning of a URL or of HOST:PATH with an address in brackets as the host. For these git
+// starts no helper program, because the scheme is known.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?` +
 			`\[([^/@\[\]]+)\](?::[0-9]+)?(?:/|$)|(?:[^/@\[\]:]+@)?\[([^/@\[\]]+)\]:)`)
 })
 
-// Helped reports whether git might start a helper program named by the source: "NAME::ADDRESS" runs
-// git-remote-NAME, and ext:: any command. Two colons are harmless only in a host address in brackets.
+// Helped reports whether git might start a helper program because of the source. "NAME::ADDRESS" starts
+// git-remote-NAME, and ext:: starts any command. Two colons are harmless only in a host address in brackets.
 func Helped(source string) bool {
 	if m := bracketed().FindStringSubmatch(source); m != nil {
 		host, _, _ := strings.Cut(m[1]+m[2], "%25")

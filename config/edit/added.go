@@ -13,12 +13,12 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName is a file in .gc with the lines that suspending has added to files, by the position of the flag.
-// Resuming removes only these lines, because all other flags were written by the user.
+// addedName is a file in .gc that records which lines gcity has added to files to suspend something, by the
+// position of the setting. Resuming removes only these lines, because users wrote all others.
 const addedName = "suspended.json"
 
-// added holds what suspending has added. It is read and written while edits are locked. It only determines whether
-// resuming removes a flag or sets it to false, so an unreadable file counts as empty.
+// added has the recorded lines. It is read and written while edits are locked. It only determines whether resuming
+// removes a setting or sets it to false, so an unreadable file is treated as empty.
 type added map[string]string
 
 func addedIn(dir string) added {
@@ -34,7 +34,7 @@ func (a added) write(dir string) error {
 	path := filepath.Join(dir, ".gc", addedName)
 	if len(a) == 0 {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("cannot save what suspending has added: %w", err)
+			return fmt.Errorf("cannot record the lines that suspending has added: %w", err)
 		}
 		return nil
 	}
@@ -43,12 +43,12 @@ func (a added) write(dir string) error {
 		err = disk.Save(path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot save what suspending has added: %w", err)
+		return fmt.Errorf("cannot record the lines that suspending has added: %w", err)
 	}
 	return nil
 }
 
-// note records what a suspending edit has added to a file, or that it has added nothing.
+// note records what an edit has added to a file to suspend something, or that it has added nothing.
 func (a added) note(key string, before, after []byte) {
 	front := 0
 	for front < len(before) && before[front] == after[front] {
@@ -61,8 +61,8 @@ func (a added) note(key string, before, after []byte) {
 	}
 }
 
-// without returns a file without the text that suspending has added, or nil if the text was changed since. again
-// suspends in the resulting file; the result must equal the present file.
+// without returns a file without the text that suspending has added. It returns nil if that text was changed later.
+// again suspends in the resulting file; if that does not result in data, the text was changed.
 func (a added) without(key string, data []byte, flag toml.Span,
 	again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]
@@ -83,7 +83,7 @@ func (a added) without(key string, data []byte, flag toml.Span,
 	return nil
 }
 
-// key returns the name of a flag's position.
+// key returns the name of a setting's position.
 func (s place) key(path string) string {
 	return strings.Join([]string{path, s.List, s.Rig + s.Dir, s.Name}, "\n")
 }

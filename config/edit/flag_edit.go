@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// place is the position of a suspended flag.
+// place is the position of a suspended setting.
 type place struct{ config.Flag }
 
 func placeOf(c *config.City, t config.Target) (place, error) {
@@ -18,7 +18,7 @@ func placeOf(c *config.City, t config.Target) (place, error) {
 	return place{f}, err
 }
 
-// set returns data with the flag set at its position. It refuses an edit that would change anything else.
+// set returns data with the setting at its position set to on. It refuses an edit that would change anything else.
 func (s place) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -37,7 +37,7 @@ func (s place) set(data []byte, on bool) ([]byte, error) {
 	return after, nil
 }
 
-// patch adds a [[patches.agents]] block, in the same notation as existing blocks of the file.
+// patch adds a [[patches.agents]] block in the notation of the file's existing blocks.
 func (s place) patch(data []byte, root *toml.Node, on bool) []byte {
 	keys := []string{"name = " + toml.Quote(s.Name), "suspended = " + strconv.FormatBool(on)}
 	if s.Dir != "" {
@@ -61,7 +61,8 @@ func (s place) patch(data []byte, root *toml.Node, on bool) []byte {
 	return appendTable(data, "[[patches.agents]]", strings.Join(keys, lineBreak(data)))
 }
 
-// splice sets the flag in a table: in place, or in a new line below the name or the header, or in a new table.
+// splice sets the setting in a table: it replaces an existing value, inserts a line below the name or the header,
+// or appends a new table.
 func splice(data []byte, t *toml.Node, on bool) []byte {
 	value := strconv.FormatBool(on)
 	if n := t.Get("suspended"); n != nil {
@@ -71,7 +72,7 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	if t == nil {
 		return appendTable(data, "[workspace]", flag)
 	}
-	var near *toml.Node // a key of this table, preferably the name
+	var near *toml.Node // a key of this table, if possible its name
 	for _, kid := range t.Kids {
 		if kid.Line.End > 0 && (near == nil || kid.Key == "name") {
 			near = kid
@@ -83,13 +84,13 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	case t.Inline:
 		return cut(data, toml.Span{Start: t.Value.Start + 1, End: t.Value.Start + 1}, " "+flag+" ")
 	case near != nil && (t.Get("name") == near || !t.Header):
-		prefix := string(data[near.Line.Start:near.At]) // of a dotted key
+		prefix := string(data[near.Line.Start:near.At]) // the first part of a dotted key
 		return insertLine(data, near.Line, prefix+flag)
 	}
 	return insertLine(data, t.Value, flag)
 }
 
-// cut replaces a span.
+// cut replaces a span of the data.
 func cut(data []byte, s toml.Span, by string) []byte {
 	out := make([]byte, 0, len(data)+len(by))
 	out = append(out, data[:s.Start]...)
@@ -97,7 +98,8 @@ func cut(data []byte, s toml.Span, by string) []byte {
 	return append(out, data[s.End:]...)
 }
 
-// insertLine adds a line below the last line of s, with the indentation and line ending of the first line of s.
+// insertLine adds a line below the last line of s. The new line has the indentation and line ending of the first
+// line of s.
 func insertLine(data []byte, s toml.Span, text string) []byte {
 	start := bytes.LastIndexByte(data[:s.Start], '\n') + 1
 	indent := string(data[start:s.Start])
@@ -112,7 +114,7 @@ func insertLine(data []byte, s toml.Span, text string) []byte {
 	return cut(data, toml.Span{Start: end + 1, End: end + 1}, indent+text+eol)
 }
 
-// appendTable appends a table to the file, where it does not take keys from another one.
+// appendTable appends a table at the end of the file, so that no keys move to another table.
 func appendTable(data []byte, header, text string) []byte {
 	eol := lineBreak(data)
 	gap := eol
@@ -122,7 +124,7 @@ func appendTable(data []byte, header, text string) []byte {
 	return append(bytes.Clone(data), (gap + header + eol + text + eol)...)
 }
 
-// lineBreak returns the line ending of a file.
+// lineBreak returns the line ending that a file uses.
 func lineBreak(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"
@@ -130,7 +132,7 @@ func lineBreak(data []byte) string {
 	return "\n"
 }
 
-// table returns the flag's table in a file, or nil.
+// table returns the table with the setting in a file, nil if it does not exist.
 func (s place) table(root *toml.Node) *toml.Node {
 	var tables []*toml.Node
 	switch s.List {
@@ -154,7 +156,7 @@ func (s place) table(root *toml.Node) *toml.Node {
 	return nil
 }
 
-// override returns the flag's table among the overrides of its rig.
+// override returns the table with the setting among the overrides of its rig.
 func (s place) override(root *toml.Node) *toml.Node {
 	for _, r := range toml.TablesOf(root.Get("rigs")) {
 		for _, t := range toml.TablesOf(r.Get("overrides")) {

@@ -12,15 +12,15 @@ import (
 	"gcity/internal/disk"
 )
 
-// OverridesFile is a file in the city's .gc folder with values that operators have set by hand and that override
-// the configuration.
+// OverridesFile is the name of a file in the city's .gc folder with values that operators have set by hand. They
+// override the configuration.
 const OverridesFile = "overrides.toml"
 
 type overrides struct {
 	Pools map[string]int `toml:"pools"`
 }
 
-// Overrides returns the sizes that operators have set for pools, by qualified name. The file need not exist.
+// Overrides returns the sizes that operators have set for pools, by qualified name. The file may be missing.
 func Overrides(dir string) (map[string]int, error) {
 	path := filepath.Join(dir, ".gc", OverridesFile)
 	data, err := disk.ReadFile(path)
@@ -42,8 +42,8 @@ func Overrides(dir string) (map[string]int, error) {
 	return o.Pools, nil
 }
 
-// SetOverride sets the size of a pool by hand. With nil, the pool's check decides again. The caller validates the
-// name and the size.
+// SetOverride sets the size of a pool by hand. If size is nil, the pool's check sets the size again. The caller
+// validates the name and the size.
 func SetOverride(dir, pool string, size *int) error {
 	unlock, err := lockEdits(dir)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// NewRig is a rig to declare. Its strings are written unchanged; empty ones are omitted.
+// NewRig is a rig to declare. Its strings are written unchanged, and empty ones are omitted.
 type NewRig struct {
 	Name, Path string
 	Prefix     string
@@ -20,10 +20,10 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// Unfit is the error of an edit that would have made the configuration invalid and was not written. The positions
-// in Err refer to the edited file.
+// Unfit is the error of an edit that was not written because the configuration would have become invalid. The
+// positions in Err refer to the edited file.
 type Unfit struct {
-	What string // "the rig \"demo\" cannot be added"
+	What string // for example: the rig "demo" cannot be added
 	Err  *config.Error
 }
 
@@ -33,8 +33,8 @@ func (u *Unfit) Error() string {
 }
 
 // AddRig declares a rig in city.toml and returns the new configuration. Nothing else in the file changes. If the
-// present configuration is invalid, the error is an *Error. If the new one would be invalid, the error is an *Unfit
-// and nothing is written. A folder that agents cannot work in, and the city's own folder, are refused.
+// current configuration is invalid, the error is an *Error. If the new one would be invalid, the error is an *Unfit
+// and nothing is written. AddRig refuses a folder that agents cannot work in, and the city's own folder.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}
@@ -70,7 +70,7 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			// in an array the new rig is the first
+			// in an array the new rig comes first
 			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray {
 				all := was["rigs"].([]map[string]any)
 				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)
@@ -79,7 +79,7 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	})
 }
 
-// appendRig returns data with one more rig, in the same notation as the existing ones.
+// appendRig returns data with one more rig, in the notation of the existing rigs.
 func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	rigs := root.Get("rigs")
 	if rigs == nil || rigs.Shape != toml.ShapeArray {
@@ -92,10 +92,10 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
 }
 
-// RemoveRig removes a rig from city.toml, together with the tables about this rig alone: patches of its agents,
+// RemoveRig removes a rig from city.toml, together with the tables about only this rig: patches of its agents,
 // overrides of its automations, and, if agents is true, its agents. It returns the new configuration. Comments
-// above the removed tables stay, comments in them do not. If agents is false and the rig has agents, the error is
-// ErrInUse. Declarations in other files are an error. Otherwise it behaves like AddRig.
+// above the removed tables remain, comments in them do not. If agents is false and the rig has agents, the error is
+// ErrInUse. It is an error if other files declare parts of the rig. Otherwise RemoveRig behaves like AddRig.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("cannot remove the rig %q", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
@@ -125,7 +125,7 @@ func RemoveRig(src config.Source, name string, agents bool) (*config.City, error
 	})
 }
 
-// declaredHere returns an error if a part of a rig is declared in a file other than city.toml.
+// declaredHere returns an error if a part of a rig is declared in another file than city.toml.
 func declaredHere(c *config.City, rig string) error {
 	elsewhere := func(what string, o config.Origin) error {
 		return fmt.Errorf("%s is declared at %s, which gcity does not edit; remove it "+
@@ -143,7 +143,8 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity changes city.toml if the result is a valid configuration and fit, unless nil, accepts it.
+// editCity changes city.toml if the result is a valid configuration. If fit is not nil, it must accept the result
+// too.
 func editCity(
 	src config.Source, what string, fit func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
@@ -184,8 +185,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ decodes a file before and after an edit, with a different parser than the one that found the positions.
-// even makes both equal if the edit changed nothing else.
+// differ returns an error if an edit changed too much. It decodes a file before and after the edit, with another
+// parser than the one that found the positions. even removes the intended change from both.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any
@@ -195,7 +196,7 @@ func differ(before, after []byte, even func(was, is map[string]any)) error {
 	if err == nil {
 		even(was, is)
 		if !reflect.DeepEqual(was, is) {
-			err = errors.New("the edit would change more than that")
+			err = errors.New("the edit would change something else too")
 		}
 	}
 	if err != nil {

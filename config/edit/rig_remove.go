@@ -30,7 +30,7 @@ func rigTables(root *toml.Node, rig string) []*toml.Node {
 	return out
 }
 
-// withoutRig removes from a decoded file the tables that rigTables finds, and lists that are empty then.
+// withoutRig removes the tables that rigTables finds from a decoded file, and lists that become empty.
 func withoutRig(m map[string]any, rig string) {
 	drop := func(in map[string]any, list, key string) {
 		if in == nil {
@@ -59,7 +59,7 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without returns data without some tables and without the surplus blank line.
+// without returns data without some tables, and without one of the blank lines around each.
 func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {
@@ -68,7 +68,7 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 		}
 		gone = append(gone, chunks(data, t)...)
 	}
-	// from the end, so that earlier positions remain valid
+	// from last to first, so that earlier positions remain valid
 	slices.SortFunc(gone, func(a, b toml.Span) int { return cmp.Compare(b.Start, a.Start) })
 	for _, s := range gone {
 		data = cut(data, withBlank(s, data), "")
@@ -76,8 +76,8 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	return data, nil
 }
 
-// chunks returns the lines of a table with a header, from its header to its last key, and the lines of the tables
-// with headers in it.
+// chunks returns the lines of a table, from its header to its last key, and the lines of the tables inside it that
+// have headers.
 func chunks(data []byte, t *toml.Node) []toml.Span {
 	end := t.Value.End
 	var out []toml.Span
@@ -89,7 +89,7 @@ func chunks(data []byte, t *toml.Node) []toml.Span {
 				end = max(end, kid.Line.End)
 			case kid.Header:
 				out = append(out, chunks(data, kid)...)
-			default: // of dotted keys, or a list of tables
+			default: // dotted keys, or a list of tables
 				within(kid)
 			}
 		}
@@ -110,7 +110,7 @@ func withBlank(s toml.Span, data []byte) toml.Span {
 		return s
 	}
 	for s.Start > 0 {
-		above := data[:s.Start-1] // without the line ending above
+		above := data[:s.Start-1] // without the line ending before the span
 		begin := bytes.LastIndexByte(above, '\n') + 1
 		if len(bytes.TrimSpace(data[begin:s.Start])) > 0 {
 			break

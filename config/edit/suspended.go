@@ -19,14 +19,14 @@ var (
 	ErrInUse   = errors.New("agents work there")
 )
 
-// lockWait limits the wait for another edit. An edit takes milliseconds.
+// lockWait is the timeout for another edit. An edit takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended writes the suspended flag of a target into city.toml, or for a rig into the file that declares it.
-// An agent of an included file or a topology gets a [[patches.agents]] block in city.toml; a flag in an existing
-// patch is changed there. Nothing else in the file changes: comments, order, blank lines and line endings stay.
-// Resuming removes what suspending has added, unless it was changed since; other flags are set to false. If the
-// flag already has the value, the file is not written.
+// SetSuspended sets the suspended setting of a target in city.toml, or for a rig in the file that declares it. An
+// agent of an included file or a topology gets a [[patches.agents]] block in city.toml; a setting in an existing
+// patch is changed there. Nothing else in the file changes: comments, order, blank lines and line endings remain.
+// Resuming removes the text that suspending has added, unless it was changed later; other settings are set to
+// false. If the setting already has the value, the file is not written.
 //
 // If the configuration is invalid, the error is an *Error. Edits by gcity wait for each other; an edit by another
 // program at the same time is ErrChanged. An unknown name is ErrNoAgent or ErrNoRig, the name of a member
@@ -83,23 +83,23 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 		return err
 	}
 	delete(memo, key)
-	// an entry that stays by mistake is checked before anything is removed
+	// if this fails, an outdated entry remains; it is checked before anything is removed
 	_ = memo.write(dir)
 	return nil
 }
 
-// outside returns the error for a flag in a file that may belong to other cities, too.
+// outside returns the error for a setting in a file that other cities may use too.
 func (s place) outside(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-		what = "the flag is set" // of the city, or by a patch
+		what = "suspended is set" // the city itself, or a patch
 	}
 	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; write "+
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset returns a file without what suspending has added to it, or nil if suspending has added nothing or the text
-// was changed since.
+// unset returns a file without the text that suspending has added to it. It returns nil if suspending has added
+// nothing or the text was changed later.
 func (s place) unset(
 	src config.Source, t config.Target, data []byte, memo added,
 ) []byte {
@@ -113,7 +113,7 @@ func (s place) unset(
 	}
 	return memo.without(s.key(s.File), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
-		if s.File == config.FileName { // the table itself may be missing then
+		if s.File == config.FileName { // in that case the table itself may be missing
 			c, err := src.Parse(left)
 			if err != nil {
 				return nil, err
@@ -126,7 +126,7 @@ func (s place) unset(
 	})
 }
 
-// replace writes a file unless it was changed since it was read.
+// replace writes a file, unless it was changed after it was read.
 func replace(path string, before, after []byte) error {
 	now, err := files.ReadSource(path)
 	if err != nil {
@@ -142,7 +142,7 @@ func replace(path string, before, after []byte) error {
 	return nil
 }
 
-// lockEdits ensures that processes edit a city one after the other.
+// lockEdits ensures that only one process at a time edits a city.
 func lockEdits(dir string) (unlock func(), err error) {
 	state := filepath.Join(dir, ".gc")
 	if err := disk.MkdirAll(state, 0o700); err != nil {
@@ -152,15 +152,15 @@ func lockEdits(dir string) (unlock func(), err error) {
 	for deadline := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
 		l, err := disk.TryLock(path)
 		if err == nil {
-			// the kernel releases the lock at the latest when the process exits
+			// the kernel releases the lock when the process exits, at the latest
 			return func() { _ = l.Release() }, nil
 		}
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("another edit has held %s for %s; find the process that has "+
-				"it open, and try again", path, lockWait)
+			return nil, fmt.Errorf("another edit has locked %s for %s; find the process that has "+
+				"the file open, and try again", path, lockWait)
 		}
 	}
 }

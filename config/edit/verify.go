@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// only decodes a file before and after the edit, with a different parser than the one that found the position, and
-// returns an error if more than the flag differs.
+// only decodes a file before and after the edit, with another parser than the one that found the position. It
+// returns an error if anything except the setting differs.
 func (s place) only(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {
@@ -28,12 +28,12 @@ func (s place) only(before, after []byte, on bool) error {
 		}
 	}
 	if !reflect.DeepEqual(was, is) {
-		return errors.New("the edit would change more than that")
+		return errors.New("the edit would change something else too")
 	}
 	return nil
 }
 
-// take removes the new block from a decoded file, and brings the others into one form.
+// take removes the new block from a decoded file, and converts the other blocks to one notation.
 func (s place) take(m map[string]any, on bool) {
 	block := map[string]any{"name": s.Name, "suspended": on}
 	if s.Dir != "" {
@@ -46,7 +46,7 @@ func (s place) take(m map[string]any, on bool) {
 		})
 }
 
-// decoded returns the tables of a decoded file that contain the flag.
+// decoded returns the tables of a decoded file that contain the setting.
 func (s place) decoded(m map[string]any) []map[string]any {
 	var tables []map[string]any
 	switch s.List {
@@ -75,7 +75,7 @@ func (s place) decoded(m map[string]any) []map[string]any {
 	})
 }
 
-// inside returns the inner table of a decoded table, and creates it if it is missing.
+// inside returns a table inside a decoded table. It creates the inner table if it is missing.
 func inside(m map[string]any, key string) map[string]any {
 	t, ok := m[key].(map[string]any)
 	if !ok {
@@ -85,7 +85,7 @@ func inside(m map[string]any, key string) map[string]any {
 	return t
 }
 
-// decodedTables returns a list of tables as a new slice, no matter in which notation it was written.
+// decodedTables returns a list of tables as a new slice, for both notations of lists.
 func decodedTables(v any) []map[string]any {
 	out := []map[string]any{}
 	switch l := v.(type) {

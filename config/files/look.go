@@ -12,27 +12,28 @@ import (
 	"gcity/internal/deadline"
 )
 
-// maxLooks is the greatest number of looks in progress. It suffices for the folder, the formulas and the
-// automations of 1,000 rigs.
+// maxLooks is the maximum number of concurrent looks. That is enough for the folders, formulas and automations of
+// 1,000 rigs.
 const maxLooks = 3000
 
-// lookTime is the time in which a folder has to answer. Disks answer in milliseconds, unreachable servers never.
+// lookTime is the timeout for a folder. Disks respond within milliseconds, unreachable servers never.
 const lookTime = time.Second
 
-// folders holds the looks in progress. All readers of configurations in this process share it, because each look at
-// a folder that hangs occupies a thread until the folder answers.
+// folders has the current looks. All readers of configurations in this process share it, because each look at a
+// folder that hangs occupies a thread until the folder responds.
 var folders = deadline.New[sight](maxLooks)
 
 // sight is the result of a look at a folder.
 type sight struct {
-	Problem string // why the folder cannot be used, "" = it can
-	Real    string // the path without symbolic links, if they can be resolved
+	Problem string // why the folder cannot be used, "" if it can
+	Real    string // the path with symbolic links resolved, if that is possible
 }
 
-// PendingLooks returns how many looks are in progress.
+// PendingLooks returns the number of current looks.
 func PendingLooks() int { return folders.Pending() }
 
-// BeginLook starts a look at a folder in the background unless one is in progress. Answers waits for the result.
+// BeginLook starts a look at a folder in the background, unless one is already running. Answers waits for the
+// result.
 func BeginLook(path string) { folders.Start(path, func() sight { return see(path) }) }
 
 // Answers reports whether a folder responded to a look that began at since or later. It waits for at most a second.
@@ -42,19 +43,19 @@ func Answers(path string, since time.Time) bool {
 	return ok
 }
 
-// LookAt returns the result of a look that began at since or later. ok is false if the folder does not answer.
+// LookAt returns the result of a look that began at since or later. ok is false if the folder does not respond.
 func LookAt(path string, since time.Time) (_ sight, ok bool) {
 	saw, ok := folders.Do(context.Background(), path, since, lookTime, func() sight {
 		return see(path)
 	})
 	if !ok {
-		saw = sight{Problem: path + " does not answer; check what is mounted there, or write " +
+		saw = sight{Problem: path + " does not respond; check what is mounted there, or write " +
 			"another path", Real: path}
 	}
 	return saw, ok
 }
 
-// see looks at a folder. It may never return.
+// see looks at a folder. It may block forever.
 func see(path string) sight {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -65,7 +66,7 @@ func see(path string) sight {
 
 // unusable returns why a folder cannot be used as a working folder, "" if it can.
 func unusable(path string) string {
-	const enter = 1 // of access(2)
+	const enter = 1 // the mode X_OK of access(2)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -1,5 +1,5 @@
-// Package files reads the files and folders of configurations. It limits their size, accepts only what no other
-// user can change, and does not wait for a file system that does not respond.
+// Package files reads the files and folders of configurations. It limits their size, refuses files that another
+// user can change, and does not block on a file system that does not respond.
 package files
 
 import (
@@ -18,7 +18,7 @@ import (
 const MaxSize = 10 << 20
 
 // ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It refuses everything
-// except regular files, because reading a pipe or device may block forever.
+// except regular files, because a read from a pipe or device may block forever.
 func ReadSource(path string) ([]byte, error) {
 	data, err := readAny(path)
 	if err == nil {
@@ -27,7 +27,7 @@ func ReadSource(path string) ([]byte, error) {
 	return data, err
 }
 
-// Foreign is the error of a file that another user can change. It is a *toml.Fault, too.
+// Foreign is the error for a file that another user can change. It is also a *toml.Fault.
 type Foreign struct{ *toml.Fault }
 
 func (f Foreign) Unwrap() error { return f.Fault }

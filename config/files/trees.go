@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 )
 
-// Limits on the files of a topology's folder that are read. They are far above the size of any real topology.
+// Limits of the files in a topology's folder. They are far above the size of any real topology.
 const (
 	MaxTreeFiles = 5000
-	MaxTreeSize  = 64 << 20 // bytes
+	MaxTreeSize  = 64 << 20 // in bytes
 )
 
 // IsDir reports whether path is an existing folder.
@@ -21,11 +21,12 @@ func IsDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// aside reports whether a folder with this name is ignored in topologies, because programs keep their state there.
+// aside reports whether folders with this name are ignored in topologies, because programs store their state in
+// them.
 func aside(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
-// ContentsOf returns one hash over the files below a folder: names, contents, execute permission, and the targets
-// of links. If the folder is too large, only the first files are hashed, and more is true.
+// ContentsOf returns one hash of the files below a folder: names, contents, execute permission, and the targets of
+// links. If the folder is too large, it hashes only the first files and returns more as true.
 func ContentsOf(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)
@@ -57,7 +58,7 @@ func ContentsOf(dir string) (hash string, more bool) {
 	return hex.EncodeToString(h.Sum(nil)), more
 }
 
-// TreeFolders lists the folder of a topology and the folders below it that belong to it.
+// TreeFolders returns the folder of a topology and the folders below it that belong to it.
 func TreeFolders(dir string) []string {
 	var out []string
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -13,12 +13,12 @@ import (
 	"gcity/internal/toml"
 )
 
-// packFile is the file that describes a pack.
+// packFile is the name of the file that describes a pack.
 const packFile = "pack.toml"
 
-// Marks returns the features of a city in the pack format that Gas City introduced in April 2026: tables of its
-// city.toml, and files in its folder. root is the tree of city.toml, nil if there is none. A city that gcity can
-// read has no such features.
+// Marks returns the features of a city in the pack format that Gas City introduced in April 2026: tables in its
+// city.toml, and files in its folder. root is the tree of city.toml, nil if the file is missing. A city that gcity
+// can read has no such features.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
@@ -43,7 +43,7 @@ func Marks(dir string, root *toml.Node) []string {
 	return marks
 }
 
-// OfFile is Marks for the text of a city.toml. If the text is not TOML, only the files next to it count.
+// OfFile is Marks for the text of a city.toml. If the text is not valid TOML, it considers only the other files.
 func OfFile(dir string, data []byte) []string {
 	root := &toml.Node{Shape: toml.ShapeTable}
 	for _, word := range []string{"imports", "agent_defaults", "defaults", "named_session",
@@ -59,7 +59,7 @@ func OfFile(dir string, data []byte) []string {
 	return Marks(dir, root)
 }
 
-// packTables returns the tables and keys of a city.toml that only the pack format has.
+// packTables returns the tables and keys of a city.toml that exist only in the pack format.
 func packTables(root *toml.Node) []string {
 	var marks []string
 	for key, mark := range map[string]string{
@@ -86,7 +86,7 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// isPackModel reports whether a pack.toml has the pack format. alone means that its folder has no city.toml.
+// isPackModel reports whether a pack.toml is in the pack format. alone means that its folder has no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.Unmarked(data))
 	if len(faults) > 0 || root == nil {
@@ -96,14 +96,14 @@ func isPackModel(data []byte, alone bool) bool {
 	return alone || schema != nil && schema.Text != "1" || len(packTables(root)) > 0
 }
 
-// Problem returns the one problem of a city in the pack format.
+// Problem returns the error text for a city in the pack format.
 func Problem(dir string, marks []string) string {
 	return fmt.Sprintf("the city is written in Gas City's pack format (%s), which gcity "+
 		"does not read; "+
 		"convert it with `gcity import gas-city %s`", strings.Join(marks, ", "), quotedPath(dir))
 }
 
-// Missing returns the error for a folder without a city.toml.
+// Missing returns the error text for a folder without a city.toml.
 func Missing(dir string) string {
 	if marks := Marks(dir, nil); len(marks) > 0 {
 		return Problem(dir, marks)

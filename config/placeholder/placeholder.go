@@ -1,5 +1,5 @@
-// Package placeholder expands the templates of a configuration: folders, commands and names of sessions that use
-// values of their agent. It is pure.
+// Package placeholder expands the templates of a configuration: folders, commands and names of sessions that depend
+// on their agent. It is pure.
 package placeholder
 
 import (
@@ -21,18 +21,19 @@ type Values struct {
 	CityRoot       string // absolute path of its folder
 	ConfigDir      string // the folder of the file that declares the agent
 	Agent          string // qualified name
-	Name           string // the same without a rig
+	Name           string // the name without a rig
 	Rig            string
 	Session        string // name of its sessions
-	Dir            string // working folder as configured
-	WorkDir        string // working folder, absolute
+	Dir            string // the working folder as configured
+	WorkDir        string // the absolute path of the working folder
 }
 
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template, which must not use the unknown fields. The language is a part of text/template:
-// fields, if, with, comparisons and the like. Loops and definitions are refused, so an expansion ends and is small.
+// Expand expands a template. It refuses a template that uses a field in unknown. The language is a part of
+// text/template: fields, if, with, comparisons and similar. Loops and definitions are refused, so an expansion
+// always ends and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {
 	if out, ok := plain(text, v, unknown); ok {
 		return out, nil
@@ -54,8 +55,8 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	return out.String(), nil
 }
 
-// plain expands fields between text, which is what nearly all templates need, without the cost of text/template,
-// which is a hundred times higher. ok is false for everything else, including errors.
+// plain expands fields in text, which is enough for nearly all templates. text/template would be a hundred times
+// slower. ok is false for everything else, including errors.
 func plain(text string, v Values, unknown []string) (string, bool) {
 	var b strings.Builder
 	for {
@@ -99,7 +100,7 @@ func (v *Values) get(name string) (string, bool) {
 	return "", false
 }
 
-// plainly removes the empty name of the template from an error.
+// plainly removes the empty template name from an error.
 func plainly(err error) string {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	if _, after, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, ":") {
@@ -120,7 +121,7 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.Builder.Write(p)
 }
 
-// allowed walks a template and refuses what is not allowed.
+// allowed walks a template and returns an error for anything that is not allowed.
 func allowed(t *template.Template, unknown []string) error {
 	if len(t.Templates()) > 1 {
 		return errors.New("defines a template; definitions are not allowed here")

@@ -11,11 +11,11 @@ import (
 	"gcity/config"
 )
 
-// City pokes when the configuration of a city has changed since the call or the last poke, and nothing has changed
-// for o.Quiet. A removed or invalid city.toml is a change. So is a rig's folder that is created or removed, and any
-// file of a topology. Other files are ignored. Call City before config.Load, or set o.First, so that no change is
-// lost in between. Pokes that are not received are merged. The channel is closed after ctx has ended and the watch
-// has stopped.
+// City returns a channel that gets a value when the configuration of a city has changed since the call or the last
+// value, and nothing has changed for o.Quiet. Changes are any change of the configuration's files, also if
+// city.toml is removed or invalid, of a file in a topology, and the creation or removal of a rig's folder. Other
+// files are ignored. Call City before config.Load, or set o.First, so that no change is missed in between. Values
+// that are not received are merged. The channel is closed after ctx has ended and the watch has stopped.
 //
 // If the kernel has no watches left, or the folder is missing, the files are polled every o.Poll.
 func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {
@@ -28,15 +28,16 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 	return start(ctx, &sources{from: s, inputs: inputs}, o, nil), nil
 }
 
-// sources is the subject of one configuration: its files, and the folders of its topologies and rigs.
+// sources is the subject for one configuration: its files, and the folders of its topologies and rigs.
 type sources struct {
-	from   config.Source // its folder has no symbolic links
-	inputs config.Inputs // as of the last successful read
-	// number of events so far, because two writes within one tick of the file system's clock look the same
+	from   config.Source // the path of its folder has no symbolic links
+	inputs config.Inputs // the inputs at the last successful read
+	// number of events so far; needed because two writes within one tick of the file system's clock have the same
+	// time
 	writes int
 
 	open map[string]bool // folders in which every event matters
-	// paths with relevant events: the sources, and the links on the way to them
+	// paths with relevant events: the sources, and the symbolic links in their paths
 	files map[string]bool
 }
 
@@ -82,12 +83,12 @@ func (s *sources) folders() map[string]bool {
 		}
 	}
 	for f := range parents {
-		s.files[f] = true // a watch of the folder itself would be lost with the folder
+		s.files[f] = true // the watch of the folder itself is lost if the folder is removed
 	}
 	return parents
 }
 
-// rigs adds the watches that notice when the folder of a rig is created or removed.
+// rigs adds watches for the creation and removal of rigs' folders.
 func (s *sources) rigs(parents map[string]bool) {
 	began := time.Now()
 	for _, p := range s.inputs.Rigs {
@@ -95,20 +96,20 @@ func (s *sources) rigs(parents map[string]bool) {
 	}
 	for _, p := range s.inputs.Rigs {
 		if !files.Answers(p, began) {
-			continue // the kernel could not add a watch either
+			continue // the kernel could not add a watch for it either
 		}
 		p = firstMissing(p)
 		s.files[p] = true
 		if f := filepath.Dir(p); !parents[f] {
-			parents[f] = false // every revision includes the rigs' folders
+			parents[f] = false // every revision includes whether the rigs' folders exist
 		}
 	}
 }
 
-// maybe adds folders with relevant content that may not exist.
+// maybe adds folders that may not exist yet.
 func (s *sources) maybe(parents map[string]bool) {
 	began := time.Now()
-	// the last folder that answered; folders below it are not checked again
+	// the last folder that responded; a folder below it is not checked again
 	answers := "/\x00"
 	for _, p := range s.inputs.Folders {
 		if !strings.HasPrefix(p, answers+"/") {
@@ -125,7 +126,7 @@ func (s *sources) maybe(parents map[string]bool) {
 	}
 }
 
-// state contains more than the revision, because a file that was changed and changed back may have been read in
+// state returns more than the revision, because a file that was changed and changed back may have been read in
 // between.
 func (s *sources) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)

@@ -9,17 +9,19 @@ import (
 	"syscall"
 )
 
-// Files pokes when one of some files, or a file in one of some folders, was written, created or removed since the
-// last poke, and nothing has changed for o.Quiet. The paths are absolute and need not exist. Pokes that are not
-// received are merged. The channel is closed after ctx has ended and the watch has stopped.
+// Files returns a channel that gets a value when one of some files, or a file in one of some folders, was written,
+// created or removed since the last value, and nothing has changed for o.Quiet. The paths are absolute and may be
+// missing. Values that are not received are merged. The channel is closed after ctx has ended and the watch has
+// stopped.
 func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
 
-// fileSet is a subject of single files and folders.
+// fileSet is the subject for single files and folders.
 type fileSet struct {
 	paths, dirs []string
-	// number of events so far, because two writes within one tick of the file system's clock look the same
+	// number of events so far; needed because two writes within one tick of the file system's clock have the same
+	// time
 	writes int
 	files  map[string]bool // paths with relevant events
 	open   map[string]bool // folders in which every event matters
@@ -61,7 +63,7 @@ func (l *fileSet) folders() map[string]bool {
 func (l *fileSet) state() string {
 	all := l.paths
 	for _, dir := range l.dirs {
-		entries, _ := os.ReadDir(dir) // an unreadable folder counts as empty
+		entries, _ := os.ReadDir(dir) // an unreadable folder is treated as empty
 		for _, e := range entries {
 			all = append(all[:len(all):len(all)], filepath.Join(dir, e.Name()))
 		}
@@ -73,7 +75,7 @@ func (l *fileSet) state() string {
 	return state
 }
 
-// stats returns one line for each path that exists, with the metadata of its last write.
+// stats returns one line with the metadata of each path that exists.
 func stats(paths []string) string {
 	var b strings.Builder
 	for _, path := range paths {

@@ -16,11 +16,12 @@ import (
 	"gcity/formula"
 )
 
-// Folders pokes when a formula or an automation in one of these folders, as City.Layers returns them, was written,
-// created or removed since the last poke, and nothing has changed for o.Quiet. Other files are ignored. A folder
-// need not exist. A folder that does not respond is ignored until it responds. others, which may be nil, delivers
-// folders that replace these; if their content differs, that is a change. Pokes that are not received are merged.
-// The channel is closed after ctx has ended and the watch has stopped.
+// Folders returns a channel that gets a value when a formula or an automation in one of some folders, as
+// City.Layers returns them, was written, created or removed since the last value, and nothing has changed for
+// o.Quiet. Other files are ignored. A folder may be missing. A folder that does not respond is ignored until it
+// responds. others delivers folders that replace the current ones, which is a change if their content differs; it
+// may be nil. Values that are not received are merged. The channel is closed after ctx has ended and the watch has
+// stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
@@ -36,16 +37,17 @@ func Folders(
 	return start(ctx, r, o, others), nil
 }
 
-// recipes is the subject of the formulas and automations in some folders.
+// recipes is the subject for the formulas and automations in some folders.
 type recipes struct {
-	dirs []string // absolute
-	// number of events so far, because two writes within one tick of the file system's clock look the same
+	dirs []string // absolute paths
+	// number of events so far; needed because two writes within one tick of the file system's clock have the same
+	// time
 	writes int
 
 	watched map[string]bool // folders for the kernel to watch
 	files   map[string]bool // paths with relevant events
 	open    map[string]bool // folders in which every event matters
-	known   map[string]bool // existing recipes, without symbolic links
+	known   map[string]bool // existing recipes, with symbolic links resolved
 }
 
 func (r *recipes) String() string { return "formulas and automations" }
@@ -104,7 +106,7 @@ func (r *recipes) folders() map[string]bool {
 // folder watches a folder, including the removal of the folder itself.
 func (r *recipes) folder(path string) { r.watched[path], r.files[path] = true, true }
 
-// await watches for the creation of a path, following links.
+// await watches for the creation of a path, and follows symbolic links.
 func (r *recipes) await(path string) {
 	for _, p := range hops(path) {
 		p = firstMissing(p)
@@ -113,7 +115,7 @@ func (r *recipes) await(path string) {
 	}
 }
 
-// through watches the links on a path, and returns the path without them.
+// through watches the symbolic links in a path, and returns the path with them resolved.
 func (r *recipes) through(path string) string {
 	way := hops(path)
 	for _, link := range way[:len(way)-1] {
@@ -123,14 +125,14 @@ func (r *recipes) through(path string) string {
 	return way[len(way)-1]
 }
 
-// state lists the recipes with their last writes.
+// state returns the recipes with the metadata of their last writes.
 func (r *recipes) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.writes)
 	answering, hung := r.answering()
 	fmt.Fprintln(&b, hung)
 	b.WriteString(stats(slices.DeleteFunc(paths(answering), isDir)))
-	for _, dir := range answering { // an unreadable folder differs from an empty one
+	for _, dir := range answering { // an unreadable folder is different from an empty one
 		for _, f := range []string{dir, filepath.Join(dir, automation.Folder)} {
 			if _, err := os.ReadDir(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintln(&b, err)
@@ -140,7 +142,7 @@ func (r *recipes) state() string {
 	return b.String()
 }
 
-// answering returns the folders that respond, and in hung the others, which can be neither watched nor read.
+// answering returns the folders that respond, and as hung the others, which must be neither watched nor read.
 func (r *recipes) answering() (answering, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
@@ -162,7 +164,7 @@ func (r *recipes) answering() (answering, hung []string) {
 func paths(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {
-		entries, _ := os.ReadDir(dir) // an unreadable folder counts as empty
+		entries, _ := os.ReadDir(dir) // an unreadable folder is treated as empty
 		for _, e := range entries {
 			if strings.HasSuffix(e.Name(), formula.Suffix) {
 				out = append(out, filepath.Join(dir, e.Name()))

@@ -1,6 +1,6 @@
 // Package watch reports changed files: the configuration of a city, formulas and automations, or single files. It
-// compares files only with their earlier state. The receiver decides what a change means, and whether it has read
-// it.
+// compares files only with their earlier state. The receiver decides what a change means, and whether it has
+// already read it.
 //
 // # Concurrency
 //
@@ -27,12 +27,12 @@ import (
 // Options configure a watch. The zero value has useful defaults.
 type Options struct {
 	Log     *slog.Logger  // gets one warning if the watch has to poll; nil = slog.Default()
-	Quiet   time.Duration // between the last change and its poke; 0 = 200 ms
-	Poll    time.Duration // interval of polls if the kernel cannot notify; 0 = 2 s
+	Quiet   time.Duration // time without changes before a change is reported; 0 = 200 ms
+	Poll    time.Duration // interval of polls if the kernel cannot report changes; 0 = 2 s
 	Polling bool          // always poll, for network file systems
-	// poke at once, for a caller that loaded earlier and may have missed a change
+	// report a change at once, for a caller that has loaded the files before and may have missed a change
 	First  bool
-	Broken func(error) // gets a panic, which ends the watch; nil: a panic ends the program
+	Broken func(error) // receives a panic, which ends the watch; nil: a panic ends the program
 }
 
 // start starts to watch a subject. others delivers new folders for a subject that consists of folders; it may be
@@ -53,7 +53,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	}
 	w.look()
 	select {
-	case <-w.pokes: // discards the poke for the initial state
+	case <-w.pokes: // discards the value for the initial state
 	default:
 	}
 	if o.First {
@@ -67,8 +67,8 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 type subject interface {
 	// follow updates the list of files of the subject.
 	follow()
-	// folders returns the folders that the kernel should watch. The value is true if a missing watch could lose a
-	// change.
+	// folders returns the folders that the kernel should watch. The value is true if a change could be missed
+	// without that watch.
 	folders() map[string]bool
 	// saw reports whether an event of a path may be a change.
 	saw(path string) bool
@@ -78,16 +78,16 @@ type subject interface {
 	String() string
 }
 
-// watcher is owned by the goroutine of run after the start.
+// watcher compares the state of a subject. After the start only the goroutine of run uses it.
 type watcher struct {
 	of      subject
 	o       Options
-	others  <-chan []string // new folders of the subject; nil = they never change
+	others  <-chan []string // delivers new folders of the subject; nil = they never change
 	pokes   chan struct{}
 	running recovery.Group
 
 	kernel *fsnotify.Watcher // nil if the kernel is not used or has no watches left
-	blind  bool              // the kernel does not watch everything
+	blind  bool              // the kernel does not watch all folders
 	warned bool
 	last   string // state at the last check
 }
@@ -96,7 +96,7 @@ func (w *watcher) run(ctx context.Context) {
 	defer close(w.pokes)
 	defer func() {
 		if w.kernel != nil {
-			_ = w.kernel.Close() // the watch ends in any case
+			_ = w.kernel.Close() // the watch ends even if this fails
 		}
 	}()
 	quiet := time.NewTimer(w.o.Quiet)
@@ -128,7 +128,8 @@ func (w *watcher) run(ctx context.Context) {
 		case folders := <-w.others:
 			if s, ok := w.of.(interface{ instead([]string) }); ok {
 				s.instead(folders)
-				w.arm() // rearm at once, so that a change during the quiet time is not lost
+				// add watches again at once, so that no change during the quiet time is missed
+				w.arm()
 				quiet.Reset(w.o.Quiet)
 			}
 		case <-quiet.C:
@@ -137,11 +138,11 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// look watches all files of the subject, and pokes if the subject has changed.
+// look watches all files of the subject, and reports a change if the state differs.
 func (w *watcher) look() {
 	w.arm()
 	w.of.follow()
-	for range 5 { // a second look sees changes from before the watch existed
+	for range 5 { // the second check finds changes from before the watch existed
 		if !w.arm() {
 			break
 		}
@@ -177,7 +178,7 @@ func (w *watcher) arm() (added bool) {
 	for _, f := range w.kernel.WatchList() {
 		watched[f] = true
 		if _, wanted := parents[f]; !wanted {
-			_ = w.kernel.Remove(f) // it may be removed already
+			_ = w.kernel.Remove(f) // the folder may already be removed
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(parents)) {
@@ -193,8 +194,8 @@ func (w *watcher) arm() (added bool) {
 	return added
 }
 
-// blinded records that the watch has to poll. A missing or unreadable folder causes no warning here, because its
-// reader reports it.
+// blinded records that the watch has to poll. It logs no warning about a missing or unreadable folder, because the
+// reader of that folder reports it.
 func (w *watcher) blinded(err error) {
 	w.blind = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -218,8 +219,8 @@ func firstMissing(path string) string {
 	}
 }
 
-// hops returns every symbolic link on the way to a file, and last the file itself. The folder of each returned path
-// contains no links.
+// hops returns every symbolic link in the path of a file, followed by the file itself. The folder of each returned
+// path contains no links.
 func hops(path string) []string {
 	var out []string
 	done, rest := "/", strings.TrimPrefix(filepath.Clean(path), "/")
@@ -233,7 +234,7 @@ func hops(path string) []string {
 		here := filepath.Join(done, name)
 		to, err := os.Readlink(here)
 		switch {
-		case err != nil: // not a link, or missing
+		case err != nil: // the path is missing, or not a link
 			done = here
 		case filepath.IsAbs(to):
 			out, links = append(out, here), links+1
