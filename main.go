@@ -1,4 +1,4 @@
-// Command gcity keeps a declared city of terminal agents alive and shows it.
+// Command gcity keeps the terminal agents of a city running and shows them.
 package main
 
 import (
@@ -9,11 +9,11 @@ import (
 	"gcity/session/tmux"
 )
 
-// version is set by the linker, see the Makefile.
+// version is set by the linker; see the Makefile.
 var version = "dev"
 
 func main() {
-	// The process of one agent: small, and nothing of the rest may be set up in it.
+	// this process only holds the session of one agent: it must stay small, so nothing else is set up in it
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
 	}

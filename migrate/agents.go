@@ -13,17 +13,17 @@ import (
 	"gcity/internal/toml"
 )
 
-// agent is an agent of the original: a folder below agents, or an older [[agent]] table.
+// agent is an agent of the original: either a folder below agents, or an older [[agent]] table.
 type agent struct {
 	name  string // in the converted city
 	was   string // name in the original
 	pack  *pack
-	dir   string // the folder that its relative paths refer to first
+	dir   string // the folder in which its relative paths are searched first
 	place string
 	keys  map[string]value
 	table bool // it is an [[agent]] table
 
-	always, onDemand bool // set by a named session
+	always, onDemand bool // how a named session starts it
 	prompt           string
 }
 
@@ -80,7 +80,7 @@ func (c *conversion) agentFolder(p *pack, name string) error {
 		}
 	}
 	if s == nil && a.prompt == "" {
-		c.note(c.called(dir), "has neither an agent.toml nor a prompt and was not converted")
+		c.note(c.called(dir), "has neither an agent.toml nor a prompt, so it was not converted")
 		return nil
 	}
 	return c.addAgent(p, a)
@@ -113,7 +113,7 @@ func keysOf(n *toml.Node, s *source) map[string]value {
 	return out
 }
 
-// settle applies what the files declare for several agents: defaults, patches, named sessions, and name conflicts.
+// settle applies declarations that affect several agents: defaults, patches, named sessions, and name conflicts.
 func (c *conversion) settle() error {
 	c.place(c.order)
 	for _, p := range append([]*pack{c.root}, c.order...) {
@@ -121,7 +121,7 @@ func (c *conversion) settle() error {
 			c.defaults(p, s)
 		}
 	}
-	for _, s := range c.files { // those of the city apply to every agent that has none
+	for _, s := range c.files { // the commands of the city apply to every agent without its own
 		for _, p := range c.order {
 			c.defaults(p, s)
 		}
@@ -142,7 +142,7 @@ func (c *conversion) settle() error {
 	return nil
 }
 
-// globals gives the agents of a pack the commands of its [global] table.
+// globals adds the commands in the [global] table of a pack to its agents.
 func (c *conversion) globals(p *pack, s *source) {
 	n := s.root.Get("global").Get("session_live")
 	if n == nil || n.Shape != toml.ShapeArray {
@@ -157,7 +157,7 @@ func (c *conversion) globals(p *pack, s *source) {
 	}
 }
 
-// manuals returns the files that describe a pack: its pack.toml, and for the city's own pack the files of the city.
+// manuals returns the files that describe a pack: its pack.toml, or for the city's own pack the files of the city.
 func (c *conversion) manuals(p *pack) []*source {
 	var out []*source
 	if p.manual != nil {
@@ -169,7 +169,7 @@ func (c *conversion) manuals(p *pack) []*source {
 	return out
 }
 
-// defaults gives the keys of [agent_defaults] to the agents that do not have them.
+// defaults copies the keys of [agent_defaults] to the agents that do not set them.
 func (c *conversion) defaults(p *pack, s *source) {
 	for _, table := range []string{"agent_defaults", "agents"} {
 		n := s.root.Get(table)
@@ -193,7 +193,7 @@ func (c *conversion) defaults(p *pack, s *source) {
 	}
 }
 
-// dropFallbacks removes agents that only replace another of the same name if that is missing.
+// dropFallbacks removes fallback agents for which another agent of the same name exists.
 func (c *conversion) dropFallbacks() {
 	fallback := func(a *agent) bool {
 		v := a.keys["fallback"]
@@ -207,7 +207,7 @@ func (c *conversion) dropFallbacks() {
 			for _, q := range append([]*pack{c.root}, c.order...) {
 				for _, b := range q.agents {
 					if b != a && b.was == a.was && !fallback(b) {
-						c.note(a.place, "the fallback agent %s was left out: %s declares the agent",
+						c.note(a.place, "the fallback agent %s was omitted: %s declares the agent",
 							a.was, b.place)
 						return true
 					}
@@ -218,8 +218,8 @@ func (c *conversion) dropFallbacks() {
 	}
 }
 
-// clashes renames imported agents that have the name of another agent of the same city or rig. Gas City
-// distinguishes them by the name of their import.
+// clashes renames imported agents that have the same name as another agent of the city or rig. Gas City
+// distinguishes such agents by the name of their import.
 func (c *conversion) clashes() error {
 	groups := [][]*pack{append([]*pack{c.root}, c.near(c.root.imports)...)}
 	for _, r := range c.rigs {
@@ -231,12 +231,12 @@ func (c *conversion) clashes() error {
 			for _, a := range p.agents {
 				first := taken[a.name]
 				if p == c.root && a.keys["dir"].text() != "" {
-					continue // of a rig
+					continue // an agent of a rig
 				}
 				if first != nil && first != a {
 					name := p.binding + "." + a.was
-					c.note(a.place, "the agent %s has the new name %s: %s declares an agent of "+
-						"that name too",
+					c.note(a.place, "the agent %s was renamed to %s: %s also declares an agent "+
+						"of that name",
 						a.was, name, first.place)
 					a.name = name
 				}
@@ -252,7 +252,7 @@ func (c *conversion) clashes() error {
 	return nil
 }
 
-// near is flat with the directly imported packs first.
+// near returns the same packs as flat, with the directly imported packs first.
 func (c *conversion) near(imports []imported) []*pack {
 	var out []*pack
 	for _, i := range imports {
@@ -268,7 +268,8 @@ func (c *conversion) near(imports []imported) []*pack {
 	return out
 }
 
-// lookupIn is lookup for a name in the files of the city that may refer to an agent of a rig; rig may be "".
+// lookupIn returns the agent that a name in the files of the city refers to, which may be an agent of a rig.
+// rigName may be "".
 func (c *conversion) lookupIn(rigName, name string) *agent {
 	for _, a := range c.root.agents {
 		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
@@ -285,7 +286,7 @@ func (c *conversion) lookupIn(rigName, name string) *agent {
 	return c.lookup(c.root, name)
 }
 
-// lookup finds the agent that a name in the files of a pack refers to: NAME or BINDING.NAME.
+// lookup returns the agent that a name in the files of a pack refers to: NAME or BINDING.NAME.
 func (c *conversion) lookup(p *pack, name string) *agent {
 	binding, bare, qualified := strings.Cut(name, ".")
 	if qualified {
@@ -322,7 +323,8 @@ func (c *conversion) lookup(p *pack, name string) *agent {
 	return nil
 }
 
-// renamed returns the name in the converted city of a name in the original: [RIG/][BINDING.]NAME.
+// renamed returns the name in the converted city for a name in the original: [RIG/][BINDING.]NAME. ok is false if
+// it is unknown.
 func (c *conversion) renamed(p *pack, name string) (string, bool) {
 	prefix, bare := "", name
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -337,7 +339,7 @@ func (c *conversion) renamed(p *pack, name string) (string, bool) {
 		return name, false
 	case c.isRig(prefix):
 		return prefix + "/" + a.name, true
-	default: // without a rig, or with the name of a pack before it
+	default: // without a rig, or with the name of a pack in front
 		return a.name, true
 	}
 }
@@ -346,18 +348,18 @@ func (c *conversion) isRig(name string) bool {
 	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
 }
 
-// patchAgents applies [[patches.agent]] of a file. A patch for one rig stays a patch.
+// patchAgents applies the [[patches.agent]] tables of a file. A patch for a single rig remains a patch.
 func (c *conversion) patchAgents(p *pack, s *source) error {
 	patches := s.root.Get("patches")
 	for _, key := range []string{"agent", "agents"} {
 		for _, n := range toml.TablesOf(patches.Get(key)) {
 			name := n.TextOf("name")
 			if n.TextOf("dir") != "" && p == c.root {
-				continue // written by cityPatches
+				continue // cityPatches writes these
 			}
 			a := c.lookup(p, name)
 			if a == nil {
-				c.note(s.at(n.At), "unknown agent %q; the patch was left out", name)
+				c.note(s.at(n.At), "unknown agent %q; the patch was omitted", name)
 				continue
 			}
 			c.patch(a, n, s)
@@ -419,7 +421,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 	}
 	a := c.lookup(p, template)
 	if a == nil {
-		c.note(v.place(), "unknown agent %q; the named session was left out", template)
+		c.note(v.place(), "unknown agent %q; the named session was omitted", template)
 		return
 	}
 	for _, kid := range v.Kids {
@@ -438,7 +440,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 			delete(b.keys, key)
 		}
 		if slices.ContainsFunc(p.agents, func(o *agent) bool { return o.name == name }) {
-			c.note(v.place(), "another agent has the name %q; the named session was left out", name)
+			c.note(v.place(), "another agent has the name %q; the named session was omitted", name)
 			return
 		}
 		a.pack.agents = append(a.pack.agents, &b)
@@ -456,7 +458,7 @@ func (c *conversion) namedSession(p *pack, v value) {
 	}
 }
 
-// scope returns where an agent is: "city", "rig", or "" for both.
+// scope returns what an agent belongs to: "city", "rig", or "" for both.
 func (a *agent) scope() string { return a.keys["scope"].text() }
 
 // known reports whether the name of a provider is a preset or declared.

@@ -22,7 +22,7 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 			} `json:"definitions"`
 		}
 		if err := json.Unmarshal(keys.JSONSchema("city"), &schema); err != nil {
-			// this program generates it
+			// cannot happen: this program generates the schema
 			panic(fmt.Sprintf("the schema of city.toml is not JSON: %v", err))
 		}
 		for name, d := range schema.Definitions {
@@ -36,7 +36,7 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 	return c.schema[table]
 }
 
-// plainTable copies the keys of a table that gcity knows and adds notes about the others.
+// plainTable copies the keys of a table that gcity supports, and adds notes about the others.
 func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
 	known := c.knownKeys(name)
 	for _, kid := range n.Kids {
@@ -50,7 +50,7 @@ func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source,
 	}
 }
 
-// cityWriter writes the parts of the converted city.toml.
+// cityWriter writes the converted city.toml.
 type cityWriter struct{ *conversion }
 
 // text returns the converted city.toml.
@@ -96,8 +96,8 @@ func (c cityWriter) workspace() *table {
 				p)
 		}
 		for key, why := range map[string]string{
-			"default_rig_includes": "add its topologies to each new rig",
-			"prefix":               "the prefix of the city's work is made from its name",
+			"default_rig_includes": "add the topologies to each new rig",
+			"prefix":               "the prefix of the city's work is derived from its name",
 		} {
 			if n := w.Get(key); n != nil {
 				c.note(s.at(n.At), "%s of [workspace] has no equivalent; %s", key, why)
@@ -108,7 +108,7 @@ func (c cityWriter) workspace() *table {
 	return t
 }
 
-// words returns the names of the topologies of imports; some of them have only formulas for the city or for a rig.
+// words returns the names of the topologies that replace imports. A topology may contain only formulas.
 func (c *conversion) words(imports []imported, scope string) []string {
 	var out []string
 	for _, p := range c.flat(imports) {
@@ -128,7 +128,7 @@ func (c *conversion) words(imports []imported, scope string) []string {
 	return out
 }
 
-// slingTarget returns the agent that gets the work of a rig, "" if it does not exist.
+// slingTarget returns the agent that gets the work of a rig, "" if that agent does not exist.
 func (c cityWriter) slingTarget(r *rig, name string) string {
 	if !strings.Contains(name, "/") {
 		if a := c.lookupIn(r.name, name); a != nil {
@@ -143,7 +143,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the name of the city: its registered name, or that in its files.
+// cityName returns the name of the city: the registered name, otherwise the name in its files.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {
@@ -189,7 +189,7 @@ func (c cityWriter) section(t *table, name string, s *source) {
 		if p := n.TextOf("provider"); p != "" && !sessionProvider(p) {
 			t.set("provider", "")
 			c.note(s.at(n.Get("provider").At), "the session provider %q does not exist in gcity; "+
-				"agents run in terminals of gcity", p)
+				"agents run in gcity's own terminals", p)
 		}
 	}
 }
@@ -199,7 +199,7 @@ func sessionProvider(name string) bool {
 		strings.HasPrefix(name, "exec:") || strings.HasPrefix(name, "plugin:")
 }
 
-// orderOverrides writes the city's overrides of single orders.
+// orderOverrides writes the city's overrides of individual orders.
 func (c cityWriter) orderOverrides(b *strings.Builder) {
 	known := c.knownKeys("automations.overrides")
 	for _, s := range c.files {
@@ -273,7 +273,7 @@ func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
 		case from != nil && t.values["command"] == "":
 			t.text("command", from.Command)
 			t.texts("args", from.Args)
-			c.note(s.at(n.Get("base").At), "the provider %s has the command of %s, not its "+
+			c.note(s.at(n.Get("base").At), "the provider %s has the command of %s, but not its "+
 				"other settings", n.Key, name)
 		default:
 			c.note(s.at(n.Get("base").At), "base of the provider %s has no equivalent", n.Key)
@@ -295,8 +295,9 @@ func (c cityWriter) rootAgents(b *strings.Builder) {
 	e := emitter{conversion: c.conversion, base: c.dir, pack: c.root}
 	for _, a := range c.root.agents {
 		if a.scope() == "rig" && a.keys["dir"].Node == nil {
-			c.note(a.place, "%s is of scope \"rig\" and has no dir: no rig has it; write dir = "+
-				"\"RIG\" and convert again", a.name)
+			c.note(a.place,
+				`%s has scope "rig" and no dir, so no rig has it; write dir = "RIG" `+
+					"and convert again", a.name)
 			continue
 		}
 		e.agent(a).write(b, "agents")
@@ -340,7 +341,7 @@ func (c cityWriter) writeRigs(b *strings.Builder) {
 	}
 }
 
-// siteOf returns the settings of a rig from the machine's own file.
+// siteOf returns the settings of a rig in the file for this machine.
 func (c cityWriter) siteOf(name string) []*toml.Node {
 	if c.site == nil {
 		return nil
@@ -357,7 +358,7 @@ func (c cityWriter) siteOf(name string) []*toml.Node {
 	return nil
 }
 
-// rigPath returns the folder of a rig, which stays where it is.
+// rigPath returns the folder of a rig. The folder is not moved.
 func (c cityWriter) rigPath(r *rig) string {
 	path := r.node.TextOf("path")
 	for _, n := range c.siteOf(r.name) {
@@ -367,14 +368,14 @@ func (c cityWriter) rigPath(r *rig) string {
 	}
 	if path == "" {
 		path = filepath.Join("rigs", r.name)
-		c.note(r.src.at(r.node.At), "the rig %s has no path; its agents do not start before path "+
-			"in city.toml names its folder", r.name)
+		c.note(r.src.at(r.node.At), "the rig %s has no path; its agents do not start until path "+
+			"in city.toml is its folder", r.name)
 		return path
 	}
 	return c.inCity(path)
 }
 
-// rigPatches writes the city's patches of a rig's agents.
+// rigPatches writes the city's patches for a rig's agents.
 func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	for _, key := range []string{"overrides", "patches"} {
 		for _, n := range toml.TablesOf(r.node.Get(key)) {
@@ -387,7 +388,7 @@ func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
 	}
 }
 
-// cityPatches writes the city's patches of agents of single rigs.
+// cityPatches writes the city's patches for agents of single rigs.
 func (c cityWriter) cityPatches(b *strings.Builder) {
 	for _, s := range c.manuals(c.root) {
 		for _, key := range []string{"agent", "agents"} {
@@ -399,7 +400,7 @@ func (c cityWriter) cityPatches(b *strings.Builder) {
 		}
 		for _, key := range []string{"rigs", "rig", "providers", "provider"} {
 			if n := s.root.Get("patches").Get(key); n != nil {
-				c.note(s.at(n.At), "[[patches.%s]] was left out; change the table itself", key)
+				c.note(s.at(n.At), "[[patches.%s]] was omitted; change the table itself", key)
 			}
 		}
 	}
@@ -411,7 +412,7 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	}
 	target := c.lookupIn(inRig, name)
 	if target == nil {
-		c.note(v.place(), "unknown agent %q; the patch was left out", name)
+		c.note(v.place(), "unknown agent %q; the patch was omitted", name)
 		return
 	}
 	a := &agent{name: target.name, was: target.was, pack: c.root, dir: c.dir, place: v.place(),
@@ -460,7 +461,7 @@ func (c cityWriter) strangers() {
 						}
 					}
 				case "mail":
-					c.note(s.at(kid.At), "[mail] has no equivalent: mail is kept with the work")
+					c.note(s.at(kid.At), "[mail] has no equivalent: mail is stored with the work")
 				default:
 					c.note(s.at(kid.At), "the table %s has no equivalent", kid.Key)
 				}

@@ -11,16 +11,16 @@ import (
 	"gcity/internal/toml"
 )
 
-// unlimited is the size of a pool for which Gas City has no limit.
+// unlimited is the maximum size of a pool that has no limit in Gas City.
 const unlimited = 5
 
-// copied are the keys of an agent that mean the same in both formats.
+// copied are the keys of an agent that have the same meaning in both formats.
 var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
 	"ready_delay_ms",
 	"ready_prompt_prefix", "process_names", "emits_permission_warning", "hooks_installed",
 	"default_sling_formula"}
 
-// emitted are the tables of one agent.
+// emitted has the tables of one converted agent.
 type emitted struct {
 	main, env, pool table
 }
@@ -34,12 +34,12 @@ func (e *emitted) write(b *strings.Builder, header string) {
 // emitter writes the agents of one file.
 type emitter struct {
 	*conversion
-	base string // the folder of the original that paths of the file are relative to
-	rel  string // the same in the converted city
+	base string // the folder of the original to which paths in the file are relative
+	rel  string // the corresponding folder in the converted city
 	pack *pack
 }
 
-// agent returns the tables of an agent.
+// agent returns the converted tables of an agent.
 func (e emitter) agent(a *agent) *emitted {
 	out := &emitted{}
 	out.main.text("name", a.name)
@@ -51,7 +51,7 @@ func (e emitter) agent(a *agent) *emitted {
 	return out
 }
 
-// keys writes the keys with values that can be copied or converted alone; patches have them too.
+// keys writes the keys that can be converted independently of others. They may also be in patches.
 func (e emitter) keys(a *agent, out *emitted) {
 	keys := make([]string, 0, len(a.keys))
 	for key := range a.keys {
@@ -84,7 +84,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 			e.lines(key, v, a, out)
 		case "session_live":
 			e.lines("session_setup", v, a, out)
-			e.note(v.place(), "session_live runs once, after the session has started")
+			e.note(v.place(), "session_live runs only once, after the session has started")
 		case "session_setup_script":
 			e.path(key, v, a, out)
 		case "depends_on", "install_agent_hooks":
@@ -105,22 +105,22 @@ func (e emitter) keys(a *agent, out *emitted) {
 	e.fragments(a, out)
 }
 
-// instead has the alternatives for keys that have no equivalent.
+// instead has advice for keys that have no equivalent.
 var instead = map[string]string{
 	"option_defaults":  "; write the program's own options into args",
-	"max_session_age":  "; idle_timeout is the nearest",
+	"max_session_age":  "; the closest key is idle_timeout",
 	"sleep_after_idle": "; idle_timeout restarts an idle agent",
 	"session":          "; agents run in terminals, see session in `gcity help config`",
-	"on_death": "; an automation with gate = \"event\" and on = \"agent.crashed\" is " +
-		"the nearest",
-	"on_boot": "; an automation with gate = \"event\" and on = \"controller.started\" is " +
-		"the nearest",
-	"resume_command": "; the presets resume conversations by themselves",
+	"on_death": "; the closest is an automation with gate = \"event\" and " +
+		`on = "agent.crashed"`,
+	"on_boot": "; the closest is an automation with gate = \"event\" and " +
+		`on = "controller.started"`,
+	"resume_command": "; the presets resume conversations on their own",
 	"skills":         "; put skills into the overlay of the agent",
-	"mcp":            "; put the configuration of servers into the overlay of the agent",
+	"mcp":            "; put the configuration of the servers into the overlay of the agent",
 }
 
-// fragments writes the fragments that follow the prompt.
+// fragments writes the fragments that are appended to the prompt.
 func (e emitter) fragments(a *agent, out *emitted) {
 	var names []string
 	for _, key := range []string{"inject_fragments", "append_fragments"} {
@@ -131,12 +131,12 @@ func (e emitter) fragments(a *agent, out *emitted) {
 		}
 	}
 	if a.plain() {
-		return // Gas City adds nothing to a prompt that is not a template
+		return // Gas City appends fragments only to templates
 	}
 	out.main.texts("inject_fragments", names)
 }
 
-// plain reports whether the agent's prompt is plain text rather than a template.
+// plain reports whether the agent's prompt is plain text and not a template.
 func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
 
 // list writes a list of names.
@@ -147,7 +147,7 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 			now, ok := e.renamed(e.pack, name)
 			if !ok {
 				e.note(v.place(), "unknown agent %q, on which %s depends; the dependency "+
-					"was left out", name, a.name)
+					"was omitted", name, a.name)
 				continue
 			}
 			name = now
@@ -160,7 +160,7 @@ func (e emitter) list(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, names)
 }
 
-// lines adds a list of shell lines that are templates to those that the key has already.
+// lines appends shell lines that are templates to the existing lines of a key.
 func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	var list []string
 	for _, line := range v.texts() {
@@ -178,7 +178,8 @@ func (e emitter) lines(key string, v value, a *agent, out *emitted) {
 	out.main.texts(key, list)
 }
 
-// find returns the file or folder of an agent's path, as a path of the converted file.
+// find returns the file or folder that a path of an agent refers to, as a path for the converted file. ok is false
+// if it does not exist.
 func (e emitter) find(a *agent, v value) (string, bool) {
 	written := v.text()
 	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
@@ -199,7 +200,7 @@ func (e emitter) find(a *agent, v value) (string, bool) {
 	return filepath.Join(written), false
 }
 
-// moved returns a path of the original in the form of the converted file.
+// moved converts a path in the original to a path for the converted file.
 func (e emitter) moved(path string) string {
 	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
 		if p.rel == "" && p != e.root || !within(p.dir, path) {
@@ -217,7 +218,7 @@ func (e emitter) moved(path string) string {
 func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	path, ok := e.find(a, v)
 	if !ok {
-		e.note(v.place(), "%s of %s names %s, which does not exist; it was left out", key, a.name,
+		e.note(v.place(), "%s of %s names %s, which does not exist; it was omitted", key, a.name,
 			v.text())
 		return
 	}
@@ -227,7 +228,7 @@ func (e emitter) path(key string, v value, a *agent, out *emitted) {
 	out.main.text(key, path)
 }
 
-// folder writes where an agent works.
+// folder writes the working folder of an agent.
 func (e emitter) folder(a *agent, out *emitted) {
 	dir, work := a.keys["dir"], a.keys["work_dir"]
 	inRig := e.isRig(dir.text()) || a.pack != e.root && a.scope() == "rig"
@@ -268,7 +269,7 @@ func (e emitter) prompt(a *agent, out *emitted) {
 	}
 }
 
-// size writes how many of an agent run.
+// size writes how many sessions of an agent run.
 func (e emitter) size(a *agent, out *emitted) {
 	low, lowAt := e.bound(a, "min_active_sessions", "min")
 	high, highAt := e.bound(a, "max_active_sessions", "max")
@@ -278,7 +279,7 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 	sized := lowAt.Node != nil || highAt.Node != nil || check.Node != nil
 	if a.table && !sized && !e.sessions && !a.onDemand {
-		return // in a city without named sessions such an agent is always running
+		return // without named sessions in the city, such an agent always runs
 	}
 	if a.always && (!sized || highAt.Node != nil && high == 1) ||
 		low == 1 && high == 1 && check.Node == nil {
@@ -292,14 +293,14 @@ func (e emitter) size(a *agent, out *emitted) {
 			high = limit
 		default:
 			high = max(unlimited, low)
-			e.note(a.place, "%s has no limit of sessions; its pool has max = %d", a.name, high)
+			e.note(a.place, "%s has no limit of sessions, so its pool has max = %d", a.name, high)
 		}
 	}
 	if a.always && low < 1 {
 		low = 1
 	}
 	if low > high {
-		e.note(lowAt.place(), "min_active_sessions of %s is more than its maximum; it is %d now",
+		e.note(lowAt.place(), "min_active_sessions of %s is greater than its maximum; it is now %d",
 			a.name, high)
 		low = high
 	}
@@ -308,8 +309,8 @@ func (e emitter) size(a *agent, out *emitted) {
 	if check.text() != "" {
 		out.pool.text("check", e.shellLine(check, a, check.text()))
 		if check.Key == "scale_check" {
-			e.note(check.place(), "the check of %s prints how many members are wanted in all, "+
-				"not how many more", a.name)
+			e.note(check.place(), "the check of %s must print how many members the pool should "+
+				"have in total, not how many more", a.name)
 		}
 	}
 	for _, key := range []string{"drain_timeout"} {
@@ -323,7 +324,7 @@ func (e emitter) size(a *agent, out *emitted) {
 	}
 }
 
-// get is Get for a value that may be missing.
+// get returns a member of the value. The value may be missing.
 func (v value) get(key string) *toml.Node {
 	if v.Node == nil {
 		return nil
@@ -331,7 +332,7 @@ func (v value) get(key string) *toml.Node {
 	return v.Get(key)
 }
 
-// bound returns a bound of an agent's sessions, in its newer or older form.
+// bound returns a limit of an agent's sessions, in its newer or older form.
 func (e emitter) bound(a *agent, key, older string) (int, value) {
 	v := a.keys[key]
 	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
@@ -342,13 +343,13 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 	}
 	n, err := strconv.Atoi(v.Text)
 	if err != nil {
-		e.note(v.place(), "%s of %s is not a whole number and was left out", key, a.name)
+		e.note(v.place(), "%s of %s is not a whole number and was omitted", key, a.name)
 		return 0, value{}
 	}
 	return n, v
 }
 
-// limit returns the smallest limit of sessions that the city or its only rig sets, or 0.
+// limit returns the smallest limit of sessions that the city or its only rig sets, 0 without a limit.
 func (e emitter) limit() int {
 	for _, s := range e.files {
 		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
@@ -360,7 +361,7 @@ func (e emitter) limit() int {
 	return 0
 }
 
-// overlay writes the files that are copied into the agent's folder: those of the pack, then its own.
+// overlay writes the overlays of an agent: those of the pack, then its own.
 func (e emitter) overlay(a *agent, out *emitted) {
 	var layers []string
 	provider := e.providerOf(a)
@@ -387,7 +388,7 @@ func (e emitter) overlay(a *agent, out *emitted) {
 				return
 			}
 		} else {
-			e.note(v.place(), "the overlay %s of %s does not exist; it was left out", v.text(),
+			e.note(v.place(), "the overlay %s of %s does not exist; it was omitted", v.text(),
 				a.name)
 		}
 	}
@@ -404,7 +405,8 @@ func (e emitter) overlay(a *agent, out *emitted) {
 	out.main.text("overlay_dir", rel)
 }
 
-// table reports whether an agent is an older table in a city without packs' overlays.
+// table reports whether an agent is declared by an older [[agent]] table in a city with packs that have no
+// overlays.
 func (e emitter) table(a *agent) bool {
 	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
 		!exists(filepath.Join(a.pack.dir, "overlay"))
@@ -427,7 +429,7 @@ func (e emitter) original(path string) string {
 	return filepath.Join(e.base, path)
 }
 
-// providerOf is the provider of an agent.
+// providerOf returns the name of an agent's provider.
 func (e emitter) providerOf(a *agent) string {
 	if p := a.keys["provider"].text(); p != "" {
 		return p

@@ -19,16 +19,16 @@ type pack struct {
 	manual  *source // its pack.toml, nil if it has none
 	imports []imported
 	agents  []*agent
-	inCity  bool   // the city itself imports it
+	inCity  bool   // the city itself imports it, not only a rig
 	rel     string // its folder in the converted city
-	binding string // the name under which it was imported first
+	binding string // the name of its first import
 }
 
 // imported is an import of a pack.
 type imported struct {
 	binding string
 	pack    *pack
-	closed  bool // transitive = false: its own imports are left out
+	closed  bool // set by transitive = false: imports of the imported pack are omitted
 }
 
 // rig is a rig of the original.
@@ -52,7 +52,7 @@ func (c *conversion) read() error {
 	}
 	if city == nil {
 		city = &source{name: config.FileName, root: &toml.Node{Shape: toml.ShapeTable}}
-		c.note(config.PackFile, "no city.toml next to it; the city has no rigs")
+		c.note(config.PackFile, "the folder has no city.toml, so the city has no rigs")
 	} else if len(packmodel.Marks(c.dir, city.root)) == 0 {
 		return fmt.Errorf("the city in %s is %w: gcity can read it without conversion; `gcity "+
 			"--city %s config check` checks it", c.dir,
@@ -92,7 +92,8 @@ func (c *conversion) inCity(path string) string {
 	return filepath.Join(c.dir, path)
 }
 
-// pack reads the pack in a folder with all its imports, once. way has the folders through which it was reached.
+// pack reads the pack in a folder with all its imports. Each pack is read once. way has the folders of the imports
+// that lead to it.
 func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	if i := slices.Index(way, dir); i >= 0 {
 		names := make([]string, 0, len(way)-i+1)
@@ -135,7 +136,7 @@ func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
 	return p, c.readAgents(p)
 }
 
-// importsOf reads the [imports.NAME] tables of a table. base is the folder that paths are relative to.
+// importsOf reads the [imports.NAME] tables inside a table. Paths are relative to base.
 func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []string) ([]imported,
 	error) {
 	var out []imported
@@ -164,14 +165,14 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	return out, nil
 }
 
-// place is where a file names a pack.
+// place is the position in a file of the name of a pack.
 type place struct {
 	src  *source
 	node *toml.Node
 	base string
 }
 
-// find reads the pack of a source. It returns nil for a pack that is only in a repository, and adds a note.
+// find reads the pack of a source. If the pack exists only in a repository, it adds a note and returns nil.
 func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
 	dir := from
 	switch {
@@ -207,7 +208,7 @@ func remote(from string) bool {
 		strings.HasPrefix(from, "github.com/")
 }
 
-// cached returns Gas City's copy of a repository's pack in the city, or "".
+// cached returns the folder of Gas City's copy of a repository's pack in the city, "" if it does not exist.
 func cached(city, binding string) string {
 	for _, folder := range []string{".gc/cache/packs", ".gc/packs", ".gc/cache/imports"} {
 		dir := filepath.Join(city, folder, binding)
@@ -218,7 +219,7 @@ func cached(city, binding string) string {
 	return ""
 }
 
-// included reads the packs of an older list of includes.
+// included reads the packs in a list of includes, the older form of imports.
 func (c *conversion) included(list value, base string, way []string) ([]imported, error) {
 	var out []imported
 	for _, from := range list.texts() {
@@ -239,14 +240,14 @@ func (c *conversion) included(list value, base string, way []string) ([]imported
 	return out, nil
 }
 
-// namedPack reports whether a word names a [packs.NAME] table.
+// namedPack reports whether a name is that of a [packs.NAME] table.
 func (c *conversion) namedPack(name string) bool {
 	return slices.ContainsFunc(c.files, func(s *source) bool {
 		return s.root.Get("packs").Get(name) != nil
 	})
 }
 
-// cityImports reads the imports of the city's files other than its pack.toml.
+// cityImports reads the imports in the city's files except its pack.toml.
 func (c *conversion) cityImports() error {
 	for _, s := range c.files {
 		more, err := c.importsOf(s, s.root, c.dir, []string{c.dir})
@@ -277,7 +278,7 @@ func (c *conversion) cityImports() error {
 	return nil
 }
 
-// readRigs reads the rigs and what they import.
+// readRigs reads the rigs and their imports.
 func (c *conversion) readRigs() error {
 	for _, s := range c.files {
 		for _, n := range toml.TablesOf(s.root.Get("rigs")) {
@@ -305,7 +306,7 @@ func (c *conversion) readRigs() error {
 	return c.readDefaults()
 }
 
-// readDefaults reads the packs that new rigs get, so that they are converted too.
+// readDefaults reads the packs for new rigs, so that they are converted too.
 func (c *conversion) readDefaults() error {
 	for _, s := range append(slices.Clone(c.files), c.root.manual) {
 		if s == nil {
@@ -330,7 +331,7 @@ func (c *conversion) readDefaults() error {
 	return nil
 }
 
-// flat lists the packs of imports, each once, imported packs before those that import them.
+// flat returns the packs of imports, each only once. An imported pack comes before the packs that import it.
 func (c *conversion) flat(imports []imported) []*pack {
 	var out []*pack
 	var walk func(list []imported, deep bool)
@@ -348,7 +349,8 @@ func (c *conversion) flat(imports []imported) []*pack {
 	return out
 }
 
-// place decides where packs are in the converted city: where they were, or in topologies/NAME if they were outside.
+// place sets the folders of packs in the converted city: the same folder as before, or topologies/NAME if that was
+// outside of the city.
 func (c *conversion) place(list []*pack) {
 	for _, p := range list {
 		if p.rel != "" {

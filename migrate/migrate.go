@@ -1,5 +1,6 @@
 // Package migrate converts a city in Gas City's pack format of April 2026 to a city that gcity reads. Packs become
-// topologies, orders become automations, agent folders and named sessions become agents. The original is only read.
+// topologies, orders become automations, and agent folders and named sessions become agents. The original is not
+// changed.
 //
 // # Concurrency
 //
@@ -20,7 +21,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Report is the result of a conversion: what it wrote, and what it left out.
+// Report is the result of a conversion: what was written, and what was omitted.
 type Report struct {
 	City        string   `json:"city"` // the city that was converted
 	Out         string   `json:"out"`  // the folder that was written
@@ -31,7 +32,7 @@ type Report struct {
 	Notes       []Note   `json:"notes"`
 }
 
-// Note is something that has no equivalent, or that works differently after the conversion.
+// Note describes something that has no equivalent, or that works differently after the conversion.
 type Note struct {
 	Place string `json:"place"` // FILE:LINE:COLUMN in the original, or a file or folder
 	Text  string `json:"text"`
@@ -39,16 +40,16 @@ type Note struct {
 
 func (n Note) String() string { return n.Place + ": " + n.Text }
 
-// ErrNotPackModel is the error of a city that needs no conversion.
+// ErrNotPackModel is the error for a city that needs no conversion.
 var ErrNotPackModel = errors.New("not in the pack format")
 
-// FolderError is the error of a folder that cannot be read from or written to, before anything was done.
+// FolderError is the error for a folder that cannot be read or written. Nothing was done before it occurred.
 type FolderError struct{ error }
 
 func (e FolderError) Unwrap() error { return e.error }
 
-// Convert reads the city in dir and writes its equivalent to out, which must be empty or not exist. Without out it
-// uses the folder DIR-gcity next to dir. A conversion that fails leaves nothing behind.
+// Convert reads the city in dir and writes the converted city to out, which must be empty or missing. If out is "",
+// it writes to the folder DIR-gcity next to dir. A conversion that fails leaves no files behind.
 func Convert(dir, out string) (*Report, error) {
 	dir, out, err := folders(dir, out)
 	if err != nil {
@@ -62,7 +63,7 @@ func Convert(dir, out string) (*Report, error) {
 	return c.report, c.write()
 }
 
-// folders checks and completes the two folders of a conversion.
+// folders returns the two folders of a conversion as absolute paths, or an error if one cannot be used.
 func folders(dir, out string) (string, string, error) {
 	real, err := config.Canonical(dir)
 	if err != nil {
@@ -81,8 +82,8 @@ func folders(dir, out string) (string, string, error) {
 		out = filepath.Join(parent, filepath.Base(out))
 	}
 	if within(real, out) {
-		return "", "", fmt.Errorf("%s is inside the city %s, which is not changed; "+
-			"name a folder outside of it with --out", out, real)
+		return "", "", fmt.Errorf("%s is inside the city %s, which must not be changed; name a "+
+			"folder outside of it with --out", out, real)
 	}
 	entries, err := os.ReadDir(out)
 	switch {
@@ -101,26 +102,26 @@ func within(dir, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// conversion is a conversion under way.
+// conversion is the state of a conversion.
 type conversion struct {
 	dir, out string
-	stage    string // the folder that becomes out
+	stage    string // the temporary folder that is renamed to out
 
 	root  *pack            // the city's own pack
-	files []*source        // city.toml and what it includes, in order
+	files []*source        // city.toml and the files that it includes, in order
 	site  *source          // .gc/site.toml, nil if it does not exist
 	packs map[string]*pack // by folder
-	order []*pack          // packs in the order in which they were found, without the root
+	order []*pack          // packs in the order in which they were found, without root
 	rigs  []*rig
 
 	sessions bool // the city has a named session
 	overlays []layerCopy
-	recipes  []*pack                    // packs with formulas that are needed without their agents
-	schema   map[string]map[string]bool // keys that gcity knows, by table
+	recipes  []*pack                    // packs of which only the formulas are needed
+	schema   map[string]map[string]bool // keys that gcity supports, by table
 	report   *Report
 }
 
-// note adds a note about a place, once.
+// note adds a note about a place, unless the same note exists.
 func (c *conversion) note(place, format string, args ...any) {
 	n := Note{place, fmt.Sprintf(format, args...)}
 	if !slices.Contains(c.report.Notes, n) {
@@ -135,7 +136,7 @@ type source struct {
 	starts     []int
 }
 
-// open reads a file. A file that is missing is nil without an error.
+// open reads a file. For a missing file it returns nil without an error.
 func (c *conversion) open(path string) (*source, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -160,7 +161,7 @@ func (c *conversion) open(path string) (*source, error) {
 	return s, nil
 }
 
-// called returns a path for messages: relative to the city if it is inside.
+// called returns a path for messages: relative to the city if it is inside the city.
 func (c *conversion) called(path string) string {
 	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
 		return rel
@@ -168,7 +169,7 @@ func (c *conversion) called(path string) string {
 	return path
 }
 
-// at returns the place of an offset in a file.
+// at returns the position of an offset in a file, for messages.
 func (s *source) at(offset int) string {
 	if offset < 0 {
 		return s.name
@@ -180,7 +181,7 @@ func (s *source) at(offset int) string {
 	return fmt.Sprintf("%s:%d:%d", s.name, line+1, offset-s.starts[line]+1)
 }
 
-// value is a value of the original and the file that has it.
+// value is a value in the original, with its file.
 type value struct {
 	*toml.Node
 	src *source

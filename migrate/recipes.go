@@ -13,7 +13,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// orderFiles lists the orders of a pack: by name, the file.
+// orderFiles returns the files of the orders of a pack, by name.
 func orderFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	for _, folder := range []string{"formulas/orders", "formulas/automations", "orders"} {
@@ -37,7 +37,7 @@ func orderFiles(p *pack) map[string]string {
 	return out
 }
 
-// formulaFiles lists the formulas of a pack: by name, the file.
+// formulaFiles returns the files of the formulas of a pack, by name.
 func formulaFiles(p *pack) map[string]string {
 	out := map[string]string{}
 	entries, _ := os.ReadDir(filepath.Join(p.dir, "formulas"))
@@ -48,7 +48,7 @@ func formulaFiles(p *pack) map[string]string {
 		}
 		plain := strings.TrimSuffix(name, ".formula")
 		if _, twice := out[plain]; twice && plain != name {
-			continue // the name without .formula is the newer one
+			continue // the file without .formula in its name has the newer format
 		}
 		out[plain] = filepath.Join(p.dir, "formulas", e.Name())
 	}
@@ -82,7 +82,7 @@ func (c *conversion) orders(p *pack) error {
 			continue
 		}
 		if _, err := automation.Parse(to, []byte(text), time.UTC); err != nil {
-			c.note(s.name, "the order %s was left out: %s", name, reason(err))
+			c.note(s.name, "the order %s was omitted: %s", name, reason(err))
 			continue
 		}
 		if err := writeFile(to, text); err != nil {
@@ -93,7 +93,7 @@ func (c *conversion) orders(p *pack) error {
 	return nil
 }
 
-// reason returns the error of a file without the file's name and positions.
+// reason returns an error without the file's name and positions.
 func reason(err error) string {
 	if all, ok := err.(toml.Problems); ok && len(all) > 0 {
 		return strings.TrimPrefix(all[0].Key+": "+all[0].Message, ": ")
@@ -101,18 +101,18 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// automation returns an order as an automation; "" if it is not an order.
+// automation returns an order as an automation, "" if the file has no order.
 func (c *conversion) automation(p *pack, name string, s *source) string {
 	n := s.root.Get("order")
 	if n == nil {
 		n = s.root.Get("automation")
 	}
 	if n == nil || n.Shape != toml.ShapeTable {
-		c.note(s.name, "has no [order] and was left out")
+		c.note(s.name, "has no [order], so it was omitted")
 		return ""
 	}
 	if !validName.MatchString(name) {
-		c.note(s.name, "%q is not a name for an automation; it was left out", name)
+		c.note(s.name, "%q is not a valid name for an automation; it was omitted", name)
 		return ""
 	}
 	t, vars := &table{}, &table{}
@@ -154,8 +154,8 @@ func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
 	t.text("pool", pool)
 }
 
-// orderLine returns a shell line of an order that finds the folders of the pack and the order from the automation's
-// folder.
+// orderLine returns the shell line of an order. It sets the variables for the folders of the pack and of the order
+// relative to the automation's folder.
 func orderLine(p *pack, s *source, line string) string {
 	from, _ := filepath.Rel(p.dir, filepath.Dir(s.path))
 	up := "$AUTOMATION_DIR/../../.."
@@ -189,7 +189,7 @@ func (c *conversion) formulas(p *pack) error {
 	return nil
 }
 
-// formula returns the text of a formula; "" if it has no equivalent.
+// formula returns the converted text of a formula, "" if it has no equivalent.
 func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	s, err := c.open(path)
 	if err != nil {
@@ -205,27 +205,28 @@ func (c *conversion) formula(p *pack, name, path string) (string, error) {
 	}
 	f, err := formula.Parse(name+formula.Suffix, []byte(text))
 	if err != nil {
-		c.note(s.name, "the formula %s was left out: %s", name, reason(err))
+		c.note(s.name, "the formula %s was omitted: %s", name, reason(err))
 		return "", nil
 	}
 	for _, kid := range s.root.Kids {
 		if !slices.Contains([]string{"formula", "description", "version", "vars", "steps",
 			"extends"}, kid.Key) {
-			c.note(s.at(kid.At), "%s of the formula %s does nothing", kid.Key, f.Name)
+			c.note(s.at(kid.At), "%s of the formula %s has no effect", kid.Key, f.Name)
 		}
 	}
 	for _, step := range toml.TablesOf(s.root.Get("steps")) {
 		for _, kid := range step.Kids {
 			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on"},
 				kid.Key) {
-				c.note(s.at(kid.At), "%s of a step of the formula %s does nothing", kid.Key, f.Name)
+				c.note(s.at(kid.At), "%s of a step of the formula %s has no effect", kid.Key,
+					f.Name)
 			}
 		}
 	}
 	return text, nil
 }
 
-// merged returns a formula with the variables and steps of those that it extends.
+// merged returns a formula together with the variables and steps of the formulas that it extends.
 func (c *conversion) merged(p *pack, s *source, name string) string {
 	vars, steps := map[string]*toml.Node{}, []*toml.Node{}
 	var walk func(s *source, depth int)
@@ -288,7 +289,7 @@ func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) 
 	}
 }
 
-// formulaNamed finds a formula in a pack, in what it imports, or anywhere.
+// formulaNamed returns the formula with a name. It searches the pack, then its imports, then all packs.
 func (c *conversion) formulaNamed(p *pack, name string) *source {
 	for _, q := range append(append([]*pack{p}, c.flat(p.imports)...), append(c.order, c.root)...) {
 		if path, ok := formulaFiles(q)[name]; ok {

@@ -10,7 +10,7 @@ import (
 
 var field = regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
 
-// inShell maps fields of templates to variables of the environment with the same value.
+// inShell has the environment variables that have the same value as fields of templates.
 var inShell = map[string]string{
 	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH", "Agent": "$GC_AGENT",
 	"AgentName": "$GC_AGENT",
@@ -19,7 +19,7 @@ var inShell = map[string]string{
 	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
 }
 
-// template returns a shell line for gcity, "" if it has a field that cannot be replaced.
+// template converts a shell line. It returns "" if the line has a field that cannot be replaced.
 func (e emitter) template(v value, a *agent, text string) string {
 	text = field.ReplaceAllStringFunc(text, func(m string) string {
 		switch name := field.FindStringSubmatch(m)[1]; name {
@@ -38,13 +38,13 @@ func (e emitter) template(v value, a *agent, text string) string {
 		}
 	})
 	if _, err := placeholder.Expand(text, placeholder.Values{}); err != nil {
-		e.note(v.place(), "%s of %s was left out: it %s", v.Key, a.name, err)
+		e.note(v.place(), "%s of %s was omitted: it %s", v.Key, a.name, err)
 		return ""
 	}
 	return text
 }
 
-// shellLine returns a shell line without fields: it uses variables of the environment instead.
+// shellLine returns a shell line with environment variables in place of the fields.
 func (e emitter) shellLine(v value, a *agent, text string) string {
 	text = field.ReplaceAllStringFunc(text, func(m string) string {
 		name := field.FindStringSubmatch(m)[1]

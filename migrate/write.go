@@ -14,22 +14,23 @@ import (
 	"gcity/internal/toml"
 )
 
-// Limits of a city.
+// Limits of a city that is converted.
 const (
 	maxFiles = 50_000
 	maxBytes = 1 << 30
 )
 
-// rigSuffix ends the folder of the agents of a pack that are in the city and in rigs, for the rigs.
+// rigSuffix is the end of a folder's name. The folder has the agents for rigs of a pack that has agents for the
+// city and for rigs.
 const rigSuffix = "-rigs"
 
-// recipesSuffix ends the folder of a topology that has only the formulas of a pack.
+// recipesSuffix is the end of the name of a folder with a topology that has only the formulas of a pack.
 const recipesSuffix = "-formulas"
 
-// layerCopy is an overlay to be put over what is in a folder of the converted city.
+// layerCopy describes an overlay that is copied over the files in a folder of the converted city.
 type layerCopy struct{ from, to string }
 
-// write writes the converted city to a temporary folder next to its destination, checks it, and moves it there.
+// write writes the converted city to a temporary folder next to its destination, checks it, and renames the folder.
 func (c *conversion) write() (err error) {
 	parent := filepath.Dir(c.out)
 	if err := os.MkdirAll(parent, 0o755); err != nil {
@@ -40,7 +41,7 @@ func (c *conversion) write() (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.RemoveAll(c.stage) // the error that is returned says more
+			_ = os.RemoveAll(c.stage) // the error that is returned is more important
 		}
 	}()
 	if err := os.Chmod(c.stage, 0o755); err != nil {
@@ -82,7 +83,7 @@ func (c *conversion) write() (err error) {
 	return nil
 }
 
-// check reads the converted city as a controller does.
+// check loads the converted city in the same way as a controller.
 func (c *conversion) check() error {
 	city, err := config.Load(c.stage)
 	if refused, ok := errors.AsType[*config.Error](err); ok {
@@ -90,8 +91,8 @@ func (c *conversion) check() error {
 		for i, p := range refused.Problems {
 			lines[i] = "  " + p.String()
 		}
-		return fmt.Errorf("the city cannot be converted as it is; these parts of the result "+
-			"would be invalid:\n%s",
+		return fmt.Errorf("the city cannot be converted in its current form; these parts of the "+
+			"result would be invalid:\n%s",
 			strings.Join(lines, "\n"))
 	}
 	if err != nil {
@@ -122,7 +123,7 @@ func fileOf(place string) string {
 	return file
 }
 
-// copyAll copies the files of the city, and of the packs that are outside of it.
+// copyAll copies the files of the city, and of packs outside of it.
 func (c *conversion) copyAll() error {
 	skip := []string{filepath.Join(c.dir, ".gc")}
 	for _, r := range c.rigs {
@@ -144,7 +145,7 @@ func (c *conversion) copyAll() error {
 	return nil
 }
 
-// tree copies folders.
+// tree is the copy of folders, with its limits.
 type tree struct {
 	skip  []string
 	files int
@@ -177,7 +178,7 @@ func (t *tree) copy(c *conversion, from, to string) error {
 	})
 }
 
-// link copies a symbolic link that stays within the folder, and the content of any other.
+// link copies a symbolic link if its target is in the folder; otherwise it copies the content of the target.
 func (t *tree) link(c *conversion, from, path, target string) error {
 	to, err := os.Readlink(path)
 	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
@@ -185,7 +186,7 @@ func (t *tree) link(c *conversion, from, path, target string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		c.note(c.called(path), "is a link out of the city and was not copied")
+		c.note(c.called(path), "is a link that leads out of the city, so it was not copied")
 		return nil
 	}
 	return t.file(path, target)
@@ -197,8 +198,8 @@ func (t *tree) file(path, target string) error {
 		return err
 	}
 	if t.files, t.size = t.files+1, t.size+info.Size(); t.files > maxFiles || t.size > maxBytes {
-		return fmt.Errorf("the city has more than %d files or %d MB; move what is not part of "+
-			"it elsewhere", maxFiles, maxBytes>>20)
+		return fmt.Errorf("the city has more than %d files or %d MB; move files that do not "+
+			"belong to it elsewhere", maxFiles, maxBytes>>20)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -214,7 +215,7 @@ func writeFile(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// transform turns the copy of a pack into a topology, and that of the city's own into a city.
+// transform converts the copy of a pack to a topology, and the copy of the city's own pack to a city.
 func (c *conversion) transform(p *pack) error {
 	at := filepath.Join(c.stage, p.rel)
 	remove := []string{config.PackFile, "packs.lock", "pack.lock"}
@@ -252,7 +253,7 @@ func (c *conversion) transform(p *pack) error {
 	return c.topologies(p)
 }
 
-// prompts converts prompts in plain text to templates.
+// prompts converts plain-text prompts to templates.
 func (c *conversion) prompts(p *pack) error {
 	for _, a := range p.agents {
 		if !a.plain() {
@@ -275,8 +276,8 @@ func (c *conversion) prompts(p *pack) error {
 	return nil
 }
 
-// shared copies the fragments of a pack to where gcity looks for them: next to the topology, and into the city for
-// all.
+// shared copies the fragments of a pack to the folders that gcity reads: one next to the topology, and the city's
+// for all agents.
 func (c *conversion) shared(p *pack) error {
 	folders := []string{"template-fragments", filepath.Join("prompts", "shared")}
 	for _, folder := range folders {
@@ -321,20 +322,21 @@ func fragmentFiles(dir string) []string {
 	return out
 }
 
-// fragment writes a fragment. keep means that an existing one is kept.
+// fragment writes a fragment. keep means that an existing file is not replaced.
 func (c *conversion) fragment(rel string, data []byte, keep bool) error {
 	path := filepath.Join(c.stage, rel)
 	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {
 		if !bytes.Equal(was, data) {
-			c.note(rel, "several packs have a fragment file of this name; the city's, else the "+
-				"first, is for all")
+			c.note(rel, "several packs have a fragment file of this name; the city's file, or "+
+				"else the first one, is used for all")
 		}
 		return nil
 	}
 	return writeFile(path, string(data))
 }
 
-// topologies writes the topology of a pack, and a second one for rigs where some of its agents are in both.
+// topologies writes the topology of a pack. If some agents are for the city and also for rigs, it writes a second
+// topology for rigs.
 func (c *conversion) topologies(p *pack) error {
 	two := c.twoLevels(p)
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
@@ -375,7 +377,7 @@ func (c *conversion) topologies(p *pack) error {
 	return writeFile(filepath.Join(c.stage, e.rel, config.TopologyFile), text)
 }
 
-// twoLevels reports whether a pack has agents for both the city and rigs in addition to those for one of them.
+// twoLevels reports whether a pack has agents for both the city and rigs, and other agents for only one of them.
 func (c *conversion) twoLevels(p *pack) bool {
 	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
 		return slices.Contains(c.flat(r.imports), p)
@@ -404,10 +406,11 @@ func (c *conversion) overlayLayer(o layerCopy) error {
 	return t.copy(c, o.from, filepath.Join(c.stage, o.to))
 }
 
-// leftBehind adds notes about what a conversion leaves with the original.
+// leftBehind adds notes about data that is not converted.
 func (c *conversion) leftBehind() {
 	if exists(filepath.Join(c.dir, ".beads")) {
-		c.note(".beads", "the work was not converted; `bd export` and `gcity bead import` move it")
+		c.note(".beads", "the work was not converted; use `bd export` and `gcity bead "+
+			"import` to move it")
 	}
 	if exists(filepath.Join(c.dir, ".gc", "events.jsonl")) {
 		c.note(".gc", "sessions, logs and mail of the running city were not converted")

@@ -1,6 +1,6 @@
 // Package toml reads TOML with the positions of all values. Parse returns a tree of nodes with their offsets, for
-// callers that edit a file or report all its errors. Load and Read return a Doc for small files: a caller reads
-// keys from tables one by one; invalid values are recorded as problems with line and column, and Problems returns
+// callers that edit a file or report all its errors. Load and Read return a Doc, for small files: the caller reads
+// keys from tables one by one. Invalid values are recorded as problems with line and column, and Problems returns
 // all of them.
 package toml
 
@@ -56,7 +56,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Reason is String for little space: the message comes first, then the position.
+// Reason returns the problem for places with little space: the message comes first, then the position.
 func (p Problem) Reason() string {
 	out := p.Message
 	if p.Key != "" {
@@ -84,7 +84,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Doc is a file that was read. Not for concurrent use.
+// Doc is a parsed file. It is not safe for concurrent use.
 type Doc struct {
 	file     string
 	data     []byte
@@ -94,9 +94,9 @@ type Doc struct {
 	warnings Problems
 }
 
-// Load reads a file of up to most bytes. It refuses everything except regular files, because reading a pipe or
-// device may block forever. The error is one of the file system; errors in the content are problems of the Doc.
-// name is the file's name in them.
+// Load reads a file of up to most bytes. It refuses everything except regular files, because a read from a pipe or
+// device may block forever. It returns errors of the file system; errors in the content are problems of the Doc.
+// name is the file's name in these problems.
 func Load(path, name string, most int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -116,7 +116,7 @@ func Load(path, name string, most int) (*Doc, error) {
 	return Read(name, data, most), nil
 }
 
-// Read parses a file that is in memory. A file that is not TOML has its problems and no values.
+// Read parses the content of a file. If the content is not valid TOML, the Doc has problems and no values.
 func Read(name string, data []byte, most int) *Doc {
 	d := &Doc{file: name, data: data}
 	if len(data) > most {
@@ -168,7 +168,7 @@ func failed(name, message string) *Doc {
 // Root returns the table of the whole file.
 func (d *Doc) Root() Table { return Table{doc: d, values: d.values} }
 
-// Problems returns the errors so far. It is an error only if it is not empty.
+// Problems returns all errors so far. Treat the result as an error only if it is not empty.
 func (d *Doc) Problems() Problems { return Sorted(d.problems) }
 
 // Warnings returns the warnings so far.

@@ -9,7 +9,7 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// Parse parses a TOML file: first its syntax, then its meaning. If there are faults, the tree may still be usable.
+// Parse parses a TOML file in two steps: syntax, then structure. If there are faults, the tree may still be usable.
 func Parse(data []byte) (*Node, []*Fault) {
 	if f := excess(data); f != nil {
 		return nil, []*Fault{f}
@@ -32,8 +32,8 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// plainSyntax returns messages for errors of the strict decoder that quote the file, because the file may contain
-// secrets.
+// plainSyntax returns own messages for errors of the strict decoder, because its messages quote the file, which may
+// contain secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
@@ -63,7 +63,7 @@ func plainSyntax(msg string) string {
 // maxFaults is the maximum number of faults in one file.
 const maxFaults = 50
 
-// duplicates finds all keys and tables that are defined twice. The strict decoder stops at the first.
+// duplicates returns a fault for every key and table that is defined twice. The strict decoder stops at the first.
 func duplicates(t *Node, path string, data []byte) []*Fault {
 	if t == nil {
 		return nil
@@ -84,7 +84,7 @@ func duplicates(t *Node, path string, data []byte) []*Fault {
 					&Fault{
 						At:  kid.At,
 						Key: at,
-						Msg: fmt.Sprintf("is written twice; it is on line %d already", line),
+						Msg: fmt.Sprintf("is written twice; it is already on line %d", line),
 					},
 				)
 			} else {
@@ -98,7 +98,7 @@ func duplicates(t *Node, path string, data []byte) []*Fault {
 	return out
 }
 
-// Unmarked replaces a byte order mark by blanks, so that offsets do not change.
+// Unmarked replaces a byte order mark with blanks, so that offsets do not change.
 func Unmarked(data []byte) []byte {
 	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
 		return append([]byte("   "), rest...)
@@ -117,8 +117,8 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess finds sizes that are too much for any parser, before a parser is called: parsers recurse, and keep a whole
-// line as a tree.
+// excess returns a fault for a file that is too large for any parser. It runs before the parsers, because they
+// recurse and build a tree of each line.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -182,7 +182,7 @@ func skipString(data []byte, quote byte) int {
 			i++
 		case multi && bytes.HasPrefix(data[i:], long):
 			i += 3
-			for i < len(data) && data[i] == quote { // up to two more belong to it
+			for i < len(data) && data[i] == quote { // up to two more quotes belong to the string
 				i++
 			}
 			return i

@@ -5,11 +5,11 @@ import "strconv"
 // keyPlace is the start of a key and of its value.
 type keyPlace struct{ key, value int }
 
-// places holds the positions of all keys of a file, by path.
+// places has the positions of all keys of a file, by path.
 type places map[string]keyPlace
 
-// sep joins the parts of a path. No key contains it, because a file with NUL is refused. Elements of lists have
-// their index as a part.
+// sep separates the parts of a path. No key contains it, because a file with a NUL byte is refused. For an element
+// of a list, the part is its index.
 const sep = "\x00"
 
 func below(path, part string) string {
@@ -21,7 +21,7 @@ func below(path, part string) string {
 
 func element(path string, i int) string { return below(path, strconv.Itoa(i)) }
 
-// note records the positions of everything in a node.
+// note records the positions of all keys in a node.
 func (p places) note(path string, n *Node) {
 	for i, kid := range n.Kids {
 		at := below(path, kid.Key)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Quote returns s as a basic string. Characters that are not printable are escaped.
+// Quote returns s as a TOML basic string. It escapes characters that are not printable.
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

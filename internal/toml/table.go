@@ -11,11 +11,11 @@ import (
 	"gcity/internal/suggest"
 )
 
-// MaxDuration is far below the values at which sums of durations and times overflow.
+// MaxDuration is the maximum duration. It is small enough that sums of durations and times cannot overflow.
 const MaxDuration = 365 * 24 * time.Hour
 
-// Table is a table of a file. Its methods return the zero value for a key that is missing or invalid; the latter is
-// recorded as a problem.
+// Table is a table of a file. Its methods return the zero value for a missing or invalid key. For an invalid key
+// they also record a problem.
 type Table struct {
 	doc    *Doc
 	path   string // "" = the root
@@ -48,8 +48,8 @@ func (t Table) span(key string) (keyPlace, bool) {
 	return at, ok
 }
 
-// Wrong records a problem with the value of a key, or with the table if key is "". Only the first problem of a
-// value is kept.
+// Wrong records a problem with the value of a key, or with the table if key is "". Only the first problem of each
+// value is recorded.
 func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
 
 // WrongItem is Wrong for the i-th item of a list.
@@ -105,10 +105,10 @@ func (t Table) Keys() []string {
 	return keys
 }
 
-// Only records each unknown key as a problem.
+// Only records a problem for each unknown key.
 func (t Table) Only(known ...string) { t.unknown(known, true) }
 
-// Slips records unknown keys: those similar to a known key as problems, others as warnings.
+// Slips records unknown keys: as problems if they are similar to a known key, otherwise as warnings.
 func (t Table) Slips(known ...string) { t.unknown(known, false) }
 
 func (t Table) unknown(known []string, strict bool) {
@@ -131,14 +131,14 @@ func (t Table) unknown(known []string, strict bool) {
 	}
 }
 
-// Meant returns the known name that is similar to name, or "".
+// Meant returns the known name that is most similar to name, "" if none is similar.
 func Meant(name string, known []string) string {
 	for _, k := range known {
 		if strings.EqualFold(k, name) {
 			return k
 		}
 	}
-	if len(name) < 3 { // every name is similar to one so short
+	if len(name) < 3 { // every name is similar to such a short name
 		return ""
 	}
 	if near := suggest.Nearest(name, known); near != "" {
@@ -178,7 +178,7 @@ func (t Table) Scalar(key string) (text string, ok bool) {
 	return "", false
 }
 
-// Empty reports whether a key has an empty list.
+// Empty reports whether the value of a key is an empty list.
 func (t Table) Empty(key string) bool {
 	list, ok := t.values[key].([]any)
 	return ok && len(list) == 0
@@ -273,7 +273,7 @@ func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Duration parses a duration as Table.Duration does, or returns what is wrong with it.
+// Duration parses a duration by the same rules as Table.Duration. If the text is invalid, wrong is the reason.
 func Duration(text string) (d time.Duration, wrong string) {
 	d, err := time.ParseDuration(text)
 	switch {
@@ -365,7 +365,7 @@ func kind(v any) string {
 	return "a list"
 }
 
-// List joins names as in a sentence.
+// List joins names to a text such as "a, b and c".
 func List(names []string) string {
 	switch n := len(names); n {
 	case 0:

@@ -8,17 +8,17 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Shape is the form of a value in the file.
+// Shape is the form in which a value is written in the file.
 type Shape int
 
 const (
-	ShapeOther Shape = iota // float, date, time
+	ShapeOther Shape = iota // a float, date or time
 	ShapeString
 	ShapeBool
 	ShapeInt
 	ShapeArray
 	ShapeTable
-	ShapeTables // from [[…]] headers
+	ShapeTables // written with [[…]] headers
 )
 
 func (s Shape) String() string {
@@ -30,21 +30,22 @@ func (s Shape) String() string {
 // Span is a range of bytes of the file.
 type Span struct{ Start, End int }
 
-// Node is one value of a file with its position. Arrays and lists of tables have their elements as kids, without
+// Node is one value of a file with its position. The elements of arrays and lists of tables are its Kids, without
 // keys.
 type Node struct {
 	Key   string
 	Shape Shape
-	Text  string // the decoded string; other scalars unchanged
+	Text  string // the decoded text of a string; other scalars unchanged
 	Kids  []*Node
-	index map[string]*Node // of kids, if there are many
+	index map[string]*Node // the kids by key, if there are many
 
 	At int // offset of the key, of a header's bracket, or of an element
-	// offset of what created a table or an element: a key, a header's bracket, or the nearest position before it
+	// offset of the text that created a table or an element: a key, a header's bracket, or the nearest position
+	// before it
 	first int
-	Value Span // of the value, or of the header's line without the end of line
-	Line  Span // of the whole "key = value", zero for elements and headers
-	// How the table is written: with a header (Value is its range), inline (Value, too), or only with dotted keys.
+	Value Span // range of the value, or of the header's line without the line ending
+	Line  Span // range of the whole "key = value"; zero for elements and headers
+	// How the table is written: with a header (Value is its range), inline (Value too), or only with dotted keys.
 	Header, Inline bool
 }
 
@@ -79,14 +80,14 @@ func (n *Node) Add(k *Node) *Node {
 	return k
 }
 
-// Fault is an error at an offset of a file.
+// Fault is an error at an offset in a file.
 type Fault struct {
 	At  int
 	Key string
 	Msg string
 }
 
-// Everywhere is the offset of a fault of the whole file.
+// Everywhere is the offset of a fault about the whole file.
 const Everywhere = -1
 
 func (f *Fault) Error() string { return f.Msg }
@@ -97,8 +98,8 @@ const (
 	maxDepth = 32
 )
 
-// readTree parses a file into nodes. It checks only the syntax: duplicates finds duplicate keys, and the strict
-// decoder other contradictions.
+// readTree parses a file into nodes. It checks only the syntax. duplicates finds duplicate keys, and the strict
+// decoder all other contradictions.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -126,7 +127,7 @@ type builder struct {
 	p     unstable.Parser
 	data  []byte
 	root  *Node
-	table *Node // the table for the next keys
+	table *Node // the table to which the next keys belong
 }
 
 func (b *builder) expression(e *unstable.Node) *Fault {
@@ -151,7 +152,7 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			// a table that is defined twice is kept separately, for duplicates
+			// a table that is defined twice is kept as a separate node, which duplicates finds
 			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}
@@ -172,13 +173,13 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	return nil
 }
 
-// bracket returns the offset of the bracket that opens the header that contains part.
+// bracket returns the offset of the opening bracket of the header with this part.
 func (b *builder) bracket(part *unstable.Node) int {
 	line := bytes.LastIndexByte(b.data[:part.Raw.Offset], '\n') + 1
 	return line + bytes.IndexByte(b.data[line:], '[')
 }
 
-// walk follows all parts of a dotted key but the last, which it returns, and creates tables on the way.
+// walk follows all parts of a dotted key except the last, and creates missing tables. It returns the last part.
 func (b *builder) walk(
 	t *Node,
 	parts unstable.Iterator,
@@ -263,7 +264,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 				continue
 			}
 			at := int(it.Node().Raw.Offset)
-			if at == 0 { // a list in a list has no range of its own
+			if at == 0 { // a list inside a list has no range of its own
 				at = n.At
 			} else {
 				first = at
@@ -276,7 +277,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	return nil
 }
 
-// TextOf returns the string of a key of a table, or "".
+// TextOf returns the string value of a key in a table, "" if the key is missing or not a string.
 func (n *Node) TextOf(key string) string {
 	if k := n.Get(key); k != nil {
 		return k.Text
@@ -284,7 +285,7 @@ func (n *Node) TextOf(key string) string {
 	return ""
 }
 
-// TablesOf returns the tables that a node is or contains.
+// TablesOf returns the node if it is a table, or its elements if it is a list of tables.
 func TablesOf(n *Node) []*Node {
 	switch {
 	case n == nil:
