@@ -74,8 +74,7 @@ func (c *City) agentsOf(rig string, brought bool) []string {
 	return out
 }
 
-// SessionOf returns the name of an agent's sessions. name is the agent's qualified name. The agent need not be
-// declared.
+// SessionOf returns the name of the sessions of the agent with a qualified name, declared or not.
 func (c *City) SessionOf(name string) string {
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -156,8 +155,7 @@ func (c *City) Parts() []Part {
 	return out
 }
 
-// remote returns the topology with this name, and adds it if it is missing. Several files may declare parts of one
-// topology.
+// remote returns the topology with this name, or adds it. Several files may declare parts of one topology.
 func (c *City) remote(name string, at Origin) *Remote {
 	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
 	if i < 0 {

@@ -174,8 +174,7 @@ func cityNames(packs []*pack) map[string]bool {
 	return out
 }
 
-// isFor reports whether an agent of a topology belongs to the city (r is nil) or to a rig. ofCity has the names of
-// the agents for the city.
+// isFor reports whether an agent of a topology belongs to the rig r, or to the city if r is nil.
 func (a *Agent) isFor(ofCity map[string]bool, r *Rig) bool {
 	citys := a.Scope == "city" || a.Scope == "" && ofCity[a.Name]
 	return ofCity == nil || citys == (r == nil)

@@ -1,5 +1,4 @@
-// Package config reads the TOML files of a city and validates them. Each value has its position, and all errors are
-// reported at once.
+// Package config reads and validates the TOML files of a city. Values have positions; all errors are reported at once.
 //
 // # Concurrency
 //
@@ -55,8 +54,7 @@ type City struct {
 	trees   []string        // the folders of the topologies
 	recipes []formula.Layer // formula layers of the city's topologies
 	reveal  bool            // TOML and Explain print secrets too
-	// agents with a prompt that would change or be missing without the fragments of their topology, by qualified
-	// name
+	// agents with a prompt that depends on the fragments of their topology, by qualified name
 	leans     map[string]bool
 	overrides []override         // overrides of automations, which are already applied
 	members   map[string]derived // derived values of pool members, by qualified name

@@ -66,8 +66,7 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner returns a table inside this table that has the key name. At the top level it searches the tables in
-// [[agents]].
+// inner returns a table inside this table with the key name. At the top level it searches in [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -95,8 +94,7 @@ func (d decoder) elsewhere(name string) string {
 	return ""
 }
 
-// usable returns the names of the supported keys in a table. If the table itself is not supported, it returns all
-// names.
+// usable returns the names of the supported keys in a table, or all names if the table is not supported.
 func (d decoder) usable(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {
@@ -110,8 +108,7 @@ func (d decoder) usable(table string) []string {
 	return out
 }
 
-// later reports keys that are not implemented yet, once per table. It also reports unknown and dropped keys in that
-// table, separately.
+// later reports keys that are not implemented yet, once per table, and separately unknown and dropped keys.
 func (d decoder) later(n *toml.Node, k *keys.Key) {
 	refuse := true
 	for _, t := range toml.TablesOf(n) {
@@ -214,8 +211,7 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element appends an element to the list of a table and returns the place for its values. The place is valid until
-// the next call.
+// element appends an element to the list of a table and returns its place, which is valid until the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {

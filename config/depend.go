@@ -104,8 +104,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// circles reports agents that depend on each other in a cycle. Of overlapping cycles it reports only some, because
-// removing these may resolve the others.
+// circles reports agents that depend on each other in a cycle. Of overlapping cycles it reports only some.
 func (d dependencies) circles() {
 	const (
 		open = 1 + iota

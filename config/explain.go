@@ -145,8 +145,7 @@ func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 	}
 }
 
-// memberRows returns the folder and session of each possible member of a pool. It returns at least those of the
-// first.
+// memberRows returns the folder and session of each possible member of a pool, and at least of the first.
 func (c printer) memberRows(a *Agent) []row {
 	const most = 10
 	if a.Pool.Max == 0 {

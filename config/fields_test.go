@@ -48,7 +48,8 @@ func TestEveryKeyHasAField(t *testing.T) {
 				}
 				taken[field] = k.Path
 				switch field.(type) {
-				case *string, *bool, *int, *time.Duration, *[]string, *map[string]string, *restart.Mode,
+				case *string, *bool, *int, *time.Duration, *[]string, *map[string]string,
+					*restart.Mode,
 					*restart.Strategy, **string, **bool, **time.Duration:
 				default:
 					t.Errorf("%s goes into a %T", k.Path, field)

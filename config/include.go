@@ -129,8 +129,7 @@ func (d decoder) includable(path string) ([]byte, error) {
 	return data, nil
 }
 
-// part decodes a file other than city.toml. Its lists are appended to those of earlier files; its other values
-// replace earlier ones.
+// part decodes a file other than city.toml. It appends to lists, and replaces other values of earlier files.
 func (d decoder) part(path string) error {
 	data, err := d.includable(path)
 	if err != nil {
@@ -156,8 +155,7 @@ func (d decoder) part(path string) error {
 	return nil
 }
 
-// inOrder sorts the agents from index first on by their position in the file. That is necessary because the parser
-// returns [[agent]] and [[agents]] as two lists.
+// inOrder sorts the agents from index first on by their position: the parser returns [[agent]] and [[agents]] apart.
 func (d decoder) inOrder(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

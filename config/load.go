@@ -107,8 +107,7 @@ func (d decoder) environment(environ []string) {
 
 // revision returns a hash of the configuration: of the sources, of the folders of topologies, fragments and
 // overlays, and of which folders of rigs are missing. These matter because the configuration has another effect
-// when such a folder appears. A source that cannot be read has no hash; the key that refers to it reports the
-// error.
+// when such a folder appears. A source that cannot be read has no hash; its key reports the error.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

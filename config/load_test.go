@@ -241,9 +241,11 @@ escalate_after = 1000
 		Pool:               &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second},
 		StopSignal:         "term", MinUptime: time.Minute,
 		IdleTimeout: 15 * time.Minute, StuckAfter: 20 * time.Minute,
-		Strategy: restart.RestForOne, DependsOn: []string{"b"}, Derived: Derived{Needs: []string{"b"}},
+		Strategy: restart.RestForOne, DependsOn: []string{"b"},
+		Derived: Derived{Needs: []string{"b"}},
 		Session: "tmux", Routing: Routing{WorkQuery: "mine", SlingQuery: "give {}",
-			DefaultSlingFormula: "polish"}, Origin: a.Origin, Origins: a.Origins, Patches: a.Patches}
+			DefaultSlingFormula: "polish"}, Origin: a.Origin, Origins: a.Origins,
+		Patches: a.Patches}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}

@@ -107,8 +107,7 @@ func (d outfitter) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt parses an agent's prompt. If several agents have the same prompt, it is parsed once and its errors are
-// reported once.
+// prompt parses an agent's prompt. A prompt of several agents is parsed, and its errors reported, only once.
 func (d outfitter) prompt(a *Agent) {
 	behind := d.city.behind(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
@@ -138,8 +137,7 @@ func (d outfitter) prompt(a *Agent) {
 	}
 }
 
-// leans reports whether a prompt would change or be missing without the fragments of a topology. All files have
-// been read already.
+// leans reports whether a prompt depends on the fragments of a topology. All files have been read already.
 func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
 	if len(d.outfits.shared[shared]) == 0 || slices.Contains(own, shared) {
 		return false
@@ -288,8 +286,7 @@ func (d outfitter) overlay(a *Agent) {
 	}
 }
 
-// fault records a problem of one agent. It is a warning: that agent cannot be started, but the rest of the city
-// can.
+// fault records a warning: one agent cannot be started, but the rest of the city can.
 func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
@@ -310,8 +307,7 @@ func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	fault(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// misuse records a problem with a path or a template. In a fetched topology it is an error, because the path may
-// lead out of the topology's copy.
+// misuse records a problem with a path or template. In a fetched topology, where it may be an attack, it is an error.
 func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.say(at, key, msg)

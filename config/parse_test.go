@@ -44,7 +44,8 @@ func FuzzParse(f *testing.F) {
 		for i := range c.Agents {
 			for m := range c.Agents[i].Spec().Max {
 				a := c.Member(&c.Agents[i], m+1)
-				if keys.CheckName(a.Name[:min(len(a.Name), keys.MaxName)]) != "" || names[a.SessionName] ||
+				if keys.CheckName(a.Name[:min(len(a.Name), keys.MaxName)]) != "" ||
+					names[a.SessionName] ||
 					a.SessionName == "" || names["agent "+a.Qualified()] {
 					t.Fatalf("agent %q, session %q", a.Name, a.SessionName)
 				}

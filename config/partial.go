@@ -28,8 +28,7 @@ func (s Source) Legible() *City {
 	return d.city
 }
 
-// concernsNames reports whether an error may affect the store or the names of agents. An error about an unknown key
-// may.
+// concernsNames reports whether an error, such as an unknown key, may affect the store or the names of agents.
 func (d *loading) concernsNames(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
 		"providers", "session", "watchdogs"}

@@ -25,8 +25,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error has all errors of a configuration: first the files that could not be read, then the rest in the order of
-// the files.
+// Error has all errors of a configuration: first unreadable files, then the rest in the order of the files.
 type Error struct {
 	Path     string // the city's folder
 	Problems []Problem

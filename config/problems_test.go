@@ -104,7 +104,8 @@ func values(c *City) string {
 	for i := range bare.Providers {
 		bare.Providers[i].Origin, bare.Providers[i].Origins = Origin{}, nil
 	}
-	bare.leans, bare.Remotes, bare.patches.rigs, bare.stamped, bare.trees, bare.recipes = nil, nil, nil,
+	bare.leans, bare.Remotes, bare.patches.rigs, bare.stamped, bare.trees, bare.recipes = nil, nil,
+		nil,
 		nil, nil, nil
 	w := &bare.Workspace
 	w.Topology, w.Topologies, w.Includes = "", nil, nil

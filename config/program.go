@@ -14,8 +14,7 @@ import (
 
 // Program is an agent's program with its arguments and settings.
 type Program struct {
-	// the key that selects the program: "agents.start_command", "agents.provider", …; "" = none, so it is the first
-	// preset that is found
+	// the key that selects the program, "agents.provider" for example; "" = the first preset that is found
 	By string
 	// the start_command, a shell line that is run unchanged; "" = Command and Args are used
 	Line string
@@ -78,8 +77,7 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	return p
 }
 
-// CommandLine returns the line that a shell runs: the start_command unchanged, or the command followed by each
-// argument, quoted.
+// CommandLine returns the line for a shell: the start_command unchanged, or the command with quoted arguments.
 func (p *Program) CommandLine() string {
 	if p.Line != "" {
 		return p.Line
@@ -103,8 +101,7 @@ func (p *Program) own(a *Agent) {
 	}
 }
 
-// defaultPrompt returns the default of prompt_mode. With a start_command it is "none", unless the agent itself has
-// a prompt.
+// defaultPrompt returns the default of prompt_mode: "none" with a start_command, unless the agent has a prompt.
 func defaultPrompt(p *Program, a *Agent) string {
 	switch {
 	case p.PromptFlag != "":
@@ -125,8 +122,7 @@ func agentShares(key string) bool {
 	return false
 }
 
-// over copies the keys that are set in another provider if counts returns true for them. Variables are added to the
-// existing ones.
+// over copies the keys that another provider sets and for which counts returns true. It adds to variables.
 func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !counts(key) {
@@ -172,8 +168,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	}
 }
 
-// unanswered returns the dialogs without their answers, so that they are recognised but left to a user at the
-// terminal.
+// unanswered returns the dialogs without answers: they are recognised, and a user answers them.
 func unanswered(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -217,8 +212,7 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider returns the provider with this name, and adds it if it is missing. Several files may declare parts of
-// one provider.
+// provider returns the provider with this name, or adds it. Several files may declare parts of one provider.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {

@@ -145,7 +145,8 @@ func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 
 // writeLater lists the tables that are refused, and the keys that have no effect.
 func writeLater(b *strings.Builder, s keys.Schema) {
-	b.WriteString("## Not supported yet\n\nThese keys are known but refused, with their position, " +
+	b.WriteString("## Not supported yet\n\nThese keys are known but refused, with " +
+		"their position, " +
 		"until they are implemented. No key is ignored silently.\n\n" +
 		"| table | keys |\n|---|---|\n")
 	var gone []string

@@ -69,8 +69,7 @@ func (d *loading) duplicateOf(p Problem, same string) int {
 	return -1
 }
 
-// sameness returns a message without the name of the current rig, so that the same error in another rig can be
-// recognised.
+// sameness returns a message without the name of the current rig, to recognise the error in another rig.
 func (d *loading) sameness(msg string) string {
 	if d.rigChecked == nil || *d.rigChecked == "" {
 		return msg

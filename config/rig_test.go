@@ -78,7 +78,8 @@ func TestRigsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"none":      filepath.Join(dir, "none") + " does not exist; create it, or write another path",
+		"none": filepath.Join(dir, "none") + " does not exist; create it, or write " +
+			"another path",
 		"file":      filepath.Join(dir, "file") + " is not a folder; write another path",
 		"file/more": "stat " + filepath.Join(dir, "file/more") + ": not a directory",
 		"locked": locked + " may not be entered by you; change its permissions, or write " +

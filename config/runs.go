@@ -12,8 +12,7 @@ import (
 	"gcity/trust"
 )
 
-// Runs returns all programs of the configuration, in the order of the agents. It omits automations, because they
-// are separate files.
+// Runs returns all programs of the configuration, in the order of the agents, without those of automations.
 func (c *City) Runs() []trust.Program {
 	r := runs{city: c}
 	for _, p := range []struct{ what, key, provider string }{

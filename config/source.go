@@ -32,8 +32,7 @@ func Load(dir string, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Load()
 }
 
-// Parse is Load for the given content of city.toml. Paths of other files are relative to dir, which is used
-// unchanged.
+// Parse is Load for the given content of city.toml. Other paths are relative to dir, which is used unchanged.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Parse(data)
 }

@@ -147,8 +147,7 @@ func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 	}
 }
 
-// tiers refuses triage agents that watch each other in a cycle, because then no agent outside of the cycle watches
-// them.
+// tiers refuses triage agents that watch each other in a cycle, because no other agent would watch them.
 func (d watchdogChecker) tiers(judges map[string]*Watchdog) {
 	// returns the triage agent that the watchdog of a triage agent watches
 	watches := func(triage string) *Watchdog {

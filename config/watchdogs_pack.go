@@ -107,8 +107,7 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// near returns the qualified name of an agent of the watchdog's own rig if the rig has an agent of that name.
-// Otherwise it returns name unchanged.
+// near returns the qualified name of the agent called name in the watchdog's own rig, otherwise name.
 func (d watchdogChecker) near(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.named[q] != nil {
 		return q
