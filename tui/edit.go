@@ -116,3 +116,27 @@ func dropDraft(m *model) []feed.Effect {
 	say(m, "the edit is discarded; the configuration is unchanged")
 	return []feed.Effect{feed.DiscardDraft{Path: d.Path}}
 }
+
+// askEnforce asks whether to apply an edit, and shows its plan.
+func askEnforce(m *model, e feed.Edited, again, drop answer) {
+	yes := answer{Key: "y", Title: "yes, apply it", Do: func(m *model) []feed.Effect {
+		m.draft = nil
+		return []feed.Effect{feed.ApplyDraft{ID: begin(m, "applying the configuration "+
+			m.look.Glyphs.More), Draft: e.Draft, Data: e.Data}}
+	}}
+	answers := []answer{yes, again, drop}
+	if len(e.Plan.Changes) > 0 {
+		read := answer{Key: "d", Title: "show what happens to each agent", Safe: true,
+			Do: func(m *model) []feed.Effect {
+				m.judged = &e // the question is open again after the text
+				m.read(&reader{Title: "What the edited configuration changes",
+					Lines: func(w int) []string {
+						return widget.WrapAll(e.Plan.Lines(&m.look, true), w)
+					}})
+				return nil
+			}}
+		answers = []answer{yes, read, again, drop}
+	}
+	m.dialogs.Open(&choice{Title: "Apply the edited " + draftName(e.Draft) + "?",
+		Body: e.Plan.Lines(&m.look, false), Since: m.now, At: len(answers) - 1, Answers: answers})
+}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gcity/tui/dialog"
@@ -52,18 +53,44 @@ func openFinder(m *model, verbs bool) {
 	}
 	if !verbs {
 		f.All = append(f.All, palette.Legend[task](&m.look, m.keys.KeyOf, m.person.File)...)
+		f.All = palette.Help("Works here: "+hereTitle(m), f.All, func(id string) (int, bool) {
+			a, rank := m.keys.ByID(id), 0
+			if palette.SectionOf(id) == palette.SectionLook { // below the verbs
+				rank = 10
+			}
+			return rank + rankHere(m, a), worksHere(m, a)
+		})
 	}
 	if verbs {
 		f.Title, f.Reasons = "Palette", true
 		all := table(m)
 		f.All = append(f.All, all.Commands()...)
-		f.Palette = &dialog.Palette[task]{History: m.history, Recent: recentItems(m, all, f.All),
+		f.Palette = &dialog.Palette[task]{History: m.history,
+			Recent: all.Recents(m, m.history, f.All),
 			Offer: func(text string) ([]item, bool) {
 				return all.Offer(m, text)
 			},
 			GoesOn: func(text string) bool { return all.TakesMore(m, text) }}
 	}
 	openFinderOf(m, f)
+}
+
+// worksHere reports whether the help lists an action first: its key acts on what has the focus, now.
+func worksHere(m *model, a *action) bool {
+	if !a.Key.Enabled() || !heard(m, a) || elsewhere(m, a) || a.Refused(m) != "" {
+		return false
+	}
+	section := palette.SectionOf(a.ID)
+	return section != palette.SectionMove && (!slices.Contains(a.In, keymap.Everywhere) ||
+		section == palette.SectionLook || section == "Agent")
+}
+
+// hereTitle names what has the focus.
+func hereTitle(m *model) string {
+	if m.focus == panel.IDPeek {
+		return string(keymap.InPeek)
+	}
+	return m.focused().About().Title
 }
 
 func openFinderOf(m *model, f *finder) { m.dialogs.Open(dialog.NewFinder(f)) }

@@ -20,7 +20,7 @@ func fleetActions() []action {
 	f := []keymap.Zone{keymap.InFleet}
 	return append([]action{
 		{ID: "city.switch", Key: keymap.Bind("switch city: choose one, or go back to all cities",
-			"@"), In: []keymap.Zone{keymap.Everywhere}, Run: switchCity},
+			"@"), Short: "cities", In: []keymap.Zone{keymap.Everywhere}, Run: switchCity},
 		{ID: "fleet.show", Key: keymap.Bind("show all cities in one list"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
 			Run: func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }},

@@ -33,16 +33,39 @@ func foot(m *model, s screenful, p *plan) screenful {
 	return s
 }
 
-// stays reports whether a footer of w columns always has an action at its end. Actions that the help lists too need
-// more room.
-func stays(a *action, w int) bool {
+// stays reports whether a footer of w columns always has an action at its end. Verbs have priority over actions that
+// are easy to find.
+func stays(m *model, a *action, w int) bool {
 	switch a.ID {
-	case "view.palette":
+	case "view.palette", "view.attention":
+		return w >= 120
+	case "mail.show":
 		return w >= 100
-	case "view.attention":
-		return w >= 76
+	case "view.filter":
+		return w >= 90 || w >= 60 && !severalCities(m)
+	case "quit", "city.switch":
+		return w >= 50
 	}
 	return true
+}
+
+// severalCities reports whether there is another city to go to.
+func severalCities(m *model) bool {
+	return m.directory && m.fleet != nil && len(m.fleet.Rows) > 1
+}
+
+// urgency returns the order of verbs in the footer, smaller first.
+func urgency(m *model, a *action) int {
+	order := []string{"agent.zoom", "agent.attach.zoomed", "agent.attach", releaseID,
+		"agent.restart",
+		drainID, suspendID, "agent.send"}
+	switch at := slices.Index(order, a.ID); {
+	case a.ID == releaseID && undoable(m):
+		return -1
+	case at >= 0:
+		return at
+	}
+	return len(order)
 }
 
 // footer lists the keys that work with the current focus, as many as fit. The palette, help and leaving are always
@@ -53,8 +76,8 @@ func footer(m *model, w int) string {
 	}
 	l := widget.Line{Styles: &m.look}
 	l.Space(1)
-	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "view.help",
-		"quit"}
+	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "city.switch",
+		"view.help", "quit"}
 	lost := lost(m)
 	var keys, tail []*action
 	for i := range m.keys.Actions {
@@ -62,7 +85,7 @@ func footer(m *model, w int) string {
 		switch {
 		case a.Short == "" || len(a.Key.Keys()) == 0 || !heard(m, a) || elsewhere(m, a) ||
 			a.Refused(m) != "" || lost && changes(m, a):
-		case a.ID == "mail.show" && unread(m) == 0:
+		case a.ID == "mail.show" && unread(m) == 0 || a.ID == "city.switch" && !severalCities(m):
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
 		default:
@@ -72,19 +95,23 @@ func footer(m *model, w int) string {
 	if m.typing() || m.dialogs.covers() {
 		return l.Fill(w)
 	}
+	slices.SortStableFunc(keys, func(a, b *action) int { return urgency(m, a) - urgency(m, b) })
 	if m.zone() != keymap.InLists { // actions of this panel only come first
 		slices.SortStableFunc(keys, func(a, b *action) int {
 			return rankHere(m, a) - rankHere(m, b)
 		})
 	}
-	room := w
+	room := w + 2 // the blanks behind the last key
 	for _, a := range tail {
-		if stays(a, w) {
+		if stays(m, a, w) {
 			room -= footWidth(m, a)
 		}
 	}
-	named := false
+	named, shown := false, map[string]bool{}
 	for _, a := range keys {
+		if shown[footText(m, a)] { // two keys with one effect
+			continue
+		}
 		whose := ""
 		if !named {
 			whose = footWhose(m, a)
@@ -92,13 +119,14 @@ func footer(m *model, w int) string {
 		if l.Width+widget.Width(whose)+footWidth(m, a) <= room {
 			l.Add(themes.Text, whose)
 			footKey(m, &l, a)
+			shown[footText(m, a)] = true
 			named = named || whose != ""
 		}
 	}
 	room -= l.Width
 	for _, a := range tail {
-		if stays(a, w) || footWidth(m, a) <= room {
-			if !stays(a, w) {
+		if stays(m, a, w) || footWidth(m, a) <= room {
+			if !stays(m, a, w) {
 				room -= footWidth(m, a)
 			}
 			footKey(m, &l, a)
@@ -168,7 +196,8 @@ func footText(m *model, a *action) string {
 	case a.ID == releaseID && answerable(m) != nil:
 		return "ack"
 	case a.ID == releaseID && undoable(m):
-		return "undo"
+		return strings.TrimSpace("undo " + widget.Cut(widget.Plain(m.undo.what), 24,
+			m.look.Glyphs.More))
 	case a.ID == suspendID && suspended(m):
 		return "resume"
 	case a.ID == drainID:

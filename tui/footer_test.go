@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"gcity/city"
 )
 
 // Small screens also show the keys of the palette and the help.
@@ -15,7 +17,7 @@ func TestSmallScreensTellTheKeysThatHelp(t *testing.T) {
 			foot := rows[len(rows)-1]
 			what := map[string]string{"2": "S size", "3": "u release"}[panel]
 			for _, hint := range []string{"/ filter", "! attention", "? help", "q quit", " enter ", what} {
-				narrow := size[0] < 76 // what can be done here is worth more there
+				narrow := size[0] < 120 // what can be done here is worth more there
 				if !strings.Contains(foot, hint) && !(narrow && hint == "! attention") {
 					t.Errorf("%v panel %s: no %q in %q", size, panel, hint, foot)
 				}
@@ -25,4 +27,32 @@ func TestSmallScreensTellTheKeysThatHelp(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.press("3")
 	s.shows("u release  ")
+}
+
+// The verbs of the selected agent come before mail and the attention filter; two keys with one effect are shown once.
+func TestFooterKeepsTheVerbs(t *testing.T) {
+	foot := func(s *stage) string {
+		rows := strings.Split(strings.TrimRight(s.text(), "\n"), "\n")
+		return rows[len(rows)-1]
+	}
+	s := demo(t, 80, 24)
+	s.change(func(n *city.Snapshot) { n.Mail.Unread = 3 })
+	s.choose("builder")
+	if got := foot(s); got != " enter zoom  a attach  r restart  D drain  s suspend  / filter  ? help  q quit" {
+		t.Errorf("%q", got)
+	}
+	s.size(40, 10)
+	if got := foot(s); got != " enter zoom  a attach  r restart  ? help" {
+		t.Errorf("%q", got)
+	}
+	s.size(120, 40)
+	s.press("enter")
+	if got := foot(s); strings.Count(got, "attach") != 1 {
+		t.Errorf("%q", got)
+	}
+	s = among(t, 80, 24)
+	s.choose("builder")
+	if got := foot(s); !strings.Contains(got, "@ cities") || !strings.Contains(got, "r restart  D drain  s suspend") {
+		t.Errorf("%q", got)
+	}
 }

@@ -200,22 +200,3 @@ func sortLine(m *model, args []string) ([]feed.Effect, string) {
 	sortBy(m, at)
 	return nil, ""
 }
-
-// recentShown is the maximum number of earlier lines at the top of the palette.
-const recentShown = 5
-
-// recentItems returns earlier lines that can run again, the newest first.
-func recentItems(m *model, verbs *palette.Table[*model, feed.Effect], all []item) (found []item) {
-	for _, line := range slices.Backward(m.history) {
-		if len(found) == recentShown {
-			break
-		}
-		at := slices.IndexFunc(all, func(t item) bool { return t.Line == line })
-		if at >= 0 {
-			found = append(found, all[at])
-		} else if t, ok := verbs.Recent(m, line); ok {
-			found = append(found, t)
-		}
-	}
-	return found
-}

@@ -31,6 +31,7 @@ type Item[T any] struct {
 	Why   func() string // returns why it cannot run now, "" = it can; nil = always
 	Run   T
 	Info  bool // information only, cannot run
+	Head  bool // a heading over the entries below it; only an empty text shows it
 	Rank  Rank // how well an entry of Palette.Offer matches
 }
 
@@ -215,16 +216,47 @@ func (f *Finder[T]) Refill(all []Item[T]) {
 // entry.
 func (f *Finder[T]) Click(row, lines int) bool {
 	at := f.offset + row - finderHead
-	if row < finderHead || row >= lines-finderFoot || at >= len(f.Found) {
+	if row < finderHead || row >= lines-finderFoot || at >= len(f.Found) ||
+		f.Found[at].Head {
 		return false
 	}
 	f.At, f.Pointed = at, true
 	return true
 }
 
+// Step moves the cursor by n entries. It never stays on a heading.
 func (f *Finder[T]) Step(n int) {
 	f.At = max(0, min(f.At+n, len(f.Found)-1))
 	f.Pointed = true
+	f.skipHeads(n)
+}
+
+// skipHeads moves the cursor from a heading to the nearest entry, first in the direction of n.
+func (f *Finder[T]) skipHeads(n int) {
+	for _, by := range []int{n, -n} {
+		for at := f.At; at >= 0 && at < len(f.Found); {
+			if !f.Found[at].Head {
+				f.At = at
+				return
+			}
+			if at++; by < 0 {
+				at -= 2
+			}
+		}
+	}
+}
+
+// place returns the position of the cursor among the entries, and their number.
+func (f *Finder[T]) place() (at, all int) {
+	for i := range f.Found {
+		if f.Found[i].Head {
+			continue
+		}
+		if all++; i <= f.At {
+			at++
+		}
+	}
+	return at, all
 }
 
 // Search filters and sorts the entries by the typed text. Of equal matches, those that ran last come first.
@@ -237,6 +269,7 @@ func (f *Finder[T]) Search() {
 		if f.Palette != nil {
 			f.Found = distinct(append(slices.Clone(f.Palette.Recent), f.All...))
 		}
+		f.skipHeads(1)
 		return
 	}
 	if f.Palette != nil {
@@ -247,7 +280,7 @@ func (f *Finder[T]) Search() {
 	}
 	text = strings.TrimSpace(text)
 	for _, t := range f.All {
-		if rank, ok := t.matches(text); ok {
+		if rank, ok := t.matches(text); ok && !t.Head {
 			t.Rank, t.Near = rank, t.Near || rank >= RankMention
 			f.Found = append(f.Found, t)
 		}
@@ -285,9 +318,10 @@ func (f *Finder[T]) fuzzy(text string) (found []Item[T]) {
 		titles[i] = f.All[i].head() + " " + f.All[i].Line
 	}
 	for _, hit := range fuzzy.Find(text, titles) {
-		t := f.All[hit.Index]
-		t.Near = true
-		found = append(found, t)
+		if t := f.All[hit.Index]; !t.Head {
+			t.Near = true
+			found = append(found, t)
+		}
 	}
 	return found
 }
@@ -443,7 +477,8 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	}
 	place := ""
 	if f.At < len(f.Found) {
-		place = fmt.Sprintf("%d of %d", f.At+1, len(f.Found))
+		at, all := f.place()
+		place = fmt.Sprintf("%d of %d", at, all)
 		// the row has no room for it
 		if why := f.Found[f.At].Refused(); why != "" &&
 			(w < narrowFinder || widget.Width(why) > w/2) {
@@ -480,6 +515,10 @@ func (f *Finder[T]) keyColumn(w int) int {
 
 func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 	l := widget.Line{Styles: c.Styles}
+	if t.Head {
+		l.Add(themes.Title, t.Title)
+		return l.Fill(w)
+	}
 	text, key := themes.Text, themes.Key
 	why := t.Refused()
 	if why != "" {

@@ -161,8 +161,27 @@ func has(verb string, w Word, words []string) (exact, ok bool) {
 	return named && slices.Contains(words, verb), named || part || kind && verbed
 }
 
-// Recent returns the row of an earlier line, or false if it cannot run any more.
-func (t *Table[H, E]) Recent(h H, line string) (item Item[H, E], ok bool) {
+// recentShown is the maximum number of earlier lines at the top of the palette.
+const recentShown = 5
+
+// Recents returns the rows of earlier lines that can run again, the newest first. all are the other rows.
+func (t *Table[H, E]) Recents(h H, history []string, all []Item[H, E]) (found []Item[H, E]) {
+	for _, line := range slices.Backward(history) {
+		if len(found) == recentShown {
+			break
+		}
+		at := slices.IndexFunc(all, func(i Item[H, E]) bool { return i.Line == line })
+		if at >= 0 {
+			found = append(found, all[at])
+		} else if i, ok := t.recent(h, line); ok {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+// recent returns the row of an earlier line, or false if it cannot run any more.
+func (t *Table[H, E]) recent(h H, line string) (item Item[H, E], ok bool) {
 	l, ok := t.Parse(h, line+" ")
 	if !ok || l.Verb.Text > 0 || len(l.Args) == 0 || t.Hidden != nil && t.Hidden(l.Verb) {
 		return item, false

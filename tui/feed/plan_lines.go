@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"fmt"
@@ -7,14 +7,13 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
-	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
 // changeOrder orders changes by severity: agents that stop come first.
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
-func idle(c *feed.Change) bool { return c.What == "none" }
+func idle(c *Change) bool { return c.What == "none" }
 
 func changeToken(what string) themes.Token {
 	switch what {
@@ -29,9 +28,9 @@ func changeToken(what string) themes.Token {
 }
 
 // sortedChanges returns the plan's changes, the most severe first.
-func sortedChanges(p *feed.Plan) []feed.Change {
+func sortedChanges(p *Plan) []Change {
 	all := slices.Clone(p.Changes)
-	slices.SortStableFunc(all, func(a, b feed.Change) int {
+	slices.SortStableFunc(all, func(a, b Change) int {
 		if d := slices.Index(changeOrder[:], a.What) - slices.Index(changeOrder[:], b.What); d !=
 			0 {
 			return d
@@ -43,18 +42,18 @@ func sortedChanges(p *feed.Plan) []feed.Change {
 
 // planRow is a change of one agent, or the same change of several members of a pool.
 type planRow struct {
-	feed.Change
+	Change
 	members int // 0 = it is one agent
 }
 
 // planRows groups members of a pool that change for the same reason, if there are several.
-func planRows(p *feed.Plan) []planRow {
+func planRows(p *Plan) []planRow {
 	const several = 3
 	all := sortedChanges(p)
-	alike := func(c *feed.Change) feed.Change {
-		return feed.Change{Pool: c.Pool, What: c.What, Why: c.Why}
+	alike := func(c *Change) Change {
+		return Change{Pool: c.Pool, What: c.What, Why: c.Why}
 	}
-	n := map[feed.Change]int{}
+	n := map[Change]int{}
 	for i := range all {
 		n[alike(&all[i])]++
 	}
@@ -72,8 +71,8 @@ func planRows(p *feed.Plan) []planRow {
 	return rows
 }
 
-// planLines lists what a plan changes, and how many agents stay unchanged. With all set it lists each agent.
-func planLines(m *model, p *feed.Plan, all bool) []string {
+// Lines lists what a plan changes, and how many agents stay unchanged. With all set it lists each agent.
+func (p *Plan) Lines(look *widget.Styles, all bool) []string {
 	rows, still := planRows(p), 0
 	if all {
 		rows = rows[:0]
@@ -93,7 +92,7 @@ func planLines(m *model, p *feed.Plan, all bool) []string {
 	var lines []string
 	for i := range rows {
 		if all || !idle(&rows[i].Change) {
-			lines = append(lines, planLine(m, &rows[i], room))
+			lines = append(lines, planLine(look, &rows[i], room))
 		}
 	}
 	switch {
@@ -101,18 +100,18 @@ func planLines(m *model, p *feed.Plan, all bool) []string {
 	case still == len(p.Changes):
 		lines = append(lines, "It changes no agent.")
 	case still > 0 && !all:
-		lines = append(lines, m.look.Paint(themes.Dim,
+		lines = append(lines, look.Paint(themes.Dim,
 			widget.Count(still, "agent")+" unchanged"))
 	}
 	for _, note := range p.Notes {
 		for _, part := range widget.PlainLines(note) {
-			lines = append(lines, m.look.Paint(themes.Warn, m.look.Glyphs.Alert+" "+part))
+			lines = append(lines, look.Paint(themes.Warn, look.Glyphs.Alert+" "+part))
 		}
 	}
 	return lines
 }
 
-func planLine(m *model, r *planRow, room int) string {
+func planLine(look *widget.Styles, r *planRow, room int) string {
 	who := widget.Plain(r.Agent)
 	if r.members > 0 {
 		who = fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"members)", widget.Plain(r.Pool),
@@ -122,33 +121,9 @@ func planLine(m *model, r *planRow, room int) string {
 	if what == "none" {
 		what = "-"
 	}
-	text := m.look.Paint(changeToken(r.What), widget.Fit(what, room, "")) + "  " + who
+	text := look.Paint(changeToken(r.What), widget.Fit(what, room, "")) + "  " + who
 	if why := strings.TrimSpace(widget.Plain(r.Why)); why != "" {
 		text += ": " + why
 	}
 	return text
-}
-
-// askEnforce asks whether to apply an edit, and shows its plan.
-func askEnforce(m *model, e feed.Edited, again, drop answer) {
-	yes := answer{Key: "y", Title: "yes, apply it", Do: func(m *model) []feed.Effect {
-		m.draft = nil
-		return []feed.Effect{feed.ApplyDraft{ID: begin(m, "applying the configuration "+
-			m.look.Glyphs.More), Draft: e.Draft, Data: e.Data}}
-	}}
-	answers := []answer{yes, again, drop}
-	if len(e.Plan.Changes) > 0 {
-		read := answer{Key: "d", Title: "show what happens to each agent", Safe: true,
-			Do: func(m *model) []feed.Effect {
-				m.judged = &e // the question is open again after the text
-				m.read(&reader{Title: "What the edited configuration changes",
-					Lines: func(w int) []string {
-						return widget.WrapAll(planLines(m, &e.Plan, true), w)
-					}})
-				return nil
-			}}
-		answers = []answer{yes, read, again, drop}
-	}
-	m.dialogs.Open(&choice{Title: "Apply the edited " + draftName(e.Draft) + "?",
-		Body: planLines(m, &e.Plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
 }

@@ -1,0 +1,74 @@
+package palette
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"gcity/tui/dialog"
+)
+
+// Sections returns the sections of the help below what works in the focused panel, in their order.
+func Sections() []string {
+	return []string{SectionMove, SectionLook, "Agent", "Pool", "Automation", "Rig", "Work and mail",
+		"Watchdog", "City", SectionScreen}
+}
+
+// Sections that are about the view and not about a thing.
+const SectionMove, SectionLook, SectionScreen = "Move", "Look", "Screen"
+
+// SectionOf returns the section of an action by its ID.
+func SectionOf(id string) string {
+	noun, rest, _ := strings.Cut(id, ".")
+	switch noun {
+	case "focus", "move":
+		return SectionMove
+	case "list", "event", "menu", "peek":
+		return SectionLook
+	case "pool", "automation", "rig", "watchdog":
+		return strings.ToUpper(noun[:1]) + noun[1:]
+	case "work", "mail":
+		return "Work and mail"
+	case "city", "config", "fleet":
+		return "City"
+	case "agent", "verb":
+		if strings.HasPrefix(rest, "mark") {
+			return SectionMove
+		}
+		return "Agent"
+	}
+	if slices.Contains([]string{"filter", "attention", "event", "messages"}, rest) {
+		return SectionLook
+	}
+	return SectionScreen
+}
+
+// Help arranges the entries of the help. First come those for which here returns a rank, in its order, then the others
+// by section.
+func Help[T any](title string, all []dialog.Item[T],
+	here func(id string) (rank int, ok bool)) []dialog.Item[T] {
+	parts := map[string][]dialog.Item[T]{}
+	for _, t := range all {
+		section := SectionOf(t.Line)
+		switch {
+		case t.Info:
+			section = "Signs and files"
+		default:
+			if rank, ok := here(t.Line); ok {
+				section, t.Rank = title, dialog.Rank(rank)
+			}
+		}
+		parts[section] = append(parts[section], t)
+	}
+	slices.SortStableFunc(parts[title], func(a, b dialog.Item[T]) int {
+		return cmp.Compare(a.Rank, b.Rank)
+	})
+	var out []dialog.Item[T]
+	for _, s := range slices.Concat([]string{title}, Sections(), []string{"Signs and files"}) {
+		if len(parts[s]) > 0 {
+			out = append(out, dialog.Item[T]{Title: s, Head: true, Info: true})
+			out = append(out, parts[s]...)
+		}
+	}
+	return out
+}
