@@ -68,18 +68,11 @@ func urgency(m *model, a *action) int {
 	return len(order)
 }
 
-// footer lists the keys that work with the current focus, as many as fit. The palette, help and leaving are always
-// shown.
-func footer(m *model, w int) string {
-	if m.lobby {
-		return fleetFooter(m, w)
-	}
-	l := widget.Line{Styles: &m.look}
-	l.Space(1)
+// footActions returns the actions of the footer: verbs in their order, and those at its end.
+func footActions(m *model) (keys, tail []*action) {
 	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "city.switch",
 		"view.help", "quit"}
 	lost := lost(m)
-	var keys, tail []*action
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
 		switch {
@@ -92,14 +85,26 @@ func footer(m *model, w int) string {
 			keys = append(keys, a)
 		}
 	}
-	if m.typing() || m.dialogs.covers() {
-		return l.Fill(w)
-	}
 	slices.SortStableFunc(keys, func(a, b *action) int { return urgency(m, a) - urgency(m, b) })
 	if m.zone() != keymap.InLists { // actions of this panel only come first
 		slices.SortStableFunc(keys, func(a, b *action) int {
 			return rankHere(m, a) - rankHere(m, b)
 		})
+	}
+	return keys, tail
+}
+
+// footer lists the keys that work with the current focus, as many as fit. The palette, help and leaving are always
+// shown.
+func footer(m *model, w int) string {
+	if m.lobby {
+		return fleetFooter(m, w)
+	}
+	l := widget.Line{Styles: &m.look}
+	l.Space(1)
+	keys, tail := footActions(m)
+	if m.typing() || m.dialogs.covers() {
+		return l.Fill(w)
 	}
 	room := w + 2 // the blanks behind the last key
 	for _, a := range tail {

@@ -104,13 +104,32 @@ func (u *undo) possible(m *model) []city.Command {
 	return all
 }
 
-// undoable reports whether u undoes the last verb. In Quarantine it releases the agent of the row instead.
+// canUndo reports whether the last verb can be undone.
+func canUndo(m *model) bool {
+	return m.mode != ReadOnly && m.now.Before(m.undo.until) &&
+		(m.undo.restore != nil || len(m.undo.possible(m)) > 0)
+}
+
+// undoable reports whether u undoes the last verb. It releases the selected agents instead if they are held back and
+// the last verb was about others, and always in Quarantine.
 func undoable(m *model) bool {
-	if m.undo.restore == nil && len(m.undo.possible(m)) == 0 || !m.now.Before(m.undo.until) ||
-		m.mode == ReadOnly {
+	if !canUndo(m) {
 		return false
 	}
-	return m.focus != panel.IDQuarantine || len(heldBack(m)) == 0
+	if a := m.focused().About(); a.Kind != panel.KindAgent && a.Proxy == "" {
+		return true
+	}
+	held := heldBack(m)
+	return len(held) == 0 || m.focus != panel.IDQuarantine && m.undo.about(held)
+}
+
+// about reports whether the verb was about all of some agents.
+func (u *undo) about(rows []*panel.AgentRow) bool {
+	return !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool {
+		return !slices.ContainsFunc(u.commands, func(c city.Command) bool {
+			return c.Target() == r.Name
+		})
+	})
 }
 
 // undoHint returns how long the last verb can still be undone, or "".
@@ -129,7 +148,7 @@ func needUndo(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return needWritable(m)
-	case !undoable(m):
+	case !canUndo(m):
 		return "no verb in the last " + widget.Duration(undoFor) + " can be undone"
 	}
 	return ""
@@ -141,7 +160,7 @@ func needUndoOrHeld(m *model) string {
 	}
 	why := needUndo(m)
 	switch {
-	case why == "" || m.mode == ReadOnly:
+	case undoable(m) || m.mode == ReadOnly:
 		return why
 	case len(m.aim) == 0 && m.subject().Kind == panel.KindAutomation:
 		return why + "; to release an agent press " + m.keys.KeyOf("focus.agents") +

@@ -270,3 +270,28 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.press("y", "enter")
 	s.wants()
 }
+
+// u names what it undoes. It releases the selected agent instead if that is held back and the last verb was about
+// another one.
+func TestUndoNamesWhatItUndoes(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("builder")
+	s.press("s", "y")
+	s.shows("u undo suspending builder")
+	s.choose("scout") // quarantined
+	s.hides("u undo")
+	s.shows("u release")
+	s.press("u")
+	s.wants(city.Release{Agent: "scout"})
+	s.choose("builder")
+	s.press("s", "y")
+	s.choose("scout")
+	s.line("undo", "enter")
+	s.wants(city.Resume{Agent: "builder"})
+	s.choose("builder")
+	s.press("D", "y")
+	s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
+	s.press("u")
+	s.wants(city.Undrain{Agent: "builder"})
+	s.shows("undoing: draining builder")
+}
