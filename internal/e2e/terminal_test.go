@@ -46,7 +46,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	v.shows("ctrl+c cancels")
 	v.cmd.Process.Signal(syscall.SIGINT)
 	v.types("\x03")
-	v.shows("canceled attaching")
+	v.shows("canceled the attach")
 	if err := syscall.Kill(holder, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
