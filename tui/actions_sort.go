@@ -22,7 +22,7 @@ func sortActions(all []panel.Panel) []action {
 
 func needSorted(m *model) string {
 	if o, _ := m.focused().Sorting(m.now); o == nil {
-		return "only agents, pools and automations can be sorted"
+		return "this list has only one order"
 	}
 	return ""
 }

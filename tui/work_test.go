@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
@@ -190,6 +192,24 @@ func TestMuchWork(t *testing.T) {
 	}
 	if n := len(s.m.Work.Rows); n != 4*panel.WorkPage {
 		t.Errorf("%d beads are listed", n)
+	}
+}
+
+// A filter by an agent asks only for the work of the agent, which may be old.
+func TestWorkOfAnAgentIsAskedFor(t *testing.T) {
+	s := worked(t)
+	s.wait(2 * time.Second)
+	s.press("/")
+	s.send(tea.PasteMsg{Content: "assignee:builder"})
+	if q := s.queries(); len(q) != 2 || q[0].Assignee != "builder" || q[1].Assignee != "builder" {
+		t.Errorf("asked for: %+v", q)
+	}
+	s.find(todaysWork(), "")
+	s.press("enter")
+	s.wait(2 * time.Second)
+	s.press("esc")
+	if q := s.queries(); len(q) != 2 || q[0].Assignee != "" {
+		t.Errorf("without the filter: %+v", q)
 	}
 }
 

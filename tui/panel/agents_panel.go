@@ -77,6 +77,16 @@ func (a *Agents) made(e *Env) []AgentRow {
 	return rows
 }
 
+// named returns the agent whose name differs from a word at most in case, or "".
+func (a *Agents) named(word string) string {
+	for i := range a.Rows {
+		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
+			return a.Rows[i].Name
+		}
+	}
+	return ""
+}
+
 // rigOf returns the rig of an agent, or "".
 func (a *Agents) rigOf(name string) string {
 	if r := a.Find(name); r != nil {

@@ -42,13 +42,15 @@ type Mail struct {
 
 	all    []mail.Message // the last results, newest first, without archived messages
 	pages  int
-	limit  int    // limit of the last query
-	more   bool   // there are messages beyond the limit
+	limit  int  // of the last query
+	more   bool // there are messages beyond the limit
+	agents *Agents
+	whose  string // the last query was only for mail to this agent; "" = for all
 	counts [2]int // the city's counts at the last query
 }
 
 func newMail(all *Agents) *Mail {
-	k := &Mail{pages: 1}
+	k := &Mail{pages: 1, agents: all}
 	k.Table = NewTable(Definition[MailRow, *MailRow]{
 		About: About{ID: IDMail, Title: "Mail", Hotkey: "9", Noun: "message",
 			Zone: keymap.InMail, Kind: KindMessage,
@@ -110,8 +112,12 @@ func (k *Mail) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 		k.pages++
 		k.Outdated()
 	}
+	if name := k.agents.named(k.Filter.Wanted("to")); name != k.whose {
+		k.whose = name
+		k.Outdated()
+	}
 	if k.Due(e.Now, time.Duration(k.pages)*time.Second) {
-		q := mail.Query("")
+		q := mail.Query(k.whose)
 		q.Limit = k.pages * MailPage
 		k.limit = q.Limit
 		k.Begin(e.Now, seek, q)

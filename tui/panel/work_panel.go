@@ -32,13 +32,15 @@ type Work struct {
 	made   []WorkRow // rows built from the last answers; nil = not built yet
 	rigs   []city.Rig
 	pages  int
-	limit  int    // limit of the last request
-	more   bool   // there are beads beyond the limit
+	limit  int  // limit of the last request
+	more   bool // there are beads beyond the limit
+	agents *Agents
+	whose  string // the last query was only for work of this agent; "" = for all
 	counts [2]int // the city's counts when it was asked: open, in progress
 }
 
 func newWork(all *Agents) *Work {
-	k := &Work{pages: 1}
+	k := &Work{pages: 1, agents: all}
 	k.Table = NewTable(Definition[WorkRow, *WorkRow]{
 		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Noun: "bead",
 			Zone: keymap.InWork, Kind: KindBead,
@@ -80,6 +82,10 @@ func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 		k.pages++
 		k.Outdated()
 	}
+	if name := k.agents.named(k.Filter.Wanted("assignee")); name != k.whose {
+		k.whose = name
+		k.Outdated()
+	}
 	if !k.Due(e.Now, time.Duration(k.pages)*time.Second) {
 		return
 	}
@@ -87,13 +93,14 @@ func (k *Work) Ask(e *Env, visible bool, seek func(beads.Query) int) {
 		return kind == city.GateType
 	})
 	unclosed := beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
-		NotType: notWork, Limit: k.pages * WorkPage}
+		NotType: notWork, Assignee: k.whose, Limit: k.pages * WorkPage}
 	y, m, d := e.Now.Date()
 	queries := []beads.Query{unclosed, {Status: []beads.Status{beads.StatusClosed},
-		NotType: city.NotWork(), Limit: closedListed,
+		NotType: city.NotWork(), Assignee: k.whose, Limit: closedListed,
 		ClosedSince: time.Date(y, m, d, 0, 0, 0, 0, e.Now.Location())}}
 	if k.more {
-		queries = append(queries, beads.Query{Ready: true, NotType: notWork, Limit: unclosed.Limit})
+		queries = append(queries, beads.Query{Ready: true, NotType: notWork,
+			Assignee: k.whose, Limit: unclosed.Limit})
 	}
 	k.limit = unclosed.Limit
 	k.Begin(e.Now, seek, queries...)

@@ -60,6 +60,16 @@ func (f *Filter) Names(field string) bool {
 	return slices.ContainsFunc(f.terms, func(t Clause) bool { return t.Field == field })
 }
 
+// Wanted returns the word that a field must begin with, or "".
+func (f *Filter) Wanted(field string) string {
+	for i := range f.terms {
+		if t := &f.terms[i]; t.Field == field && !t.Not && !t.Fuzzy {
+			return t.Word
+		}
+	}
+	return ""
+}
+
 // HasNamePrefix reports whether a qualified name begins with a word, with or without its rig.
 func HasNamePrefix(name, word string) bool {
 	name = strings.ToLower(name)
