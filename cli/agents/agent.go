@@ -25,7 +25,11 @@ func AgentCommand(e *env.Env) *cobra.Command {
 			below = append(below, agentDrainCheck(e))
 		}
 		if v.Noun == verb.Agent && v.Shell.Short != "" {
-			below = append(below, agentVerb(e, v))
+			c := agentVerb(e, v)
+			if v.Name == "kill" {
+				withSignal(e, c)
+			}
+			below = append(below, c)
 		}
 	}
 	return env.Group("agent", "Show agents, send text to them, stop and restart them", below...)

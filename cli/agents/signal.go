@@ -1,0 +1,73 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// withSignal adds --signal to a command that kills an agent.
+func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
+	var name string
+	c.Flags().StringVar(&name, "signal", "",
+		"send this `SIGNAL` to its process instead, such as KILL, TERM or STOP")
+	c.Long = `kill ends an agent's session at once. The agent restarts, and this is not a crash.
+With --signal it only sends a signal to the agent's process, like kill(1). If the
+process exits, that is handled like any other exit: it can count as a crash.`
+	c.Example = "  gcity agent kill --signal KILL builder"
+	kill := c.RunE
+	signal := forAgent(e, &cobra.Command{}, func(ctx context.Context, l *env.Link, agent string,
+		_ []string) error {
+		return sendSignal(ctx, e, l, agent, name)
+	}).RunE
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("signal") {
+			return signal(cmd, args)
+		}
+		return kill(cmd, args)
+	}
+	return c
+}
+
+// sendSignal sends a signal to the process of an agent. A process that has ended in the meantime is never confused with
+// a new one that has its process ID.
+func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string) error {
+	sig := session.ParseSignal(name)
+	if sig == 0 {
+		return exit.Usage("invalid signal %q: use a name such as KILL, TERM, INT or STOP",
+			output.SafeLine(name))
+	}
+	if e.ReadOnly {
+		return env.RefusedReadOnly("agent kill")
+	}
+	_, g, err := l.Find(ctx, agent)
+	if err != nil {
+		return err
+	}
+	switch {
+	case g.PID == 0:
+		return fmt.Errorf("agent %s has no process: it is %s (%s)", g.Name, g.State, g.Reason)
+	case !slices.Contains([]string{"", "pty", "subprocess", "tmux"}, g.Provider):
+		return fmt.Errorf("agent %s does not run on this machine, but with the session provider "+
+			"%s", g.Name, g.Provider)
+	}
+	if !proc.Signal(g.PID, sig, func(pid int) bool {
+		_, now, err := l.Find(ctx, g.Name)
+		return err == nil && now.PID == pid && now.Running
+	}) {
+		return fmt.Errorf("the process %d of agent %s does not exist any more; `gcity why %s` "+
+			"shows what happened", g.PID, g.Name, g.Name)
+	}
+	return e.Receipt(city.Receipt{Message: fmt.Sprintf("sent %s to agent %s, pid %d",
+		unix.SignalName(sig), g.Name, g.PID)})
+}
