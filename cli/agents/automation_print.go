@@ -204,7 +204,7 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 		e.Fact("city", "no controller is running, so no automation starts")
 	}
 	e.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
-	e.Fact("runs", i.Exec)
+	e.Fact("runs", oneLine(strings.TrimSpace(i.Exec)))
 	e.Fact("cooks", i.Formula)
 	e.Fact("for pool", i.Pool)
 	if i.Timeout > 0 {
