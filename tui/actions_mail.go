@@ -23,8 +23,6 @@ func mailActions() []action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
 	return []action{
-		{ID: "mail.show", Key: keymap.Bind("go to Mail", "L"), Short: "mail", In: global,
-			Run: func(m *model) []feed.Effect { focusOn(m, panel.IDMail); return nil }},
 		{ID: mailID,
 			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
 			In:  global, Why: needAddressees, Run: askMailTo},

@@ -27,8 +27,12 @@ func focusActions(all []panel.Panel) []action {
 	var to []action
 	for _, p := range all {
 		a := p.About()
-		to = append(to, action{ID: "focus." + string(a.ID),
-			Key: keymap.Bind("go to "+a.Title, a.Hotkey),
+		keys := []string{a.Hotkey, a.Letter}
+		if a.Letter == "" {
+			keys = keys[:1]
+		}
+		to = append(to, action{ID: "focus." + string(a.ID), Short: a.Short,
+			Key: keymap.Bind("go to "+a.Title, keys...),
 			In:  global, Run: focusOn(a.ID)})
 	}
 	return append(to, []action{

@@ -17,8 +17,6 @@ import (
 func workActions() []action {
 	w := []keymap.Zone{keymap.InWork}
 	return []action{
-		{ID: "work.show", Key: keymap.Bind("go to Work", "b"), In: []keymap.Zone{keymap.Everywhere},
-			Run: func(m *model) []feed.Effect { focusOn(m, panel.IDWork); return nil }},
 		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter"), Short: "details",
 			In: w, Why: needBead, Run: showBead},
 		{ID: "work.create", Key: keymap.Bind("add work", "n"), Short: "new", In: w,

@@ -39,7 +39,7 @@ func stays(m *model, a *action, w int) bool {
 	switch a.ID {
 	case "view.palette", "view.attention":
 		return w >= 120
-	case "mail.show":
+	case "focus.mail":
 		return w >= 100
 	case "view.filter":
 		return w >= 90 || w >= 60 && !severalCities(m)
@@ -70,7 +70,7 @@ func urgency(m *model, a *action) int {
 
 // footActions returns the actions of the footer: verbs in their order, and those at its end.
 func footActions(m *model) (keys, tail []*action) {
-	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "city.switch",
+	last := []string{"focus.mail", "view.filter", "view.attention", "view.palette", "city.switch",
 		"view.help", "quit"}
 	lost := lost(m)
 	for i := range m.keys.Actions {
@@ -78,7 +78,7 @@ func footActions(m *model) (keys, tail []*action) {
 		switch {
 		case a.Short == "" || len(a.Key.Keys()) == 0 || !heard(m, a) || elsewhere(m, a) ||
 			a.Refused(m) != "" || lost && changes(m, a):
-		case a.ID == "mail.show" && unread(m) == 0 || a.ID == "city.switch" && !severalCities(m):
+		case a.ID == "focus.mail" && unread(m) == 0 || a.ID == "city.switch" && !severalCities(m):
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
 		default:

@@ -48,7 +48,7 @@ type readyList struct {
 
 // takeReady handles the list of ready work.
 func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
-	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("work.show")+
+	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("focus.work")+
 		" shows all work and can add some."
 	if a.Problem != "" {
 		f.None = "The work cannot be read: " + widget.Plain(a.Problem)

@@ -29,7 +29,7 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 		{Keys: []string{g.Mark}, Title: "marked: verbs act on all marked rows"},
 		{Keys: []string{g.Alert},
 			Title: "a problem of the city or of something that it uses"},
-		{Keys: []string{g.Mail}, Title: "unread mail; " + keyOf("mail.show") +
+		{Keys: []string{g.Mail}, Title: "unread mail; " + keyOf("focus.mail") +
 			" shows it"},
 		{Keys: []string{g.More}, Title: "text is cut off here"},
 		{Keys: []string{g.Below + "9"},

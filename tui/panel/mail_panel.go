@@ -52,7 +52,8 @@ type Mail struct {
 func newMail(all *Agents) *Mail {
 	k := &Mail{pages: 1, agents: all}
 	k.Table = NewTable(Definition[MailRow, *MailRow]{
-		About: About{ID: IDMail, Title: "Mail", Hotkey: "9", Noun: "message",
+		About: About{ID: IDMail, Title: "Mail", Hotkey: "9", Letter: "L",
+			Short: "mail", Noun: "message",
 			Zone: keymap.InMail, Kind: KindMessage,
 			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
 			Explains: true, Slot: true, Follows: true},

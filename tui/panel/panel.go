@@ -105,6 +105,8 @@ type About struct {
 	ID       ID
 	Title    string
 	Hotkey   string      // key that focuses it
+	Letter   string      // a second key that focuses it; "" = none
+	Short    string      // its name in the footer; "" = not shown there
 	Noun     string      // noun for one of its rows
 	Zone     keymap.Zone // zone in which its keys apply
 	Kind     Kind

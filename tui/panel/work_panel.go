@@ -42,7 +42,7 @@ type Work struct {
 func newWork(all *Agents) *Work {
 	k := &Work{pages: 1, agents: all}
 	k.Table = NewTable(Definition[WorkRow, *WorkRow]{
-		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Noun: "bead",
+		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Letter: "b", Noun: "bead",
 			Zone: keymap.InWork, Kind: KindBead,
 			Opens: "work.details", Details: "work.details", Nouns: []string{"work"},
 			Explains: true, Slot: true, Follows: true},
