@@ -24,6 +24,7 @@ type Prefs struct {
 	Theme         string   // "" = not set; Auto; otherwise one of Themes
 	Columns       []string // columns of the list of agents, from left to right; nil = the default
 	ReducedMotion bool
+	MouseOff      bool  // the terminal keeps the mouse
 	ASCII         *bool // nil = determined by the locale
 	FPS           int   // maximum of frames a second; 0 = the default
 	Confirm       string

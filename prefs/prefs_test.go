@@ -47,6 +47,7 @@ func TestEverything(t *testing.T) {
 theme = "mine"
 columns = ["name", "cpu", "why"]
 reduced_motion = true
+mouse = false
 ascii = false
 fps = 20
 confirm = "always"
@@ -62,7 +63,7 @@ focus.peek = 9
 	if len(p.Problems) > 0 {
 		t.Errorf("problems: %q", p.Problems)
 	}
-	if p.Theme != "mine" || !p.ReducedMotion || p.ASCII == nil || *p.ASCII || p.FPS != 20 || p.Confirm != AskAlways ||
+	if p.Theme != "mine" || !p.ReducedMotion || !p.MouseOff || p.ASCII == nil || *p.ASCII || p.FPS != 20 || p.Confirm != AskAlways ||
 		p.OnHangup != LeaveCity || p.Detach.String() != "ctrl+]" || strings.Join(p.Columns, " ") != "name cpu why" {
 		t.Errorf("read: %+v", p)
 	}

@@ -11,11 +11,12 @@ import (
 
 // read takes all valid values from the file.
 func (p *Prefs) read(t toml.Table) {
-	t.Slips("theme", "columns", "reduced_motion", "ascii", "fps", "confirm", "on_hangup",
+	t.Slips("theme", "columns", "reduced_motion", "mouse", "ascii", "fps", "confirm", "on_hangup",
 		"detach_keys", "keys", "trust")
 	p.Theme = oneOf(t, "theme", "", append(p.themeNames(), Auto))
 	p.Columns = columns(t)
 	p.ReducedMotion = t.Flag("reduced_motion", false)
+	p.MouseOff = !t.Flag("mouse", true)
 	p.ASCII = ascii(t)
 	if t.Has("fps") {
 		p.FPS = t.Number("fps", 1, 120)

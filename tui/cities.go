@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -186,7 +187,7 @@ func goneFrom(m *model) {
 // inherit copies what belongs to the user and the terminal from the previous room.
 func inherit(m *model, from *model, now time.Time) {
 	m.now, m.arrived = now, now
-	m.w, m.h, m.mouse = from.w, from.h, from.mouse
+	m.w, m.h, m.mouse = from.w, from.h, cmp.Or(from.mouse, m.mouse)
 	m.tried, m.around.ground, m.glanced = from.tried, from.around.ground, from.glanced
 	takePerson(m, from.person)
 	m.going, m.watched = journey{}, feed.Watch{}

@@ -27,7 +27,7 @@ func filters(m *model) map[string]*widget.Filter {
 func memoryOf(m *model) feed.Memory {
 	out := feed.Memory{Version: feed.MemoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
 		Hidden: m.hidden,
-		Moved:  m.below != m.around.below, Attention: m.attention, Filters: map[string]string{},
+		Moved:  m.below != m.around.below, Attention: m.attention, Mouse: m.mouse, Filters: map[string]string{},
 		Orders: m.orders(), History: m.history, Sent: m.sent}
 	for name, f := range filters(m) {
 		if f.Active() {
@@ -44,6 +44,9 @@ func recall(m *model, old feed.Memory) {
 		m.focus = id
 	}
 	m.hidden, m.attention = old.Hidden, old.Attention
+	if m.mouse == "" && (old.Mouse == "on" || old.Mouse == "off") {
+		m.mouse = old.Mouse
+	}
 	m.below = m.around.below != old.Moved
 	if m.hidden && m.focus == panel.IDPeek {
 		m.focus = panel.IDAgents

@@ -110,7 +110,7 @@ type actionLog struct {
 type handState struct {
 	aim     []string  // agents named for the current verb
 	keyed   time.Time // time of the last key
-	mouse   bool      // the mouse is captured for clicks and scrolling
+	mouse   string    // the user's choice: "on" or "off"; "" = by the preferences
 	pressed press
 }
 

@@ -36,12 +36,18 @@ func mouseActions() []action {
 	}
 }
 
+// usesMouse reports whether clicks and scrolling come here, and not to the terminal.
+func usesMouse(m *model) bool {
+	return m.mouse == "on" || m.mouse == "" && !m.person.MouseOff
+}
+
 func toggleMouse(m *model) []feed.Effect {
-	m.mouse = !m.mouse
-	if !m.mouse {
-		say(m, "the terminal uses the mouse again")
+	if usesMouse(m) {
+		m.mouse = "off"
+		say(m, "the terminal uses the mouse again, also at the next start")
 		return nil
 	}
+	m.mouse = "on"
 	say(m, "the mouse clicks and scrolls here; hold shift to "+
 		"select text, "+m.keys.KeyNow("view.mouse")+" releases it")
 	return nil

@@ -171,21 +171,36 @@ func TestWheelIsGathered(t *testing.T) {
 	}
 }
 
-func TestMouseIsTakenOnlyWhenAsked(t *testing.T) {
-	s := demo(t, 120, 40)
-	r := &room{m: s.m}
-	if r.View().MouseMode != tea.MouseModeNone {
-		t.Error("the mouse is taken unasked")
+// The mouse is used from the start, M turns it off, and that is remembered. The preferences can turn it off, too.
+func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
+	used := func(s *stage, want bool) {
+		t.Helper()
+		mode := tea.MouseModeNone
+		if want {
+			mode = tea.MouseModeCellMotion
+		}
+		if got := (&room{m: s.m}).View().MouseMode; got != mode {
+			t.Errorf("the mode of the mouse is %v, want %v", got, mode)
+		}
 	}
+	s := demo(t, 120, 40)
+	used(s, true)
+	s.press("M")
+	used(s, false)
+	s.shows("the terminal uses the mouse again, also at the next start")
+	kept, next := memoryOf(s.m), demo(t, 120, 40)
+	recall(next.m, kept)
+	used(next, false)
 	s.press("M")
 	s.shows("hold shift to select text, M releases it")
-	if r.View().MouseMode != tea.MouseModeCellMotion {
-		t.Error("the mouse is not taken")
-	}
-	s.press("M")
-	if r.View().MouseMode != tea.MouseModeNone {
-		t.Error("the mouse is not given back")
-	}
+	used(s, true)
+	off := newStage(t, Options{Person: feed.Person{MouseOff: true}})
+	used(off, false)
+	recall(off.m, memoryOf(s.m))
+	used(off, true)
+	broken := demo(t, 120, 40)
+	recall(broken.m, feed.Memory{Mouse: "sideways"})
+	used(broken, true)
 }
 
 // In a real terminal, the mouse modes are switched on, a click arrives, and a text is sent to the clipboard.
@@ -193,8 +208,6 @@ func TestTerminalMouseAndClipboard(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting", 120, 36)
 	c.sees("prober")
-	c.keys("M")
-	c.sees("hold shift to select text")
 	c.says("\x1b[?1006h")
 	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m") // the first row below the titles and heads
 	c.keys("y")

@@ -117,7 +117,7 @@ func (r *room) View() (v tea.View) {
 	}
 	v = tea.NewView(strings.Join(s.lines, "\n"))
 	v.AltScreen = true
-	if r.m.mouse {
+	if usesMouse(r.m) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	v.WindowTitle = cityName(r.m) + " - gcity"

@@ -33,7 +33,7 @@ func Person(e *Env, p prefs.Prefs, file string) tui.Person {
 		return text
 	}
 	out := tui.Person{Theme: p.Theme, Themes: p.Themes, ASCII: p.ASCII,
-		ReducedMotion: p.ReducedMotion, Columns: p.Columns,
+		ReducedMotion: p.ReducedMotion, MouseOff: p.MouseOff, Columns: p.Columns,
 		Confirm: p.Confirm, Detach: p.Detach,
 		OnHangup: p.OnHangup, File: short(file)}
 	for _, b := range p.Keys {
