@@ -98,6 +98,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 		return func() bool { _, n := d.Streams(name); return n == others }
 	}
 	c.sees("1 of 2 @")
+	c.sees("0 one") // the agents are listed
 	c.keys("j")
 	c.sees("0 two")
 	c.until("the pane and the events are read", streams("alpha", 2))

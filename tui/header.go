@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -200,33 +199,11 @@ func alerts(m *model) []panel.Alert {
 	if stalled(m) {
 		bad("no patrol by the controller for " + widget.Age(s.Patrol.Age(m.now)))
 	}
-	for _, d := range s.Degraded {
-		bad(widget.PlainText(d))
+	held := ""
+	if s.Config.Held != nil {
+		held = fleet.Removes(s.Config.Held)
 	}
-	e := m.env()
-	calls, degraded := m.Watchdogs.Alerts(e)
-	p = slices.Concat(p, calls, m.Agents.Alerts(e))
-	if s.Config.Rejected != "" {
-		bad("config invalid; the previous one stays active: " + widget.PlainText(s.Config.Rejected))
-	}
-	p = slices.Concat(p, m.Automations.Alerts(e), m.Pools.Alerts(e), degraded)
-	if h := s.Config.Held; h != nil {
-		a := panel.Alert{Text: "configuration held: " + fleet.Removes(h), Soft: true}
-		if m.mode != ReadOnly {
-			a.Key, a.Does = m.keys.KeyNow("config.confirm"), "shows the plan"
-		}
-		p = append(p, a)
-	}
-	for _, d := range s.StrandedLines() {
-		bad(widget.Plain(d))
-	}
-	for _, d := range mistakesOf(m) {
-		p = append(p, panel.Alert{Text: d, Soft: true})
-	}
-	for _, d := range s.Config.Warnings {
-		p = append(p, panel.Alert{Text: "warning: " + widget.PlainText(d), Mild: true})
-	}
-	return p
+	return append(p, m.Alerts(m.env(), held, mistakesOf(m))...)
 }
 
 // startAgain says how to start a city that does not answer.

@@ -43,7 +43,8 @@ type place struct {
 // something across the whole width below them.
 type plan struct {
 	tier        tier
-	problems    int // rows below the header
+	problems    int     // rows below the header
+	above       []place // across the whole width, above the stacks
 	left, right []place
 	leftWidth   int // width of the left stack; w without a right stack
 	topRows     int // height of the stacks
@@ -80,6 +81,9 @@ func (m *model) plan() plan {
 	return p
 }
 
+// From a width of beside on, details are beside the pane if it has room for detailRows.
+const beside, detailRows = 120, 7
+
 func (m *model) planTabbed(p *plan, body int) {
 	front := m.front()
 	if m.hidden {
@@ -101,7 +105,15 @@ func (m *model) planTabbed(p *plan, body int) {
 	case len(m.Agents.Rows) == 0:
 		pane = min(pane, body-10)
 	}
-	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panel.IDPeek, h: pane}}
+	top := place{panel: front, h: body - pane, tabs: true}
+	if m.w < beside || pane < detailRows {
+		p.left = []place{top, {panel: panel.IDPeek, h: pane}}
+		return
+	}
+	p.above, p.topRows = []place{top}, pane
+	p.left = []place{{panel: panel.IDPeek, h: pane}}
+	p.right = []place{{panel: panel.IDDetail, h: pane}}
+	p.leftWidth = m.w * 5 / 8
 }
 
 // front returns the list that is visible where lists share a place.
@@ -222,7 +234,7 @@ func (m *model) peekVisible() bool { return onScreen(m, panel.IDPeek) }
 // onScreen reports whether a panel is on the screen.
 func onScreen(m *model, id panel.ID) bool {
 	p := m.plan()
-	for _, stack := range [][]place{p.left, p.right, p.across} {
+	for _, stack := range [][]place{p.above, p.left, p.right, p.across} {
 		for _, at := range stack {
 			if at.panel == id {
 				return true
@@ -239,7 +251,7 @@ func (m *model) focusRows() int {
 		return h
 	}
 	p := m.plan()
-	for _, stack := range [][]place{p.left, p.right, p.across} {
+	for _, stack := range [][]place{p.above, p.left, p.right, p.across} {
 		for _, at := range stack {
 			if at.panel == m.focus {
 				return max(1, at.h-1)

@@ -1,9 +1,13 @@
 package tui
 
 import (
+	"slices"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // Lists and pane share a screen. A wide screen has room for a terminal of 100 columns next to complete rows.
@@ -45,4 +49,30 @@ func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 	demo(t, 39, 9).shows("2 in trouble", "needs 40x10, this is 39x9")
 	demo(t, 20, 5).shows("…")
 	demo(t, 40, 10).hides("needs")
+}
+
+// From 120 columns on the details of the selected agent are beside the pane. A healthy agent says what it is for.
+func TestDetailsAreBesideThePane(t *testing.T) {
+	for _, size := range [][2]int{{119, 40}, {120, 40}, {159, 45}, {200, 60}} {
+		s := demo(t, size[0], size[1])
+		s.choose("builder")
+		s.m.Agents.Wanted = panel.ChosenColumns([]string{"name"}) // the list has no reasons
+		at := slices.IndexFunc(areas(s.m), func(a area) bool { return a.panel == panel.IDDetail })
+		if at >= 0 != (size[0] >= 120) {
+			t.Fatalf("%v: details have the place %d", size, at)
+		}
+		if at < 0 {
+			continue
+		}
+		s.shows("builds and tests the demo project", "ready after 0.4s", "in /srv/bright-lights")
+		a := areas(s.m)[at]
+		s.send(tea.MouseClickMsg{X: a.x + 3, Y: a.y + 2, Button: tea.MouseLeft})
+		if s.m.focus != panel.IDAgents || s.m.Agents.Chosen != "builder" {
+			t.Errorf("%v: a click on the details goes to %s", size, s.m.focus)
+		}
+		s.click("0 builder")
+		if s.m.focus != panel.IDPeek {
+			t.Errorf("%v: a click on the pane goes to %s", size, s.m.focus)
+		}
+	}
 }

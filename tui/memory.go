@@ -27,8 +27,9 @@ func filters(m *model) map[string]*widget.Filter {
 func memoryOf(m *model) feed.Memory {
 	out := feed.Memory{Version: feed.MemoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
 		Hidden: m.hidden,
-		Moved:  m.below != m.around.below, Attention: m.attention, Mouse: m.mouse, Filters: map[string]string{},
-		Orders: m.orders(), History: m.history, Sent: m.sent}
+		Moved:  m.below != m.around.below, Attention: m.attention, Mouse: m.mouse,
+		Filters: map[string]string{},
+		Orders:  m.orders(), History: m.history, Sent: m.sent}
 	for name, f := range filters(m) {
 		if f.Active() {
 			out.Filters[name] = f.Text

@@ -70,6 +70,10 @@ func areas(m *model) []area {
 		}
 	}
 	top := 1 + p.problems
+	stack(p.above, 0, top, m.w)
+	for _, at := range p.above {
+		top += at.h
+	}
 	stack(p.left, 0, top, p.leftWidth)
 	stack(p.right, p.leftWidth+1, top, m.w-p.leftWidth-1)
 	stack(p.across, 0, top+p.topRows, m.w)

@@ -119,7 +119,7 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 		t.Errorf("it watches %+v", s.m.watched)
 	}
 	s.point("wisp-compact")
-	s.shows("wisp-compact is broken: formulas/automations/wisp-compact/automation.toml:4:1")
+	s.shows("wisp-compact is broken:", "formulas/automations/wisp-compact/automation.toml:4:1")
 }
 
 // Only visible output is streamed.

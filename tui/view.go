@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -104,9 +102,13 @@ func (m *model) body(p *plan) []string {
 			lines[i] = leftLines[i] + bar + rightLines[i]
 		}
 	}
+	if len(p.above) > 0 {
+		above, _ := m.stack(p.above, m.w)
+		lines = append(above, lines...)
+	}
 	if len(p.across) > 0 {
 		below, rules := m.stack(p.across, m.w)
-		below = append([]string{m.footed(below[0], p.leftWidth, rules[0])}, below[1:]...)
+		below = append([]string{m.look.Footed(below[0], p.leftWidth, rules[0], m.w)}, below[1:]...)
 		lines = append(lines, below...)
 	}
 	if p.closing {
@@ -122,16 +124,6 @@ func (m *model) closingRule(p *plan) string {
 	}
 	return strings.Repeat(thin, p.leftWidth) + m.look.Glyphs.Foot[1] +
 		strings.Repeat(thin, m.w-p.leftWidth-1)
-}
-
-// footed draws a rule that joins a bar above it at column x, unless a title is there.
-func (m *model) footed(rule string, x, kind int) string {
-	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != m.look.Glyphs.Thin &&
-		sign != m.look.Glyphs.Heavy {
-		return rule
-	}
-	foot := m.look.Paint(themes.Rule, m.look.Glyphs.Foot[kind])
-	return ansi.Cut(rule, 0, x) + widget.Reset + foot + ansi.Cut(rule, x+1, m.w) + widget.Reset
 }
 
 // stack draws panels below each other; rules says for each row whether it is a rule: 0 no, 1 thin, 2 heavy.

@@ -13,7 +13,7 @@ type Person struct {
 	Theme         string
 	Themes        []themes.Theme   // available themes; nil = the built-in ones
 	ASCII         *bool            // overrides the Options; nil = not set
-	MouseOff      bool             // the terminal keeps the mouse; a choice in the room has priority
+	MouseOff      bool             // the terminal keeps the mouse unless the user chooses otherwise
 	ReducedMotion bool             // also enabled by the Options
 	Columns       []string         // columns of Agents, see ColumnNames; nil = the default columns
 	Confirm       string           // "normal", "always" or "never"; "" = normal

@@ -2,6 +2,7 @@ package panel
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -135,6 +136,39 @@ func alertLine(k *widget.Styles, all []Alert, w int, key, end string) string {
 		l.Add(themes.Dim, end)
 	}
 	return widget.Crop(l.Fill(w), w)
+}
+
+// Alerts returns the problems of a city that answers, the worst first. held says why a configuration is held, "" = none
+// is; mistakes are errors in the preferences.
+func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
+	s := e.Snap
+	bad := func(text string) { p = append(p, Alert{Text: text}) }
+	for _, d := range s.Degraded {
+		bad(widget.PlainText(d))
+	}
+	calls, degraded := l.Watchdogs.Alerts(e)
+	p = slices.Concat(p, calls, l.Agents.Alerts(e))
+	if s.Config.Rejected != "" {
+		bad("config invalid; the previous one stays active: " + widget.PlainText(s.Config.Rejected))
+	}
+	p = slices.Concat(p, l.Automations.Alerts(e), l.Pools.Alerts(e), degraded)
+	if held != "" {
+		a := Alert{Text: "configuration held: " + held, Soft: true}
+		if !e.ReadOnly {
+			a.Key, a.Does = e.Key("config.confirm"), "shows the plan"
+		}
+		p = append(p, a)
+	}
+	for _, d := range s.StrandedLines() {
+		bad(widget.Plain(d))
+	}
+	for _, d := range mistakes {
+		p = append(p, Alert{Text: d, Soft: true})
+	}
+	for _, d := range s.Config.Warnings {
+		p = append(p, Alert{Text: "warning: " + widget.PlainText(d), Mild: true})
+	}
+	return p
 }
 
 // Alerts returns the agents that need a user: those that have failed or are in quarantine, by state.

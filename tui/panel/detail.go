@@ -26,42 +26,82 @@ func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 		build(&l)
 		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
-	add(func(l *widget.Line) { stateLine(e, r, l) })
-	add(func(l *widget.Line) {
-		l.Add(themes.Text, widget.Cut(SuspendedBy(widget.Plain(known.Reason)), w-2, more))
-	})
-	add(func(l *widget.Line) {
-		parts := []string{sessionLine(r, e.Now)}
-		if r.Restarts > 0 {
-			parts = append(parts, "restarted "+widget.Times(r.Restarts))
+	narrow := w < 60 // beside the pane there are more rows than columns
+	write := func(token themes.Token, text string) {
+		parts := []string{widget.Cut(text, w-2, more)}
+		if narrow {
+			parts = widget.Wrap(text, w-2)
 		}
-		if r.Crashes > 0 {
-			parts = append(parts, "crashed "+widget.Times(r.Crashes)+" lately")
+		for _, part := range parts {
+			add(func(l *widget.Line) { l.Add(token, part) })
 		}
-		if r.Exit != nil {
-			parts = append(parts, "last "+LastExit(r.Exit)+", "+widget.Age(e.Now.Sub(r.Exit.At))+
-				" ago")
+	}
+	add(func(l *widget.Line) { stateLine(e, r, l, !narrow) })
+	for _, text := range reasons(known, w-2, dot) {
+		write(themes.Text, text)
+	}
+	if session := r.sessionParts(e.Now); narrow {
+		for _, part := range session {
+			write(themes.Dim, part)
 		}
-		drawn := a.Pulses.Draw(r.Name, e.Now, &e.Look.Glyphs)
-		text := widget.Cut(strings.Join(parts, dot), w-2, more)
-		l.Add(themes.Dim, text)
-		if room := w - l.Width - 1 - widget.Width(drawn); drawn != "" && room >= 2 {
-			l.Space(room)
-			l.Add(themes.Accent, drawn)
-		}
-	})
-	add(func(l *widget.Line) {
-		l.Add(themes.Text, widget.Cut(widget.Plain(known.Command), w-2, more))
-		l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(known.Dir), w-l.Width-1, more))
-	})
-	if n := len(known.Decisions); n > 0 {
-		d := &known.Decisions[n-1]
+	} else {
 		add(func(l *widget.Line) {
-			l.Add(themes.Dim, widget.Cut("last decision: "+widget.Plain(d.What)+", "+
-				widget.Plain(d.Why), w-2, more))
+			drawn := a.Pulses.Draw(r.Name, e.Now, &e.Look.Glyphs)
+			l.Add(themes.Dim, widget.Cut(strings.Join(session, dot), w-2, more))
+			if room := w - l.Width - 1 - widget.Width(drawn); drawn != "" && room >= 2 {
+				l.Space(room)
+				l.Add(themes.Accent, drawn)
+			}
 		})
 	}
+	if narrow {
+		write(themes.Text, widget.Plain(known.Command))
+		write(themes.Dim, "in "+widget.Plain(known.Dir))
+	} else {
+		add(func(l *widget.Line) {
+			l.Add(themes.Text, widget.Cut(widget.Plain(known.Command), w-2, more))
+			l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(known.Dir), w-l.Width-1, more))
+		})
+	}
+	if n := len(known.Decisions); n > 0 {
+		d := &known.Decisions[n-1]
+		write(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
+	}
 	return lines
+}
+
+// sessionParts describes the session, the restarts, the crashes and the last exit.
+func (r *AgentRow) sessionParts(now time.Time) []string {
+	parts := []string{sessionLine(r, now)}
+	if r.Restarts > 0 {
+		parts = append(parts, "restarted "+widget.Times(r.Restarts))
+	}
+	if r.Crashes > 0 {
+		parts = append(parts, "crashed "+widget.Times(r.Crashes)+" lately")
+	}
+	if r.Exit != nil {
+		parts = append(parts, "last "+LastExit(r.Exit)+", "+widget.Age(now.Sub(r.Exit.At))+" ago")
+	}
+	return parts
+}
+
+// reasons returns why an agent is in its state, in lines of w columns. A healthy agent has its description first.
+func reasons(a *city.Agent, w int, dot string) []string {
+	why, about := widget.Plain(reason(a)), widget.Plain(a.Description)
+	if a.State != city.Running {
+		about = ""
+	}
+	switch {
+	case about == "" && why == "":
+		return nil
+	case about == "":
+		return []string{why}
+	case why == "":
+		return []string{about}
+	case widget.Width(about+dot+why) <= w:
+		return []string{about + dot + why}
+	}
+	return []string{about, why}
 }
 
 func sessionLine(r *AgentRow, now time.Time) string {
@@ -75,8 +115,8 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	return s
 }
 
-// stateLine draws the state of an agent, since when, and what happens next.
-func stateLine(e *Env, r *AgentRow, l *widget.Line) {
+// stateLine draws the state of an agent, since when, and what happens next; clock adds the time of it.
+func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	sign, token := ConditionOf(e.Look, r)
 	l.Add(token, sign)
 	since := r.Since
@@ -91,7 +131,7 @@ func stateLine(e *Env, r *AgentRow, l *widget.Line) {
 	if next != "" {
 		l.Add(themes.Dim, " "+e.Look.Glyphs.Dot+" ")
 		l.Add(token, next)
-		if !r.Until.IsZero() {
+		if !r.Until.IsZero() && clock {
 			l.Add(themes.Dim, ", at "+widget.Clock(r.Until, e.Now))
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"gcity/themes"
 )
 
@@ -141,6 +143,16 @@ func TabsWidth(all []Tab) int {
 		n += all[i].Width()
 	}
 	return n
+}
+
+// Footed draws a rule that joins a bar above it at column x, unless a title is there.
+func (k *Styles) Footed(rule string, x, kind, w int) string {
+	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != k.Glyphs.Thin &&
+		sign != k.Glyphs.Heavy {
+		return rule
+	}
+	foot := k.Paint(themes.Rule, k.Glyphs.Foot[kind])
+	return ansi.Cut(rule, 0, x) + Reset + foot + ansi.Cut(rule, x+1, w) + Reset
 }
 
 // Note returns a row for a panel that has nothing else to show.
