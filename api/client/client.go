@@ -176,8 +176,15 @@ func (c *Client) failed(ctx context.Context, err error) error {
 			return marked{e, ErrEnded}
 		}
 	}
+	if strings.Contains(err.Error(), closedIdle) {
+		return marked{e, ErrEnded}
+	}
 	return e
 }
+
+// closedIdle is the error of net/http for a connection that the other side closed before a request was sent on it.
+// The package does not export it.
+const closedIdle = "server closed idle connection"
 
 func refusal(resp *http.Response) error {
 	e := new(city.Error)
