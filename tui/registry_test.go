@@ -103,7 +103,8 @@ func keysDoc(r *registry) string {
 		"the selected one, whichever panel has the focus, but Pools: there `s`, `d`, `W` and `B` are about the pool, `a` attaches\n" +
 		"to a member, and the other verbs of agents are refused; `1` goes to the agents. In Watchdogs they\n" +
 		"act on the agent that is watched, and `u` answers a call. `ctrl+q` leaves an attached terminal. `s` acts\n" +
-		"on marked pools, `t` on marked automations.\n")
+		"on marked pools, `t` on marked automations. In Rigs, Work and Mail the keys of the panel come first, and verbs of\n" +
+		"agents are refused.\n")
 	for _, c := range r.Zones() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
 		for i := range r.Actions {
