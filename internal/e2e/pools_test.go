@@ -120,7 +120,7 @@ func TestDrainEnds(t *testing.T) {
 	c.put("size", "0")
 	c.until("none of the members is left", func() bool { return len(c.agents()) == 1 })
 	why := c.gcity(0, "events", "--type", "agent.stopped")
-	for _, line := range []string{"reported done", "no answer within 1s"} {
+	for _, line := range []string{"reported done", "not finished within 1s"} {
 		if strings.Count(why, line) != 2 {
 			t.Errorf("%q is not there twice:\n%s", line, why)
 		}
