@@ -105,7 +105,7 @@ func TestRealProgramsInAnAttach(t *testing.T) {
 		v.types(p.types)
 		v.shows(p.shows)
 		v.types("\x11")
-		v.until("left " + p.name)
+		v.until("detached from " + p.name)
 		v.ends(0)
 	}
 }

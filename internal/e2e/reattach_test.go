@@ -28,7 +28,7 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	v.types("echo pid $$ goes on $((1000+2))\r")
 	v.until("goes on 1002")
 	v.types("\x11")
-	v.until("left shell, which keeps running")
+	v.until("detached from shell, which keeps running")
 	v.ends(0)
 	if !lives(pid) {
 		t.Error("the agent has ended")
