@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// drafting returns what types as a viewer of session a.
+// drafting returns a function that types as a viewer of session a.
 func drafting(t *testing.T, h Harness, p session.Provider) func(keys string, draft bool) {
 	if h.Draft != nil {
 		return func(keys string, draft bool) { h.Draft(t, p, "a", keys, draft) }
@@ -25,13 +25,13 @@ func drafting(t *testing.T, h Harness, p session.Provider) func(keys string, dra
 	}
 }
 
-func draftIsSeen(t *testing.T, h Harness) {
+func draftIsListed(t *testing.T, h Harness) {
 	p := h.New(t)
-	needs(t, p, session.Heeding)
+	needs(t, p, session.SeeingDrafts)
 	look := optional[session.Looker](t, p)
 	optional[session.Polite](t, p) // providers that detect drafts
 	if _, err := look.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("what is not there: %v", err)
+		t.Errorf("look at a missing session: %v", err)
 	}
 	s, _ := start(t, h, p, "a")
 	types := drafting(t, h, p)
@@ -56,31 +56,31 @@ func politeText(t *testing.T, h Harness) {
 	polite := optional[session.Polite](t, p)
 	if err := polite.SendPolitely(t.Context(), "a", "x", time.Second); !errors.Is(err,
 		session.ErrNotFound) {
-		t.Errorf("what is not there: %v", err)
+		t.Errorf("a text for a missing session: %v", err)
 	}
 	start(t, h, p, "a")
 	types := drafting(t, h, p)
-	types("half a li", true)
+	types("unfinished li", true)
 	wait(t, "the draft", func() bool { return list(t, p)[0].Draft })
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Nanosecond); !errors.Is(err,
 		session.ErrBusy) {
-		t.Errorf("into a draft: %v", err)
+		t.Errorf("a polite text during a draft: %v", err)
 	}
 	types("ne\r", false)
 	wait(t, "the end of the draft", func() bool { return !list(t, p)[0].Draft })
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Hour); !errors.Is(err,
 		session.ErrBusy) {
-		t.Errorf("shortly after a viewer typed: %v", err)
+		t.Errorf("a polite text shortly after a viewer typed: %v", err)
 	}
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Nanosecond); err != nil {
 		t.Error(err)
 	}
 	types("again", true)
 	wait(t, "the draft", func() bool { return list(t, p)[0].Draft })
-	if err := p.Send(t.Context(), "a", "whatever is there"); err != nil {
+	if err := p.Send(t.Context(), "a", "an impolite text"); err != nil {
 		t.Error(err)
 	}
-	wait(t, "the draft's being submitted with the text", func() bool {
+	wait(t, "the draft to be submitted with the text", func() bool {
 		return !list(t, p)[0].Draft
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// listed is the only session.
+// listed returns the status of the city's only session.
 func listed(t *testing.T, p session.Provider) session.Status {
 	t.Helper()
 	all := list(t, p)
@@ -51,7 +51,7 @@ func drainIsListed(t *testing.T, h Harness) {
 		}
 	}
 	mark(t, m, d)
-	// What an agent's own tools see and say.
+	// tools of the agent read and set the marks directly
 	if v, err := m.Meta(t.Context(), "a", "GC_DRAIN"); v != "1790000000" || err != nil {
 		t.Errorf("GC_DRAIN is %q, %v", v, err)
 	}
@@ -68,17 +68,17 @@ func drainEndsWithSession(t *testing.T, h Harness) {
 	m, d := drained(t, h, p)
 	h.Crash(t, p, "a")
 	if st := dead(t, p, "a"); st.Drain.On() {
-		t.Errorf("the dead drain: %+v", st.Drain)
+		t.Errorf("a dead session is still draining: %+v", st.Drain)
 	}
 	if err := session.SetDrain(t.Context(), m, "a", d); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("a dead session takes a drain mark: %v", err)
+		t.Errorf("a drain mark for a dead session: %v", err)
 	}
 	if _, st := start(t, h, p, "a"); st.Drain.On() || listed(t, p).Drain.On() {
-		t.Errorf("the next session drains: %+v", listed(t, p).Drain)
+		t.Errorf("the next session is draining: %+v", listed(t, p).Drain)
 	}
 }
 
-func nonsenseIsNoDrain(t *testing.T, h Harness) {
+func invalidDrainIsIgnored(t *testing.T, h Harness) {
 	p := h.New(t)
 	m, _ := drained(t, h, p)
 	for _, v := range []string{"soon", "-1", "99999999999999999999", "1e9"} {
@@ -86,14 +86,14 @@ func nonsenseIsNoDrain(t *testing.T, h Harness) {
 			t.Fatal(err)
 		}
 		if st := listed(t, p); st.Drain.On() {
-			t.Errorf("%q is %+v", v, st.Drain)
+			t.Errorf("the mark %q is listed as %+v", v, st.Drain)
 		}
 	}
 }
 
 func drainOutlivesProvider(t *testing.T, h Harness) {
 	if h.Adopt == nil {
-		t.Skip("the sessions of this provider do not outlive it")
+		t.Skip("sessions of this provider end with it")
 	}
 	p := h.New(t)
 	_, d := drained(t, h, p)
@@ -104,6 +104,6 @@ func drainOutlivesProvider(t *testing.T, h Harness) {
 	}
 	mark(t, next.(session.Marker), session.Drain{})
 	if st := listed(t, h.Adopt(t, next)); st.Drain.On() || st.PID != before.PID {
-		t.Errorf("adopted again: %+v", st)
+		t.Errorf("after the second adoption: %+v", st)
 	}
 }

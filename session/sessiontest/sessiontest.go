@@ -1,5 +1,5 @@
-// Package sessiontest is what every session provider must pass: a list of small stories about the promises of
-// session.Provider and of the optional interfaces that the provider has.
+// Package sessiontest is the conformance suite of session providers. It tests the guarantees of session.Provider, and
+// of the optional interfaces that the provider implements.
 package sessiontest
 
 import (
@@ -13,33 +13,33 @@ import (
 	"gcity/session"
 )
 
-// Harness makes a provider and its agents available to the suite.
+// Harness contains the functions with which the suite creates and controls a provider and its agents.
 type Harness struct {
-	// New makes a provider of an empty city and clears up with t.Cleanup.
+	// New creates a provider for an empty city. It cleans up with t.Cleanup.
 	New func(t *testing.T) session.Provider
-	// Spec describes an agent of that city, with a fresh ID, that needs no settling and shows each line that is typed
-	// into it.
+	// Spec returns the specification of an agent with a new ID. The agent is ready at once and echoes typed lines.
 	Spec func(t *testing.T, p session.Provider, name string) session.Spec
-	// Crash lets the agent of a session end with exit code 7, by itself.
+	// Crash makes the agent of a session exit with code 7.
 	Crash func(t *testing.T, p session.Provider, name string)
 
-	// Work lets the agent of a session begin to take processor time in a child process, and stay as it is otherwise.
+	// Work makes the agent of a session start a child process that uses processor time.
 	Work func(t *testing.T, p session.Provider, name string)
 
-	// Draft types as a viewer: keys, which leave a draft on the line or end it. nil = through session.Attacher.
+	// Draft types keys as a viewer. draft is set if they leave a draft on the line. If Draft is nil, the suite types
+	// through session.Attacher.
 	Draft func(t *testing.T, p session.Provider, name, keys string, draft bool)
-	// ASCII says why other text than ASCII does not come back as it was typed; "" = it does.
+	// ASCII is the reason why the agent does not echo non-ASCII text unchanged; "" = it does.
 	ASCII string
 
-	// Remote says that sessions are processes of another machine: they have no process number here.
+	// Remote is set if sessions run on another machine, so that their statuses have no PID.
 	Remote bool
 
-	// Adopt makes another provider of p's city, as the next controller would, once p is gone. nil = sessions do not
-	// outlive their provider.
+	// Adopt closes p and returns a new provider for the same city, like the next controller. If it is nil, sessions
+	// end with their provider.
 	Adopt func(t *testing.T, p session.Provider) session.Provider
 }
 
-// Case is one story.
+// Case is one test of the suite.
 type Case struct {
 	Name string
 	Run  func(t *testing.T, h Harness)
@@ -54,35 +54,35 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// Cases lists the suite.
+// Cases returns all tests of the suite.
 func Cases() []Case {
 	return []Case{
-		{"a start is listed", startIsListed},
-		{"a name is alive once", aliveOnce},
-		{"names are in order", namesInOrder},
-		{"a stop is reported and kept until acknowledged", stopIsKept},
-		{"stopping what is not there succeeds", stopOfNothing},
-		{"a stop can be hastened", stopIsHastened},
-		{"a crash is reported once", crashIsToldOnce},
-		{"acknowledging another life does nothing", acknowledgeOther},
-		{"a next life is a new session", nextLife},
-		{"what is typed is shown", typing},
-		{"what is dead takes nothing", deadTakesNothing},
-		{"marks", marks},
-		{"ready by mark", readyByMark},
-		{"a drain is listed", drainIsListed},
-		{"a drain ends with the session", drainEndsWithSession},
-		{"an invalid drain is ignored", nonsenseIsNoDrain},
-		{"a drain outlives the provider", drainOutlivesProvider},
-		{"what sessions take", usage},
-		{"the output of two lives is kept", capture},
-		{"what is printed is counted", printed},
-		{"clear", clearOutput},
-		{"many at once", manyAtOnce},
-		{"attach", attach},
-		{"watch", watch},
-		{"a draft is seen", draftIsSeen},
-		{"a polite text waits for a draft", politeText},
+		{"started session is listed", startIsListed},
+		{"second start of a live session fails", secondStartFails},
+		{"list is sorted by name", namesInOrder},
+		{"exit after a stop is reported, and retained until acknowledged", stopIsKept},
+		{"stop of a missing session succeeds", stopOfMissing},
+		{"second stop ends the grace period of the first", stopIsCutShort},
+		{"crash is reported once", crashIsReportedOnce},
+		{"acknowledgement with another ID does nothing", acknowledgeOther},
+		{"restart creates a new session", restartIsNewSession},
+		{"typed text is shown", typing},
+		{"dead session accepts no input", deadAcceptsNoInput},
+		{"marks can be read back", marks},
+		{"ready mark makes a session ready", readyByMark},
+		{"drain is listed", drainIsListed},
+		{"drain ends with the session", drainEndsWithSession},
+		{"invalid drain is ignored", invalidDrainIsIgnored},
+		{"drain outlives the provider", drainOutlivesProvider},
+		{"resource usage is measured", usage},
+		{"output of the previous session is retained", capture},
+		{"printed bytes are counted", printed},
+		{"clear drops the output", clearOutput},
+		{"concurrent starts and stops", manyAtOnce},
+		{"attached viewer can type", attach},
+		{"watcher gets old and new output", watch},
+		{"draft is listed", draftIsListed},
+		{"polite text is refused during a draft", politeText},
 	}
 }
 
@@ -108,7 +108,7 @@ func list(t *testing.T, p session.Provider) []session.Status {
 	return all
 }
 
-// needs skips a story about something that the provider cannot do, and names that.
+// needs skips a test if the provider lacks an ability.
 func needs(t *testing.T, p session.Provider, a session.Ability) {
 	t.Helper()
 	if !session.Can(p, a) {
@@ -116,7 +116,7 @@ func needs(t *testing.T, p session.Provider, a session.Ability) {
 	}
 }
 
-// optional returns an interface that not every provider has, and what goes with it, or skips.
+// optional returns the provider as T. It skips the test if the provider does not implement T or lacks an ability.
 func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) T {
 	t.Helper()
 	for _, a := range with {
@@ -129,7 +129,7 @@ func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) 
 	return q
 }
 
-// nextExit waits for the end of a session: the provider reports it, or the session list shows it.
+// nextExit waits for the next exit. A provider that does not report exits is polled.
 func nextExit(t *testing.T, p session.Provider) session.Exit {
 	t.Helper()
 	if !session.Can(p, session.Telling) {
@@ -165,7 +165,7 @@ func dead(t *testing.T, p session.Provider, name string) session.Status {
 func startIsListed(t *testing.T, h Harness) {
 	p := h.New(t)
 	if all := list(t, p); len(all) != 0 {
-		t.Fatalf("an empty city has %+v", all)
+		t.Fatalf("sessions of an empty city: %+v", all)
 	}
 	s := h.Spec(t, p, "a")
 	s.Fingerprint = session.NewFingerprint(map[string]string{"command": "x"})
@@ -194,7 +194,7 @@ func startIsListed(t *testing.T, h Harness) {
 	}
 }
 
-func aliveOnce(t *testing.T, h Harness) {
+func secondStartFails(t *testing.T, h Harness) {
 	p := h.New(t)
 	_, st := start(t, h, p, "a")
 	if _, err := p.Start(t.Context(), h.Spec(t, p, "a")); !errors.Is(err, session.ErrExists) {
@@ -230,7 +230,7 @@ func stopIsKept(t *testing.T, h Harness) {
 		t.Errorf("%+v", st.Exit)
 	}
 	if x := nextExit(t, p); x != *st.Exit && !x.At.Equal(st.Exit.At) {
-		t.Errorf("told %+v, kept %+v", x, *st.Exit)
+		t.Errorf("reported %+v, listed %+v", x, *st.Exit)
 	}
 	ack := optional[session.Acknowledger](t, p)
 	for range 2 {
@@ -244,7 +244,7 @@ func stopIsKept(t *testing.T, h Harness) {
 	start(t, h, p, "a")
 }
 
-func stopOfNothing(t *testing.T, h Harness) {
+func stopOfMissing(t *testing.T, h Harness) {
 	p := h.New(t)
 	if err := p.Stop(t.Context(), "a", time.Second); err != nil {
 		t.Error(err)
@@ -257,7 +257,7 @@ func stopOfNothing(t *testing.T, h Harness) {
 	}
 }
 
-func stopIsHastened(t *testing.T, h Harness) {
+func stopIsCutShort(t *testing.T, h Harness) {
 	p := h.New(t)
 	needs(t, p, session.Running)
 	s := h.Spec(t, p, "a")
@@ -279,7 +279,7 @@ func stopIsHastened(t *testing.T, h Harness) {
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Error(err)
 	}
-	if err := eventually.Receive(t, "the stop that had more time ends", patiently); err != nil {
+	if err := eventually.Receive(t, "the end of the first stop", patiently); err != nil {
 		t.Error(err)
 	}
 	if st := dead(t, p, "a"); st.Exit == nil || !st.Exit.Asked {
@@ -287,7 +287,7 @@ func stopIsHastened(t *testing.T, h Harness) {
 	}
 }
 
-func crashIsToldOnce(t *testing.T, h Harness) {
+func crashIsReportedOnce(t *testing.T, h Harness) {
 	p := h.New(t)
 	s, _ := start(t, h, p, "a")
 	h.Crash(t, p, "a")
@@ -336,7 +336,7 @@ func acknowledgeOther(t *testing.T, h Harness) {
 	}
 }
 
-func nextLife(t *testing.T, h Harness) {
+func restartIsNewSession(t *testing.T, h Harness) {
 	p := h.New(t)
 	first, _ := start(t, h, p, "a")
 	if m, ok := p.(session.Marker); ok {
@@ -352,7 +352,7 @@ func nextLife(t *testing.T, h Harness) {
 	}
 	if m, ok := p.(session.Marker); ok {
 		if v, err := m.Meta(t.Context(), "a", "K"); v != "" || err != nil {
-			t.Errorf("a mark from the previous life: %q, %v", v, err)
+			t.Errorf("a mark of the previous session: %q, %v", v, err)
 		}
 	}
 }

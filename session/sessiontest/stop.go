@@ -8,21 +8,22 @@ import (
 	"gcity/session"
 )
 
-// StopSignals tests what asks an agent to end, for providers that know the agent's terminal. Each stop has an hour, so
-// a session that misses its signal fails the test's deadline.
+// StopSignals tests which signal a stop sends, for providers that know the agent's terminal. The grace period of each
+// stop is an hour, so the test times out if a session misses the signal.
 func StopSignals(t *testing.T, h Harness) {
 	const loop = "while :; do sleep 0.1; done"
 	for _, c := range []struct {
 		name, command, signal string
-		typed                 string // a line for the session once it is ready
-		code                  int    // -1 = any
+		typed                 string // a line to type when the session is ready
+		code                  int    // expected exit code; -1 = any
 	}{
 		{name: "a shell at its prompt", command: "echo ready; exec sh -i", code: -1},
-		{name: "a program of a shell", command: "echo ready; PS1='prompt> ' exec sh -i", code: -1,
+		{name: "a program started by a shell", command: "echo ready; PS1='prompt> ' exec sh -i",
+			code:  -1,
 			typed: "sh -c 'trap \"echo caught; exit\" INT; echo waiting; " + loop + "'"},
-		{name: "a script that cleans up", code: 7,
+		{name: "a script with an INT trap", code: 7,
 			command: "trap 'sleep 0.5; exit 7' INT; trap 'exit 8' HUP; echo ready; " + loop},
-		{name: "a signal of its own", code: 9, signal: "usr1",
+		{name: "a configured stop signal", code: 9, signal: "usr1",
 			command: "trap '' INT; trap 'exit 9' USR1; echo ready; " + loop},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -42,7 +43,7 @@ func StopSignals(t *testing.T, h Harness) {
 			}
 			prints("ready")
 			if c.typed != "" {
-				prints("prompt>") // a shell may drop what is typed before its prompt
+				prints("prompt>") // a shell may drop text that is typed before its prompt
 				if err := p.Send(t.Context(), "a", c.typed); err != nil {
 					t.Fatal(err)
 				}
@@ -56,7 +57,7 @@ func StopSignals(t *testing.T, h Harness) {
 				exit = *st.Exit
 			}
 			if !exit.Asked || c.code >= 0 && exit.Code != c.code {
-				t.Errorf("%+v, want the code %d", exit, c.code)
+				t.Errorf("%+v, want exit code %d", exit, c.code)
 			}
 		})
 	}

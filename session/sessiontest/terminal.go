@@ -18,7 +18,7 @@ func typing(t *testing.T, h Harness) {
 	for _, text := range []string{"one line", "-n starts with a dash;", "ünïcödé ✓",
 		"$(echo no) `no` 'quoted\""} {
 		if h.ASCII != "" && strings.ContainsFunc(text, func(r rune) bool { return r > 127 }) {
-			t.Logf("%q is left out: %s", text, h.ASCII)
+			t.Logf("%q is skipped: %s", text, h.ASCII)
 			continue
 		}
 		if err := p.Send(t.Context(), "a", text); err != nil {
@@ -33,11 +33,11 @@ func typing(t *testing.T, h Harness) {
 		})
 	}
 	if out, err := p.Output(t.Context(), "a", 1); err != nil || strings.Contains(out, "one line") {
-		t.Errorf("the last line: %q, %v", out, err)
+		t.Errorf("more than the last line: %q, %v", out, err)
 	}
 }
 
-func deadTakesNothing(t *testing.T, h Harness) {
+func deadAcceptsNoInput(t *testing.T, h Harness) {
 	p := h.New(t)
 	check := func(when string) {
 		t.Helper()
@@ -86,19 +86,19 @@ func readyByMark(t *testing.T, h Harness) {
 	p := h.New(t)
 	m := optional[session.Marker](t, p, session.Marking)
 	s := h.Spec(t, p, "a")
-	s.Nudge = "something to settle"
+	s.Nudge = "a first nudge"
 	st, err := p.Start(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if all := list(t, p); st.Ready || all[0].Ready {
-		t.Error("ready before its time")
+		t.Error("ready before it was marked")
 	}
 	if err := m.SetMeta(t.Context(), "a", session.ReadyMark, "1"); err != nil {
 		t.Fatal(err)
 	}
 	if all := list(t, p); !all[0].Ready {
-		t.Error("not ready")
+		t.Error("not ready after it was marked")
 	}
 }
 
@@ -123,14 +123,14 @@ func capture(t *testing.T, h Harness) {
 	}
 	if out, err := c.Capture(t.Context(), "a", ids[1]); err != nil ||
 		!strings.Contains(string(out), "second") {
-		t.Errorf("the life before: %q, %v", out, err)
+		t.Errorf("output of the previous session: %q, %v", out, err)
 	}
 	if out, err := c.Capture(t.Context(), "a", ids[0]); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("two lives ago: %q, %v", out, err)
+		t.Errorf("output of the session before the previous one: %q, %v", out, err)
 	}
 }
 
-// The count of a session's output grows with the output and restarts with the next life.
+// printed tests that the count of printed bytes grows, and restarts with the next session.
 func printed(t *testing.T, h Harness) {
 	p := h.New(t)
 	needs(t, p, session.Counting)
@@ -148,18 +148,20 @@ func printed(t *testing.T, h Harness) {
 	if err := p.Send(t.Context(), "a", text); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "the echo is counted", func() bool { return count() >= before+uint64(len(text)) })
+	wait(t, "the echo to be counted", func() bool { return count() >= before+uint64(len(text)) })
 	h.Crash(t, p, "a")
 	nextExit(t, p)
 	start(t, h, p, "a")
-	wait(t, "a reset count in the next life", func() bool { return count() < uint64(len(text)) })
+	wait(t, "a lower count for the next session", func() bool {
+		return count() < uint64(len(text))
+	})
 }
 
 func clearOutput(t *testing.T, h Harness) {
 	p := h.New(t)
 	c := optional[session.Clearer](t, p, session.Clearing)
 	start(t, h, p, "a")
-	if err := p.Send(t.Context(), "a", "to be forgotten"); err != nil {
+	if err := p.Send(t.Context(), "a", "to be dropped"); err != nil {
 		t.Fatal(err)
 	}
 	shown := func(text string) bool {
@@ -169,12 +171,12 @@ func clearOutput(t *testing.T, h Harness) {
 		}
 		return strings.Contains(out, text)
 	}
-	wait(t, "the text", func() bool { return shown("to be forgotten") })
-	wait(t, "forgetting", func() bool {
+	wait(t, "the text", func() bool { return shown("to be dropped") })
+	wait(t, "the clearing", func() bool {
 		if err := c.Clear(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
-		return !shown("forgotten")
+		return !shown("dropped")
 	})
 	if err := p.Send(t.Context(), "a", "afterwards"); err != nil {
 		t.Fatal(err)
@@ -196,7 +198,7 @@ func manyAtOnce(t *testing.T, h Harness) {
 	}
 	wg.Wait()
 	if all := list(t, p); len(all) != len(names) {
-		t.Errorf("%d of %d are listed", len(all), len(names))
+		t.Errorf("%d of %d sessions are listed", len(all), len(names))
 	}
 	for _, name := range names {
 		wg.Go(func() {
@@ -208,12 +210,12 @@ func manyAtOnce(t *testing.T, h Harness) {
 	wg.Wait()
 	for _, st := range list(t, p) {
 		if st.Alive {
-			t.Errorf("%s is alive", st.Name)
+			t.Errorf("session %s is still alive", st.Name)
 		}
 	}
 }
 
-// readUntil collects what a terminal shows until the text is there.
+// readUntil reads from a terminal until it has shown the text, and returns everything that it has read.
 func readUntil(t *testing.T, term session.Terminal, text string) string {
 	t.Helper()
 	var all []byte
@@ -239,7 +241,7 @@ func readUntil(t *testing.T, term session.Terminal, text string) string {
 	case <-time.After(eventually.Timeout):
 		term.Close()
 		wg.Wait()
-		t.Fatalf("the terminal never shows %q, but %q", text, all)
+		t.Fatalf("the terminal did not show %q in time, only %q", text, all)
 	}
 	return string(all)
 }
@@ -270,7 +272,7 @@ func attach(t *testing.T, h Harness) {
 	if err := term.Close(); err != nil {
 		t.Error(err)
 	}
-	wait(t, "the detaching", func() bool { return list(t, p)[0].Attached == 0 })
+	wait(t, "the end of the attachment", func() bool { return list(t, p)[0].Attached == 0 })
 	if term, err = a.Attach(t.Context(), "a", 80, 24); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +285,7 @@ func attach(t *testing.T, h Harness) {
 		_, err = term.Read(buf)
 	}
 	if _, err := a.Attach(t.Context(), "a", 80, 24); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("attached to what is dead: %v", err)
+		t.Errorf("attach to a dead session: %v", err)
 	}
 }
 
@@ -320,9 +322,9 @@ func watch(t *testing.T, h Harness) {
 		}
 	}
 	if !strings.Contains(all.String(), "after") {
-		t.Fatalf("seen: %q", all.String())
+		t.Fatalf("\"after\" was not shown: %q", all.String())
 	}
-	for range w.Watch(ctx, "a") { // ends with the session
+	for range w.Watch(ctx, "a") { // the loop ends with the session
 		if err := p.Stop(t.Context(), "a", 0); err != nil {
 			t.Fatal(err)
 		}

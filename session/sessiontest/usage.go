@@ -19,27 +19,27 @@ func usage(t *testing.T, h Harness) {
 		return all
 	}
 	if all := measure(); len(all) != 0 {
-		t.Errorf("without sessions: %+v", all)
+		t.Errorf("usage without sessions: %+v", all)
 	}
 	start(t, h, p, "busy")
 	start(t, h, p, "idle")
 	start(t, h, p, "gone")
 	if all := measure(); len(all) != 3 {
-		t.Errorf("three sessions take %+v", all)
+		t.Errorf("usage of three sessions: %+v", all)
 	}
 	h.Crash(t, p, "gone")
 	dead(t, p, "gone")
 	idle := measure()["idle"]
 	h.Work(t, p, "busy")
-	wait(t, "work by a child process", func() bool {
+	wait(t, "the usage of a child process", func() bool {
 		busy := measure()["busy"]
 		return busy.CPU >= 100*time.Millisecond && busy.RSS > 0 && busy.Procs == idle.Procs+1
 	})
 	all := measure()
 	if _, ok := all["gone"]; ok || len(all) != 2 {
-		t.Errorf("two sessions take %+v", all)
+		t.Errorf("usage of two sessions: %+v", all)
 	}
 	if now := all["idle"]; now.Procs != idle.Procs || now.CPU > idle.CPU+50*time.Millisecond {
-		t.Errorf("the idle one took %+v and takes %+v", idle, now)
+		t.Errorf("usage of the idle session: was %+v, is %+v", idle, now)
 	}
 }
