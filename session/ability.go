@@ -16,17 +16,17 @@ type Ability string
 // The abilities that providers may lack. The first ones correspond to interfaces. Those below are missing only if a
 // provider declares it, see Limiter.
 const (
-	Attaching  Ability = "attach"
-	Watching   Ability = "watch"
-	Pressing   Ability = "press keys"
-	Marking    Ability = "keep marks"
-	Measuring  Ability = "measure processes"
-	Clearing   Ability = "clear the output"
-	Capturing  Ability = "keep the last output"
-	Heeding    Ability = "see a viewer's draft"
-	Telling    Ability = "report ends at once"
-	Explaining Ability = "report how a session ended" // its exit code or signal
-	Counting   Ability = "count what is printed"
+	Attaching    Ability = "attach"
+	Watching     Ability = "watch"
+	Pressing     Ability = "press keys"
+	Marking      Ability = "keep marks"
+	Measuring    Ability = "measure processes"
+	Clearing     Ability = "clear the output"
+	Capturing    Ability = "keep the last output"
+	SeeingDrafts Ability = "see a viewer's draft"
+	Telling      Ability = "report ends at once"
+	Explaining   Ability = "report how a session ended" // its exit code or signal
+	Counting     Ability = "count what is printed"
 	// false for providers that only simulate sessions or refuse them
 	Running Ability = "run anything"
 )
@@ -94,7 +94,7 @@ func LimitsOf(p Provider) Limits {
 	_, ok = p.(Capturer)
 	lacks(Capturing, ok)
 	_, ok = p.(Polite)
-	lacks(Heeding, ok)
+	lacks(SeeingDrafts, ok)
 	_, ok = p.(Notifier)
 	lacks(Telling, ok)
 	if l, ok := p.(Limiter); ok {

@@ -50,7 +50,7 @@ type watch struct {
 	s        *Spec
 	p        Provider
 	screen   string
-	seen     int     // number of consecutive reads that found the prompt
+	seen     int     // number of consecutive reads that found the program's prompt
 	asks     *Dialog // the dialog that is open now
 	told     *Dialog // the dialog that was last reported to the listener
 	answered []bool  // by index of the dialog, because each is answered only once

@@ -20,10 +20,10 @@ var (
 )
 
 // Missing converts an error to an ErrMissing with the same text.
-func Missing(err error) error { return &absence{err} }
+func Missing(err error) error { return &missingError{err} }
 
-type absence struct{ error }
+type missingError struct{ error }
 
-func (a *absence) Unwrap() error { return a.error }
+func (a *missingError) Unwrap() error { return a.error }
 
-func (a *absence) Is(target error) bool { return target == ErrMissing }
+func (a *missingError) Is(target error) bool { return target == ErrMissing }

@@ -20,7 +20,7 @@ func Decode(name string) (string, error) {
 		}
 		i++
 		if i == len(name) {
-			return "", fmt.Errorf("session name %q ends in a half escape", name)
+			return "", fmt.Errorf("session name %q ends in an incomplete escape", name)
 		}
 		switch name[i] {
 		case '_':

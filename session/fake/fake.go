@@ -19,9 +19,9 @@ type Provider struct {
 	exits chan session.Exit
 
 	mu      sync.Mutex
-	pid     int              // of the newest life; -1 = lives have no pid
-	lives   map[string]*life // by session name
-	past    map[string]*life // previous life, by session name
+	pid     int              // PID of the newest session; -1 = sessions have no PID
+	lives   map[string]*life // newest session, by session name
+	past    map[string]*life // the session before that, by session name
 	blind   error
 	failing map[string]error // by agent
 	started map[string]int   // by agent
@@ -75,7 +75,7 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 	return l.Status, nil
 }
 
-// live returns a living session. The caller holds mu.
+// live returns a living session. The caller must hold p.mu.
 func (p *Provider) live(name string) (*life, error) {
 	l, ok := p.lives[name]
 	if !ok || !l.Alive {
@@ -141,14 +141,14 @@ func (p *Provider) Stop(_ context.Context, name string, _ time.Duration) error {
 	return nil
 }
 
-// end marks a life as dead and reports its exit. The caller holds mu.
+// end marks a session as dead and reports its exit. The caller must hold p.mu.
 func (p *Provider) end(l *life, e session.Exit) {
 	now := time.Now()
 	e.Name, e.Agent, e.ID, e.At, e.Uptime = l.Name, l.Agent, l.ID, now, now.Sub(l.Started)
 	l.Alive, l.PID, l.Exit = false, 0, &e
 	select {
 	case p.exits <- e:
-	default: // List finds it
+	default: // the channel is full, but List still returns the exit
 	}
 }
 
@@ -180,7 +180,7 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return l.look(), nil
 }
 
-// look returns the status according to the marks. The caller holds the provider's mu.
+// look returns the status, with the fields that follow from the marks. The caller must hold the provider's mu.
 func (l *life) look() session.Status {
 	l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
 	l.Drain = session.Drain{}
@@ -205,7 +205,7 @@ func (p *Provider) Output(_ context.Context, name string, lines int) (string, er
 	return strings.Join(typed, "\n"), nil
 }
 
-// Capture implements session.Capturer. It returns the texts typed in this life or the previous one.
+// Capture implements session.Capturer. It returns the texts typed into the current or the previous session.
 func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,7 +247,7 @@ func (p *Provider) Meta(_ context.Context, name, key string) (value string, err 
 	return value, err
 }
 
-// Usage implements session.Meter. It returns what Take has set for living sessions.
+// Usage implements session.Meter. It returns the usage that Take has set for living sessions.
 func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -269,7 +269,7 @@ func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.fell(agent, func(l *life) { l.usage = u })
 }
 
-// Crash ends the living session of an agent as if its program had. It reports whether there was one.
+// Crash ends the living session of an agent as if its program had exited. It reports whether there was one.
 func (p *Provider) Crash(agent string, code int, signal string) bool {
 	return p.fell(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
 }
@@ -284,7 +284,7 @@ func (p *Provider) Attach(agent string, n int) bool {
 	return p.fell(agent, func(l *life) { l.Attached = n })
 }
 
-// Draft simulates a typing viewer, and whether the line then holds a draft.
+// Draft simulates the input of a viewer. draft is set if the line then holds a draft.
 func (p *Provider) Draft(agent string, draft bool) bool {
 	return p.fell(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }

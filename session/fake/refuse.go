@@ -9,7 +9,8 @@ import (
 	"gcity/session"
 )
 
-// Refuser is a provider that refuses every start and says why, for drills and for providers that are not built.
+// Refuser is a provider that refuses every start. Why is the reason. It is for simulated cities, and for providers
+// that this build does not contain.
 type Refuser struct{ Why string }
 
 var (
@@ -23,7 +24,7 @@ func (r Refuser) Start(_ context.Context, s session.Spec) (session.Status, error
 }
 
 // Interrupt implements session.Provider.
-func (Refuser) Interrupt(_ context.Context, name string) error { return nobody(name) }
+func (Refuser) Interrupt(_ context.Context, name string) error { return notFound(name) }
 
 // Stop implements session.Provider.
 func (Refuser) Stop(context.Context, string, time.Duration) error { return nil }
@@ -32,11 +33,11 @@ func (Refuser) Stop(context.Context, string, time.Duration) error { return nil }
 func (Refuser) List(context.Context) ([]session.Status, error) { return nil, nil }
 
 // Send implements session.Provider.
-func (Refuser) Send(_ context.Context, name, _ string) error { return nobody(name) }
+func (Refuser) Send(_ context.Context, name, _ string) error { return notFound(name) }
 
 // Output implements session.Provider.
 func (Refuser) Output(_ context.Context, name string, _ int) (string, error) {
-	return "", nobody(name)
+	return "", notFound(name)
 }
 
 // Limits implements session.Limiter.
@@ -44,7 +45,7 @@ func (r Refuser) Limits() session.Limits {
 	return session.Limits{Lacks: []session.Ability{session.Running}, Why: r.Why}
 }
 
-func nobody(name string) error { return fmt.Errorf("session %s: %w", name, session.ErrNotFound) }
+func notFound(name string) error { return fmt.Errorf("session %s: %w", name, session.ErrNotFound) }
 
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {

@@ -40,5 +40,6 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 			return st, nil
 		}
 	}
-	return session.Status{}, fmt.Errorf("cannot look at %q: %w", name, session.ErrNotFound)
+	return session.Status{}, fmt.Errorf("cannot get the status of %q: %w", name,
+		session.ErrNotFound)
 }

@@ -145,15 +145,15 @@ func (p *Provider) listen() error {
 
 // dial connects to the helper. If the helper is not running, dial returns the reason at once.
 func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
-	if err := p.absent(); err != nil {
+	if err := p.whyDown(); err != nil {
 		return nil, err
 	}
 	var d net.Dialer
 	return d.DialContext(ctx, "unix", p.socket)
 }
 
-// absent returns why the helper is not running.
-func (p *Provider) absent() error {
+// whyDown returns why the helper is not running, and when it restarts.
+func (p *Provider) whyDown() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.down == nil {

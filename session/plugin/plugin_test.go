@@ -235,7 +235,7 @@ func helperPID(t *testing.T, p *Provider) int {
 				found = pid
 			}
 		}
-		return found != 0 && p.absent() == nil
+		return found != 0 && p.whyDown() == nil
 	})
 	return found
 }

@@ -79,28 +79,28 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	if err != nil {
 		return err
 	}
-	said, pipe := newSaid(p), (*io.PipeWriter)(nil)
-	said.in, pipe = io.Pipe()
+	outputLog, pipe := newOutputLog(p), (*io.PipeWriter)(nil)
+	outputLog.in, pipe = io.Pipe()
 	cmd.Stdout, cmd.Stderr = pipe, pipe
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("cannot start it: %w", err)
 	}
 	up()
 	done := make(chan struct{})
-	p.wg.Go(said.follow)
+	p.wg.Go(outputLog.follow)
 	p.wg.Go(func() { p.end(ctx, cmd.Process.Pid, stdin, done) })
 	err = cmd.Wait()
 	close(done)
 	pipe.Close()
-	<-said.over
+	<-outputLog.over
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay), err == nil:
 		err = errors.New("it has exited")
 	default:
 		err = fmt.Errorf("it exited: %w", err)
 	}
-	if said.last != "" {
-		err = fmt.Errorf("%w: %s", err, said.last)
+	if outputLog.last != "" {
+		err = fmt.Errorf("%w: %s", err, outputLog.last)
 	}
 	return err
 }
@@ -120,20 +120,20 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	}
 }
 
-// said logs the helper's output. The last line also serves as the reason of the helper's exit.
-type said struct {
+// outputLog logs the helper's output. The last line also serves as the reason of the helper's exit.
+type outputLog struct {
 	p    *Provider
 	in   io.Reader
 	last string
 	over chan struct{}
 }
 
-func newSaid(p *Provider) *said { return &said{p: p, over: make(chan struct{})} }
+func newOutputLog(p *Provider) *outputLog { return &outputLog{p: p, over: make(chan struct{})} }
 
 // maxLine is the maximum length of a line of output that is retained.
 const maxLine = 4 << 10
 
-func (s *said) follow() {
+func (s *outputLog) follow() {
 	defer close(s.over)
 	in := bufio.NewReaderSize(s.in, maxLine)
 	for {

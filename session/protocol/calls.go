@@ -120,7 +120,7 @@ func callSend(ctx context.Context, p session.Provider, t *Target) (Answer, error
 	}
 	polite, ok := p.(session.Polite)
 	if !ok {
-		return Answer{}, &session.LackError{Ability: session.Heeding}
+		return Answer{}, &session.LackError{Ability: session.SeeingDrafts}
 	}
 	return Answer{}, polite.SendPolitely(ctx, t.Name, t.Text, time.Duration(*t.Quiet))
 }

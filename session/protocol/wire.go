@@ -35,7 +35,7 @@ func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
 		session.Attaching: "attach", session.Watching: "watch", session.Pressing: "keys",
 		session.Marking: "marks", session.Measuring: "usage", session.Clearing: "clear",
-		session.Capturing: "capture", session.Heeding: "drafts", session.Telling: "exits",
+		session.Capturing: "capture", session.SeeingDrafts: "drafts", session.Telling: "exits",
 		session.Explaining: "explain", session.Counting: "count", session.Running: "run",
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"gcity/session/pty"
 )
 
-// Options says where a city's sessions live.
+// Options configures a Provider.
 type Options struct {
 	City    string        // absolute path of the city's folder
-	Dir     string        // folder of the sessions, made if missing; "" = .gc/processes in City
+	Dir     string        // folder of the sessions, created if missing; "" = .gc/processes in City
 	Binary  string        // see pty.Options
 	Image   []byte        // see pty.Options
 	At      string        // see pty.Options
@@ -25,10 +25,10 @@ type Options struct {
 	Group   func() string // see pty.Options
 }
 
-// Provider runs sessions on pipes. Of the optional interfaces it lacks session.Attacher and session.Keyer.
+// Provider runs sessions on pipes. It does not implement session.Attacher and session.Keyer.
 type Provider struct{ held }
 
-// held is what a holder without a terminal can do.
+// held contains the methods of a pty.Provider that work without a terminal.
 type held interface {
 	session.Provider
 	session.Notifier
