@@ -27,7 +27,7 @@ func TestDeedsThatCannotBeUsed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t, two)
-			path := filepath.Join(w.dir, ".gc", memory.DeedsFile)
+			path := filepath.Join(w.dir, ".gc", memory.AutomationsFile)
 			if err := os.WriteFile(path, []byte(c.file), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -35,12 +35,12 @@ func TestDeedsThatCannotBeUsed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			known, _ := memory.Deeds(w.dir) // its error is told by the controller
+			known, _ := memory.ReadAutomations(w.dir) // its error is told by the controller
 			next, err := New(w.o, cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := memory.WriteDeeds(w.dir, []byte("{}")); err != nil {
+			if err := memory.WriteAutomations(w.dir, []byte("{}")); err != nil {
 				t.Fatal(err)
 			}
 			kept, err := os.ReadFile(path + ".bad")

@@ -56,7 +56,7 @@ func (c *Controller) crash(fault error) error {
 		"controller adopts them: %w", fault)
 }
 
-// late returns a panic that was not handled yet.
+// late returns a panic that has not been handled yet.
 func (c *Controller) late() error {
 	select {
 	case err := <-c.faults:

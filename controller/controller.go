@@ -116,7 +116,7 @@ type Controller struct {
 	o     Options
 	first *config.City
 	m     *machine.Machine
-	told  city.StopReport // what was logged about a stop that takes long
+	told  city.StopReport // the report that was last logged about a slow stop
 
 	inbox   chan effect.Input
 	replies sync.Map // command id → chan answer
@@ -189,7 +189,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	now := time.Now()
 	conf := ctl.translate(c)
 	past := machine.Past{Mode: o.Mode, Measures: measures}
-	ctl.recallDeeds(&past)
+	ctl.recallAutomations(&past)
 	ctl.recall(conf, &past)
 	ctl.m = machine.New(past)
 	ctl.m.Step(now, effect.Loaded{Revision: c.Revision, Conf: conf})

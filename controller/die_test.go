@@ -149,7 +149,7 @@ func TestLifeThatIsCut(t *testing.T) {
 	if gate == "event" {
 		w.rests(t, 0)
 		w.await(t, "memory", func(city.Automation, []city.Run) bool {
-			deeds, err := memory.ReadDeeds(dir)
+			deeds, err := memory.ReadAutomations(dir)
 			return err == nil && deeds["job"].On != ""
 		})
 		if bad := filepath.Join(dir, "bad"); exists(bad) {
@@ -254,7 +254,7 @@ func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	}
 	fired, ended := map[string]int{}, map[string]int{}
 	for i := range all {
-		told := effect.TellsOf(all[i : i+1])
+		told := effect.RunsIn(all[i : i+1])
 		for id := range told.Fired {
 			fired[id]++
 		}

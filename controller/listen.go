@@ -31,13 +31,13 @@ func (c *Controller) ignores(cfg *config.City) string {
 	return text
 }
 
-// tellAfter is how long a stop may take before the log reports what it waits for.
-const tellAfter = time.Second
+// slowStop is how long a stop may take before the log reports what it waits for.
+const slowStop = time.Second
 
-// tellEnding logs once what a slow stop waits for.
-func (c *Controller) tellEnding(now time.Time) {
+// logSlowStop logs once what a slow stop waits for.
+func (c *Controller) logSlowStop(now time.Time) {
 	s := c.snap.Load()
-	if s.Ending == nil || now.Sub(s.Ending.Since) < tellAfter {
+	if s.Ending == nil || now.Sub(s.Ending.Since) < slowStop {
 		return
 	}
 	for _, line := range c.told.Of(s) {

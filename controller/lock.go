@@ -54,14 +54,14 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("controller already running for %s (pid %d)", e.Path, e.PID)
 }
 
-// lastBreath is how long the lock of a killed controller may still be held: a child process inherits it and holds
+// lockLinger is how long the lock of a killed controller may still be held: a child process inherits it and holds
 // it until it executes another program.
-const lastBreath = 3 * time.Second
+const lockLinger = 3 * time.Second
 
 // Acquire locks the city in dir, and creates .gc (0700) if necessary. It returns a *RunningError while another
 // process holds the lock. The pid file is only a hint. If its process is dead, Acquire waits some seconds for the
 // lock.
-func Acquire(dir string) (*Hold, error) { return acquire(dir, lastBreath) }
+func Acquire(dir string) (*Hold, error) { return acquire(dir, lockLinger) }
 
 func acquire(dir string, patience time.Duration) (*Hold, error) {
 	h := &Hold{dir: dir, pid: filepath.Join(dir, ".gc", "daemon.pid")}

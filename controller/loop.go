@@ -183,7 +183,7 @@ func (l *loop) turn(in effect.Input) {
 		close(c.looked)
 	}
 	l.publish(now, len(answers) > 0)
-	c.tellEnding(now)
+	c.logSlowStop(now)
 	c.gauges.turned(time.Since(now))
 	c.pulse.Stamp()
 	for _, a := range answers { // a client that has an answer must find its effect in the snapshot

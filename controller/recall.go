@@ -8,18 +8,18 @@ import (
 	"gcity/controller/memory"
 )
 
-// recallDeeds reads the state of automations that the previous controller saved.
-func (c *Controller) recallDeeds(past *machine.Past) {
-	deeds, err := memory.ReadDeeds(c.o.Dir)
+// recallAutomations reads the state of automations that the previous controller saved.
+func (c *Controller) recallAutomations(past *machine.Past) {
+	states, err := memory.ReadAutomations(c.o.Dir)
 	if err != nil {
-		past.Forgot = err.Error() + "; a copy of the file is .gc/" + memory.DeedsFile +
+		past.Forgot = err.Error() + "; a copy of the file is .gc/" + memory.AutomationsFile +
 			memory.BadSuffix
-		if failed := memory.KeepBadDeeds(c.o.Dir); failed != nil {
+		if failed := memory.CopyBadAutomations(c.o.Dir); failed != nil {
 			past.Forgot = fmt.Sprintf("%v; and the file cannot be copied: %v", err, failed)
 		}
 		c.o.Logger.Warn("automations start without their saved state", "err", past.Forgot)
 	}
-	past.Deeds = deeds
+	past.Automations = states
 }
 
 // recall reads the crash histories that the previous controller saved. Without crash_history = "disk" they count only

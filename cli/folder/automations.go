@@ -73,5 +73,7 @@ func LayersOf(c *config.City) ([]formula.Layer, error) {
 	return append([]formula.Layer{own}, c.Layers()...), nil
 }
 
-// DeedsOf returns what the last controller saved about its automations, by scoped name.
-func DeedsOf(dir string) (map[string]automation.Memory, error) { return memory.Deeds(dir) }
+// AutomationsOf returns what the last controller saved about its automations, by scoped name.
+func AutomationsOf(dir string) (map[string]automation.Memory, error) {
+	return memory.ReadAutomations(dir)
+}

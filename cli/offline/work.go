@@ -171,7 +171,7 @@ func (b *Aside) automations(ctx context.Context) (out []city.Automation, warning
 func (b *Aside) scan() (automation.Catalog, []string) {
 	var troubles []string
 	var err error
-	if b.deeds, err = folder.DeedsOf(b.Dir); err != nil {
+	if b.deeds, err = folder.AutomationsOf(b.Dir); err != nil {
 		troubles = append(troubles, err.Error())
 	}
 	found, trouble := folder.ScanFor(&b.scanner, b.config, b.now())

@@ -21,8 +21,8 @@ import (
 // limit is the timeout of reading the configuration or the formulas for a request.
 const limit = 10 * time.Second
 
-// looksAtOnce is the maximum number of reads that may block on folders.
-const looksAtOnce = 8
+// readsAtOnce is the maximum number of reads that may block on folders.
+const readsAtOnce = 8
 
 // Catalogue answers requests about the files of one city. It implements city.Configured and city.Catalogued. It is
 // safe for concurrent use. Concurrent requests may share one read.
@@ -42,7 +42,7 @@ type formulaList struct {
 // New returns the catalogue of the city with the configuration at source. force returns the configuration in force.
 func New(source config.Source, force func() *config.City) *Catalogue {
 	return &Catalogue{source, force, deadline.New[city.Validation](1),
-		deadline.New[formulaList](looksAtOnce)}
+		deadline.New[formulaList](readsAtOnce)}
 }
 
 // Config implements city.Configured.

@@ -139,7 +139,7 @@ func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*
 			"confirmation, so nothing was written: run `gcity reload --confirm` to accept " +
 			"it, or undo it"}
 	}
-	own := fmt.Sprint(r.last.Add(1)) // a name of its own, so that edits do not share a call
+	own := fmt.Sprint(r.last.Add(1)) // a unique name, so that edits do not share a call
 	done, ok := r.calls.Do(ctx, own, time.Now(), limit, func() rigEdit {
 		after, err := change()
 		return rigEdit{after, err}

@@ -12,7 +12,7 @@ import (
 // Memo is what a controller saves about one agent for the next controller. Its times are wall-clock times, because only
 // that clock continues after a process has ended.
 type Memo struct {
-	// fingerprint of the agent's specification; an agent with another one has no history
+	// fingerprint of the agent's specification; if it has changed, the history is dropped
 	Fingerprint string `json:"fingerprint"`
 	restart.History
 	// backoff, quarantined or failed, until Until; "" = the agent does not wait
@@ -24,7 +24,7 @@ type Memo struct {
 	Because string     `json:"because,omitempty"` // reason of the next start
 	End     string     `json:"end,omitempty"`     // ID of the newest session that was counted
 
-	// set only in a hand-over
+	// set only if the agents keep running for the next controller
 	Exited  *ExitedMemo  `json:"exited,omitempty"`
 	Drain   *DrainMemo   `json:"drain,omitempty"`
 	Missing *MissingMemo `json:"missing,omitempty"`
@@ -38,9 +38,9 @@ type ExitedMemo struct {
 	Exit  *city.Exit `json:"exit,omitempty"`
 }
 
-// DrainMemo is a drain in progress. The session's mark has less of it.
+// DrainMemo is a drain in progress. The session's marks contain only a part of it.
 type DrainMemo struct {
-	Session  string    `json:"session"` // its ID
+	Session  string    `json:"session"` // ID of the session
 	Since    time.Time `json:"since"`
 	By       string    `json:"by"`
 	Why      string    `json:"why"`
@@ -59,7 +59,7 @@ func (d *DrainMemo) Continues(s *session.Status) bool {
 // MissingMemo is why a start could not begin.
 type MissingMemo struct {
 	Why   string    `json:"why"`
-	Tries int       `json:"tries"` // consecutive
+	Tries int       `json:"tries"` // number of consecutive failed attempts
 	Since time.Time `json:"since"`
 }
 
@@ -106,7 +106,8 @@ func (m *Memo) Same(is restart.History, state city.State, until time.Time) bool 
 	return m.State == "" || m.Until.Equal(until)
 }
 
-// Before returns the memo without its newest crashes, which the next controller counts again, nil if nothing is left.
+// Before returns the memo without its newest crashes, because the next controller counts them again. It returns nil
+// if nothing is left.
 func (m *Memo) Before(crashes int) *Memo {
 	if m == nil || len(m.Crashes) <= crashes {
 		return nil

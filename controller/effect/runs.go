@@ -22,8 +22,8 @@ type Retry struct {
 	At  time.Time `json:"at"`
 }
 
-// TellsOf collects what events contain about runs. The newest event must be first.
-func TellsOf(newest []events.Event) *LoggedRuns {
+// RunsIn collects what events contain about runs. The newest event must be first.
+func RunsIn(newest []events.Event) *LoggedRuns {
 	t := &LoggedRuns{Fired: map[string]bool{}, Ended: map[string]bool{}}
 	for i := range newest {
 		e := &newest[i]

@@ -36,7 +36,7 @@ func (w *world) closedRuns() (ids []string) {
 // runEvents counts the events of a run's beginning and of its end.
 func (w *world) runEvents(id string) (fired, ended int) {
 	for i := range w.events {
-		t := effect.TellsOf(w.events[i : i+1])
+		t := effect.RunsIn(w.events[i : i+1])
 		if t.Fired[id] {
 			fired++
 		}
@@ -79,7 +79,7 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	w.floor.defs = []automation.Definition{}
 	w.declare()
 	from := len(w.events)
-	w.Step(effect.RunsSwept{Runs: runs, Interrupted: runs[1:2], Told: effect.TellsOf(newest)})
+	w.Step(effect.RunsSwept{Runs: runs, Interrupted: runs[1:2], Told: effect.RunsIn(newest)})
 	want := []string{"automation.completed good", "automation.failed bad", "automation.fired cut",
 		"automation.failed cut"}
 	if got := w.subjects(from); !slices.Equal(got, want) {

@@ -9,12 +9,12 @@ import (
 
 // Past is what a new machine needs: the state that the previous controller saved, and facts about this run.
 type Past struct {
-	Mode      string // how this run was started
-	Measures  bool   // the session provider can measure resource usage
-	Histories effect.Histories
-	Unread    string // why the crash histories could not be read
-	Deeds     map[string]automation.Memory
-	Forgot    string // why the state of automations could not be read
+	Mode        string // how this run was started
+	Measures    bool   // the session provider can measure resource usage
+	Histories   effect.Histories
+	Unread      string // why the crash histories could not be read
+	Automations map[string]automation.Memory
+	Forgot      string // why the state of automations could not be read
 }
 
 // New returns the machine of a new controller.
@@ -22,7 +22,7 @@ func New(past Past) *Machine {
 	m := newMachine()
 	m.mode, m.gauge.able = past.Mode, past.Measures
 	m.keeper.recalled, m.keeper.unread = past.Histories, past.Unread
-	m.runs.Inherit(past.Deeds, past.Forgot)
+	m.runs.Inherit(past.Automations, past.Forgot)
 	return m
 }
 

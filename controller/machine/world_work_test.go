@@ -263,7 +263,7 @@ func (w *world) called(probe bool) {
 func (w *world) sweep() effect.RunsSwept {
 	newest := slices.Clone(w.events)
 	slices.Reverse(newest)
-	in := effect.RunsSwept{Told: effect.TellsOf(newest)}
+	in := effect.RunsSwept{Told: effect.RunsIn(newest)}
 	fl := &w.floor
 	for i := 1; i <= fl.made; i++ {
 		b := fl.beads[fmt.Sprintf("app-%d", i)]

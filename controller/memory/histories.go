@@ -23,13 +23,13 @@ const MemoryVersion = 1
 // HistoriesFile is the content of the file. A is a map[string]effect.Memo, or its encoded form.
 type HistoriesFile[A any] struct {
 	Version int    `json:"version"`
-	City    string `json:"city"` // folder of the city; a copy of it has other agents
+	City    string `json:"city"` // folder of the city; the file is invalid in a copy of the city
 	// the controller left its agents running, so that the next one continues
 	HandedOver bool `json:"handed_over,omitempty"`
 	Agents     A    `json:"agents"`
 }
 
-// ReadHistories returns the saved histories of the city in dir, and no histories if the file does not exist.
+// ReadHistories returns the saved histories of the city in dir. It returns no histories if the file does not exist.
 func ReadHistories(dir string) (all effect.Histories, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, ".gc", MemoryFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,8 +69,8 @@ func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) 
 	return effect.Histories{Agents: m.Agents, HandedOver: m.HandedOver}, nil
 }
 
-// WriteHistories replaces the file of a city, and removes it without agents. handOver says that the next controller
-// continues with agents that still run.
+// WriteHistories replaces the file of a city, or removes it if agents is nil. handOver is set if the agents keep
+// running for the next controller.
 func WriteHistories(at, dir string, agents []byte, handOver bool) error {
 	path := filepath.Join(at, ".gc", MemoryFile)
 	if agents == nil {

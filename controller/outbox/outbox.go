@@ -15,7 +15,7 @@ type Outbox struct {
 	Waiting []*Delivery // in the order in which they will be typed
 	Current *Delivery   // in the queue of the terminal, or being typed; nil: none
 	Over    []*Delivery // finished texts, the newest last
-	Again   time.Time   // the next attempt to type texts; urgent texts do not wait for it
+	Again   time.Time   // time of the next attempt to type texts; urgent texts do not wait for it
 	// since when a draft or a user's typing delays texts; zero = they are not delayed
 	Disturbed time.Time
 }
@@ -37,7 +37,7 @@ type Delivery struct {
 	AnswerBy time.Time // when that command is answered at the latest
 
 	Tier     string  // the watchdog that sent it; "" = a user
-	Meant    string  // ID of the session that the watchdog means
+	Meant    string  // ID of the session for which the watchdog's text is meant
 	Obsolete string  // why the watchdog no longer needs it; "" = it is needed
 	Takers   []Taker // commands that try to take it back while it is being typed
 	Life     string  // ID of the session that it was typed into
@@ -96,7 +96,7 @@ func (b *Outbox) Queue(d *Delivery, back bool) {
 	b.Waiting = slices.Insert(b.Waiting, at, d)
 }
 
-// Room returns why the outbox has no room for another text, or "" if it has.
+// Room returns why the outbox has no room for another text, or "" if there is room.
 func (b *Outbox) Room(agent string, size int) string {
 	n, bytes := len(b.Waiting), size
 	if b.Current != nil {

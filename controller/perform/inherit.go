@@ -102,5 +102,5 @@ func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, erro
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the events of runs from the event log: %w", err)
 	}
-	return effect.TellsOf(newest), nil
+	return effect.RunsIn(newest), nil
 }

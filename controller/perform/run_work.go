@@ -95,7 +95,8 @@ func (au *automations) run(f effect.Effect) (ok bool) {
 		})
 	case effect.SaveAutomations:
 		au.within(loadLimit, func(context.Context) effect.Input {
-			return effect.AutomationsSaved{Rev: f.Rev, Err: memory.WriteDeeds(au.w.At, f.Memory)}
+			return effect.AutomationsSaved{Rev: f.Rev,
+				Err: memory.WriteAutomations(au.w.At, f.Memory)}
 		})
 	default:
 		return false

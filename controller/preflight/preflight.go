@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	atOnce = 16              // checks
-	limit  = 5 * time.Second // of one check
-	// checks that may hang on a file system that does not respond
+	atOnce = 16              // maximum number of concurrent checks
+	limit  = 5 * time.Second // timeout of one check
+	// maximum number of checks that hang on a file system that does not respond
 	hungMost = 256
 )
 
@@ -33,8 +33,8 @@ func New(p session.Provider) *Checker {
 		calls: deadline.New[error](hungMost)}
 }
 
-// Check returns why an agent cannot start, nil if no reason is known. It changes nothing. A session provider that runs
-// sessions elsewhere checks folder and program itself when a session starts.
+// Check returns why an agent cannot start, or nil if no reason is known. It changes nothing. A session provider
+// that runs sessions elsewhere checks folder and program itself when a session starts.
 func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	if w.Problem != "" {
 		return errors.New(w.Problem)
@@ -86,7 +86,7 @@ func onDisk(w *agent.Want, local bool) error {
 		return err
 	}
 	if w.Overlay != "" || len(w.Spec.PreStart) > 0 {
-		return nil // these may bring the program; the start checks it afterwards
+		return nil // these may install the program, so the start checks it afterwards
 	}
 	_, err := w.Spec.Preflight()
 	return err

@@ -25,7 +25,7 @@ type Pulse struct {
 	pings    chan Ping
 }
 
-// Ping is a request of a client that the loop confirms that it runs.
+// Ping is a client's request to the loop to confirm that it is running.
 type Ping chan struct{}
 
 // New returns the pulse of a loop. watched is the maximum interval between turns while a client watches; 0 means 1
