@@ -21,7 +21,7 @@ type Want struct {
 	Provider    string // session provider, for display
 	// name of the provider that defines its command; "" = start_command defines it
 	Program string
-	Found   bool     // no key selects the program: it is the first one that was found on this host
+	Found   bool     // the configuration names no program; this one was found on this host
 	Source  string   // position of its table: "city.toml:12:1"
 	Patched []string // positions of the tables that change it
 
@@ -45,7 +45,7 @@ type Want struct {
 	IdleTimeout time.Duration // it is restarted after this time without activity; 0 = never
 	// it is shown as stuck if it has work and prints nothing for this time; 0 = never
 	StuckAfter time.Duration
-	// name of the watchdog that it is the triage agent of; "" = it is an ordinary agent
+	// name of the watchdog for which it is the triage agent; "" = it is an ordinary agent
 	TriageOf  string
 	DependsOn []string         // qualified names of agents and pools, sorted and without cycles
 	Strategy  restart.Strategy // which other agents restart when it crashes
@@ -60,7 +60,7 @@ type Prompt struct {
 	File  string        // name of the template's file, for display
 }
 
-// Lack lists missing programs of this host. The zero value lists none.
+// Lack lists programs that are missing on this host. The zero value lists none.
 type Lack struct {
 	Programs []string // one of them is sufficient
 	Path     string   // the PATH in which they were searched

@@ -1,6 +1,6 @@
 package agent
 
-// Depth returns the length of the longest chain of dependencies between agents. To stop a city takes at most that
+// Depth returns the length of the longest chain of dependencies between agents. Stopping a city takes at most that
 // many grace periods.
 func Depth(wants []Want) int {
 	needs := map[string][]string{}

@@ -16,7 +16,7 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 type environ struct {
 	own   map[string]string // the controller's variables, for $NAME
 	pass  map[string]string
-	names []string // names of pass, sorted
+	names []string // keys of pass, sorted
 	lines []string // inherited variables as "K=V", shared by all agents
 	bin   string
 
@@ -143,7 +143,7 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// front returns a PATH that begins with this folder.
+// front returns a PATH with the folder bin at its front.
 func front(bin, path string) string {
 	if path == "" {
 		path = defaultPath

@@ -9,9 +9,9 @@ import (
 	"gcity/session"
 )
 
-// told adds the instructions for agent m to its Spec. a is the table that declares it. The parts that depend on the
-// agent's folder are added at the start.
-func told(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
+// addInstructions adds the instructions for agent m to its Spec. a is the table that declares it. The parts that
+// depend on the agent's folder are added at the start.
+func addInstructions(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
 	if a.Prompt == nil {
 		return p
 	}

@@ -98,7 +98,7 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 		}
 		w.Spec.Name, w.Spec.Agent, w.Spec.Dir = m.SessionName, w.Name, e.Dir
 		w.Spec.PreStart, w.Spec.Setup, w.Spec.SetupScript = e.PreStart, e.SessionSetup, e.Script
-		w.Prompt = told(c, a, &m, w.Prompt, &w.Spec)
+		w.Prompt = addInstructions(c, a, &m, w.Prompt, &w.Spec)
 		wants = append(wants, w)
 	}
 	return wants

@@ -11,14 +11,14 @@ import (
 	"gcity/session"
 )
 
-// absence describes why the program of an agent cannot start.
-type absence struct {
+// missingProgram describes why the program of an agent cannot start.
+type missingProgram struct {
 	why string // "" = it can start, as far as known
 	Lack
 }
 
 // program returns the program of an agent on this host.
-func (e environ) program(c *config.City, a *config.Agent) (config.Program, absence) {
+func (e environ) program(c *config.City, a *config.Agent) (config.Program, missingProgram) {
 	var sought []string
 	p := c.ProgramOf(a, func(presets []config.Preset) string {
 		path := e.path(a.Env)
@@ -32,14 +32,15 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, absen
 	})
 	switch {
 	case p.Line != "":
-		return p, absence{}
+		return p, missingProgram{}
 	case p.Command == "":
-		return p, absence{fmt.Sprintf("no command: neither the agent (%s) nor [workspace] has a "+
+		return p, missingProgram{fmt.Sprintf("no command: neither the agent (%s) nor "+
+			"[workspace] has a "+
 			"start_command or a provider, and none of %s is on its PATH, %s; set start_command "+
 			"or provider, or install one of them", a.Origin,
 			strings.Join(sought, ", "), e.path(a.Env)), Lack{sought, e.path(a.Env)}}
 	case !here(c.ProviderOf(a)):
-		return p, absence{}
+		return p, missingProgram{}
 	}
 	return p, e.missing(&p, a)
 }
@@ -49,13 +50,13 @@ func here(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing returns an absence if a program is missing. It returns the zero value if only a shell can find the
+// missing returns a missingProgram if a program is missing. It returns the zero value if only a shell can find the
 // program.
-func (e environ) missing(p *config.Program, a *config.Agent) absence {
+func (e environ) missing(p *config.Program, a *config.Agent) missingProgram {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
 		e.finds(word, path) {
-		return absence{}
+		return missingProgram{}
 	}
 	lack := Lack{[]string{word}, path}
 	by := "the agent (" + a.Origin.String() + ")"
@@ -63,12 +64,14 @@ func (e environ) missing(p *config.Program, a *config.Agent) absence {
 		by = "[workspace]"
 	}
 	if word[0] == '/' {
-		return absence{fmt.Sprintf("the program %s is not executable or does not exist; it is "+
+		return missingProgram{fmt.Sprintf("the program %s is not executable or does not "+
+			"exist; it is "+
 			"the command of the provider %q (%s), which %s names. Correct the command, or use "+
 			"another provider",
 			word, p.Name, p.Origins["command"], by), lack}
 	}
-	return absence{fmt.Sprintf("the program %q is not on the PATH, %s; it is the command of the "+
+	return missingProgram{fmt.Sprintf("the program %q is not on the PATH, %s; it is the "+
+		"command of the "+
 		"provider %q (%s), which %s names. Install it, or use another provider",
 		word, path, p.Name, p.Origins["command"], by), lack}
 }

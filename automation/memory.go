@@ -19,7 +19,7 @@ type Memory struct {
 	Gone time.Time `json:"gone,omitzero"`
 	Last time.Time `json:"last,omitzero"` // when its latest run was opened
 	Open bool      `json:"open,omitempty"`
-	// number of the retry that the latest run is; 0 = not a retry
+	// which retry the latest run is; 0 = not a retry
 	Retry    int       `json:"retry,omitempty"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Outcome  Outcome   `json:"outcome,omitempty"`
@@ -46,9 +46,9 @@ const keepGone = 30 * 24 * time.Hour
 // that time.
 const maxAbsence = time.Hour
 
-// Note adds what the record of a run contains and Memory may lack: the program can end after it wrote the record
-// and before it stored Memory. seq is the run's latest event, retry the number of the retry; both may be 0. Call
-// Note in the order of the records, oldest first.
+// Note adds what a run's record contains but Memory may lack, because the program can end after it has written the
+// record and before it has stored Memory. seq is the run's latest event, retry the number of the retry; both may be
+// 0. Call Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// if the clock was set back, the newer seq shows the newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
@@ -158,7 +158,7 @@ func (d Definition) waitsLike(e Definition) bool {
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets from which event on an automation handles events. That is the end of the log, unless it handled the
+// begin sets the event after which an automation handles events. That is the end of the log, unless it handled the
 // same type before. first is set for the first catalog since the program started.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
@@ -179,7 +179,7 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 	if first && m.Again > newest { // the log was replaced, so these events are gone
 		m.Again = 0
 	}
-	// in the last case, the log was replaced
+	// a cursor after the newest event means that the log was replaced
 	if m.On != it.d.On || long || first && m.Cursor > newest {
 		m.On, m.Cursor, m.From, m.Again, it.seen, it.pending = it.d.On, newest, newest, 0, newest,
 			batch{}

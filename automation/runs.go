@@ -47,10 +47,10 @@ type item struct {
 	run          *Run        // active, or being opened
 	skipReported bool        // a skip because of the active run was reported
 	follows      string      // the failed automation that the queued run follows
-	// a further run was requested while this one is being opened; zero = no
+	// when another run was requested while this one was being opened; zero = not requested
 	again time.Time
 
-	// the next attempt to open a run that could not be opened; zero = none has failed
+	// when to try again to open the run; zero = no attempt has failed
 	unopened time.Time
 	whyNot   string
 	fails    int // consecutive failed attempts

@@ -30,7 +30,7 @@ func (l *Log) keep() {
 	}
 }
 
-// tend does what is due. It returns the time until the next task.
+// tend runs the tasks that are due. It returns the time until the next task.
 func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
@@ -81,20 +81,20 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	}
 	if !l.recent.waited() {
 		l.polling.Store(false)
-		if !l.recent.waited() { // if a follower has come since, another poll is needed
+		if !l.recent.waited() { // if a follower has started to wait since, another poll is needed
 			return false
 		}
 	}
 	l.polling.Store(true)
 	if !now.Before(*next) {
-		l.lookAround(now)
+		l.pollOthers(now)
 		*next = now.Add(l.o.Poll)
 	}
 	return true
 }
 
-// lookAround reads complete lines of other processes. It needs no lock, because complete lines do not change.
-func (l *Log) lookAround(now time.Time) {
+// pollOthers reads complete lines of other processes. It needs no lock, because complete lines do not change.
+func (l *Log) pollOthers(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info, err := statFile(l.path(activeName))

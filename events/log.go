@@ -26,7 +26,7 @@ type Options struct {
 	// ms. Negative = only when this Log appends.
 	Poll time.Duration
 
-	// Refuse prevents all writes, with this error as the reason. It is for drills.
+	// Refuse prevents all writes, with this error as the reason. It is for simulated cities.
 	Refuse error
 
 	// Broken is called with a panic of the keeper. The log then no longer flushes and must be opened again. If

@@ -69,7 +69,7 @@ func endOf(files []file) (tail, error) {
 		}); err != nil {
 			return t, err
 		}
-		t.end = 0 // of the next file
+		t.end = 0 // the next file is read from its start
 	}
 	return t, nil
 }

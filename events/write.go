@@ -27,7 +27,8 @@ const (
 // the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
-	if err == nil || err == l.reserve.err { // the file itself can be written
+	// only the reserve failed; the file itself can be written
+	if err == nil || err == l.reserve.err {
 		l.state.write, l.state.backoff, l.state.retry = nil, 0, time.Time{}
 		return err
 	}

@@ -167,7 +167,7 @@ func replace(text string, values map[string]string) string {
 			b.WriteString(text[:open])
 			b.WriteString(value)
 			text = inner[end+2:]
-		} else { // another variable may begin within the braces
+		} else { // the braces may contain the start of another variable
 			b.WriteString(text[:open+1])
 			text = text[open+1:]
 		}

@@ -77,7 +77,7 @@ func read(doc *toml.Doc, file string) (*Formula, error) {
 	f.Version = version(root)
 	f.Vars = vars(root)
 	f.Steps = steps(root)
-	f.strangers(root)
+	f.warnUndeclared(root)
 	// other programs read formulas too, and know more keys
 	root.Slips("formula", "description", "version", "vars", "steps")
 	if p := doc.Problems(); len(p) > 0 {

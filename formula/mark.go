@@ -6,9 +6,9 @@ import (
 	"gcity/internal/toml"
 )
 
-// strangers adds warnings about {{names}} that are not declared as variables. They stay as they are: they may be
-// meant for another program, or may be typing errors.
-func (f *Formula) strangers(root toml.Table) {
+// warnUndeclared adds warnings about {{names}} that are not declared as variables. They stay as they are: they may
+// be meant for another program, or may be typing errors.
+func (f *Formula) warnUndeclared(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {
 		names[i] = v.Name

@@ -8,7 +8,7 @@ type Standing struct {
 	Working bool // work in progress is assigned to it
 }
 
-// nearness ranks members that are not wanted. Those with a lower rank return first.
+// nearness ranks members that are not wanted. Members with a lower rank return first.
 func (s Standing) nearness() int {
 	switch {
 	case s.Alive && !s.Leaving:

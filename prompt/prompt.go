@@ -35,7 +35,7 @@ type Error struct {
 	File    string
 	Line    int // starting with 1; 0 = unknown
 	Message string
-	// the name in the list of templates to append that does not exist; "" = the error is another one
+	// name in the list of fragments to append that does not exist; "" = the error has another cause
 	Behind string
 }
 

@@ -117,7 +117,7 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again returns when a start is retried that could not begin because something was missing. Nothing has run, so the
+// Again returns when to retry a start that could not begin because something was missing. Nothing has run, so the
 // history does not change. tries is the number of consecutive attempts, starting with 1. The wait doubles with each
 // attempt and is never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {

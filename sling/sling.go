@@ -58,15 +58,15 @@ type made struct {
 	store beads.Store
 }
 
-// hand is the agent or pool that gets the work.
-type hand struct {
+// assignee is the agent or pool that gets the work.
+type assignee struct {
 	agent, pool string
 	rig         string
 	by          *config.Agent // its configuration; nil if it was removed
 	note        string        // a remark that is appended to the answer
 }
 
-func (h *hand) name() string { return cmp.Or(h.agent, h.pool) }
+func (h *assignee) name() string { return cmp.Or(h.agent, h.pool) }
 
 // Sling assigns the requested work. If that fails, it closes what it has created. An error that a user can do
 // something about is a *city.Error.
@@ -77,7 +77,7 @@ func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, 
 	if req.Bead != "" {
 		err = s.handOut(ctx, req, &out)
 	} else {
-		var to *hand
+		var to *assignee
 		if to, err = s.target(req.Target); err == nil {
 			err = s.make(ctx, req, to, &out)
 		}
@@ -90,7 +90,7 @@ func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, 
 
 // handOut assigns an existing bead.
 func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung) error {
-	var to *hand
+	var to *assignee
 	var nobody error
 	if req.Target != "" {
 		to, nobody = s.target(req.Target)
@@ -132,7 +132,7 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 // job is a request with its target and result.
 type job struct {
 	req city.SlingRequest
-	to  *hand
+	to  *assignee
 	out *Slung
 }
 
@@ -170,7 +170,7 @@ func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 }
 
 // takeable returns an error if a bead cannot be assigned, or only with force.
-func takeable(b beads.Bead, to *hand, force bool) error {
+func takeable(b beads.Bead, to *assignee, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
 	}
@@ -189,7 +189,7 @@ func takeable(b beads.Bead, to *hand, force bool) error {
 }
 
 // make creates a bead that is assigned when it is created.
-func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out *Slung) error {
+func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee, out *Slung) error {
 	store, err := s.Store(to.rig)
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func (s *Slinger) give(ctx context.Context, f finding, molecule string, j job) e
 }
 
 // query returns the shell command that assigns work to this agent, or "" if it has no sling_query.
-func (h *hand) query() string {
+func (h *assignee) query() string {
 	if h.by == nil {
 		return ""
 	}
@@ -284,7 +284,7 @@ func (h *hand) query() string {
 }
 
 // recipe returns the name of the formula for work of this agent, or "" if it has none.
-func (h *hand) recipe() string {
+func (h *assignee) recipe() string {
 	if h.by == nil {
 		return ""
 	}
@@ -292,7 +292,7 @@ func (h *hand) recipe() string {
 }
 
 // patch returns the change that assigns a bead to this agent or pool and to no other.
-func (h *hand) patch(was beads.Bead) beads.Patch {
+func (h *assignee) patch(was beads.Bead) beads.Patch {
 	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
 	for _, l := range was.Labels {
 		if pool, is := strings.CutPrefix(l, city.PoolLabel); is && pool != h.pool {
@@ -311,7 +311,7 @@ func (h *hand) patch(was beads.Bead) beads.Patch {
 
 // ask runs the sling_query of the agent that gets the work. It runs in the folder of the agent's rig, with {}
 // replaced by the bead's ID.
-func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequest, to *hand,
+func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequest, to *assignee,
 	out *Slung) error {
 	if to.query() == "" {
 		return nil

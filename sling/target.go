@@ -13,13 +13,13 @@ import (
 )
 
 // target returns the agent or pool for the name of a target.
-func (s *Slinger) target(name string) (*hand, error) {
+func (s *Slinger) target(name string) (*assignee, error) {
 	name = strings.TrimSpace(name)
 	to, err := s.City.Address(name)
 	if err != nil {
 		return nil, err
 	}
-	if h := s.hand(to); h != nil {
+	if h := s.assignee(to); h != nil {
 		return h, nil
 	}
 	rig := s.Config.Rig(name)
@@ -36,7 +36,7 @@ func (s *Slinger) target(name string) (*hand, error) {
 		if to, err = s.City.Address(t); err != nil {
 			continue
 		}
-		if h := s.hand(to); h != nil {
+		if h := s.assignee(to); h != nil {
 			return h, nil
 		}
 	}
@@ -46,14 +46,14 @@ func (s *Slinger) target(name string) (*hand, error) {
 			suggest.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
 }
 
-// hand returns the agent or pool with this address, or nil if the address is that of a person.
-func (s *Slinger) hand(to string) *hand {
+// assignee returns the agent or pool with this address, or nil if the address is that of a person.
+func (s *Slinger) assignee(to string) *assignee {
 	if pool, is := strings.CutPrefix(to, mail.PoolPrefix); is {
 		p, ok := s.City.Pool(pool)
 		if !ok {
 			return nil
 		}
-		h := &hand{pool: pool, rig: p.Rig, by: s.declared(pool)}
+		h := &assignee{pool: pool, rig: p.Rig, by: s.declared(pool)}
 		if p.Suspended {
 			h.note = "; the pool is suspended " + p.SuspendedReason
 		}
@@ -62,10 +62,10 @@ func (s *Slinger) hand(to string) *hand {
 	pool := s.City.PoolOf(to)
 	// the only member of its pool; it runs while the pool has work
 	if pool != "" && pool == to {
-		return s.hand(mail.PoolPrefix + pool)
+		return s.assignee(mail.PoolPrefix + pool)
 	}
 	if a, ok := s.City.Agent(to); ok {
-		h := &hand{agent: to, rig: a.Rig, by: s.declared(cmp.Or(pool, to))}
+		h := &assignee{agent: to, rig: a.Rig, by: s.declared(cmp.Or(pool, to))}
 		if a.State != city.Running && a.State != city.Starting {
 			h.note = fmt.Sprintf("; it is %s (%s)", a.State, a.Reason)
 		}
@@ -75,7 +75,7 @@ func (s *Slinger) hand(to string) *hand {
 		return nil
 	}
 	p, _ := s.City.Pool(pool)
-	return &hand{agent: to, rig: p.Rig, by: s.declared(pool),
+	return &assignee{agent: to, rig: p.Rig, by: s.declared(pool),
 		note: "; this pool member is not running"}
 }
 

@@ -12,7 +12,7 @@ import (
 // MaxHeartbeat is the maximum size of a heartbeat file in bytes.
 const MaxHeartbeat = 64 << 10
 
-// ahead is the maximum difference between the clocks of machines that causes no warning.
+// ahead is how far in the future a timestamp may be without a warning, because the clocks of machines differ.
 const ahead = time.Minute
 
 // Heartbeat is the content of a heartbeat file.
@@ -80,7 +80,7 @@ func moment(raw []byte) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	seconds, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || !(seconds > 0 && seconds < 1<<38) { // until the year 10680
+	if err != nil || !(seconds > 0 && seconds < 1<<38) { // 1<<38 seconds are the year 10680
 		return time.Time{}, false
 	}
 	whole := int64(seconds)

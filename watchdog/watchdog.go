@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Decision is what a beat does about the watched agent.
+// Decision is the action of one beat for the watched agent.
 type Decision string
 
 const (
 	Start   Decision = "start"
 	Wake    Decision = "wake"
-	Restart Decision = "restart" // like Wake, for an agent into which nothing can be typed
+	Restart Decision = "restart" // like Wake, for an agent that cannot receive texts
 	Nudge   Decision = "nudge"
 	Nothing Decision = "nothing"
 )

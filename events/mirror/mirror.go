@@ -37,8 +37,8 @@ const (
 	failing = 3
 	// The wait before a retry begins with minWait and doubles up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// lastWords is the default time limit for the current call and all remaining events when Run ends.
-	lastWords = 5 * time.Second
+	// finishLimit is the default time limit for the current call and all remaining events when Run ends.
+	finishLimit = 5 * time.Second
 )
 
 // Types of events about the mirror itself.
@@ -65,7 +65,7 @@ type Options struct {
 	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects which part the script
 	// gets.
 	Environ []string
-	// time limit of Run after ctx has ended; nil: lastWords
+	// time limit of Run after ctx has ended; nil: finishLimit
 	Last *shutdown.Deadline
 }
 
@@ -145,7 +145,7 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 func Run(ctx context.Context, o Options) {
 	words, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastWords, cancel) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishLimit, cancel) })()
 	if o.Last != nil {
 		defer context.AfterFunc(o.Last.Context(), cancel)()
 	}
@@ -167,14 +167,15 @@ func Run(ctx context.Context, o Options) {
 		if behind > 1 {
 			what = fmt.Sprintf("the newest %d events", behind)
 		}
-		o.Last.GiveUp("sending %s to the events' script, which the next controller does", what)
+		o.Last.GiveUp("sending %s to the events' script; the next controller sends what is left",
+			what)
 	}
 }
 
 // mirror is the state of one Run.
 type mirror struct {
 	o     Options
-	words context.Context // context of the calls; it ends lastWords after the context of Run
+	words context.Context // context of the calls; it ends finishLimit after the context of Run
 	at    Place
 	// seq of the last event to send, without retries; 0 = not known yet
 	until uint64
