@@ -33,8 +33,8 @@ func consoleCommand(e *env.Env) *cobra.Command {
 		Long: `gcity keeps the agents of a city.toml running, and shows them.
 
 Without a command it opens the control room of the city: it runs the city, or joins
-the controller that is already running. With --all it shows all cities of this
-machine.` + installedAs(e.Program),
+the controller that is already running. Without a city.toml it offers to write one.
+With --all it shows all cities of this machine.` + installedAs(e.Program),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -87,6 +87,9 @@ func console(ctx context.Context, e *env.Env) error {
 		}
 		e.Sayf("\nThe control room needs a terminal. `gcity --headless` runs the city without one.")
 		return nil
+	}
+	if err := firstContact(e); err != nil {
+		return err
 	}
 	l, err := e.Open(ctx)
 	if err != nil {

@@ -111,6 +111,42 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	return host.Headless(ctx, e)
 }
 
+// firstContact offers to write a first city.toml if there is no city, and says what it found. It returns an error if
+// there still is no city.
+func firstContact(e *env.Env) error {
+	_, err := e.CityDir()
+	none, ok := errors.AsType[env.NoCity](err)
+	if !ok || e.ReadOnly {
+		return nil // opening the city reports other errors
+	}
+	e.Sayf("%s has no city yet: no city.toml is here or above.", none.Dir)
+	if inGit(none.Dir) {
+		e.Sayf("found: a git repository")
+	}
+	if found := foundAgents(exec.LookPath); len(found) > 0 {
+		e.Sayf("found: %s (city.toml will have them as comments)", strings.Join(found, ", "))
+	}
+	e.Sayf("The first city.toml has one agent, a shell. No other file changes.")
+	if !env.Ask(e, "write "+filepath.Join(none.Dir, config.FileName)+" and open the control room?") {
+		return err
+	}
+	return initCity(e, none.Dir, "", true)
+}
+
+// inGit reports whether a folder is in a git repository.
+func inGit(dir string) bool {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return false
+		}
+		dir = above
+	}
+}
+
 // foundAgents returns the coding agents that are installed on this machine. They are only comments in the first
 // configuration: the user decides which of them the city runs.
 func foundAgents(look func(string) (string, error)) []string {

@@ -1,0 +1,43 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// In a folder without a city, gcity offers to write one, says what it found, and opens its control room.
+func TestFirstContact(t *testing.T) {
+	c := newTown(t, 0, "")
+	file := filepath.Join(c.dir, "city.toml")
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(c.dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	v := c.terminal()
+	v.until("[Y/n]")
+	v.until("found: a git repository")
+	v.types("n\r")
+	v.ends(2)
+	if _, err := os.Stat(file); err == nil {
+		t.Fatal("a city.toml was written although the answer was no")
+	}
+	v = c.terminal()
+	v.until("[Y/n]")
+	v.types("y\r")
+	v.shows("1 Agents")
+	v.shows("shell")
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), "[[agents]]") {
+		t.Fatalf("city.toml: %v", err)
+	}
+	v.types("q")
+	v.shows("keep the city running in the background")
+	v.types("s")
+	v.shows("and the controller?")
+	v.types("y")
+	v.ends(0)
+}
