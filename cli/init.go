@@ -127,7 +127,8 @@ func firstContact(e *env.Env) error {
 		e.Sayf("found: %s (city.toml will have them as comments)", strings.Join(found, ", "))
 	}
 	e.Sayf("The first city.toml has one agent, a shell. No other file changes.")
-	if !env.Ask(e, "write "+filepath.Join(none.Dir, config.FileName)+" and open the control room?") {
+	if !env.Ask(e, "write "+filepath.Join(none.Dir, config.FileName)+
+		" and open the control room?") {
 		return err
 	}
 	return initCity(e, none.Dir, "", true)

@@ -73,6 +73,7 @@ func newTour(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *tour {
 			r.Log.Warn("the stored state of the room cannot be read", "error", err)
 		}
 		recall(m, old)
+		m.greeting = err == nil && old.Version == 0
 	}
 	t.move(t.here)
 	return t

@@ -29,7 +29,8 @@ func memoryOf(m *model) feed.Memory {
 		Hidden: m.hidden,
 		Moved:  m.below != m.around.below, Attention: m.attention, Mouse: m.mouse,
 		Filters: map[string]string{},
-		Orders:  m.orders(), History: m.history, Sent: m.sent}
+		Orders:  m.orders(), History: m.history, Sent: m.sent,
+		Greeted: m.greeted}
 	for name, f := range filters(m) {
 		if f.Active() {
 			out.Filters[name] = f.Text
@@ -41,6 +42,7 @@ func memoryOf(m *model) feed.Memory {
 // recall restores the stored state of the room.
 func recall(m *model, old feed.Memory) {
 	m.recalled = old
+	m.greeted = old.Greeted
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.panelOf(id).About().ID == id {
 		m.focus = id
 	}

@@ -118,3 +118,20 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	recall(s.m, feed.Memory{Version: 1, Attention: true})
 	s.shows("only what needs attention; ! shows all")
 }
+
+// The first picture has a hint of three lines. The first key removes it, and it does not come back.
+func TestTheFirstVisitHasAHint(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		s := demo(t, size[0], size[1])
+		s.hides("Welcome.")
+		s.m.greeting = true
+		s.shows("Welcome. enter shows the agent's terminal", "r restarts it, D drains it. : finds a command",
+			"q leaves and asks what happens to the agents. Any key removes this hint.", "? help")
+		s.press("j")
+		s.hides("Welcome.", "Any key removes")
+		e := keepMemory(s.m, true)
+		if len(e) != 1 || !strings.Contains(string(e[0].(feed.Remember).Body), `"greeted": true`) {
+			t.Errorf("not remembered: %v", e)
+		}
+	}
+}

@@ -46,6 +46,8 @@ type visitMemory struct {
 	recalled feed.Memory // state when the room was last left
 	noted    []byte      // what was stored last
 	notedAt  time.Time
+	greeting bool // the hint of the first visit is shown
+	greeted  bool // it was dismissed, now or in an earlier visit
 }
 
 // heardCity is the last known state of the city.
@@ -174,6 +176,7 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	case tea.KeyPressMsg:
 		m.ui++
 		m.keyed = now
+		m.dismissHint()
 		if !between(m, msg.String()) {
 			todo = m.key(msg)
 			if c := m.dialogs.choice(); c != nil && c.Since.Equal(now) {

@@ -67,20 +67,21 @@ func agentVerbs() []verb {
 		{Name: "goto", Usage: "NAME", Does: "go to an agent, a pool, an automation or a watchdog",
 			Looks: true, Args: anyNames, Run: goTo},
 		{Name: "attach", Usage: "AGENT", Does: "work in an agent's terminal", ID: "agent.attach",
-			Args: one(agentNames), Why: agentsWhy("", cannotAttach), Run: there("agent.attach")},
+			Args: one(agentNames), Why: agentsWhy("", palette.CannotAttach),
+			Run: there("agent.attach")},
 		{Name: "details", Usage: "NAME", Does: "show details", ID: "agent.details",
 			Looks: true, Args: one(anyNames), Run: there("agent.details")},
 		{Name: "restart", Usage: "POOL|AGENT…", Does: "restart agents, or the members of a pool",
 			ID: "agent.restart", Args: restartNames, Noun: true, Why: restartWhy, Run: restartLine},
 		{Name: "drain", Usage: "AGENT…", Does: "drain agents: let them finish", ID: "agent.drain",
-			Args: agentNames, Why: agentsWhy("agent.drain", cannotDrain),
-			Run: onAgents("agent.drain", cannotDrain)},
+			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotDrain),
+			Run: onAgents("agent.drain", palette.CannotDrain)},
 		{Name: "undrain", Usage: "AGENT…", Does: "cancel a drain", ID: "agent.drain",
-			Args: agentNames, Why: agentsWhy("agent.drain", cannotUndrain),
-			Run: onAgents("agent.drain", cannotUndrain)},
+			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotUndrain),
+			Run: onAgents("agent.drain", palette.CannotUndrain)},
 		{Name: "release", Usage: "AGENT…", Does: "release from quarantine or backoff",
-			ID: releaseID, Args: agentNames, Why: agentsWhy("", cannotRelease),
-			Run: onAgents("", cannotRelease)},
+			ID: releaseID, Args: agentNames, Why: agentsWhy("", palette.CannotRelease),
+			Run: onAgents("", palette.CannotRelease)},
 		{Name: "kill", Usage: "AGENT…", Does: "stop agents at once; they restart",
 			ID: "agent.end", Args: agentNames, Why: agentsWhy("agent.end", nil),
 			Run: onAgents("agent.end", nil)},
@@ -196,51 +197,6 @@ func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
 			return m.keys.ByID(id).Run(m), ""
 		})
 	}
-}
-
-func cannotAttach(r *panel.AgentRow) string {
-	if r.Running {
-		return ""
-	}
-	return "it has no terminal to attach to"
-}
-
-func cannotDrain(r *panel.AgentRow) string {
-	if r.Drainable() {
-		return ""
-	}
-	return "there is nothing to drain"
-}
-
-func cannotUndrain(r *panel.AgentRow) string {
-	switch {
-	case r.Undrainable():
-		return ""
-	case r.Surplus():
-		return "its pool is scaling down; scale " + widget.Plain(r.Pool) + " up to keep it"
-	}
-	return "it is not draining"
-}
-
-func cannotRelease(r *panel.AgentRow) string {
-	switch {
-	case r.Held():
-		return ""
-	case r.Surplus():
-		return cannotUndrain(r)
-	}
-	return "there is nothing to release"
-}
-
-// flaggedAlready returns that there is nothing to do, or "".
-func flaggedAlready(shown string, is, wanted bool) string {
-	switch {
-	case is && wanted:
-		return shown + " is already suspended"
-	case !is && !wanted:
-		return shown + " is not suspended"
-	}
-	return ""
 }
 
 func scaleLine(m *model, args []string) ([]feed.Effect, string) {

@@ -79,16 +79,16 @@ func flaggingWhy(off bool) func(*model, []string) string {
 	return func(m *model, args []string) string {
 		noun, name := named(args)
 		if p := m.Pools.Find(name); p != nil && (noun == "" || noun == palette.NounPool) {
-			return flaggedAlready(p.Shown, p.Suspended != "", off)
+			return palette.FlaggedAlready(p.Shown, p.Suspended != "", off)
 		}
 		if r := m.Agents.Find(name); r != nil && (noun == "" || noun == palette.NounAgent) {
-			return flaggedAlready(r.Shown, r.State == city.Suspended, off)
+			return palette.FlaggedAlready(r.Shown, r.State == city.Suspended, off)
 		}
 		if r := rigCalled(m, name); r != nil && (noun == "" || noun == palette.NounRig) {
-			return flaggedAlready("rig "+widget.Plain(r.Name), r.Suspended, off)
+			return palette.FlaggedAlready("rig "+widget.Plain(r.Name), r.Suspended, off)
 		}
 		if name == palette.NounCity && noun == "" && m.snap != nil {
-			return flaggedAlready("the city", m.snap.Suspended, off)
+			return palette.FlaggedAlready("the city", m.snap.Suspended, off)
 		}
 		return palette.Unknown("agent, pool or rig", name, switchNames(m, nil))
 	}

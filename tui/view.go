@@ -32,7 +32,7 @@ func (m *model) draw() screenful {
 		s.lines = append(s.lines, alertLines(m, p.problems)...)
 		s.lines = append(s.lines, m.asHeard(&p)...)
 		s = foot(m, s, &p)
-		s.lines = widget.FillRows(s.lines, m.w, m.h)
+		s.lines = m.withHint(widget.FillRows(s.lines, m.w, m.h))
 		if c := m.dialogs.composer(); c != nil && c.Many() {
 			f := c.Draw(m.canvas())
 			top := max(0, len(s.lines)-len(f.Lines))
@@ -47,6 +47,28 @@ func (m *model) draw() screenful {
 		}
 	}
 	return s
+}
+
+// dismissHint removes the hint of the first visit for good.
+func (m *model) dismissHint() {
+	if m.greeting {
+		m.greeting, m.greeted = false, true
+	}
+}
+
+// withHint draws the hint of the first visit over the lines above the footer.
+func (m *model) withHint(lines []string) []string {
+	const footRows = 2
+	hint := panel.FirstHint(m.keys.KeyOf, m.person.Detach.String(), m.mode == Hosting)
+	top := len(lines) - footRows - len(hint)
+	if !m.greeting || m.h < 16 || m.w < 60 || m.mode == ReadOnly {
+		return lines
+	}
+	for i, text := range hint {
+		lines[top+i] = m.look.Paint(themes.Accent,
+			widget.Fit(" "+text, m.w, m.look.Glyphs.More))
+	}
+	return lines
 }
 
 // asHeard draws the body as of the city's last answer: ages do not grow while the state is unknown.

@@ -27,6 +27,8 @@ type Memory struct {
 	History   []string          `json:"history,omitempty"` // lines of the palette, oldest first
 	// texts that went to agents, oldest first
 	Sent []string `json:"sent,omitempty"`
+	// the hint of the first visit was dismissed
+	Greeted bool `json:"greeted,omitempty"`
 }
 
 // MemoryVersion changes when the meaning of the file changes. Files with other versions are not read.

@@ -1,0 +1,55 @@
+package palette
+
+import (
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// CannotAttach returns why there is nothing to attach to, "" = there is.
+func CannotAttach(r *panel.AgentRow) string {
+	if r.Running {
+		return ""
+	}
+	return "it has no terminal to attach to"
+}
+
+// CannotDrain returns why an agent cannot be drained, "" = it can.
+func CannotDrain(r *panel.AgentRow) string {
+	if r.Drainable() {
+		return ""
+	}
+	return "there is nothing to drain"
+}
+
+// CannotUndrain returns why a drain cannot be canceled, "" = it can.
+func CannotUndrain(r *panel.AgentRow) string {
+	switch {
+	case r.Undrainable():
+		return ""
+	case r.Surplus():
+		return "its pool is scaling down; scale " + widget.Plain(r.Pool) + " up to keep it"
+	}
+	return "it is not draining"
+}
+
+// CannotRelease returns why an agent cannot be released, "" = it can.
+func CannotRelease(r *panel.AgentRow) string {
+	switch {
+	case r.Held():
+		return ""
+	case r.Surplus():
+		return CannotUndrain(r)
+	}
+	return "there is nothing to release"
+}
+
+// FlaggedAlready returns why a suspension needs no change, "" = it does.
+func FlaggedAlready(shown string, is, wanted bool) string {
+	switch {
+	case is && wanted:
+		return shown + " is already suspended"
+	case !is && !wanted:
+		return shown + " is not suspended"
+	}
+	return ""
+}
