@@ -111,8 +111,8 @@ func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	return host.Headless(ctx, e)
 }
 
-// firstContact offers to write a first city.toml if there is no city, and says what it found. It returns an error if
-// there still is no city.
+// firstContact handles a start in a folder without a city. It reports the git repository and the installed coding
+// agents, and offers to write city.toml. It returns an error if the user declines.
 func firstContact(e *env.Env) error {
 	_, err := e.CityDir()
 	none, ok := errors.AsType[env.NoCity](err)
