@@ -116,7 +116,8 @@ func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// missing returns an error for an unknown agent, pool or rig and names the path that lists the existing ones.
+// missing returns the error for an unknown agent, pool or rig. The error names the path that lists the existing
+// ones.
 func missing(snap *city.Snapshot, noun wire.Kind, name string) error {
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
 		"no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}

@@ -33,11 +33,12 @@ import (
 type Options struct {
 	Log       *slog.Logger  // nil disables logging
 	KeepAlive time.Duration // interval of comments on a quiet stream, 0 = 15 s
-	// deadline of the program's shutdown, which Serve keeps; nil: Serve has its own
-	Last         *shutdown.Deadline
-	WriteTimeout time.Duration // after which a client that reads nothing is disconnected, 0 = 10 s
-	MaxStreams   int           // streams, attached terminals and long polls in all, 0 = 256
-	Version      string        // version of the program, reported by a fleet
+	// deadline of the program's shutdown, which also limits Serve; nil: Serve uses its own time limit
+	Last *shutdown.Deadline
+	// timeout for a client that stops reading, which is then disconnected; 0 = 10 s
+	WriteTimeout time.Duration
+	MaxStreams   int    // streams, attached terminals and long polls in all, 0 = 256
+	Version      string // version of the program, reported by a fleet
 	// for a listener that others than the city's user can reach; nil for a socket
 	Guard *Guard
 }
@@ -72,14 +73,14 @@ type server struct {
 	responder
 
 	city     city.Control
-	many     bool // it serves one of several cities, or all of them
+	many     bool // the server serves one of several cities, or all of them
 	began    time.Time
 	life     context.Context // ends together with all streams and attached terminals
 	streams  chan struct{}   // one token for each open stream
 	document func() []byte   // returns the OpenAPI document
-	// is called when a connection that was hijacked from net/http is closed
+	// called when a connection that was hijacked from net/http is closed
 	release func(net.Conn)
-	params  func() map[string][]string // see parametersOf
+	params  func() map[string][]string // query parameters by kind and method, see parametersOf
 }
 
 // Handler returns a handler for the requests of a city. Its streams end with their requests; Serve ends them with
@@ -127,8 +128,8 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rt.Kind {
 	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream:
-		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs alone and knows no " +
-			"other city: use the supervisor's socket or port"})
+		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs without a supervisor " +
+			"and knows no other city: use the supervisor's socket or port"})
 		return
 	}
 	s.dispatch(w, r, rt, s.methods(rt.Kind))

@@ -66,8 +66,8 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	return nil
 }
 
-// join copies both ways, at most until ctx ends. The end of the session is reported to the client; the end of the
-// client only detaches.
+// join copies both ways until either end closes or ctx ends. If the session has ended, the client is notified. If
+// the client disconnects, the session continues.
 func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
 	term city.Terminal) {
 	wg := recovery.Group{OnPanic: h.logPanic}
@@ -92,7 +92,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	h.enter(f, term)
 }
 
-// show sends the terminal's output and then the reason of its end.
+// show sends the terminal's output, and finally the reason why it ended.
 func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {

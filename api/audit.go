@@ -22,12 +22,12 @@ type auditKey struct{ what, address string }
 // auditLine is the newest line of an address.
 type auditLine struct {
 	at   time.Time
-	more int // requests since then that were not logged
+	more int // number of later requests that were not logged
 }
 
 const (
 	auditEvery = time.Minute
-	auditMost  = 1024 // limit of remembered addresses
+	auditMost  = 1024 // maximum number of addresses to remember
 )
 
 // note logs a request unless the newest line of its address is less than a minute old.
@@ -65,13 +65,13 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	if last != nil {
 		more = last.more
 	} else if len(a.seen) >= auditMost {
-		return 0, false // this many addresses in a minute are an attack on the log
+		return 0, false // so many addresses within a minute are an attack on the log
 	}
 	a.seen[key] = &auditLine{at: now}
 	return more, true
 }
 
-// forget drops addresses with an old newest line.
+// forget removes addresses whose newest line is old.
 func (a *audit) forget(now time.Time) {
 	for key, line := range a.seen {
 		if now.Sub(line.at) >= auditEvery {

@@ -19,7 +19,7 @@ func duplicateKey(b []byte) string {
 	for {
 		t, err := d.Token()
 		if err != nil {
-			return "" // the end: it is valid
+			return "" // at the end, because the JSON is valid
 		}
 		var in *object
 		if n := len(open); n > 0 {
@@ -42,7 +42,7 @@ func duplicateKey(b []byte) string {
 			continue
 		}
 		if in != nil {
-			in.isName = in.keys != nil // after this value
+			in.isName = in.keys != nil // after a value comes a key
 		}
 		switch t {
 		case json.Delim('{'):

@@ -18,19 +18,19 @@ const (
 	lookTime = 2 * time.Second // time limit for one city in an answer about all cities
 	// time limit for a city's events, which may need a long read of the log
 	pageTime   = 10 * time.Second
-	looksAtAll = 1024 // cities that can be pending at the same time
+	looksAtAll = 1024 // maximum number of cities with a pending look
 )
 
 // fleet answers for the cities of a directory. It passes requests about one city to a server for that city.
 type fleet struct {
 	*server
 	dir   view
-	looks *deadline.Calls[glance] // pending looks at cities, by name
-	// pending reads of their logs and screens, for answers about all cities
+	looks *deadline.Calls[glance] // pending requests for cities' snapshots, by name
+	// pending reads of logs and screens, for requests about all cities
 	calls      *pendingCalls
 	lets       map[string]*tenancy
 	cityParams func() map[string][]string // returns the parameters of requests to one city
-	let        *tenancy                   // the tenant; nil for requests without a tenant
+	let        *tenancy                   // the tenant of the request; nil = no tenant
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
@@ -93,7 +93,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for all cities. alone means that a single city does not have this kind.
+// methods returns the handlers for all cities. alone means that a single city has no requests of this kind.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
@@ -125,7 +125,7 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	return can, false
 }
 
-// pick returns the running city of a name; "" is the only one.
+// pick returns the running city with a name; "" selects the only city.
 func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	all, err := f.dir.Cities(ctx)
 	if err != nil {
@@ -159,7 +159,7 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// answers reports whether a city accepts requests. A stopping city does, for example to stop faster.
+// answers reports whether a city accepts requests. A stopping city does, for example to shorten its stop.
 func answers(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
 // notRunning returns the error for a city that is not running.

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// atMostOfAll limits a page of events of all cities. Each city is asked for that many.
+// atMostOfAll limits a page of events of all cities. The page requests that many events from each city.
 const atMostOfAll = 1000
 
 // eventsAnswer is a page of events of several cities.
@@ -27,8 +27,8 @@ type eventsAnswer struct {
 	Unreachable []silent `json:"unreachable,omitempty"`
 }
 
-// cursorOf reads a cursor over cities: cityA:5,cityB:12, or "0" for all of them from the start. With one city its
-// number is enough.
+// cursorOf parses a cursor over cities: cityA:5,cityB:12, or "0" for the start of all logs. If there is only one
+// city, the number of an event is enough.
 func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n > 0 && len(all) != 1 {
@@ -68,7 +68,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		text = v.Get("cursor")
 	}
 	if q.Forward = v.Has("cursor") || asc; asc && limit == 0 && !q.Since.IsZero() {
-		q.Limit = atMostOfAll // all of them: the newest come last
+		q.Limit = atMostOfAll // select all of these events: the newest come last
 	}
 	all := make([]city.Info, len(seen))
 	for i := range seen {
@@ -102,7 +102,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// endsOf returns the position in each city's log up to which the pages go.
+// endsOf returns the position in each city's log at which the pages end.
 func endsOf(seen []glance, pages [][]city.Tagged, forward bool) city.Cursor {
 	end := city.Cursor{}
 	for i := range seen {
@@ -110,7 +110,7 @@ func endsOf(seen []glance, pages [][]city.Tagged, forward bool) city.Cursor {
 			continue
 		}
 		end[seen[i].name] = seen[i].snap.Seq
-		if len(pages[i]) > 0 && !forward { // the log may continue
+		if len(pages[i]) > 0 && !forward { // the log may have grown since the snapshot
 			end[seen[i].name] = max(pages[i][0].Seq, seen[i].snap.Seq)
 		}
 	}
@@ -223,8 +223,8 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event of the merged stream with the cursor after it. Without an event, it means that a city was
-// added.
+// mergedEvent is an event of the merged stream, with the cursor after it. A mergedEvent without an event means that
+// a city was added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
@@ -267,7 +267,8 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// copyCursors copies the cursor of each step before the next step changes it.
+// copyCursors yields the events of all cities, each with its cursor as text, because the next step changes the
+// cursor. It logs panics.
 func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
 	from city.Cursor) iter.Seq2[mergedEvent,
 	error] {

@@ -16,7 +16,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// glance is the result of a look at a city.
+// glance is a city's snapshot, or the reason why it is missing.
 type glance struct {
 	name   string
 	info   city.Info
@@ -25,14 +25,14 @@ type glance struct {
 	err    error // why the snapshot is missing
 }
 
-// silent is a city that an answer does not include.
+// silent is a city that an answer does not include because the city did not answer.
 type silent struct {
 	City  string `json:"city"`
 	Error string `json:"error"` // the reason and the next step
 }
 
-// glances looks at all cities at the same time and sorts the results by name. A city that does not answer in time
-// delays only this request, and only once: it is not asked again before it has answered.
+// glances requests the snapshots of all cities at the same time and sorts the results by name. A city that does not
+// answer in time delays only this request. It gets no other request before it has answered.
 func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 	seen := make([]glance, len(all))
 	now := time.Now()

@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-// enrol registers the city in a folder. If the path names a city, the city's name must match.
+// enrol registers the city in a folder. If the request's path names a city, the names must match.
 func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var e wire.Enrolment
 	if err := decode(w, r, &e); err != nil {
@@ -48,7 +48,8 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 	return nil
 }
 
-// checkName returns an error if a folder's city has another name, as far as that is known in advance.
+// checkName returns an error if the city in a folder has another name. It returns nil if that is not known in
+// advance.
 func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Surveyor)
 	if !ok {

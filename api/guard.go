@@ -23,12 +23,12 @@ type Guard struct {
 	Token string // token required in every request; "" = none is required, if there are no tenants
 	// ReadToken is a second token that only allows reading; "" = none. It has no effect without Token.
 	ReadToken string
-	Fleet     bool // it guards all cities of a machine
+	Fleet     bool // the guard is for all cities of a machine
 
 	// for a fleet, by name; the token of each opens /v0/tenant/NAME
 	Tenants map[string]Tenant
 
-	keys *atomic.Pointer[keyring] // used instead of the tokens above unless nil
+	keys *atomic.Pointer[keyring] // replaces the tokens above unless nil
 }
 
 // requestHeader marks a request of a program. A page of another site cannot set it without a preflight, which the
@@ -75,7 +75,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 			defer by.onRevoke(func() {
 				cancel()
 				if r.ContentLength != 0 {
-					_ = rc.SetReadDeadline(time.Now()) // stops reading the rest of it
+					_ = rc.SetReadDeadline(time.Now()) // stops reading the body
 				}
 			})()
 			r = r.WithContext(ctx)
@@ -86,7 +86,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		if r.ContentLength != 0 { // the rest of it is not read
+		if r.ContentLength != 0 { // the rest of the body is not read
 			w.Header().Set("Connection", "close")
 			_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
 		}
@@ -102,8 +102,8 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// refuse returns why a request is not permitted. Status 0 means that it is; by is then the key that permits it, if
-// one is required.
+// refuse returns why a request is not permitted. Status 0 means that it is permitted; by is then the key that
+// permits it, or nil if no key is required.
 func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts of city.toml", "gcity status"
 	if g.Fleet {
@@ -223,7 +223,8 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// keyOf returns the key of a request's token, if it opens the path. Its duration reveals nothing about any token.
+// keyOf returns the key for a request's token if the key permits the path. The time that it takes reveals nothing
+// about any token.
 func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

@@ -10,15 +10,15 @@ import (
 
 // keyring is the set of tokens that a guard accepts.
 type keyring struct {
-	all     *key // nil: no token opens everything
-	read    *key // allows reading everything; nil: no such token
+	all     *key // the key that permits everything; nil = none
+	read    *key // the key that permits reading everything; nil = none
 	tenants map[string]*key
 }
 
-// key is an accepted token. Requests that it let in end with it.
+// key is an accepted token. When the key is revoked, the requests that it permitted end.
 type key struct {
 	sum   [sha256.Size]byte
-	reads bool // it allows reading only
+	reads bool // the key permits only reading
 	life  context.Context
 	end   context.CancelFunc
 }
@@ -29,7 +29,7 @@ func newKey(token string) *key {
 	return k
 }
 
-// onRevoke calls a function when the key is revoked, unless it has been given back by then.
+// onRevoke calls cut when the key is revoked. back cancels this, and waits if cut is running.
 func (k *key) onRevoke(cut func()) (back func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })
@@ -40,7 +40,7 @@ func (k *key) onRevoke(cut func()) (back func()) {
 	}
 }
 
-// revocableBody is the body of a request. It ends when the key is revoked, so later data is ignored.
+// revocableBody is the body of a request. It ends when the key is revoked, so that later data is not read.
 type revocableBody struct {
 	io.ReadCloser
 	by *key
@@ -76,7 +76,7 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// replace keeps the keys of before that are unchanged and returns those that are revoked.
+// replace keeps those keys of before that have not changed, and returns the revoked ones.
 func (k *keyring) replace(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
@@ -98,7 +98,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 	return gone
 }
 
-// opens returns the key with this digest if it opens a path. It takes equally long whether or not the tenant
+// opens returns the key with this digest if it permits a path. It takes equally long whether or not the tenant
 // exists.
 func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
 	none := &key{} // matches no token

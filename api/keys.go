@@ -15,7 +15,7 @@ type keys struct {
 	token   string
 	read    string
 	tenants map[string]Tenant
-	problem string // the tenants or users without access, and why; "" if all have access
+	problem string // the tenants or users that have no access, and why; "" = all have access
 }
 
 func (k keys) same(l keys) bool {
@@ -90,8 +90,8 @@ func (k *keeper) readTenants(ctx context.Context, now *keys,
 	return problems
 }
 
-// readToken returns the token in a file, "" if path is "". With make it creates a missing file. Errors do not
-// contain the token.
+// readToken returns the token in a file, or "" if path is "". If make is set, it creates a missing file. Its errors
+// do not contain the token.
 func (k *keeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil

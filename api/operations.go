@@ -139,7 +139,7 @@ func verbs() []openapi.Operation {
 			out = append(out, openapi.Operation{Method: "POST", Path: path, Summary: summary,
 				Body:   v.API.Body,
 				Answer: city.Receipt{}})
-			summary = "The same as /" + part // the following part of the path is the alias
+			summary = "The same as /" + part // the rest of the path is the alias
 		}
 	}
 	return out

@@ -16,12 +16,12 @@ import (
 // maxAncestors limits the walk from a process up to its session.
 const maxAncestors = 64
 
-// signed sets a command's actor to the peer of the request.
+// signed returns the command with its actor set to the process that sent the request.
 func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {
 		switch c.(type) {
-		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // commands that carry an actor
+		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // commands with an actor
 			p = s.local(r)
 		default:
 			return r.Context(), c, nil
@@ -38,7 +38,7 @@ func (s *server) local(r *http.Request) city.Peer {
 	if err != nil {
 		return city.Peer{}
 	}
-	if cred.Pid <= 0 { // of another PID namespace
+	if cred.Pid <= 0 { // the process is in another PID namespace
 		return city.Peer{From: "a process of another container"}
 	}
 	sessions := map[string]string{} // agents by session ID
@@ -56,9 +56,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns the actor of a process: the agent of the session that the process or its oldest ancestor with a
-// session belongs to. Outside of sessions it is the name in the process's environment, or else the operator. It
-// returns "" if the process cannot be read.
+// actorOf returns the actor of a process. If the process or one of its ancestors belongs to a session, the actor is
+// the agent of that session; the oldest such ancestor decides. Otherwise it is the name in the process's
+// environment, or else the operator. actorOf returns "" if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

@@ -10,16 +10,17 @@ import (
 	"gcity/events"
 )
 
-// pendingCalls are calls to cities without an answer so far. A call that was abandoned some time ago belongs to a city
-// that may never answer. That city is not called again until the call ends, so the number of hanging calls is limited.
+// pendingCalls are the calls to cities that have not returned yet. If a call was abandoned some time ago, the city
+// may never answer. That city is not called again until the call returns, so the number of hanging calls is
+// limited.
 type pendingCalls struct {
 	mu sync.Mutex
-	of map[string]map[*waiting]bool // by city
+	of map[string]map[*waiting]bool // by the name of the city
 }
 
 // waiting is a pending call.
 type waiting struct {
-	left time.Time // when its caller gave up; zero if it is waiting
+	left time.Time // time at which its caller gave up; zero while the caller waits
 }
 
 func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err error) {

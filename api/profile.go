@@ -54,7 +54,7 @@ func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, 
 		}
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	if err := start(); err != nil { // only one can run at a time
+	if err := start(); err != nil { // only one profile can be recorded at a time
 		return wire.Invalid("cannot start: %v", err)
 	}
 	defer stop()

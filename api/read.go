@@ -19,8 +19,8 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// patience reads ?index=N&wait=30s. It returns whether to wait for something newer than N, and a context that ends
-// after that time.
+// patience parses ?index=N&wait=30s. It returns whether to wait for an event after N, and a context that ends after
+// the waiting time.
 func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()
@@ -62,7 +62,7 @@ func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 		return nil, err
 	}
 	defer leave()
-	// An event is logged shortly before its state is published, so any later state is newer.
+	// An event is logged shortly before the snapshot that contains its effect, so any later snapshot is new enough.
 	first := true
 	for snap, err := range s.city.Snapshots(ctx) {
 		if err != nil && ctx.Err() == nil {
@@ -156,7 +156,7 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query reads the selection of events. "cursor" means "after_seq" with the oldest first.
+// query parses the selection of events. The parameter "cursor" means "after_seq" with the oldest events first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
@@ -185,12 +185,12 @@ func query(r *http.Request) (events.Query, error) {
 	q.Forward = q.Forward || forward || asc
 	limit, err := number(r, "limit", wire.MaxLines)
 	if q.Limit = int(limit); limit == 0 && asc && !q.Since.IsZero() {
-		q.Limit = wire.MaxLines // all of them: the newest come last
+		q.Limit = wire.MaxLines // select all of these events: the newest come last
 	}
 	return q, err
 }
 
-// selection reads which events are wanted, independent of their position.
+// selection parses which events are wanted, except for their position in the log.
 func selection(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}

@@ -16,8 +16,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// page returns the part of a list that a request asks for: ?limit=N, after ?cursor=NAME. The list is ordered by
-// name. total counts the whole list.
+// page returns the part of a list that a request selects with ?limit=N and ?cursor=NAME. The list is ordered by
+// name. The total in the result counts the whole list.
 func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
@@ -102,7 +102,7 @@ func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
 	return rc.Flush()
 }
 
-// ok sends an answer that was derived from a snapshot.
+// ok sends an answer that was derived from a snapshot, with the snapshot's position in the log.
 func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
 	s.reply(w, http.StatusOK, v)
@@ -148,7 +148,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return b, rc.SetReadDeadline(time.Time{})
 }
 
-// number reads a parameter that is a number of at least 0; "" is 0.
+// number parses a parameter that is a number from 0 to limit; "" is 0.
 func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	v := r.URL.Query().Get(name)
 	if v == "" {

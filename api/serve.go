@@ -100,7 +100,7 @@ type conns struct {
 type connection struct {
 	number uint64 // in the order of arrival
 	state  http.ConnState
-	asks   bool // a complete request is being answered
+	asks   bool // a complete request has arrived and is being answered
 	closed bool // closed by the server and about to end
 }
 
@@ -165,8 +165,8 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 	c.changes = make(chan struct{})
 }
 
-// makeRoom closes one connection if there are too many: the oldest one without a complete request, or else the new
-// one. So a client that only keeps connections open cannot lock others out.
+// makeRoom closes one connection if there are too many: the oldest one that has not sent a complete request, or
+// else the new one. So a client cannot lock others out by keeping connections open.
 func (c *conns) makeRoom(latest net.Conn) {
 	if len(c.open) < maxConns {
 		return
@@ -183,7 +183,7 @@ func (c *conns) makeRoom(latest net.Conn) {
 	_ = victim.Close() // its goroutine then ends
 }
 
-// count returns the number of connections with a request, and of all.
+// count returns the number of connections with a request in progress, and the number of all connections.
 func (c *conns) count() (active, all int, change <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,13 +195,13 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits until no request is being answered, and returns the number of remaining ones.
+// drain waits until all requests have been answered, and returns the number of requests that are still in progress.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.until(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait waits until all connections are closed, which the caller has to arrange, and returns the number of remaining
-// ones.
+// wait waits until all connections are closed, and returns the number of those that are still open. The caller must
+// arrange that they close.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.until(atMost, func() int { _, all, _ := c.count(); return all })
 }

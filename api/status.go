@@ -119,13 +119,13 @@ type AgentCounts struct {
 type PoolCounts struct {
 	Total      int `json:"total"`
 	Suspended  int `json:"suspended"`
-	Overridden int `json:"overridden"` // their size was set by hand
+	Overridden int `json:"overridden"` // pools whose size was set by hand
 }
 
 // AutomationCounts counts the automations of a city.
 type AutomationCounts struct {
 	Total int `json:"total"`
-	// their newest runs failed, or they are broken
+	// automations that are broken or whose newest run failed
 	Failing int                          `json:"failing"`
 	States  map[city.AutomationState]int `json:"states"`
 }

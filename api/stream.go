@@ -22,7 +22,7 @@ import (
 type stream struct {
 	w       http.ResponseWriter
 	timeout time.Duration
-	ahead   int // how many items may be read before they are sent
+	ahead   int // number of items that may be read before they are sent
 
 	gathers  bool // writes are buffered until flush
 	gathered []byte
@@ -47,7 +47,7 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	return st, done, nil
 }
 
-// takePlace reserves a place for a request that keeps its connection.
+// takePlace reserves a place for a request that keeps its connection open.
 func (s *server) takePlace() (leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:
@@ -68,7 +68,7 @@ func (st *stream) write(s string) error {
 	return writePieces(st.w, []byte(s), st.timeout)
 }
 
-// flush writes the buffer and ends the buffering.
+// flush writes the buffer, and ends buffering.
 func (st *stream) flush() error {
 	st.gathers = false
 	if len(st.gathered) == 0 {
@@ -300,7 +300,8 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 	return seq, ok
 }
 
-// outputStream streams the last lines of an agent, at once and after each change, across its restarts.
+// outputStream streams the last lines of an agent, first at once and then after each change. It continues across
+// restarts of the agent.
 func outputStream(s *server) handler {
 	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 		return streamOutput(s, w, r, rt)

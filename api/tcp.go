@@ -25,7 +25,7 @@ type TCP struct {
 	MakeToken bool   // a TokenFile that does not exist is created with a random token
 	ReadFile  string // contains a second token that only allows reading; "" = none
 
-	Tenants map[string]TenantOf // of a fleet, by name
+	Tenants map[string]TenantOf // tenants of a fleet, by name
 }
 
 func (t TCP) same(u TCP) bool {
@@ -38,17 +38,17 @@ func (t TCP) same(u TCP) bool {
 func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 
 const (
-	// after a failed listen, and between two reads of a token
+	// pause after a failed listen, and between two reads of a token
 	tryAgain  = 2 * time.Second
 	tokenTime = time.Second // timeout for reading a file
 
-	// pending reads, so that a file that never answers does not block another one
+	// limits the pending reads, so that a file that never answers does not block another one
 	tokensAtOnce = 8
 )
 
-// Keep answers over TCP as the newest of wants says, until ctx ends. It reports every change of the address, or why
-// it does not listen. It retries after failures. A change of the address closes all connections. A change of a
-// token closes those that used it.
+// Keep serves the API over TCP until ctx ends, with the newest settings from wants. It reports every change of the
+// address, or why it does not listen. It retries after failures. A change of the address closes all connections. A
+// change of a token closes the connections that used it.
 func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c city.Control,
 	o Options) {
 	k := &keeper{section: "[api]", o: o, tell: tell}
@@ -111,15 +111,16 @@ type keeper struct {
 	tell    func(city.Listener)
 	files   *deadline.Calls[secret]
 
-	want    TCP
-	told    city.Listener
-	keys    keys                     // the current tokens
-	ring    *atomic.Pointer[keyring] // the current tokens, as the guard reads them
-	serving func()                   // ends the server and waits for it; nil if it is not running
+	want TCP
+	told city.Listener
+	keys keys                     // the current tokens
+	ring *atomic.Pointer[keyring] // the current tokens, as the guard reads them
+	// stops the server and waits for it; nil = the server is not running
+	serving func()
 	failed  chan error
 }
 
-// update changes the server to what is wanted, as far as possible.
+// update applies the wanted settings to the server, as far as possible.
 func (k *keeper) update(ctx context.Context) {
 	if k.want.Addr == "" {
 		k.report(city.Listener{})
@@ -226,7 +227,7 @@ func TCPAddr(bind string, port int) string {
 	if port == 0 {
 		return ""
 	}
-	if bind == "localhost" { // it may be several addresses
+	if bind == "localhost" { // it may have several addresses
 		bind = ""
 	}
 	return net.JoinHostPort(cmp.Or(bind, "127.0.0.1"), fmt.Sprint(port))

@@ -14,7 +14,7 @@ import (
 	"gcity/city"
 )
 
-// Tenant may use some of the cities of a machine and learns of no others.
+// Tenant is a user who can use only some cities of a machine and cannot see the others.
 type Tenant struct {
 	Cities []string // names of the cities, registered or not
 	// required in every request of the tenant; "" = the tenant has no access over TCP
@@ -121,13 +121,13 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directo
 	})
 }
 
-// tenancy is a tenant with its running requests.
+// tenancy is a tenant with its requests in progress.
 type tenancy struct {
 	Tenant
 	name    string
-	asks    chan struct{} // one token for each running request
+	asks    chan struct{} // one token for each request in progress
 	streams chan struct{} // one token for each open stream
-	enrols  chan struct{} // one registration at a time
+	enrols  chan struct{} // one token, so that only one registration runs at a time
 }
 
 func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
@@ -162,8 +162,8 @@ func (t *tenancy) fits(ctx context.Context, name string, c city.Control) error {
 	return nil
 }
 
-// mayEnrol refuses a registration over the tenant's limit or of a foreign folder. Otherwise it returns the city's
-// name.
+// mayEnrol returns the name of the city in a folder. It returns an error if a registration would exceed the
+// tenant's limit, or if the folder does not belong to the tenant.
 func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) (string,
 	error) {
 	t := f.let
@@ -180,7 +180,7 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	if err != nil {
 		return "", err
 	}
-	// another owner has the name, whatever the configuration says now
+	// the name belongs to another owner, whatever the configuration says now
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.refuseForeign(path, known[i].Name, nil)
@@ -216,7 +216,8 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	return about.Name, nil
 }
 
-// refuseForeign refuses a folder that is not the tenant's. Only the log has the reason.
+// refuseForeign returns the error for a folder that does not belong to the tenant. The error does not contain the
+// reason, which is only logged.
 func (f *fleet) refuseForeign(path, is string, why error) error {
 	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why",
 		why, "called", is)
@@ -225,8 +226,8 @@ func (f *fleet) refuseForeign(path, is string, why error) error {
 		path, f.let.name)}
 }
 
-// redact returns the text of a machine's error that is safe to show a tenant. The original may name files of
-// others.
+// redact returns the text of a machine-level error that is safe to show a tenant. The original may contain names of
+// other tenants' files.
 func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.let == nil || err == nil || ok && e.Code != city.Invalid {

@@ -14,7 +14,7 @@ type view struct {
 	sees func(name string) bool // nil: all are visible
 }
 
-// of narrows a view.
+// of returns a view of those cities that sees accepts.
 func (v view) of(sees func(name string) bool) view { return view{v, sees} }
 
 // root returns the underlying directory.

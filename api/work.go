@@ -38,7 +38,7 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// beadQuery reads a selection of beads, as beadValues writes it.
+// beadQuery parses a selection of beads, in the form in which beadValues encodes it.
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
@@ -146,7 +146,7 @@ func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.
 type change struct {
 	beads.Patch
 	Labels   []string          `json:"labels"`   // added to the existing ones
-	Metadata map[string]string `json:"metadata"` // set key by key
+	Metadata map[string]string `json:"metadata"` // sets single keys and keeps the others
 }
 
 func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {

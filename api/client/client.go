@@ -24,11 +24,11 @@ import (
 	"gcity/internal/disk"
 )
 
-// ErrNotRunning means that no process listens on a city's socket. Errors of a Client wrap it, too, when its city
-// has ended.
+// ErrNotRunning means that no process listens on a city's socket. Errors of a Client also wrap it when its city has
+// stopped.
 var ErrNotRunning = errors.New("not running")
 
-// ErrEnded means that a controller ended, or closed the connection, before it answered a request.
+// ErrEnded means that a controller exited, or closed the connection, before it answered a request.
 var ErrEnded = errors.New("the controller ended before it answered")
 
 const (
@@ -42,10 +42,10 @@ const (
 // Client is a running city, reached through its socket.
 type Client struct {
 	path  string
-	whose string // the program that listens: "controller", "supervisor"
+	whose string // the kind of program that listens: "controller", "supervisor"
 	below string // the path of the city on that socket: "/v0", "/v0/city/NAME"
 	http  *http.Transport
-	spare disk.Spare      // the connection that Dial opened, until it is used
+	spare disk.Spare      // the connection that Dial has opened, until the first request uses it
 	life  context.Context // ends with Close
 	end   context.CancelFunc
 }

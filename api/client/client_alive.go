@@ -18,9 +18,9 @@ const (
 	// its timeout.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
-	// missedReads and missedWrites are how many pings in a row may go unanswered before a request fails.
+	// Number of consecutive pings that may remain unanswered before a request fails: for reads and for writes.
 	missedReads  = 1
-	missedWrites = 2 // an abandoned write may still be carried out
+	missedWrites = 2 // an abandoned write may still be executed
 )
 
 // silentError returns the error of a request if the process answers no pings either.
@@ -39,7 +39,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet {
 		allowed = missedWrites
 	}
-	// it ends with its parent, because the body is read later
+	// the context does not end with this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())
 	pings, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -72,7 +72,7 @@ func (c *Client) ping(ctx context.Context) bool {
 	}
 	resp, err := c.http.RoundTrip(r)
 	if err != nil {
-		return ctx.Err() == nil // it has ended, which the request itself notices
+		return ctx.Err() == nil // the request ended, which roundTrip itself notices
 	}
 	return resp.Body.Close() == nil
 }

@@ -55,14 +55,14 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 	}
 }
 
-// hearing buffers pieces between a stream and its reader.
+// hearing buffers the pieces of a run's output between a stream and its reader.
 type hearing struct {
 	mu     sync.Mutex
 	pieces []city.Piece
 	size   int // bytes of their texts
 	inner  bool
 	over   bool
-	err    error // why it ended; nil if the run has ended
+	err    error // why the stream ended; nil if the run has ended
 	news   chan struct{}
 }
 
@@ -100,7 +100,7 @@ func (h *hearing) stir() {
 	}
 }
 
-// take waits for the next piece. It is not ok at the end.
+// take waits for the next piece. ok is false at the end.
 func (h *hearing) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()

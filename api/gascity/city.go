@@ -52,10 +52,11 @@ func patchCity(ctx context.Context, r *Request) (any, error) {
 type rigRestart struct {
 	Rig string `json:"rig"`
 	// "ok", or "failed" if one agent could not be restarted
-	Status    string            `json:"status"`
-	Restarted []string          `json:"restarted"`
-	Left      []string          `json:"left"` // suspended or draining
-	Failed    map[string]string `json:"failed,omitempty"`
+	Status    string   `json:"status"`
+	Restarted []string `json:"restarted"`
+	// agents that were not restarted because they are suspended or draining
+	Left   []string          `json:"left"`
+	Failed map[string]string `json:"failed,omitempty"`
 }
 
 // restartRig restarts the agents of a rig that should be running. Agents that others depend on come first.
@@ -129,7 +130,7 @@ type order struct {
 	Reason      string `json:"reason"`
 }
 
-// orderList is a page of orders. Both lists are the same.
+// orderList is a page of orders. Clients expect the list under two names, so it is included twice.
 type orderList struct {
 	List[order]
 	Orders []order `json:"orders"`

@@ -48,12 +48,12 @@ func validateConfig(ctx context.Context, r *Request) (any, error) {
 
 // explanations are the effective values of the agents, pools and rigs of a city.
 type explanations struct {
-	Revision string        `json:"revision"` // of the active configuration
+	Revision string        `json:"revision"` // revision of the active configuration
 	Agents   []explanation `json:"agents"`   // agents and pools
 	Rigs     []explanation `json:"rigs"`
 }
 
-// explanation is the effective values of one of them, as text for people. Secrets are shown as ***.
+// explanation is the effective values of one agent, pool or rig, as text for people. Secrets are shown as ***.
 type explanation struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -86,7 +86,7 @@ func explainConfig(ctx context.Context, r *Request) (any, error) {
 	return a, err
 }
 
-// explain explains the given names. It omits a name that a new configuration lacks.
+// explain explains the given names. It omits names that do not exist in a newer configuration.
 func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
 	out := []explanation{}
 	slices.Sort(names)

@@ -168,7 +168,8 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 	return showConvoy(ctx, r)
 }
 
-// joinable returns the beads that are to become children of a convoy. If one of them cannot, it returns an error.
+// joinable returns the beads with these IDs. It returns an error if one of them cannot become a child of the
+// convoy.
 func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]beads.Bead, error) {
 	var out []beads.Bead
 	for _, id := range ids {

@@ -11,8 +11,8 @@ import (
 	"gcity/city"
 )
 
-// editOperations are the changes of the configuration that Gas City's clients request. gcity suspends agents and rigs,
-// and adds and removes rigs. It answers all others with what to do instead.
+// editOperations are the changes of the configuration that Gas City's clients request. gcity can suspend agents and
+// rigs, and add and remove rigs. For all other changes it returns an error that says what to do instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
@@ -49,7 +49,8 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended reads whether a client suspends or resumes what place declares. Other changes are not implemented.
+// suspended reads whether a client wants to suspend or resume what is declared in place. It returns an error for
+// other changes, which are not implemented.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {

@@ -1,5 +1,6 @@
-// Package gascity answers further requests of Gas City's dashboards and scripts with a city.Control: convoys, mail
-// threads, orders, and other names and formats of what gcity offers. The API routes and documents its operations.
+// Package gascity implements further requests of Gas City's dashboards and scripts with a city.Control: convoys,
+// mail threads, orders, and other names and formats for functions of gcity. Package api routes and documents these
+// requests.
 package gascity
 
 import (
@@ -18,7 +19,7 @@ import (
 // Request is a request to answer.
 type Request struct {
 	City     city.Control
-	Snapshot *city.Snapshot // at least as new as the request requires
+	Snapshot *city.Snapshot // a snapshot that is at least as new as the request requires
 	Target   string         // the name or ID in the path
 	Query    url.Values
 	Body     []byte
@@ -35,7 +36,7 @@ type Request struct {
 type Operation struct {
 	openapi.Operation
 	Answer func(context.Context, *Request) (any, error)
-	shared bool // the API itself handles other methods of this path
+	shared bool // package api handles the other methods of this path
 }
 
 // Operations returns all operations of this package.
@@ -131,7 +132,8 @@ func isCode(err error, code city.Code) bool {
 	return ok && e.Code == code
 }
 
-// Absent returns an error for a part of Gas City's later model that gcity lacks, nil for another noun.
+// Absent returns the error for a noun of Gas City's later API that gcity does not support, or nil for any other
+// noun.
 func Absent(noun string) error {
 	const model = "are of Gas City's session model of April 2026"
 	switch noun {

@@ -108,14 +108,14 @@ func markUnread(ctx context.Context, r *Request) (any, error) {
 	return m, nil
 }
 
-// Sling is the body of a sling: the work to assign, and the rig of the target.
+// Sling is the body of a sling request: the work to assign, and the rig of the target.
 type Sling struct {
 	city.SlingRequest
 	Rig string `json:"rig"`
 }
 
-// In returns the request with a target in its rig: an agent or a pool of that rig or, without a target, the rig
-// itself.
+// In returns the request with its target qualified by the rig: an agent or a pool of that rig or, if no target is
+// given, the rig itself.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {

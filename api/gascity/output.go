@@ -11,7 +11,7 @@ import (
 const (
 	// interval at which an agent's output is compared
 	outputEvery = 500 * time.Millisecond
-	// number of lines unless the client requests another
+	// number of lines unless the client requests another number
 	outputLines = 100
 )
 

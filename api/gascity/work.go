@@ -131,7 +131,7 @@ func assign(ctx context.Context, r *Request) (any, error) {
 // dependencies are the children and needs of a bead.
 type dependencies struct {
 	Children []beads.Bead `json:"children"` // in the order of creation
-	Needs    []beads.Bead `json:"needs"`    // without those that no longer exist
+	Needs    []beads.Bead `json:"needs"`    // omits needs for beads that do not exist any more
 }
 
 // deps returns the children and needs of a bead.
@@ -171,7 +171,8 @@ type NewBead struct {
 	Rig string `json:"rig"` // "" = the city's
 }
 
-// TakeRig removes the field rig from a body. It returns the rig as JSON: that field's, or the one of the query.
+// TakeRig removes the field rig from a body. It returns the rig as JSON: the one in that field, or else the one in
+// the query.
 func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
 	var fields map[string]json.RawMessage
 	// another JSON type is refused later

@@ -15,12 +15,12 @@ import (
 type Operation struct {
 	Method, Path string
 	Summary      string
-	Query        string // names of parameters
+	Query        string // names of parameters, separated by spaces
 	Body         any    // value of the type of the request's body; nil = no body
 	Answer       any    // value of the type of the answer, or of each item; nil = any JSON
-	List, Stream bool   // items in a list, or in a stream
+	List, Stream bool   // the answer is a list or a stream of items
 	Text         string // media type of an answer that is not JSON
-	Machine      bool   // it is about all cities and has no path below a city
+	Machine      bool   // the operation is about all cities and has no path below a city
 }
 
 // Names are the names of types in the document that differ from those in the code.
@@ -46,8 +46,9 @@ func Document(all []Operation, names Names) []byte {
 		"openapi": "3.1.0",
 		"info": schema{"title": "gcity", "version": "v0",
 			"description": "A city of agents. Escape a slash in a name: rig%2Fworker. Over TCP, " +
-				"POST, PATCH and DELETE need the header " + RequestHeader + ", and all requests " +
-				"need the token if the city has one."},
+				"POST, PATCH and DELETE require the header " + RequestHeader +
+				", and all requests " +
+				"require the token if the city has one."},
 		"paths": paths,
 		"components": schema{
 			"schemas":         s.named,
@@ -145,25 +146,27 @@ func parameters() map[string]string {
 		"label":  "string with all of these; may be repeated",
 		"type": "string only this type; for events, also several types separated by commas, " +
 			"and patterns like noun.*",
-		"not_type": "string not this type", "assignee": "string only work assigned to this",
-		"parent": "string only children of this bead", "ref": "string created from this",
+		"not_type": "string not this type", "assignee": "string only work assigned to this " +
+			"agent or person",
+		"parent": "string only children of this bead", "ref": "string only work created from " +
+			"this formula or step",
 		"ready":        "boolean only work that is open and not blocked",
 		"force":        "boolean also closes a molecule with open steps",
 		"assigned":     "boolean only work that is assigned to any agent",
 		"closed_since": "string only work closed at this time or later: 2026-01-02T15:04:05Z",
-		"actor":        "string only events with this actor", "subject": "string about",
+		"actor":        "string only events with this actor", "subject": "string only events about this",
 		"since": "string since a time, or a duration ago: 1h30m",
 		"after": "string after this cursor: the number of an event, or cityA:5,cityB:12 " +
 			"for several cities",
 		"after_cursor": "string the same as after",
 		"order":        `string "asc": oldest first, the default with since; or "desc"`,
-		"after_seq":    "string after this event; same as after",
+		"after_seq":    "string after this event; the same as after",
 		"before_seq":   "integer before this event",
 		"forward":      "boolean oldest first",
 		"to":           "string the recipient; empty: people; default: all",
 		"agent":        "string the same as to", "all": "boolean includes read messages",
-		"cols": "integer of the terminal", "rows": "integer of the terminal",
-		"raw":    "boolean every byte, without a filter",
+		"cols": "integer columns of the terminal", "rows": "integer rows of the terminal",
+		"raw":    "boolean passes every byte of the output without a filter",
 		"view":   "string \"status\": only what `gcity status` shows",
 		"git":    "boolean accepted without effect: gcity does not query git",
 		"tail":   "integer accepted, without effect: use lines",

@@ -25,16 +25,16 @@ type Socket struct {
 
 	mu     sync.Mutex // never held during a call that may block
 	bound  *net.UnixListener
-	aside  string // new path of what was in the socket's place, "" if nothing was
+	aside  string // new path of the file that was in the socket's place; "" = there was none
 	closed bool
 
 	renewals sync.Mutex
 }
 
-// Listen binds the socket that belongs at path (see disk.SocketPath for long ones), for this user alone: mode 0600, and
-// connections of another uid are closed when they are accepted. The caller holds the city's lock, so a socket that
-// is there already is removed, and anything else is moved aside, see Aside. A folder that another user owns is
-// refused.
+// Listen binds the socket for path (see disk.SocketPath for long paths). Only this user can use it: it has mode
+// 0600, and connections of another uid are closed when they are accepted. The caller holds the city's lock, so
+// Listen removes an existing socket. It moves any other file aside, see Aside. It refuses a folder that another
+// user owns.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
 	var err error
@@ -85,7 +85,7 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 			return nil, "", err
 		}
 	}
-	// On Linux a socket file gets the mode of the unbound socket: so it is never open to others, not for a moment.
+	// On Linux a socket file gets the mode of the unbound socket, so other users can never connect.
 	lc := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		if e := raw.Control(func(fd uintptr) { err = unix.Fchmod(int(fd), 0o600) }); e != nil {
@@ -117,7 +117,7 @@ func (s *Socket) Renew() (renewed bool, err error) {
 		return false, err
 	}
 	s.mu.Lock()
-	old := anew // if it was closed meanwhile
+	old := anew // the new one, if the Socket was closed in the meantime
 	if !s.closed {
 		old, s.bound = s.bound, anew
 		old.SetUnlinkOnClose(false) // the new socket has the same name
@@ -146,7 +146,7 @@ func (s *Socket) Accept() (net.Conn, error) {
 		c, err := l.Accept()
 		if err != nil {
 			if s.listener() != l {
-				continue // renewed
+				continue // Renew has replaced the listener
 			}
 			return nil, err
 		}

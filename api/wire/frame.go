@@ -15,7 +15,7 @@ import (
 const (
 	Protocol = "gcity-terminal"
 
-	FrameData   = 'd' // both ways: the terminal's bytes
+	FrameData   = 'd' // both directions: bytes of the terminal
 	FrameResize = 'r' // to the city: columns and rows, 2 bytes each
 	// from the city: the session has ended, or a city.Error as JSON
 	FrameEnd = 'e'
@@ -27,7 +27,7 @@ const (
 type Framer struct {
 	R  io.Reader
 	W  io.Writer
-	mu sync.Mutex // guards w
+	mu sync.Mutex // guards w, so that frames are written one at a time
 }
 
 func (f *Framer) Write(kind byte, payload []byte) error {
@@ -87,7 +87,7 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-// End reports why the frames end; nil means that the session has ended.
+// End sends the reason why the frames end; nil means that the session has ended.
 func (f *Framer) End(err error) error {
 	if err == nil {
 		return f.Write(FrameEnd, nil)

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// Name unescapes and checks the name of a thing of a kind.
+// Name unescapes and checks the name of an object of this kind.
 func Name(noun Kind, escaped string) (string, error) {
 	switch noun {
 	case KindAutomated:
@@ -89,8 +89,8 @@ func UnknownPath() error {
 		"/v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail or /v0/events"}
 }
 
-// Path returns the path of what a request asks of an agent, a pool, a rig, an automation or a bead; what "" means
-// the thing itself. An invalid name is refused, as by the server.
+// Path returns the request path for an agent, a pool, a rig, an automation or a bead. what selects a part or an
+// action; "" selects the object itself. An invalid name is refused, as on the server.
 func Path(noun Kind, target string, what Kind) (string, error) {
 	if _, err := Name(noun, url.PathEscape(target)); err != nil {
 		return "", &city.Error{Code: city.NotFound,

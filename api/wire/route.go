@@ -15,7 +15,7 @@ const (
 	KindHealth Kind = "health"
 	KindCities Kind = "cities"
 
-	KindCitiesStream Kind = "cities/stream" // needs a supervisor, like the following two
+	KindCitiesStream Kind = "cities/stream" // this kind and the next two need a supervisor
 	KindEnrolling    Kind = "register"
 	KindLeaving      Kind = "unregister"
 
@@ -37,7 +37,7 @@ const (
 	KindAutomations Kind = "automations"
 	KindAutomated   Kind = "automation"
 	KindHistory     Kind = "history" // runs of an automation
-	// the run of an automation; its ID and what is asked of it follow
+	// a run of an automation; the path continues with its ID and the request
 	KindRun         Kind = "run"
 	KindRunning     Kind = "run/stream"
 	KindWatchdogs   Kind = "watchdogs"
@@ -161,8 +161,8 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget splits {name}[/{what}] after the kind of the thing. A "/" in the name may be escaped. If it is not,
-// the last part is what is asked, if that is valid, and else part of the name.
+// parseTarget splits {name}[/{what}], the rest of a path after its kind. A "/" in the name may be escaped. If it is
+// not, the last part is what is requested if that is a valid request, and otherwise part of the name.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
@@ -184,7 +184,7 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 		return strings.Contains(p, "%")
 	})
 	if len(parts) > 1 && whole {
-		// a complete name followed by something else: an unknown verb
+		// a complete name is followed by an unknown verb
 		return UnknownPath()
 	}
 	var err error
@@ -207,8 +207,8 @@ func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomated || k == KindBead || k == KindLetter
 }
 
-// what returns the kind, and for a command the verb, that the last part of a path asks for. Without one it returns
-// "".
+// what returns the kind that the last part of a path requests, and for a command also the verb. For an empty part
+// it returns "".
 func what(noun Kind, last string) (k Kind, name string) {
 	if v, ok := verb.At(verb.Noun(noun), last); ok {
 		return KindCommand, v.Name

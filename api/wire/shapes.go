@@ -42,10 +42,10 @@ func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// Agent is an agent in lists and single answers: its snapshot with the usage as flat fields.
+// Agent is an agent in lists and single answers: the agent of a snapshot, with its resource usage as flat fields.
 type Agent struct {
 	city.Agent
-	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the field of the snapshot
+	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the field of the embedded agent
 	CPU   *float64    `json:"cpu"`             // in percent of one processor; null = not measured
 	RSS   *int64      `json:"rss"`             // bytes; null = not measured
 	Procs int         `json:"procs,omitempty"` // number of processes
@@ -79,7 +79,7 @@ type ConfigText struct {
 
 // Enrolment is the body of a registration.
 type Enrolment struct {
-	Path string `json:"path"` // of the city's folder, absolute
+	Path string `json:"path"` // absolute path of the city's folder
 }
 
 func Find(all []city.Info, name string) *city.Info {
@@ -119,10 +119,10 @@ func PlainNames(all []city.Info) []string {
 	return names
 }
 
-// StatusView is the view of a snapshot that Brief makes.
+// StatusView is the value of ?view= for the part of a snapshot that Brief returns.
 const StatusView = "status"
 
-// Events of streams besides their items; no event of a log has such a type. A stream that ends without one of these
+// Types of events that end a stream. The log has no events of these types. A stream that ends without one of them
 // was cut and can be resumed.
 const (
 	EventEnd   = "!end"   // the end
