@@ -31,7 +31,7 @@ const MaxText = 64 << 10
 // Labels and metadata of a message's bead.
 const (
 	labelRead   = "read"
-	labelTo     = "to:" // followed by a pool's address, until a member has taken the message
+	labelTo     = "to:" // a pool's address follows until a member has taken the message
 	labelThread = "thread:"
 
 	keyFrom  = "from"
@@ -55,7 +55,8 @@ type Message struct {
 	Thread  string `json:"thread_id,omitempty"`
 	ReplyTo string `json:"reply_to,omitempty"` // the ID of the message that this one answers
 
-	// the length of the chain of automation runs, each triggered by events of the one before, that led to it
+	// number of automation runs in the chain that led to the message; each was triggered by an event of the
+	// previous run
 	Depth int `json:"-"`
 }
 
@@ -170,8 +171,8 @@ func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{label
 // ArchivePatch archives a message. The bead is closed and kept.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a message to a pool to one of its members. It fails with ErrConflict if another member was
-// first.
+// TakePatch assigns a message to a pool to one of its members. The change fails with ErrConflict if another member
+// has already taken it.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {

@@ -8,8 +8,8 @@ import (
 
 // Limits of a Reminder.
 const (
-	remindMost = 5   // number of messages, the oldest first
-	remindText = 500 // bytes of a text
+	remindMost = 5   // maximum number of messages; the oldest come first
+	remindText = 500 // maximum length of each text, in bytes
 )
 
 // Reminder returns a text about unread mail for an agent: senders, texts, and how to read the rest. It takes the

@@ -73,7 +73,7 @@ func (c cityWriter) text() string {
 	c.rootAgents(&b)
 	c.writeRigs(&b)
 	c.cityPatches(&b)
-	c.strangers()
+	c.unknownTables()
 	return strings.TrimPrefix(b.String(), "\n")
 }
 
@@ -443,8 +443,8 @@ func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name,
 	out.write(b, header)
 }
 
-// strangers adds notes about tables of the city's files that have no equivalent.
-func (c cityWriter) strangers() {
+// unknownTables adds notes about tables of the city's files that have no equivalent.
+func (c cityWriter) unknownTables() {
 	for _, p := range append([]*pack{c.root}, c.order...) {
 		for _, s := range c.manuals(p) {
 			for _, kid := range s.root.Kids {

@@ -165,7 +165,7 @@ func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []st
 	return out, nil
 }
 
-// place is the position in a file of the name of a pack.
+// place is the position of a pack's name in a file.
 type place struct {
 	src  *source
 	node *toml.Node

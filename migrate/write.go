@@ -20,11 +20,10 @@ const (
 	maxBytes = 1 << 30
 )
 
-// rigSuffix is the end of a folder's name. The folder has the agents for rigs of a pack that has agents for the
-// city and for rigs.
+// rigSuffix ends the name of the folder with a pack's agents for rigs, if the pack also has agents for the city.
 const rigSuffix = "-rigs"
 
-// recipesSuffix is the end of the name of a folder with a topology that has only the formulas of a pack.
+// recipesSuffix ends the name of a topology's folder that contains only the formulas of a pack.
 const recipesSuffix = "-formulas"
 
 // layerCopy describes an overlay that is copied over the files in a folder of the converted city.

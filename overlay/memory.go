@@ -16,11 +16,11 @@ type record struct {
 	Files  map[string]mark `json:"files"` // by path
 }
 
-// mark is one copied file.
+// mark describes one copied file.
 type mark struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// hash of the file in the folder; after Own it differs from that of the source
+	// hash of the copied file; after Own it differs from the hash of the source
 	Hash string `json:"sha256"`
 }
 

@@ -98,7 +98,7 @@ type applying struct {
 	src, dst *os.Root
 	known    *record
 	report   Report
-	changed  bool // the record must be saved
+	changed  bool // the record has changed and must be saved
 }
 
 // sweep removes temporary files of an Apply that was killed, in the folders that this Apply or an earlier one

@@ -37,21 +37,21 @@ type Prefs struct {
 	Problems []string       // what could not be read, with positions and advice
 }
 
-// Auto is the theme that is dark or light like the terminal.
+// Auto selects a dark or light theme to match the terminal's background.
 const Auto = "auto"
 
 // Values of Confirm and OnHangup. The first one of each is the default.
 const (
 	AskUsual  = "normal" // ask before actions that are harmful or cannot be undone
 	AskAlways = "always" // ask before every action
-	AskNever  = "never"  // ask only where something must be typed
+	AskNever  = "never"  // ask only for actions that require typed text
 
 	GoHeadless = "headless" // the city continues without a screen
 	StopCity   = "stop"     // the city stops with its agents
-	LeaveCity  = "leave"    // the controller ends, and the agents continue
+	LeaveCity  = "leave"    // the controller exits, and the agents continue
 )
 
-// Binding assigns keys to an action; without keys the action has none.
+// Binding assigns keys to an action. If Keys is empty, the action has no key.
 type Binding struct {
 	Action string
 	Keys   []string

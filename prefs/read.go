@@ -124,9 +124,9 @@ func bindings(t toml.Table, above string) []Binding {
 		case "a list":
 			b.Keys = t.Texts(name)
 			if len(b.Keys) == 0 && !t.Empty(name) {
-				continue // not a list of strings, and already reported
+				continue // the list has items that are not strings; that is already reported
 			}
-		case "a string", "a whole number": // 5 is a key too
+		case "a string", "a whole number": // the key 5 may be written as a number
 			if text, _ := t.Scalar(name); text != "" {
 				b.Keys = []string{text}
 			}

@@ -10,8 +10,8 @@ import (
 // else the width.
 type arms [4]int
 
-// lineSigns are line-drawing characters that this program draws, so that they meet between cells. Those of a font
-// do not if lines have extra spacing.
+// lineSigns are line-drawing characters that this program draws, so that they meet between cells. A font's own
+// characters leave gaps if lines have extra spacing.
 func lineSigns() map[string]arms {
 	return map[string]arms{
 		"─": {0, 1, 0, 1}, "━": {0, 3, 0, 3}, "│": {1, 0, 1, 0}, "┃": {3, 0, 3, 0},

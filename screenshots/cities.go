@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// county is a directory of cities: the city of the tape, and some invented ones.
+// county is a directory of cities: the recorded city and some invented ones.
 type county struct{ tape *player }
 
 // Cities implements city.Directory.
@@ -38,7 +38,7 @@ func (c county) Cities(context.Context) ([]city.Info, error) {
 	return all, nil
 }
 
-// Watch implements city.Directory. Only time changes.
+// Watch implements city.Directory. It yields the list again whenever the tape's time changes.
 func (c county) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		for all, err := c.Cities(ctx); yield(all, err); all, err = c.Cities(ctx) {
@@ -60,7 +60,7 @@ func (c county) City(name string) (city.Control, error) {
 	return suburb{c.tape, name}, nil
 }
 
-// suburb is an invented city. It has only a snapshot.
+// suburb is an invented city. It implements only snapshots.
 type suburb struct {
 	*player
 	name string

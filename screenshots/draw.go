@@ -82,7 +82,7 @@ func colours(all ...uint32) (out [16]color.RGBA) {
 	return out
 }
 
-// style is the result of SGR sequences.
+// style is the text style that SGR sequences have set.
 type style struct {
 	fore, back                     *color.RGBA
 	bold, faint, reverse, underled bool

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// player is the city of a tape. Its time changes only by seek.
+// player plays a recorded city. Its time changes only by seek.
 type player struct {
 	tape *tape
 
@@ -28,7 +28,7 @@ func newPlayer(t *tape, at time.Time) *player {
 	return &player{tape: t, at: at, moved: make(chan struct{})}
 }
 
-// now returns the city's time. It has the signature of a clock.
+// now returns the recorded city's time. It has the signature of a clock.
 func (p *player) now() time.Time {
 	at, _ := p.look()
 	return at
@@ -159,8 +159,8 @@ func (p *player) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	return found, nil
 }
 
-// Watch implements city.Control. It yields at once the present screen of the running session, then the rest as time
-// passes.
+// Watch implements city.Control. It yields the current screen of the running session at once, and later output as
+// time passes.
 func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
 		all := p.tape.Frames[agent]

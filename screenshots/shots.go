@@ -21,7 +21,7 @@ type shot struct {
 	steps []step
 }
 
-// Moments of the tape.
+// Interesting times of the tape, in seconds since its start.
 const (
 	calm = 77.6 // one agent is in quarantine, two drain, an automation fails
 	busy = 49.9 // a run is in progress as well

@@ -107,7 +107,7 @@ func (s *stage) background() string {
 
 // close stops the control room.
 func (s *stage) close() error {
-	err := s.orders.Close() // the process exits when the orders end
+	err := s.orders.Close() // closing the pipe of times makes the process exit
 	ended := make(chan struct{})
 	s.wg.Go(func() {
 		defer close(ended)
@@ -125,14 +125,14 @@ func (s *stage) close() error {
 	return err
 }
 
-// order advances the time.
+// order makes the control room show a later time.
 func (s *stage) order(seconds float64) error {
 	s.at += seconds
 	_, err := io.WriteString(s.orders, strconv.FormatFloat(s.at, 'f', 3, 64)+"\n")
 	return err
 }
 
-// look returns the present screen.
+// look returns the current screen.
 func (s *stage) look() (lines []string, more chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"gcity/events"
 )
 
-// tape is a recording of a city for some minutes: everything with its time.
+// tape is a recording of a city over a few minutes. Everything is stored with its time.
 type tape struct {
 	Began  time.Time          `json:"began"`
 	Ended  time.Time          `json:"ended"`
@@ -31,7 +31,7 @@ type tape struct {
 	About map[string][]heard[*about] `json:"about"` // by agent: its inspection
 }
 
-// state, about and work are as the city returned them.
+// state, about and work are results of calls to the recorded city.
 type (
 	state = city.Snapshot
 	about = city.Inspection
@@ -61,7 +61,7 @@ type printed struct {
 	End   bool       `json:"end,omitempty"`
 }
 
-// said is a command with its answer.
+// said is a command with the city's response.
 type said struct {
 	At      time.Time       `json:"at"`
 	Verb    string          `json:"verb"`

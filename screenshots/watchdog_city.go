@@ -8,10 +8,10 @@ import (
 	"gcity/city"
 )
 
-// watchdogCity is the city of the tape with invented watchdogs, because the demo has none.
+// watchdogCity is the recorded city with invented watchdogs, because the demo has none.
 type watchdogCity struct{ *player }
 
-// watched adds them to a snapshot.
+// watched adds the invented watchdogs to a snapshot.
 func watched(s *city.Snapshot) *city.Snapshot {
 	now := s.Patrol.Last
 	ago := func(d time.Duration) *time.Time { t := now.Add(-d); return &t }

@@ -10,23 +10,23 @@ import (
 	"gcity/events"
 )
 
-// post is the city.Control of a registered city, whether the city is running or not.
-type post struct {
+// cityProxy is the city.Control of a registered city, whether the city is running or not.
+type cityProxy struct {
 	s    *Supervisor
 	path string
 }
 
 var (
-	_ city.Control    = (*post)(nil)
-	_ city.Getter     = (*post)(nil)
-	_ city.Gauged     = (*post)(nil)
-	_ city.Configured = (*post)(nil)
-	_ city.Catalogued = (*post)(nil)
-	_ city.RigEditor  = (*post)(nil)
+	_ city.Control    = (*cityProxy)(nil)
+	_ city.Getter     = (*cityProxy)(nil)
+	_ city.Gauged     = (*cityProxy)(nil)
+	_ city.Configured = (*cityProxy)(nil)
+	_ city.Catalogued = (*cityProxy)(nil)
+	_ city.RigEditor  = (*cityProxy)(nil)
 )
 
 // now returns the control of the running city, or an error if the city is not running.
-func (p *post) now() (city.Control, error) {
+func (p *cityProxy) now() (city.Control, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	w := p.s.workers[p.path]
@@ -47,7 +47,7 @@ func (p *post) now() (city.Control, error) {
 	return nil, &city.Error{Code: city.Unavailable, Message: text}
 }
 
-func asked[T any](p *post, ask func(city.Control) (T, error)) (T, error) {
+func asked[T any](p *cityProxy, ask func(city.Control) (T, error)) (T, error) {
 	c, err := p.now()
 	if err != nil {
 		var none T
@@ -56,7 +56,7 @@ func asked[T any](p *post, ask func(city.Control) (T, error)) (T, error) {
 	return ask(c)
 }
 
-func streamed[T any](p *post, stream func(city.Control) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func streamed[T any](p *cityProxy, stream func(city.Control) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		c, err := p.now()
 		if err != nil {
@@ -68,65 +68,65 @@ func streamed[T any](p *post, stream func(city.Control) iter.Seq2[T, error]) ite
 	}
 }
 
-func (p *post) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+func (p *cityProxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return asked(p, func(c city.Control) (*city.Snapshot, error) { return c.Snapshot(ctx) })
 }
 
-func (p *post) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+func (p *cityProxy) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return streamed(p, func(c city.Control) iter.Seq2[*city.Snapshot, error] {
 		return c.Snapshots(ctx)
 	})
 }
 
-func (p *post) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
+func (p *cityProxy) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
 	return asked(p, func(c city.Control) (*city.Inspection, error) { return c.Inspect(ctx, agent) })
 }
 
-func (p *post) Output(ctx context.Context, agent string, lines int) (string, error) {
+func (p *cityProxy) Output(ctx context.Context, agent string, lines int) (string, error) {
 	return asked(p, func(c city.Control) (string, error) { return c.Output(ctx, agent, lines) })
 }
 
-func (p *post) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+func (p *cityProxy) History(ctx context.Context, q events.Query) ([]events.Event, error) {
 	return asked(p, func(c city.Control) ([]events.Event, error) { return c.History(ctx, q) })
 }
 
-func (p *post) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+func (p *cityProxy) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return streamed(p, func(c city.Control) iter.Seq2[events.Event, error] {
 		return c.Events(ctx, after)
 	})
 }
 
-func (p *post) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (p *cityProxy) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return asked(p, func(c city.Control) ([]beads.Bead, error) { return c.Beads(ctx, q) })
 }
 
-func (p *post) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+func (p *cityProxy) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return streamed(p, func(c city.Control) iter.Seq2[city.Frame, error] {
 		return c.Watch(ctx, agent)
 	})
 }
 
-func (p *post) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+func (p *cityProxy) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return streamed(p, func(c city.Control) iter.Seq2[city.Piece, error] {
 		return c.RunOutput(ctx, run)
 	})
 }
 
-func (p *post) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+func (p *cityProxy) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	return asked(p, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, v) })
 }
 
-func (p *post) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+func (p *cityProxy) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	return asked(p, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
 }
 
 // Bead implements city.Getter.
-func (p *post) Bead(ctx context.Context, id string) (beads.Bead, error) {
+func (p *cityProxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
 }
 
 // Gauges implements city.Gauged. A city that does not run has no counters.
-func (p *post) Gauges() city.Gauges {
+func (p *cityProxy) Gauges() city.Gauges {
 	c, err := p.now()
 	if g, ok := c.(city.Gauged); err == nil && ok {
 		return g.Gauges()
@@ -135,7 +135,7 @@ func (p *post) Gauges() city.Gauges {
 }
 
 // Config implements city.Configured.
-func (p *post) Config(ctx context.Context) (string, error) {
+func (p *cityProxy) Config(ctx context.Context) (string, error) {
 	return asked(p, func(c city.Control) (string, error) {
 		if g, ok := c.(city.Configured); ok {
 			return g.Config(ctx)
@@ -145,7 +145,7 @@ func (p *post) Config(ctx context.Context) (string, error) {
 }
 
 // Explain implements city.Configured.
-func (p *post) Explain(ctx context.Context, name string) (string, error) {
+func (p *cityProxy) Explain(ctx context.Context, name string) (string, error) {
 	return asked(p, func(c city.Control) (string, error) {
 		if g, ok := c.(city.Configured); ok {
 			return g.Explain(ctx, name)
@@ -155,7 +155,7 @@ func (p *post) Explain(ctx context.Context, name string) (string, error) {
 }
 
 // Validate implements city.Catalogued.
-func (p *post) Validate(ctx context.Context) (city.Validation, error) {
+func (p *cityProxy) Validate(ctx context.Context) (city.Validation, error) {
 	return asked(p, func(c city.Control) (city.Validation, error) {
 		if g, ok := c.(city.Catalogued); ok {
 			return g.Validate(ctx)
@@ -165,7 +165,7 @@ func (p *post) Validate(ctx context.Context) (city.Validation, error) {
 }
 
 // Formulas implements city.Catalogued.
-func (p *post) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
+func (p *cityProxy) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
 	return asked(p, func(c city.Control) ([]city.Formula, error) {
 		if g, ok := c.(city.Catalogued); ok {
 			return g.Formulas(ctx, rig)
@@ -175,7 +175,7 @@ func (p *post) Formulas(ctx context.Context, rig string) ([]city.Formula, error)
 }
 
 // AddRig implements city.RigEditor.
-func (p *post) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error) {
+func (p *cityProxy) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error) {
 	return asked(p, func(c city.Control) (city.Receipt, error) {
 		if g, ok := c.(city.RigEditor); ok {
 			return g.AddRig(ctx, r)
@@ -185,7 +185,7 @@ func (p *post) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error) 
 }
 
 // RemoveRig implements city.RigEditor.
-func (p *post) RemoveRig(ctx context.Context, name string) (city.Receipt, error) {
+func (p *cityProxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error) {
 	return asked(p, func(c city.Control) (city.Receipt, error) {
 		if g, ok := c.(city.RigEditor); ok {
 			return g.RemoveRig(ctx, name)

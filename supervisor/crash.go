@@ -11,8 +11,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// unlogged is a panic that has not been logged yet. If the code of a city returns a panic as an error, it has logged
-// it already.
+// unlogged is a panic that has not been logged yet. Panics that a city returns as errors are logged by the city
+// itself.
 type unlogged struct{ *recovery.Panic }
 
 // guarded calls recovery.Try for code of a city.

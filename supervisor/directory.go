@@ -40,7 +40,7 @@ func (s *Supervisor) Troubles() []string {
 	})
 }
 
-// Limited records why the limits of tenants have no effect; "" means that they have.
+// Limited records why the limits of tenants have no effect; "" means that they are in effect.
 func (s *Supervisor) Limited(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	return out, s.changed
 }
 
-// info returns the state of a city without waiting. The caller holds mu.
+// info returns the state of a city without calling it. The caller holds mu.
 func (w *worker) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
 		Crashes: w.crashes}
@@ -130,7 +130,7 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w := s.named(name); w != nil {
-		return &post{s, w.path}, nil
+		return &cityProxy{s, w.path}, nil
 	}
 	return nil, s.unknown(name)
 }

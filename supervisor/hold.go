@@ -103,7 +103,7 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lastBreath = time.Second
 
-// beside returns the path of the record for supervisors with the same socket folder and a different home.
+// beside returns the path of a second record. Supervisors with the same socket folder and a different home read it.
 func (h Home) beside() string { return filepath.Join(h.Run, "supervisor.json") }
 
 // holder returns the recorded owner of a lock.

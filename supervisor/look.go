@@ -164,14 +164,14 @@ func (s *Supervisor) readNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {
 	case s.asks <- done:
-	case <-s.deaf:
+	case <-s.readsOver:
 		return
 	case <-ctx.Done():
 		return
 	}
 	select {
 	case <-done:
-	case <-s.deaf:
+	case <-s.readsOver:
 	case <-ctx.Done():
 	}
 }

@@ -101,9 +101,9 @@ func (s *Supervisor) complain(err error) {
 
 func (s *Supervisor) apply(n Settings) {
 	s.mu.Lock()
-	news := !n.equal(s.settings) || s.o.Apply != nil && !s.told
+	news := !n.equal(s.settings) || s.o.Apply != nil && !s.applied
 	warn := !slices.Equal(n.Warnings, s.settings.Warnings)
-	s.settings, s.told = n, true
+	s.settings, s.applied = n, true
 	s.mu.Unlock()
 	for _, w := range n.Warnings {
 		if warn {

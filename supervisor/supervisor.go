@@ -85,8 +85,8 @@ type Supervisor struct {
 	reloads chan struct{}
 	// requests for a read of the files; the sent channel is closed after the read
 	asks    chan chan<- struct{}
-	deaf    chan struct{}           // closed when the files are not read any more
-	look    func() readResult       // reads the files; may never return
+	readsOver    chan struct{}           // closed when the files are not read any more
+	look    func() readResult       // reads the registry and the settings; may never return
 	names   *deadline.Calls[string] // calls that read names from configurations
 	folders *deadline.Calls[folder] // calls that read folders for registration
 	counts  *deadline.Calls[count]  // calls that count the agents in configurations
@@ -99,8 +99,8 @@ type Supervisor struct {
 	settings Settings
 	problem  string // problem with the registry or the settings; "" = none
 	door     city.Listener
-	limits   string // why the limits of tenants have no effect; "" = they have
-	told     bool   // Apply has been called
+	limits   string // why the limits of tenants have no effect; "" = they are in effect
+	applied     bool   // Options.Apply has been called once
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
 	life     context.Context // context of everything that Run starts
@@ -137,7 +137,7 @@ func New(o Options) *Supervisor {
 		o: o, began: time.Now(), names: deadline.New[string](64), folders: deadline.New[folder](64),
 		counts: deadline.New[count](64), lefts: deadline.New[int](64),
 		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1),
-		asks: make(chan chan<- struct{}), deaf: make(chan struct{}),
+		asks: make(chan chan<- struct{}), readsOver: make(chan struct{}),
 		workers: map[string]*worker{}, dropped: map[string]bool{}, settings: Defaults(o.Home),
 		changed: make(chan struct{}), life: context.Background(),
 	}

@@ -7,7 +7,7 @@ import (
 
 // turns is the main loop, which makes all decisions until the supervisor stops. It waits only for its inputs.
 func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
-	defer close(s.deaf)
+	defer close(s.readsOver)
 	patrol := time.NewTicker(s.patrol())
 	defer patrol.Stop()
 	changes := s.o.Changes

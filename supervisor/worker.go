@@ -48,7 +48,7 @@ type worker struct {
 	until   time.Time
 	crashes int
 	lives   int  // number of sessions of an earlier run, if the city could not be opened
-	ended   int  // number of those that were stopped at the end
+	ended   int  // number of sessions of an earlier run that were stopped when the worker ended
 	running City // nil = the city is not running
 	how     ending
 	again   *Entry // the city was registered again before it had stopped
@@ -119,13 +119,13 @@ func (w *worker) keep(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
 	defer func() {
-		if stops { // otherwise agents that are to continue would be stopped
+		if stops { // the end of ctx would also stop agents that are to continue
 			stop()
 		}
 	}()
 	w.set(func() { w.running = c })
 	ended := make(chan error, 1)
-	// ended has a time limit below
+	// the code below limits the wait for this goroutine
 	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }()
 	select {
 	case err := <-ended:
@@ -171,7 +171,7 @@ func (w *worker) pause(until time.Time) bool {
 	case <-w.wake:
 	case <-edits:
 	case o := <-w.opening:
-		w.opening <- o // does not block: the channel is buffered, and open receives the value
+		w.opening <- o // does not block, because the channel is buffered
 	}
 	return true
 }
@@ -188,7 +188,8 @@ func (w *worker) watch(ctx context.Context) <-chan struct{} {
 	}
 	go func() { // runs until ctx ends, or longer if the file system hangs
 		defer w.set(func() { w.watched = false })
-		_ = recovery.Catch(func() { // after a panic here the city is still retried after its wait
+		// after a panic here, the city is still retried when its wait is over
+		_ = recovery.Catch(func() {
 			for range w.s.o.Watch(ctx, w.path) {
 				select {
 				case w.edits <- struct{}{}:

@@ -15,7 +15,7 @@ type Glyphs struct {
 	// Join is the sign where the vertical bar meets the lines at its left and right: 0 none, 1 thin, 2 heavy. Top
 	// is the same without a bar above.
 	Join, Top [3][3]string
-	Foot      [3]string // the bar meets a line below it, thin or heavy
+	Foot      [3]string // sign where the bar ends on a line: no line, a thin or a heavy one
 	// HeavyBar and Corner frame dialogs: top left, top right, bottom left, bottom right.
 	HeavyBar string
 	Corner   [4]string

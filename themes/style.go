@@ -20,7 +20,7 @@ type Style struct {
 // the 256-colour palette, or #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
-	paint := &s.Text // Ground after "on"
+	paint := &s.Text // the word "on" switches to s.Ground
 	for _, word := range strings.Fields(style) {
 		if word == "on" {
 			paint = &s.Ground

@@ -124,8 +124,8 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// Colourless returns the theme without colours: only bold, faint and reversed text. All its distinctions but the
-// selected row are also visible in words and glyphs.
+// Colourless returns the theme without colours: only bold, faint and reversed text. Everything that it
+// distinguishes, except the selected row, is also visible in words or glyphs.
 func Colourless() Theme {
 	t := Theme{Name: "colourless", Description: "bold, faint and reversed text only"}
 	t.styles[Select].Reverse = true

@@ -19,7 +19,7 @@ import (
 const (
 	fetchLimit = 5 * time.Minute
 	callLimit  = time.Minute
-	turnLimit  = 10 * time.Second // timeout for another fetch in the same city
+	turnLimit  = 10 * time.Second // how long to wait for another fetch in the same city
 )
 
 // Result is the outcome of one fetch.
@@ -114,7 +114,7 @@ func (g git) replace(
 	defer disk.RemoveAll(fresh)
 	folder := g.dir
 	g.dir = fresh
-	limit := bounds{maxSize, maxFiles, sizeBeat}
+	limit := bounds{maxSize, maxFiles, sizeInterval}
 	err := limit.watch(ctx, fresh, func(ctx context.Context) (err error) {
 		commit, err = g.clone(ctx, w, at)
 		return err

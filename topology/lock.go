@@ -43,7 +43,7 @@ const (
 	PackFile = "pack.toml"
 )
 
-// lacks returns the name of the file that a copy lacks to be a topology, "" if it has one.
+// lacks returns the name of the file that a copy needs to be a topology but does not have, or "".
 func (w Want) lacks(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
@@ -173,7 +173,7 @@ func Fetched(city string, w Want) (string, error) {
 	return folder, nil
 }
 
-// stale returns why a copy cannot be used, "" if it can.
+// stale returns why a copy cannot be used, or "" if it can.
 func (l Lock) stale(folder string, w Want) string {
 	pin, held := l[w.Name]
 	at := head(folder)

@@ -14,7 +14,7 @@ import (
 const (
 	maxSize  = 256 << 20 // bytes of the repository and of the checked-out files
 	maxFiles = 50_000
-	sizeBeat = 200 * time.Millisecond // interval of the size checks while git fetches
+	sizeInterval = 200 * time.Millisecond // interval of the size checks while git fetches
 )
 
 // bounds limits what git may write into a folder.

@@ -81,7 +81,7 @@ func commitOf(gitDir string) string {
 			return commit
 		}
 	}
-	// an unknown format of refs: any change of it counts as a new commit
+	// the format of the refs is not known here, so any change to their files counts as a new commit
 	for _, dir := range []string{gitDir, common} {
 		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
 			sum := sha256.Sum256([]byte(tables))

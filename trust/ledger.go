@@ -17,14 +17,14 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Ledger stores the answers of a user, and has the user's general settings.
+// Ledger stores which cities a user trusts. Its settings can also trust cities without a record.
 type Ledger struct {
 	dir     string          // folder of the records; "" = there is none
-	all     bool            // GCITY_TRUST=all
+	all     bool            // GCITY_TRUST is "all"
 	folders func() []string // returns folders in which every city is trusted; may be nil
 }
 
-// Everything is the value of GCITY_TRUST with which every city is trusted.
+// Everything is the value of GCITY_TRUST that makes every city trusted.
 const Everything = "all"
 
 // Open returns the ledger for an environment: below $XDG_STATE_HOME, otherwise ~/.local/state. folders returns the

@@ -27,7 +27,7 @@ type Program struct {
 	Line  string   // the command line, or the script
 	At    string   // where it is declared: "city.toml:12:1"
 	From  []string // the absolute paths of the files that declare it
-	Files []string // the scripts, absolute
+	Files []string // absolute paths of the scripts
 	Sums  []string // hashes of what the program depends on: scripts, environment
 }
 
@@ -86,7 +86,7 @@ type Head struct {
 type Refusal struct {
 	Dir string
 	Why string
-	New []Program // programs that no answer covers
+	New []Program // programs that the user has not trusted yet
 }
 
 func (r *Refusal) Error() string {
@@ -122,8 +122,8 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	return rec.with(programs, heads), nil
 }
 
-// movedOf returns the first checkout of some files that may have received commits from elsewhere, "" if there is
-// none.
+// movedOf returns the first checkout that contains one of the files and may have received commits from elsewhere,
+// or "".
 func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	for _, f := range files {
 		if repo := checkoutOf(f, heads); repo != "" && moved(rec, repo, heads[repo]) {
@@ -150,7 +150,7 @@ func within(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// checkoutOf returns the innermost checkout of a file, "" if there is none.
+// checkoutOf returns the innermost checkout that contains a file, or "".
 func checkoutOf(file string, heads map[string]Head) string {
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		if _, is := heads[dir]; is {
@@ -168,7 +168,7 @@ type Grant struct {
 	refused func() error
 }
 
-// Err returns nil if the programs may run, a *Refusal if not, or another error if that is unknown.
+// Err returns nil if the programs may run, a *Refusal if they must not run, or another error if the check failed.
 func (g Grant) Err() error {
 	if g.refused == nil {
 		return &Refusal{Why: "trust was not checked"}
