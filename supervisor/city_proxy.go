@@ -10,23 +10,23 @@ import (
 	"gcity/events"
 )
 
-// cityProxy is the city.Control of a registered city, whether the city is running or not.
-type cityProxy struct {
+// proxy is the city.Control of a registered city, whether the city is running or not.
+type proxy struct {
 	s    *Supervisor
 	path string
 }
 
 var (
-	_ city.Control    = (*cityProxy)(nil)
-	_ city.Getter     = (*cityProxy)(nil)
-	_ city.Gauged     = (*cityProxy)(nil)
-	_ city.Configured = (*cityProxy)(nil)
-	_ city.Catalogued = (*cityProxy)(nil)
-	_ city.RigEditor  = (*cityProxy)(nil)
+	_ city.Control    = (*proxy)(nil)
+	_ city.Getter     = (*proxy)(nil)
+	_ city.Gauged     = (*proxy)(nil)
+	_ city.Configured = (*proxy)(nil)
+	_ city.Catalogued = (*proxy)(nil)
+	_ city.RigEditor  = (*proxy)(nil)
 )
 
 // now returns the control of the running city, or an error if the city is not running.
-func (p *cityProxy) now() (city.Control, error) {
+func (p *proxy) now() (city.Control, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	w := p.s.workers[p.path]
@@ -47,7 +47,7 @@ func (p *cityProxy) now() (city.Control, error) {
 	return nil, &city.Error{Code: city.Unavailable, Message: text}
 }
 
-func asked[T any](p *cityProxy, ask func(city.Control) (T, error)) (T, error) {
+func asked[T any](p *proxy, ask func(city.Control) (T, error)) (T, error) {
 	c, err := p.now()
 	if err != nil {
 		var none T
@@ -56,7 +56,7 @@ func asked[T any](p *cityProxy, ask func(city.Control) (T, error)) (T, error) {
 	return ask(c)
 }
 
-func streamed[T any](p *cityProxy, stream func(city.Control) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func streamed[T any](p *proxy, stream func(city.Control) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		c, err := p.now()
 		if err != nil {
@@ -68,65 +68,65 @@ func streamed[T any](p *cityProxy, stream func(city.Control) iter.Seq2[T, error]
 	}
 }
 
-func (p *cityProxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+func (p *proxy) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return asked(p, func(c city.Control) (*city.Snapshot, error) { return c.Snapshot(ctx) })
 }
 
-func (p *cityProxy) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+func (p *proxy) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return streamed(p, func(c city.Control) iter.Seq2[*city.Snapshot, error] {
 		return c.Snapshots(ctx)
 	})
 }
 
-func (p *cityProxy) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
+func (p *proxy) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
 	return asked(p, func(c city.Control) (*city.Inspection, error) { return c.Inspect(ctx, agent) })
 }
 
-func (p *cityProxy) Output(ctx context.Context, agent string, lines int) (string, error) {
+func (p *proxy) Output(ctx context.Context, agent string, lines int) (string, error) {
 	return asked(p, func(c city.Control) (string, error) { return c.Output(ctx, agent, lines) })
 }
 
-func (p *cityProxy) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+func (p *proxy) History(ctx context.Context, q events.Query) ([]events.Event, error) {
 	return asked(p, func(c city.Control) ([]events.Event, error) { return c.History(ctx, q) })
 }
 
-func (p *cityProxy) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+func (p *proxy) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return streamed(p, func(c city.Control) iter.Seq2[events.Event, error] {
 		return c.Events(ctx, after)
 	})
 }
 
-func (p *cityProxy) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (p *proxy) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	return asked(p, func(c city.Control) ([]beads.Bead, error) { return c.Beads(ctx, q) })
 }
 
-func (p *cityProxy) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+func (p *proxy) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return streamed(p, func(c city.Control) iter.Seq2[city.Frame, error] {
 		return c.Watch(ctx, agent)
 	})
 }
 
-func (p *cityProxy) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+func (p *proxy) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return streamed(p, func(c city.Control) iter.Seq2[city.Piece, error] {
 		return c.RunOutput(ctx, run)
 	})
 }
 
-func (p *cityProxy) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+func (p *proxy) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	return asked(p, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, v) })
 }
 
-func (p *cityProxy) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
+func (p *proxy) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	return asked(p, func(c city.Control) (city.Receipt, error) { return c.Do(ctx, cmd) })
 }
 
 // Bead implements city.Getter.
-func (p *cityProxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
+func (p *proxy) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
 }
 
 // Gauges implements city.Gauged. A city that does not run has no counters.
-func (p *cityProxy) Gauges() city.Gauges {
+func (p *proxy) Gauges() city.Gauges {
 	c, err := p.now()
 	if g, ok := c.(city.Gauged); err == nil && ok {
 		return g.Gauges()
@@ -135,7 +135,7 @@ func (p *cityProxy) Gauges() city.Gauges {
 }
 
 // Config implements city.Configured.
-func (p *cityProxy) Config(ctx context.Context) (string, error) {
+func (p *proxy) Config(ctx context.Context) (string, error) {
 	return asked(p, func(c city.Control) (string, error) {
 		if g, ok := c.(city.Configured); ok {
 			return g.Config(ctx)
@@ -145,7 +145,7 @@ func (p *cityProxy) Config(ctx context.Context) (string, error) {
 }
 
 // Explain implements city.Configured.
-func (p *cityProxy) Explain(ctx context.Context, name string) (string, error) {
+func (p *proxy) Explain(ctx context.Context, name string) (string, error) {
 	return asked(p, func(c city.Control) (string, error) {
 		if g, ok := c.(city.Configured); ok {
 			return g.Explain(ctx, name)
@@ -155,7 +155,7 @@ func (p *cityProxy) Explain(ctx context.Context, name string) (string, error) {
 }
 
 // Validate implements city.Catalogued.
-func (p *cityProxy) Validate(ctx context.Context) (city.Validation, error) {
+func (p *proxy) Validate(ctx context.Context) (city.Validation, error) {
 	return asked(p, func(c city.Control) (city.Validation, error) {
 		if g, ok := c.(city.Catalogued); ok {
 			return g.Validate(ctx)
@@ -165,7 +165,7 @@ func (p *cityProxy) Validate(ctx context.Context) (city.Validation, error) {
 }
 
 // Formulas implements city.Catalogued.
-func (p *cityProxy) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
+func (p *proxy) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
 	return asked(p, func(c city.Control) ([]city.Formula, error) {
 		if g, ok := c.(city.Catalogued); ok {
 			return g.Formulas(ctx, rig)
@@ -175,7 +175,7 @@ func (p *cityProxy) Formulas(ctx context.Context, rig string) ([]city.Formula, e
 }
 
 // AddRig implements city.RigEditor.
-func (p *cityProxy) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error) {
+func (p *proxy) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error) {
 	return asked(p, func(c city.Control) (city.Receipt, error) {
 		if g, ok := c.(city.RigEditor); ok {
 			return g.AddRig(ctx, r)
@@ -185,7 +185,7 @@ func (p *cityProxy) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, er
 }
 
 // RemoveRig implements city.RigEditor.
-func (p *cityProxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error) {
+func (p *proxy) RemoveRig(ctx context.Context, name string) (city.Receipt, error) {
 	return asked(p, func(c city.Control) (city.Receipt, error) {
 		if g, ok := c.(city.RigEditor); ok {
 			return g.RemoveRig(ctx, name)

@@ -130,7 +130,7 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w := s.named(name); w != nil {
-		return &cityProxy{s, w.path}, nil
+		return &proxy{s, w.path}, nil
 	}
 	return nil, s.unknown(name)
 }

@@ -84,13 +84,13 @@ type Supervisor struct {
 	slots   chan struct{} // semaphore for opening cities
 	reloads chan struct{}
 	// requests for a read of the files; the sent channel is closed after the read
-	asks    chan chan<- struct{}
-	readsOver    chan struct{}           // closed when the files are not read any more
-	look    func() readResult       // reads the registry and the settings; may never return
-	names   *deadline.Calls[string] // calls that read names from configurations
-	folders *deadline.Calls[folder] // calls that read folders for registration
-	counts  *deadline.Calls[count]  // calls that count the agents in configurations
-	lefts   *deadline.Calls[int]    // calls that count the sessions of earlier runs
+	asks      chan chan<- struct{}
+	readsOver chan struct{}           // closed when the files are not read any more
+	look      func() readResult       // reads the registry and the settings; may never return
+	names     *deadline.Calls[string] // calls that read names from configurations
+	folders   *deadline.Calls[folder] // calls that read folders for registration
+	counts    *deadline.Calls[count]  // calls that count the agents in configurations
+	lefts     *deadline.Calls[int]    // calls that count the sessions of earlier runs
 
 	mu      sync.Mutex
 	workers map[string]*worker // all workers, by path
@@ -100,7 +100,7 @@ type Supervisor struct {
 	problem  string // problem with the registry or the settings; "" = none
 	door     city.Listener
 	limits   string // why the limits of tenants have no effect; "" = they are in effect
-	applied     bool   // Options.Apply has been called once
+	applied  bool   // Options.Apply has been called once
 	ending   ending
 	changed  chan struct{}   // closed and replaced at every change
 	life     context.Context // context of everything that Run starts

@@ -12,8 +12,8 @@ import (
 
 // Limits of a repository's content. A topology is text.
 const (
-	maxSize  = 256 << 20 // bytes of the repository and of the checked-out files
-	maxFiles = 50_000
+	maxSize      = 256 << 20 // bytes of the repository and of the checked-out files
+	maxFiles     = 50_000
 	sizeInterval = 200 * time.Millisecond // interval of the size checks while git fetches
 )
 

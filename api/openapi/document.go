@@ -154,8 +154,9 @@ func parameters() map[string]string {
 		"force":        "boolean also closes a molecule with open steps",
 		"assigned":     "boolean only work that is assigned to any agent",
 		"closed_since": "string only work closed at this time or later: 2026-01-02T15:04:05Z",
-		"actor":        "string only events with this actor", "subject": "string only events about this",
-		"since": "string since a time, or a duration ago: 1h30m",
+		"actor":        "string only events with this actor",
+		"subject":      "string only events about this",
+		"since":        "string since a time, or a duration ago: 1h30m",
 		"after": "string after this cursor: the number of an event, or cityA:5,cityB:12 " +
 			"for several cities",
 		"after_cursor": "string the same as after",
