@@ -71,7 +71,7 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	return more, true
 }
 
-// forget removes addresses whose newest line is old.
+// forget removes addresses with an old newest line.
 func (a *audit) forget(now time.Time) {
 	for key, line := range a.seen {
 		if now.Sub(line.at) >= auditEvery {

@@ -119,13 +119,13 @@ type AgentCounts struct {
 type PoolCounts struct {
 	Total      int `json:"total"`
 	Suspended  int `json:"suspended"`
-	Overridden int `json:"overridden"` // pools whose size was set by hand
+	Overridden int `json:"overridden"` // pools with a size that was set by hand
 }
 
 // AutomationCounts counts the automations of a city.
 type AutomationCounts struct {
 	Total int `json:"total"`
-	// automations that are broken or whose newest run failed
+	// automations that are broken or that failed in their newest run
 	Failing int                          `json:"failing"`
 	States  map[city.AutomationState]int `json:"states"`
 }
