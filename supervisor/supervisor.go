@@ -75,6 +75,8 @@ type Options struct {
 	Pulse  time.Duration // interval of Beat and of periodic checks; 0 = 1 s
 	// a city that takes longer to open counts as hung; 0 = 15 s
 	Patient time.Duration
+	// UntilEmpty ends Run when there has been no city for 30 pulses
+	UntilEmpty bool
 }
 
 // Supervisor runs cities. It is a city.Directory and a city.Registrar.

@@ -563,6 +563,29 @@ func TestStop(t *testing.T) {
 	})
 }
 
+// A supervisor that a command has started ends by itself some time after its last city is unregistered.
+func TestUntilEmpty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLand(t)
+		l.s.o.UntilEmpty = true
+		l.begin("/c/a")
+		time.Sleep(time.Minute)
+		l.want("a running")
+		if _, err := l.s.Unregister(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-l.end:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			l.over("")
+			t.Error("it continued without a city")
+		}
+	})
+}
+
 // A stop also stops the agents of a city that is being opened, or that crashed and waits: an earlier run has left them.
 func TestStopOfACityThatDoesNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

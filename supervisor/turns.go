@@ -14,12 +14,19 @@ func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
 	e := newRefresher(s)
 	defer e.close()
 	e.look()
+	idle := 0
 	for s.state() == alive {
 		select {
 		case <-ctx.Done():
 			return
 		case <-pulse:
 			s.beat()
+			if idle++; s.count() > 0 {
+				idle = 0
+			}
+			if s.o.UntilEmpty && idle >= idlePulses {
+				return
+			}
 		case _, ok := <-changes:
 			if !ok {
 				changes = nil
@@ -41,6 +48,17 @@ func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
 		}
 	}
 }
+
+// count returns the number of cities.
+func (s *Supervisor) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.workers)
+}
+
+// idlePulses is how many pulses a supervisor has no city before it ends by itself. A command that has started it
+// needs less time to register a city.
+const idlePulses = 30
 
 // wait waits for the workers that are stopping.
 func (s *Supervisor) wait(pulse <-chan time.Time) {

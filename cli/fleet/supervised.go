@@ -62,7 +62,7 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 		if err := host.Clash(ctx, home, dir); err != nil {
 			return err
 		}
-		if r, err = host.RaiseSupervisor(ctx, e, home); err != nil {
+		if r, err = host.RaiseSupervisor(ctx, e, home, true); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
 		e.Murmur(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor status` shows it",

@@ -69,7 +69,7 @@ what it waits for. A second stop in the meantime kills the agents at once.`,
 }
 
 func supervisorRun(e *env.Env) *cobra.Command {
-	var detached bool
+	var detached, untilEmpty bool
 	c := &cobra.Command{
 		Use: "run", Short: "Run all registered cities in this process until it is stopped",
 		Args: env.Exactly(0),
@@ -77,12 +77,13 @@ func supervisorRun(e *env.Env) *cobra.Command {
 second signal kills the agents at once. USR1 stops the supervisor without stopping the
 agents. HUP reloads cities.toml and supervisor.toml, and retries failed cities at once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return supervise(cmd.Context(), e,
-				detached)
+			return supervise(cmd.Context(), e, detached, untilEmpty)
 		},
 	}
 	c.Flags().BoolVar(&detached, "detached", false, "write the log only to the file")
 	_ = c.Flags().MarkHidden("detached") // cannot fail: the flag exists
+	c.Flags().BoolVar(&untilEmpty, "until-empty", false, "exit when no city is left")
+	_ = c.Flags().MarkHidden("until-empty") // cannot fail: the flag exists
 	return c
 }
 
@@ -102,7 +103,7 @@ func supervisorLog(e *env.Env) *cobra.Command {
 }
 
 // supervise runs the registered cities in this process.
-func supervise(ctx context.Context, e *env.Env, detached bool) error {
+func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error {
 	home, err := env.Home(e)
 	if err != nil {
 		return err
@@ -128,7 +129,8 @@ func supervise(ctx context.Context, e *env.Env, detached bool) error {
 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := host.AssembleSupervisor(ctx, e, home, logger, note.Beat)
+	s, err := host.AssembleSupervisor(ctx, e, home, logger,
+		host.SupervisorOptions{Beat: note.Beat, UntilEmpty: untilEmpty})
 	if err != nil {
 		return err
 	}
@@ -171,7 +173,7 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 		return &exit.Failure{Code: exit.CodeConflict,
 			Err: fmt.Errorf("the supervisor is already running, pid %d", r.PID)}
 	}
-	r, err := host.RaiseSupervisor(ctx, e, home)
+	r, err := host.RaiseSupervisor(ctx, e, home, false)
 	if err != nil {
 		return err
 	}

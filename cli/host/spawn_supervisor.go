@@ -19,9 +19,9 @@ import (
 const SpawnLimit = 30 * time.Second
 
 // RaiseSupervisor starts a supervisor. It uses the supervisor's service if that is installed and systemd is
-// running.
-func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
-	error) {
+// running. With untilEmpty a process that is not a service exits when its last city is unregistered.
+func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
+	untilEmpty bool) (supervisorRunning, error) {
 	for _, u := range service.Units(e, "supervisor", home.Dir) {
 		err := u.Raise(ctx, func() (bool, error) {
 			pid, err := SupervisorOf(home.Dir)
@@ -43,13 +43,13 @@ func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (
 		}
 		return r, err
 	}
-	return spawnSupervisor(ctx, e, home)
+	return spawnSupervisor(ctx, e, home, untilEmpty)
 }
 
 // spawnSupervisor starts a supervisor in its own session and returns when a supervisor responds. That may be one
 // that another process started at the same time.
-func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
-	error) {
+func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome,
+	untilEmpty bool) (supervisorRunning, error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
 		return supervisorRunning{}, errors.New("no supervisor is running, and one started from " +
 			"within an agent or an automation would end with it; start it from a terminal, or " +
@@ -77,6 +77,9 @@ func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (
 	}
 	cmd := exec.Command(exe, "supervisor", "run", "--detached")
 	cmd.Args[0] = "gcity"
+	if untilEmpty {
+		cmd.Args = append(cmd.Args, "--until-empty")
+	}
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = ofNoCity(os.Environ()), home.Dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -171,9 +171,15 @@ type supervised struct {
 	Close func()
 }
 
+// SupervisorOptions are the options of a supervisor.
+type SupervisorOptions struct {
+	Beat       func(status string) // see supervisor.Options
+	UntilEmpty bool                // see supervisor.Options
+}
+
 // AssembleSupervisor takes the locks of the home folder and assembles the parts.
 func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, logger *slog.Logger,
-	beat func(string)) (_ supervised, err error) {
+	own SupervisorOptions) (_ supervised, err error) {
 	var undo folder.Closers
 	defer func() {
 		if err != nil {
@@ -222,7 +228,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Changes: watch.Files(ctx, []string{h.Registry(), h.Settings()}, nil,
 			watch.Options{Log: logger, Broken: lost}),
 		Apply: doors.apply,
-		Beat:  beat,
+		Beat:  own.Beat, UntilEmpty: own.UntilEmpty,
 	})
 	o := api.Options{Log: logger, Last: last, Version: e.Version}
 	return supervised{
