@@ -21,6 +21,8 @@ type Glyphs struct {
 	Corner   [4]string
 	// Spark holds two neighbouring bars of a small chart, by their heights: 0 nothing, 1 the base line, up to 4.
 	Spark [5][5]string
+	// Blocks are the bars of a chart, by their heights.
+	Blocks [8]string
 }
 
 // Unicode returns the default set, with narrow signs only.
@@ -42,6 +44,7 @@ func Unicode() Glyphs {
 			{"⡆", "⣆", "⣦", "⣶", "⣾"},
 			{"⡇", "⣇", "⣧", "⣷", "⣿"},
 		},
+		Blocks: [8]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	}
 }
 
@@ -64,5 +67,6 @@ func ASCII() Glyphs {
 			{":", ":", ":", ":", "#"},
 			{"#", "#", "#", "#", "#"},
 		},
+		Blocks: [8]string{"_", ".", "-", "~", "=", "+", "*", "#"},
 	}
 }

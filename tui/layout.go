@@ -133,7 +133,7 @@ func (m *model) front() panel.ID {
 // listsWidth returns the width of the lists next to the pane. On a wide screen a row of agents is shown in full if
 // 100 columns are left for a terminal.
 func listsWidth(w int) int {
-	const broad, row, terminal = 180, 134, 100
+	const broad, row, terminal = 180, 146, 100
 	share := w * 45 / 100
 	if w < broad {
 		return share

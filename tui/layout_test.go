@@ -12,7 +12,7 @@ import (
 
 // Lists and pane share a screen. A wide screen has room for a terminal of 100 columns next to complete rows.
 func TestListsWidth(t *testing.T) {
-	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 235: 134, 240: 134, 300: 135} {
+	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 235: 134, 240: 139, 300: 146} {
 		if got := listsWidth(w); got != want {
 			t.Errorf("%d columns: %d, want %d", w, got, want)
 		}
@@ -26,18 +26,18 @@ func TestListsWidth(t *testing.T) {
 
 // A wide screen shows complete rows: at 200 columns if the reasons are short, and a little wider for usual reasons.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
-	s := demo(t, 235, 60)
-	s.shows("for    cpu    mem  restarts      pid", "12.2%   110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
+	s := demo(t, 247, 60)
+	s.shows("for    cpu  last 10m", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
 		`waits for a line that starts with "> " · ready within 57s`, "crashed 6× in 4m0s, the last: exit 3 · retries in 54m")
 	s = demo(t, 200, 60)
-	s.shows("for    cpu    mem", "builds and tests the demo project · attached")
+	s.shows("for    cpu  last 10m", "    mem ", "builds and tests", "· attached")
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
 			a := &n.Agents[i]
 			a.Reason, a.Description, a.Until, a.Drift = "ready at once", "builds the demo project", nil, nil
 		}
 	})
-	s.shows("for    cpu    mem  restarts", "builds the demo project · attached")
+	s.shows("for    cpu  last 10m", "mem  restarts", "builds the d")
 }
 
 // A screen with room for only one line shows the required size.

@@ -10,12 +10,12 @@ import (
 // env returns the values of this room that panels need.
 func (m *model) env() *panel.Env {
 	return &panel.Env{
-		Look:      &m.look,
-		KeyOf:     m.keys.KeyOf,
-		Key:       m.keys.KeyNow,
-		Now:       m.now,
-		Snap:      m.snap,
-		H:         m.h,
+		Look:  &m.look,
+		KeyOf: m.keys.KeyOf,
+		Key:   m.keys.KeyNow,
+		Now:   m.now,
+		Snap:  m.snap,
+		W:     m.w, H: m.h,
 		Single:    tierOf(m.w, m.h) == single,
 		ReadOnly:  m.mode == ReadOnly,
 		Attention: m.attention,

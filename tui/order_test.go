@@ -43,7 +43,7 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	s.shows("↑for")
 	by(func(a, b *panel.AgentRow) bool { return a.Since.After(b.Since) })
 	s.press("o")
-	s.shows("↓cpu")
+	s.shows("sorted by cpu")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.CPU > b.Usage.CPU })
 	s.press("o")
 	s.shows("↓mem")

@@ -81,6 +81,7 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 		lines = append(lines, src.Look.Field("takes", widget.CPU(u)+" of a CPU, "+
 			widget.Memory(u)+" in "+describe.Processes(u.Procs)))
 	}
+	lines = append(lines, hourFields(src, a.Name, w-widget.FieldWidth)...)
 	lines = append(lines,
 		src.Look.Field("restarts", restartsText(a, dot)),
 		src.Look.Field("last exit", Exit(src, a.Exit)),
@@ -89,6 +90,27 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 		lines = append(lines, src.Look.Field("last words",
 			keptIn(src, a.Exit.File, w-widget.FieldWidth)))
 	}
+	return lines
+}
+
+// hourFields returns the charts of the last hour in w columns.
+func hourFields(src *Source, name string, w int) (lines []string) {
+	const narrow, broad = 15, 30 // columns of a chart
+	n := broad
+	if w < 2*broad {
+		n = narrow
+	}
+	c := src.Agents.Hours.Hour(name, src.Now, &src.Look.Glyphs, n)
+	if c.Top == nil {
+		return nil
+	}
+	field := func(label, drawn, note string) {
+		lines = append(lines, src.Look.Field(label, src.Look.Paint(themes.Accent, drawn)+
+			src.Look.Paint(themes.Dim, "  "+note)))
+	}
+	field("cpu", c.CPU, "last hour, at most "+widget.CPU(c.Top))
+	field("memory", c.Memory, "last hour, at most "+widget.Memory(c.Top))
+	field("restarts", c.Restarts, "last hour, "+widget.Times(c.Times))
 	return lines
 }
 

@@ -18,6 +18,7 @@ type Agents struct {
 	Table[AgentRow, *AgentRow]
 	measured bool // the resource usage of at least one agent is known
 	Pulses   widget.Sparklines
+	Hours    widget.History
 	Wanted   []choosable // columns chosen by the user; nil = the default columns
 }
 
@@ -73,6 +74,7 @@ func (a *Agents) made(e *Env) []AgentRow {
 		rows[i] = NewAgentRow(&e.Snap.Agents[i])
 		a.measured = a.measured || rows[i].Usage != nil
 	}
+	a.Hours.Observe(e.Snap.Agents, e.Now)
 	a.Pulses.Observe(e.Snap.Agents, e.Now, e.Snap.Patrol.Interval)
 	return rows
 }
@@ -136,6 +138,9 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // the width of "quarantined", the longest state
 
+// Rows have a chart of the CPU from this width of the screen on. It has a column for each minute.
+const sparkFrom, sparkWidth = 160, 10
+
 // Columns returns the columns of the Agents panel that fit into w.
 func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	if own := a.fitColumns(rows, w); own != nil {
@@ -167,6 +172,10 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 		}},
 		figure("for", c.Age, func(r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) }),
 		figure("cpu", c.CPU, func(r *AgentRow) string { return widget.CPU(r.Usage) }),
+		{Head: "last 10m", Order: "cpu", W: c.Spark, Gap: 2,
+			Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
+				l.Add(themes.Dim, a.Hours.CPU(r.Name, e.Now, &e.Look.Glyphs, c.Spark))
+			}},
 		figure("mem", c.Mem, func(r *AgentRow) string { return widget.Memory(r.Usage) }),
 		figure("restarts", c.Restarts, func(r *AgentRow) string {
 			return widget.Number(r.Restarts)
@@ -190,6 +199,9 @@ func (r *AgentRow) mark(l *widget.Styles) string {
 // Longest returns the widths that the visible rows would need to be shown in full.
 func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
 	n := Needs{Usage: a.measured}
+	if e.W >= sparkFrom {
+		n.Spark = sparkWidth
+	}
 	names := make([]int, 0, len(rows))
 	for _, r := range rows {
 		names = append(names, widget.Width(r.Shown))

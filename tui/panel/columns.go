@@ -6,7 +6,7 @@ import (
 
 // Columns are the widths of the Agents panel; 0 = hidden.
 type Columns struct {
-	state, Name, mark, Why, Age, CPU, Mem, Restarts, PID, gap int
+	state, Name, mark, Why, Age, CPU, Spark, Mem, Restarts, PID, gap int
 }
 
 // Needs are the widths that the visible rows need: that of the names, and that of the reasons with their tails.
@@ -14,6 +14,7 @@ type Needs struct {
 	Name, Why int
 	Names     int  // enough for all but a few long names
 	Mark      int  // the width of the widest mark for work and mail
+	Spark     int  // the width of the chart of the CPU; 0 = none
 	Usage     bool // the resource usage of at least one agent is known
 }
 
@@ -57,7 +58,7 @@ func AgentColumns(w int, n Needs) Columns {
 		if c.mark > 0 {
 			r -= c.mark + 1
 		}
-		for _, v := range []int{c.Age, c.CPU, c.Mem, c.Restarts, c.PID} {
+		for _, v := range []int{c.Age, c.CPU, c.Spark, c.Mem, c.Restarts, c.PID} {
 			if v > 0 {
 				r -= v + gap
 			}
@@ -68,6 +69,10 @@ func AgentColumns(w int, n Needs) Columns {
 		if rest() < enough {
 			*drop = 0
 		}
+	}
+	const least = 20 // the chart leaves that much to the reasons
+	if n.Usage && n.Spark > 0 && rest()-n.Spark-gap >= least {
+		c.Spark = n.Spark
 	}
 	if rest() < 12 {
 		c.Age = 0

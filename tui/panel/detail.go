@@ -18,15 +18,14 @@ func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 	}
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: r.Shown, Active: true}},
 		widget.Plain(known.Source))}
-	more := e.Look.Glyphs.More
-	dot := " " + e.Look.Glyphs.Dot + " "
+	more, dot := e.Look.Glyphs.More, " "+e.Look.Glyphs.Dot+" "
 	add := func(build func(l *widget.Line)) {
 		l := widget.Line{Styles: e.Look}
 		l.Space(1)
 		build(&l)
 		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
-	narrow := w < 60 // beside the pane there are more rows than columns
+	narrow := w < 60 // next to the pane there are more rows than columns
 	write := func(token themes.Token, text string) {
 		parts := []string{widget.Cut(text, w-2, more)}
 		if narrow {
@@ -43,6 +42,9 @@ func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 	if session := r.sessionParts(e.Now); narrow {
 		for _, part := range session {
 			write(themes.Dim, part)
+		}
+		for _, part := range a.hourLines(e, r.Name) {
+			write(themes.Text, part)
 		}
 	} else {
 		add(func(l *widget.Line) {
@@ -68,6 +70,17 @@ func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 		write(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
 	}
 	return lines
+}
+
+// hourLines returns the charts of an agent's last hour for narrow details.
+func (a *Agents) hourLines(e *Env, name string) []string {
+	const columns = 20
+	c := a.Hours.Hour(name, e.Now, &e.Look.Glyphs, columns)
+	if c.Top == nil {
+		return nil
+	}
+	return []string{"cpu " + c.CPU + " 1h, at most " + widget.CPU(c.Top),
+		"mem " + c.Memory + " 1h, at most " + widget.Memory(c.Top)}
 }
 
 // sessionParts describes the session, the restarts, the crashes and the last exit.

@@ -138,6 +138,7 @@ type Env struct {
 	Key       func(id string) string // returns its default key; "" = none
 	Now       time.Time
 	Snap      *city.Snapshot // nil = not received yet
+	W         int            // width of the screen
 	H         int            // height of the screen
 	Single    bool           // the screen has room for one panel at a time
 	ReadOnly  bool

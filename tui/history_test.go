@@ -1,0 +1,78 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"gcity/city"
+	"gcity/tui/widget"
+)
+
+// The chart of an agent's CPU is in its row from 160 columns on, advances once a minute, and costs no frame between.
+func TestRowsHaveAChartOfTheCPU(t *testing.T) {
+	for _, ascii := range []bool{false, true} {
+		s := demo(t, 160, 40)
+		if ascii {
+			s.m.around.ascii = true
+			relook(s.m)
+		}
+		s.wait(time.Minute - time.Duration(s.now.Second())*time.Second)
+		for i := range 12 {
+			s.agent("builder", func(a *city.Agent) { a.Usage = &city.Usage{CPU: float64(i * 20), RSS: 100 << 20} })
+			s.wait(time.Minute)
+		}
+		s.agent("builder", func(a *city.Agent) { a.Usage = &city.Usage{CPU: 0, RSS: 50 << 20}; a.Restarts += 3 })
+		want := "▆▆▇▇▇▇████"
+		if ascii {
+			want = "++****####"
+		}
+		row := func() string {
+			_, y := s.where("builder  ")
+			return strings.Split(s.text(), "\n")[y]
+		}
+		if !strings.Contains(row(), want) {
+			t.Errorf("the row has no %s: %s", want, row())
+		}
+		before := s.m.Agents.Hours.CPU("builder", s.now, &s.m.look.Glyphs, 10)
+		s.wait(50 * time.Second)
+		s.agent("builder", func(a *city.Agent) { a.Usage = &city.Usage{CPU: 800} })
+		if got := s.m.Agents.Hours.CPU("builder", s.now, &s.m.look.Glyphs, 10); got != before {
+			t.Errorf("within a minute %q became %q", before, got)
+		}
+		s.choose("builder")
+		s.press("d")
+		s.shows("last hour, at most 220%", "last hour, at most 100M")
+		s.wait(time.Minute)
+		s.shows("last hour, 3 times", "last hour, at most 800%")
+		s.press("esc")
+		s.size(159, 40)
+		s.hides("last 10m")
+		s.shows("1h, at most 800%")
+	}
+}
+
+// A history is bounded: by the hour, by the agents of the latest snapshot, and in bytes.
+func TestAHistoryIsBounded(t *testing.T) {
+	var h widget.History
+	agents := []city.Agent{{Name: "a", Usage: &city.Usage{CPU: 50}}, {Name: "b", Usage: &city.Usage{CPU: 50}}}
+	glyphs := demo(t, 80, 24).m.look.Glyphs
+	for i := range 300 {
+		h.Observe(agents, epoch.Add(time.Duration(i)*time.Minute))
+	}
+	now := epoch.Add(300 * time.Minute)
+	if c := h.Hour("a", now, &glyphs, 30); strings.Contains(c.CPU, " ") || c.Top.CPU != 50 {
+		t.Errorf("a full hour: %+v", c)
+	}
+	h.Observe(agents[:1], now)
+	if h.CPU("b", now, &glyphs, 10) != strings.Repeat(" ", 10) {
+		t.Error("an agent that is gone is remembered")
+	}
+	if c := h.Hour("a", now.Add(2*time.Hour), &glyphs, 30); c.Top != nil {
+		t.Errorf("after two silent hours: %+v", c)
+	}
+	if n := unsafe.Sizeof(widget.AgentHour{}); n > 512 {
+		t.Errorf("an agent takes %d bytes", n)
+	}
+}

@@ -1,0 +1,159 @@
+package widget
+
+import (
+	"math"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+)
+
+// HistoryMinutes is how long a History looks back.
+const HistoryMinutes = 60
+
+// History holds the CPU, the memory and the restarts of agents in each minute of the last hour, by name. It takes
+// about 500 bytes for each agent of the latest snapshot, and nothing for others.
+type History struct {
+	of map[string]*AgentHour
+}
+
+// AgentHour has a ring of minutes. A minute without a snapshot has no value.
+type AgentHour struct {
+	cpu      [HistoryMinutes]uint16 // tenths of a percent, plus 1; 0 = unknown
+	mem      [HistoryMinutes]uint32 // KiB, plus 1; 0 = unknown
+	restarts [HistoryMinutes]uint8
+	minute   int64 // the latest one, since the epoch
+	total    int   // restarts at the latest snapshot
+}
+
+func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
+
+// Observe records a snapshot's agents. A minute keeps its greatest values.
+func (h *History) Observe(agents []city.Agent, now time.Time) {
+	of := make(map[string]*AgentHour, len(agents))
+	for i := range agents {
+		a := &agents[i]
+		q := h.of[a.Name]
+		if q == nil {
+			q = &AgentHour{minute: minuteOf(now), total: a.Restarts}
+		}
+		of[a.Name] = q
+		q.turn(minuteOf(now))
+		at := q.minute % HistoryMinutes
+		if u := a.Usage; u != nil && u.CPU >= 0 && !math.IsNaN(u.CPU) {
+			q.cpu[at] = max(q.cpu[at], uint16(min(u.CPU*10, math.MaxUint16-1))+1)
+			q.mem[at] = max(q.mem[at], uint32(min(max(u.RSS, 0)>>10, math.MaxUint32-1))+1)
+		}
+		if more := a.Restarts - q.total; more > 0 {
+			q.restarts[at] += uint8(min(more, math.MaxUint8-int(q.restarts[at])))
+		}
+		q.total = a.Restarts
+	}
+	h.of = of
+}
+
+// turn advances to a minute and clears the minutes between.
+func (q *AgentHour) turn(minute int64) {
+	if minute-q.minute >= HistoryMinutes {
+		*q = AgentHour{minute: minute, total: q.total}
+	}
+	for q.minute < minute {
+		q.minute++
+		at := q.minute % HistoryMinutes
+		q.cpu[at], q.mem[at], q.restarts[at] = 0, 0, 0
+	}
+}
+
+// each calls f for n columns of some whole minutes each, up to the last complete minute. So a chart changes at most
+// once a minute.
+func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
+	last := minuteOf(now) - 1
+	for i := range n * minutes {
+		m := last - int64(n*minutes-1-i)
+		if m <= q.minute && m > q.minute-HistoryMinutes && m >= 0 {
+			f(i/minutes, int(m%HistoryMinutes))
+		}
+	}
+}
+
+// CPU draws the CPU of the last complete minutes, one column each. The scale is the same for all agents.
+func (h *History) CPU(name string, now time.Time, glyphs *themes.Glyphs, n int) string {
+	return bars(h.cpuLevels(name, now, n, 1), glyphs)
+}
+
+func (h *History) cpuLevels(name string, now time.Time, n, minutes int) []int {
+	levels := make([]int, n)
+	if q := h.of[name]; q != nil {
+		q.each(now, n, minutes, func(column, at int) {
+			levels[column] = max(levels[column], cpuLevel(q.cpu[at]))
+		})
+	}
+	return levels
+}
+
+// cpuLevel returns the height of a bar: 0 unknown, 1 idle, up to 8 for more than one and a half processors.
+func cpuLevel(tenths uint16) int {
+	if tenths == 0 {
+		return 0
+	}
+	level := 1
+	for _, from := range []uint16{5, 20, 50, 150, 400, 800, 1500} {
+		if tenths-1 >= from {
+			level++
+		}
+	}
+	return level
+}
+
+// Charts are the drawn charts of an hour, with the greatest memory; "" = nothing is known.
+type Charts struct {
+	CPU, Memory, Restarts string
+	Top                   *city.Usage // the greatest values
+	Times                 int         // number of restarts
+}
+
+// Hour draws an agent's last hour in n columns.
+func (h *History) Hour(name string, now time.Time, glyphs *themes.Glyphs, n int) Charts {
+	q := h.of[name]
+	if q == nil {
+		return Charts{}
+	}
+	minutes := HistoryMinutes / n
+	mem, restarts, out := make([]uint32, n), make([]int, n), Charts{Top: &city.Usage{}}
+	var most uint32
+	q.each(now, n, minutes, func(column, at int) {
+		mem[column] = max(mem[column], q.mem[at])
+		restarts[column] += int(q.restarts[at])
+		most = max(most, q.mem[at])
+		out.Times += int(q.restarts[at])
+		if q.cpu[at] > 0 {
+			out.Top.CPU = max(out.Top.CPU, float64(q.cpu[at]-1)/10)
+		}
+	})
+	if most == 0 && out.Times == 0 {
+		return Charts{}
+	}
+	heights := make([]int, n)
+	for i, v := range mem {
+		if v > 0 {
+			heights[i] = max(1, int(uint64(v)*8/uint64(most)))
+		}
+		restarts[i] = min(restarts[i], 8)
+	}
+	out.CPU, out.Memory = bars(h.cpuLevels(name, now, n, minutes), glyphs), bars(heights, glyphs)
+	out.Restarts, out.Top.RSS = bars(restarts, glyphs), int64(max(most, 1)-1)<<10
+	return out
+}
+
+// bars draws heights from 0 to 8.
+func bars(heights []int, glyphs *themes.Glyphs) string {
+	var text []byte
+	for _, n := range heights {
+		if n == 0 {
+			text = append(text, ' ')
+			continue
+		}
+		text = append(text, glyphs.Blocks[n-1]...)
+	}
+	return string(text)
+}
