@@ -79,7 +79,7 @@ func agentCopies(m *model) []panel.Copied {
 		return all
 	}
 	all = append(all, panel.Copied{What: "attach command",
-		Text: fmt.Sprintf("gcity attach %s --city %s", shell.Quote(r.Name),
+		Text: fmt.Sprintf("gcity agent attach %s --city %s", shell.Quote(r.Name),
 			shell.Quote(m.snap.Path))},
 		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
 		panel.Copied{What: "state and reason", Text: string(a.State) + ": " + a.Reason})

@@ -36,7 +36,7 @@ func TestCopyFromAnAgent(t *testing.T) {
 		"pid":     "4117",
 		"session": "builder-1",
 		"folder":  "/srv/bright-lights",
-		"attach":  "gcity attach builder --city '/srv/bright lights'",
+		"attach":  "gcity agent attach builder --city '/srv/bright lights'",
 	} {
 		if got := s.copied(search); got != want {
 			t.Errorf("%q copies %q, want %q", search, got, want)
