@@ -15,7 +15,7 @@ type call func(ctx context.Context, p session.Provider, t *Target) (Answer, erro
 // part is one operation of an optional interface of a provider.
 type part[T any] func(ctx context.Context, p T, t *Target) (Answer, error)
 
-// orElse returns a call of the optional interface. If the provider does not have it, the call returns err.
+// orElse returns a call that runs do if the provider implements T. Otherwise, the call returns err.
 func (do part[T]) orElse(err error) call {
 	return func(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
 		if q, ok := p.(T); ok {
@@ -25,8 +25,8 @@ func (do part[T]) orElse(err error) call {
 	}
 }
 
-// orLack returns a call of the optional interface. If the provider does not have it, the call returns an error with
-// the missing ability.
+// orLack returns a call that runs do if the provider implements T. Otherwise, the call returns an error with the
+// missing ability.
 func (do part[T]) orLack(a session.Ability) call {
 	return do.orElse(&session.LackError{Ability: a})
 }

@@ -354,7 +354,8 @@ func (c *Client) Look(ctx context.Context, name string) (session.Status, error) 
 			return st, nil
 		}
 	}
-	return session.Status{}, fmt.Errorf("cannot look at %q: %w", name, session.ErrNotFound)
+	return session.Status{}, fmt.Errorf("cannot get the status of %q: %w", name,
+		session.ErrNotFound)
 }
 
 // SendKeys implements session.Keyer.

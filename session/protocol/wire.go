@@ -40,7 +40,8 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target names the session of a call. It also contains the parameters of all simple calls.
+// Target names the session of a call. It also contains the parameters of all simple calls. The comments name the
+// calls that use a field.
 type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture
@@ -56,7 +57,7 @@ type Target struct {
 	Rows  int      `json:"rows,omitempty"`  // attach
 }
 
-// Answer contains the results of all calls. Each call sets only some of the fields.
+// Answer contains the results of all calls. The comments name the calls that set a field.
 type Answer struct {
 	Session  *Status          `json:"session,omitempty"`  // start, look
 	Sessions []Status         `json:"sessions,omitempty"` // list

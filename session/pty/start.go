@@ -23,7 +23,7 @@ var (
 )
 
 const (
-	startTimeout = 30 * time.Second // timeout of a start without a deadline
+	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
 	reapWait     = 5 * time.Second  // wait for the exit of a holder after it has hung up
 
 	takeBackTimeout = 5 * time.Second // time limit for undoing a start that was abandoned

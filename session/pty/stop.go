@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	stopTimeout = time.Minute // added to the grace period
+	stopTimeout = time.Minute // time that a stop may take beyond its grace period
 
 	// answerLimit is how long after the grace period a holder may take to end the process tree: half a second
 	// between TERM and KILL, plus a margin for a busy machine. A holder that has not answered by then is killed.
 	answerLimit = 5 * time.Second
 
-	resumeEvery = time.Second      // between two checks of a holder that is stopping a session
-	killTimeout = 10 * time.Second // wait until the kernel has ended a killed holder
+	// interval between two checks of a holder that is stopping a session
+	resumeEvery = time.Second
+	killTimeout = 10 * time.Second // maximum time until the kernel has ended a killed holder
 )
 
 // Stop implements session.Provider. The holder carries out the stop, even if the caller gives up. If a signal has
@@ -36,7 +37,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	defer cancelAsked()
 	p.resume(e)
 	again := time.AfterFunc(resumeEvery, func() { p.async(func() { p.keepResumed(asked, e) }) })
-	defer again.Stop() // most stops take less time than this
+	defer again.Stop() // most stops end before the first check
 	_, err := p.call(asked, "stop", name, wire.Request{Op: wire.OpStop, Grace: grace})
 	switch {
 	case errors.Is(err, session.ErrNotFound):

@@ -24,7 +24,7 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 		if !runs {
 			var err error
 			if runs, err = p.runs(ctx, name); err != nil {
-				return session.Status{}, fmt.Errorf("cannot look at %q: %w", name, err)
+				return session.Status{}, fmt.Errorf("cannot get the status of %q: %w", name, err)
 			}
 		}
 		p.look(ctx, name, rec.ID, runs)

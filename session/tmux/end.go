@@ -17,9 +17,9 @@ import (
 
 const (
 	sweepTimeout = 5 * time.Second
-	statusWait   = 3 * time.Second // wait until tmux reports the exit of an agent
+	statusWait   = 3 * time.Second // maximum time until tmux reports the exit of an agent
 	killAfter    = 500 * time.Millisecond
-	stopTimeout  = time.Minute // added to the grace period
+	stopTimeout  = time.Minute // time that a stop may take beyond its grace period
 )
 
 // watch waits for the end of a life and then calls recordEnd. For an observer it does nothing. It returns false if
@@ -141,7 +141,7 @@ func uptime(rec *record, at time.Time) time.Duration {
 func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		words, output, err := c.readDeadPane(ctx, rec)
+		dead, output, err := c.readDeadPane(ctx, rec)
 		if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
 			return lost(rec), nil
 		}
@@ -149,8 +149,8 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 			return nil, err
 		}
 		patient := time.Now().Before(deadline) && ctx.Err() == nil
-		if words.over || !patient {
-			x := words.exit(rec)
+		if dead.over || !patient {
+			x := dead.exit(rec)
 			file := c.files.path(rec.Name, outputFile(rec.ID))
 			if err := disk.Replace(file, output, 0o600); err != nil {
 				c.log.Warn("cannot save the last output of a session", "session", rec.Name, "err",
@@ -168,17 +168,17 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	words, _, err := c.readDeadPane(ctx, rec)
+	dead, _, err := c.readDeadPane(ctx, rec)
 	if err != nil {
 		return lost(rec)
 	}
-	x := words.exit(rec)
+	x := dead.exit(rec)
 	x.Asked = c.files.asked(rec)
 	return x
 }
 
-// words is what tmux reports about a dead pane.
-type words struct {
+// deadPane is what tmux reports about a dead pane.
+type deadPane struct {
 	over       bool
 	code       string // exit code; "" = killed by a signal
 	signal     string // number of the signal
@@ -187,7 +187,7 @@ type words struct {
 }
 
 // readDeadPane asks tmux how a life ended and for its retained output, in a single call.
-func (c *client) readDeadPane(ctx context.Context, rec *record) (w words, output []byte,
+func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, output []byte,
 	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
 		"#{pane_dead_time}|#{pane_width}|#{pane_height}"
@@ -204,13 +204,13 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w words, output
 	if number(f[0]) != rec.PID {
 		return w, nil, errNoPane
 	}
-	w = words{f[1] == "1" && (f[2] != "" || f[3] != ""), f[2], f[3], number(f[4]), number(f[5]),
+	w = deadPane{f[1] == "1" && (f[2] != "" || f[3] != ""), f[2], f[3], number(f[4]), number(f[5]),
 		number(f[6])}
 	return w, clip(rest), nil
 }
 
 // exit converts tmux's report to an exit.
-func (w words) exit(rec *record) *ended {
+func (w deadPane) exit(rec *record) *ended {
 	now := time.Now()
 	// if the exit is recent, now is more exact than the whole seconds of tmux
 	if at := time.Unix(int64(w.at), 0); w.at > 0 && now.Sub(at) > 2*time.Second {

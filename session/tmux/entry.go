@@ -39,7 +39,7 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take waits for the turn of the name.
+// take waits until no other call has the turn of the name. The caller must call release.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	select {
 	case <-e.turn:

@@ -17,9 +17,9 @@ import (
 	"gcity/session"
 )
 
-// invitation is the task of the process in a new pane. The process answers with a refusal. If it becomes the agent,
+// paneTask is the task of the process in a new pane. The process answers with a refusal. If it becomes the agent,
 // it does not answer.
-type invitation struct {
+type paneTask struct {
 	Spec       session.Spec `json:"spec"`
 	Dir        string       `json:"dir"` // folder of the session
 	Pane       string       `json:"pane"`
@@ -35,8 +35,8 @@ type refusal struct {
 	Message string `json:"message"`
 }
 
-// startAgent sends the process in the pane its invitation. It waits until the process has become the agent.
-func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in invitation, pid int,
+// startAgent sends the process in the pane its task. It waits until the process has become the agent.
+func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask, pid int,
 	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
 	if st, err := proc.ReadStat(pid); err != nil {
@@ -94,8 +94,8 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in invitatio
 	return rec, nil
 }
 
-// door is the socket at which the processes in new panes ask for their task. Each provider has its own.
-type door struct {
+// startSocket is the socket at which the processes in new panes ask for their task. Each provider has its own.
+type startSocket struct {
 	listener *net.UnixListener
 	at       string // path of the socket
 
@@ -103,8 +103,8 @@ type door struct {
 	expected map[string]chan *net.UnixConn // starts that wait for their process, by session ID
 }
 
-func openDoor(dir string) (*door, error) {
-	sweepDoors(dir)
+func openStartSocket(dir string) (*startSocket, error) {
+	sweepSockets(dir)
 	path, err := disk.SocketPath(filepath.Join(dir, "door-"+rand.Text()[:10]))
 	if err != nil {
 		return nil, err
@@ -113,17 +113,17 @@ func openDoor(dir string) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &door{listener: l, at: path, expected: make(map[string]chan *net.UnixConn)}, nil
+	return &startSocket{listener: l, at: path, expected: make(map[string]chan *net.UnixConn)}, nil
 }
 
-func (d *door) close() {
+func (d *startSocket) close() {
 	d.listener.Close()
 	disk.Remove(d.at)
 }
 
 // expect announces the process of a session. The channel receives its connection. cancel closes a connection that
 // comes too late.
-func (d *door) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
+func (d *startSocket) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 	arrival = make(chan *net.UnixConn, 1)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -141,37 +141,37 @@ func (d *door) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
 }
 
 // waiting reports whether any start waits for its process.
-func (d *door) waiting() bool {
+func (d *startSocket) waiting() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.expected) > 0
 }
 
-// sweepDoors removes the sockets that killed controllers have left.
-func sweepDoors(dir string) {
-	doors, err := filepath.Glob(filepath.Join(dir, "door-*"))
+// sweepSockets removes the sockets that killed controllers have left.
+func sweepSockets(dir string) {
+	sockets, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {
 		return
 	}
-	for _, door := range doors {
-		if conn, err := net.Dial("unix", disk.FindSocket(door)); err == nil {
+	for _, socket := range sockets {
+		if conn, err := net.Dial("unix", disk.FindSocket(socket)); err == nil {
 			conn.Close()
 			continue
 		}
-		disk.Remove(door)
+		disk.Remove(socket)
 	}
 }
 
 // attend accepts connections, and passes each to the start that waits for it. async runs a function in a goroutine
 // of the provider.
-func (d *door) attend(ctx context.Context, async func(func()) bool) {
+func (d *startSocket) attend(ctx context.Context, async func(func()) bool) {
 	for {
 		conn, err := d.listener.AcceptUnix()
 		if err != nil {
 			return
 		}
 		async(func() {
-			conn.SetDeadline(time.Now().Add(doorTimeout))
+			conn.SetDeadline(time.Now().Add(taskTimeout))
 			defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 			id, err := readLine(conn)
 			d.mu.Lock()

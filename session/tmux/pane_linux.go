@@ -31,8 +31,8 @@ func Pane() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	conn.SetDeadline(time.Now().Add(doorTimeout))
-	var in invitation
+	conn.SetDeadline(time.Now().Add(taskTimeout))
+	var in paneTask
 	if _, err = fmt.Fprintln(conn, os.Args[3]); err == nil {
 		err = json.NewDecoder(bufio.NewReader(conn)).Decode(&in)
 	}
@@ -52,7 +52,7 @@ func Pane() int {
 const lockNumber = 200
 
 // follow locks the session, writes the record of this process and becomes the agent. It returns only if that fails.
-func (in *invitation) follow() refusal {
+func (in *paneTask) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
 	if err != nil {
 		return refusal{Message: "the session is locked by a process of an " +
@@ -91,7 +91,7 @@ func (in *invitation) follow() refusal {
 
 // record returns the record of the agent that this process is about to become. The environment variable TMUX
 // contains the server's socket and pid.
-func (in *invitation) record() (record, error) {
+func (in *paneTask) record() (record, error) {
 	pid := os.Getpid()
 	st, err := proc.ReadStat(pid)
 	if err != nil {

@@ -291,7 +291,7 @@ func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string,
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
-	c.log.Warn("the tmux server's socket is gone; telling the server to create a new one", "pid",
+	c.log.Warn("the tmux server's socket is gone; the server is asked to create a new one", "pid",
 		s.PID)
 	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {

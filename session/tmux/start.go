@@ -16,16 +16,18 @@ import (
 )
 
 const (
-	startTimeout = 30 * time.Second // timeout of a start without a deadline
-	// wait for another controller that starts or cleans up the same session
+	startTimeout = 30 * time.Second // timeout of a start if the caller sets no deadline
+	// maximum wait for another controller that starts or cleans up the same session
 	turnWait = 2 * time.Second
-	// wait for a lock that a new child process has inherited; it closes the lock when it executes another program
+	// maximum wait for a lock that a new child process has inherited; it closes the lock when it executes another
+	// program
 	lockWait    = 200 * time.Millisecond
-	doorTimeout = 10 * time.Second
+	taskTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. tmux creates a process. That asks the door for its task, locks the session,
-// writes its record and becomes the agent. So the environment is in no command line, in no file, and not in tmux.
+// Start implements session.Provider. tmux creates a process. That process connects to the startSocket, asks for its
+// task, locks the session, writes its record and becomes the agent. So the environment is in no command line, in no
+// file, and not in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -70,7 +72,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 // check refuses a Spec with which a session could not be started or identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
-	case p.door == nil || p.ctx.Err() != nil:
+	case p.startSocket == nil || p.ctx.Err() != nil:
 		return errClosed
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
 		s.Name[0] == '.':
@@ -120,7 +122,7 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 
 // create creates the tmux session and starts the agent in it.
 func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error {
-	arrival, cancel := p.door.expect(s.ID)
+	arrival, cancel := p.startSocket.expect(s.ID)
 	defer cancel()
 	cols, rows := s.Cols, s.Rows
 	if cols < 1 || rows < 1 {
@@ -136,7 +138,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 		// tmux may have created the session anyway
 		return errors.Join(err, p.removeUnrecorded(late, s.Name))
 	}
-	rec, err := p.startAgent(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
+	rec, err := p.startAgent(ctx, s, paneTask{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
 		Pane: pane,
 		Cols: cols, Rows: rows, Boot: p.files.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
 	if err != nil {
@@ -157,7 +159,8 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		"-n", "agent",
 		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows), "-c", "/",
 		"-e", arg("GC_CITY_PATH=" + p.files.city), "-e", arg("GC_SESSION_ID=" + s.ID), "--",
-		arg(p.binary), "pane", arg(p.door.at), arg(s.ID), ";", "set-option", "-s", "exit-empty",
+		arg(p.binary), "pane", arg(p.startSocket.at), arg(s.ID), ";", "set-option", "-s",
+		"exit-empty",
 		"off"}
 	out, err := p.tmux.run(ctx, nil, create...)
 	if errors.Is(err, errNoServer) { // the old server was exiting, see Dismiss

@@ -8,9 +8,9 @@
 // # Concurrency
 //
 // A Provider may be used from several goroutines. It has one goroutine per living session, which sleeps until the
-// agent's process exits, one for the server and one for the door. All end with Close. An operation that changes the
-// process of a name (a start, the cleanup after an end) takes the turn of that name, so sessions never wait for
-// each other.
+// agent's process exits, one for the server and one for the socket of new panes. All end with Close. An operation
+// that changes the process of a name (a start, the cleanup after an end) takes the turn of that name, so sessions
+// never wait for each other.
 package tmux
 
 import (
@@ -30,7 +30,7 @@ import (
 	"gcity/session"
 )
 
-// Options says where a city's sessions live.
+// Options configures a Provider.
 type Options struct {
 	City   string       // absolute path of the city's folder
 	Binary string       // run as "<Binary> pane <socket> <id>" in each pane; it must call Pane
@@ -47,11 +47,11 @@ type Options struct {
 // Provider runs sessions in tmux. It implements every optional interface of package session except session.Polite.
 // It cannot count the bytes that a session has printed, and its Activity is in whole seconds.
 type Provider struct {
-	files  folders
-	tmux   *client
-	door   *door // nil for an observer
-	binary string
-	log    *slog.Logger
+	files       folders
+	tmux        *client
+	startSocket *startSocket // nil for an observer
+	binary      string
+	log         *slog.Logger
 
 	exits   chan session.Exit
 	ctx     context.Context
@@ -154,10 +154,10 @@ func (p *Provider) open() error {
 		return nil
 	}
 	var err error
-	if p.door, err = openDoor(p.files.dir); err != nil {
+	if p.startSocket, err = openStartSocket(p.files.dir); err != nil {
 		return fmt.Errorf("cannot open the socket at which agents start: %w", err)
 	}
-	p.async(func() { p.door.attend(p.ctx, p.async) })
+	p.async(func() { p.startSocket.attend(p.ctx, p.async) })
 	return nil
 }
 
@@ -182,8 +182,8 @@ func (p *Provider) Close() error {
 	idle := !p.files.observe && p.ctx.Err() == nil &&
 		!slices.ContainsFunc(p.entries(), (*entry).alive)
 	p.close()
-	if p.door != nil {
-		p.door.close()
+	if p.startSocket != nil {
+		p.startSocket.close()
 	}
 	for _, e := range p.entries() {
 		e.unwatch()
@@ -198,7 +198,8 @@ func (p *Provider) Close() error {
 
 // Dismiss implements session.Dismisser. The next start creates a new server.
 func (p *Provider) Dismiss(ctx context.Context) error {
-	if p.files.observe || p.door.waiting() || slices.ContainsFunc(p.entries(), (*entry).alive) {
+	if p.files.observe || p.startSocket.waiting() ||
+		slices.ContainsFunc(p.entries(), (*entry).alive) {
 		return nil
 	}
 	return p.tmux.dismiss(ctx)
@@ -223,7 +224,7 @@ func (p *Provider) async(f func()) bool {
 	return !p.closed
 }
 
-// entries lists all known sessions.
+// entries returns the entries of all known sessions.
 func (p *Provider) entries() []*entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()

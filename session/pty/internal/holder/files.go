@@ -165,7 +165,7 @@ func (h *holder) removeFiles() {
 	}
 	for _, name := range wire.Files() {
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-			h.complain("cannot remove "+name, err)
+			h.logError("cannot remove "+name, err)
 		}
 	}
 	os.Remove(h.dir) // fails if the folder contains other files
@@ -192,7 +192,7 @@ func (h *holder) writeActivity(l *life) {
 	b := a.Encode()
 	if _, err := h.activity.WriteAt(b[:], 0); err != nil && !l.activity.complained {
 		l.activity.complained = true
-		h.complain("cannot write the activity record", err)
+		h.logError("cannot write the activity record", err)
 	}
 	l.activity.last = time.Now()
 }

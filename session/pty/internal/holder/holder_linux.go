@@ -120,7 +120,7 @@ func open(dir string, first *conn) (*holder, error) {
 
 // run serves requests until the holder leaves. It runs in the main goroutine.
 func (h *holder) run(first *conn, signals chan os.Signal) int {
-	if !h.birth(first) {
+	if !h.firstStart(first) {
 		return 1
 	}
 	// These run after the start of the agent, because each takes as long as the start itself.
@@ -139,13 +139,13 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// birth reads the first request, which is a start, and carries it out. Without other goroutines, that takes half
-// the time.
-func (h *holder) birth(first *conn) bool {
-	first.SetReadDeadline(time.Now().Add(birthTimeout))
+// firstStart reads the first request, which is a start, and carries it out. Without other goroutines, that takes
+// half the time.
+func (h *holder) firstStart(first *conn) bool {
+	first.SetReadDeadline(time.Now().Add(firstStartTimeout))
 	req, err := first.request()
 	if err != nil || req.Op != wire.OpStart || req.Spec == nil {
-		h.complain("no request arrived", err)
+		h.logError("no request arrived", err)
 		h.removeFiles()
 		return false
 	}
@@ -160,8 +160,8 @@ func (h *holder) birth(first *conn) bool {
 	return true
 }
 
-// birthTimeout is the time limit for the first request.
-const birthTimeout = 10 * time.Second
+// firstStartTimeout is the time limit for the first request.
+const firstStartTimeout = 10 * time.Second
 
 func (h *holder) signalled(s os.Signal) {
 	switch s {
@@ -172,7 +172,7 @@ func (h *holder) signalled(s os.Signal) {
 			return
 		}
 		if err := h.settle(); err != nil {
-			h.complain("cannot take over its folder again", err)
+			h.logError("cannot take over its folder again", err)
 		}
 	case unix.SIGTERM: // the machine shuts down, or a user has sent the signal
 		h.wg.Go(h.terminate)
@@ -198,8 +198,8 @@ func (h *holder) onMain(f func() error) error {
 	}
 }
 
-// complain writes to the log that all holders share. It is for errors that no client gets.
-func (h *holder) complain(what string, err error) {
+// logError writes to the log that all holders share. It is for errors that no client gets.
+func (h *holder) logError(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)
 }

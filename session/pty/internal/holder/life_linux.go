@@ -99,7 +99,7 @@ func (h *holder) restore(old *life, cause error) error {
 		err = errors.Join(err, h.writeJSON(wire.ExitFile, old.exit))
 	}
 	if err != nil {
-		h.complain("after a failed start", err)
+		h.logError("after a failed start", err)
 	}
 	return cause
 }
@@ -154,7 +154,7 @@ func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 		return err
 	}
 	err := l.fork(s, path, args)
-	l.letGo()
+	l.closeTheirs()
 	if err != nil {
 		l.closeSlave()
 		l.closeOurs()
@@ -266,7 +266,7 @@ func (h *holder) reap() {
 // that the holder has no other child. Orphans become children of the holder, so then none is left.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.complain("cannot kill all processes that the agent left",
+		h.logError("cannot kill all processes that the agent left",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
 	// Now only the holder has the terminal open, so the reader gets the rest of the output and then its end.
@@ -290,7 +290,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	exit.Asked, exit.Lost = l.asked, l.lost
 	h.mu.Unlock()
 	if err := h.writeJSON(wire.ExitFile, exit); err != nil {
-		h.complain("cannot record the exit", err)
+		h.logError("cannot record the exit", err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

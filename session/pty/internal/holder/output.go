@@ -11,7 +11,7 @@ import (
 // forgetExit removes the exit record, because the controller has recorded the exit. The caller must hold h.mu.
 func (h *holder) forgetExit() {
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
-		h.complain("cannot remove the exit record", err)
+		h.logError("cannot remove the exit record", err)
 	}
 }
 

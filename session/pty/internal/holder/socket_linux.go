@@ -87,13 +87,13 @@ func (h *holder) accept(ln *os.File) {
 			return // the socket was closed by leave, or by settle because of a new one
 		}
 		if err := sameUser(fd); err != nil {
-			h.complain("refused a connection", err)
+			h.logError("refused a connection", err)
 			unix.Close(fd)
 			continue
 		}
 		c, err := newConn(fd)
 		if err != nil {
-			h.complain("cannot use a connection", err)
+			h.logError("cannot use a connection", err)
 			continue
 		}
 		h.wg.Go(func() { h.serve(c) })

@@ -12,7 +12,7 @@ import (
 const (
 	// killAfter is the time between TERM and KILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is the time until stopped processes of the tree are searched and continued. Most trees end
+	// resumeAfter is the time until stopped processes of the tree are found and continued. Most trees end
 	// earlier, and the search reads a dozen files of /proc.
 	resumeAfter = 200 * time.Millisecond
 	// promptPoll is the interval at which a stop checks whether a shell is at its prompt.
@@ -75,7 +75,7 @@ func (h *holder) end(l *life, ask bool) {
 		}
 	}
 	for !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.complain("cannot kill the agent's processes",
+		h.logError("cannot kill the agent's processes",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
 }
@@ -87,7 +87,7 @@ func (h *holder) ask(l *life) bool {
 	shell := l.stopSignal == unix.SIGINT && !l.plain
 	if shell {
 		if err := h.interrupt(l); err != nil {
-			h.complain("cannot interrupt", err)
+			h.logError("cannot interrupt", err)
 		}
 	}
 	h.signalGroup(l, l.stopSignal)

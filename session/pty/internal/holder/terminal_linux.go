@@ -109,8 +109,8 @@ func (t *terminal) openPipes() error {
 	return nil
 }
 
-// letGo closes the file descriptors that only the agent needs.
-func (t *terminal) letGo() {
+// closeTheirs closes the file descriptors that only the agent needs.
+func (t *terminal) closeTheirs() {
 	for _, fd := range t.theirs {
 		unix.Close(fd)
 	}

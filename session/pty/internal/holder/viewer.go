@@ -72,7 +72,7 @@ func (h *holder) resize(l *life, cols, rows int) {
 		return
 	}
 	if err := setSize(l.master, cols, rows); err != nil {
-		h.complain("cannot resize the terminal", err)
+		h.logError("cannot resize the terminal", err)
 		return
 	}
 	l.size.Cols, l.size.Rows = cols, rows

@@ -8,17 +8,18 @@ import (
 // Op is the operation of a request.
 type Op string
 
+// Operations. The comments name the fields of the Request that an operation uses, and its answer.
 const (
 	// Look; answers a State; afterwards, exits are pushed and starts are accepted
 	OpHold      Op = "hold"
 	OpStart     Op = "start"     // Spec, Ready, Plain; answers a State
 	OpStop      Op = "stop"      // Grace
-	OpInterrupt Op = "interrupt" //
+	OpInterrupt Op = "interrupt" // no fields
 	OpSend      Op = "send"      // Text, Wait, Quiet
 	OpKeys      Op = "keys"      // Keys, Wait
 	OpOutput    Op = "output"    // Tail; answers a Screen, then Output
 	OpCapture   Op = "capture"   // ID; answers the bytes
-	OpClear     Op = "clear"     //
+	OpClear     Op = "clear"     // no fields
 	OpSetMeta   Op = "set-meta"  // Key, Value
 	OpMeta      Op = "meta"      // Key; answers the value
 	OpAck       Op = "ack"       // ID; answers whether the holder exits
@@ -48,7 +49,7 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// for output: the last so many bytes are enough; 0 = all; holders of earlier builds send all
+	// for output: how many bytes at the end are enough; 0 = all; holders of earlier builds always send all
 	Tail int `json:"tail,omitempty"`
 }
 
