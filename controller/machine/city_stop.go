@@ -16,8 +16,8 @@ import (
 // hurry.
 const HurryLimit = 10 * time.Second
 
-// finale is the state of a city that is being stopped.
-type finale struct {
+// cityStop is the state of a city that is being stopped.
+type cityStop struct {
 	m *Machine
 
 	leaving []effect.Answer // answers to the shutdown commands
@@ -34,14 +34,14 @@ type finale struct {
 }
 
 // begin starts the stop of the city. At by the controller gives up waiting.
-func (fn *finale) begin(now, by time.Time) {
+func (fn *cityStop) begin(now, by time.Time) {
 	fn.since, fn.by = now, by
 	fn.hurry, fn.waits, fn.giveUp = time.Time{}, nil, ""
 }
 
 // hurryAt returns when the grace period of the remaining agents ends. Zero = it has ended, or the city is not
 // stopping.
-func (fn *finale) hurryAt() time.Time {
+func (fn *cityStop) hurryAt() time.Time {
 	if fn.m.ending != stopAgents || fn.hurried {
 		return time.Time{}
 	}
@@ -49,7 +49,7 @@ func (fn *finale) hurryAt() time.Time {
 }
 
 // hurryUp ends the grace period of the remaining agents.
-func (fn *finale) hurryUp(now time.Time) {
+func (fn *cityStop) hurryUp(now time.Time) {
 	if fn.m.ending != stopAgents || fn.hurried {
 		return
 	}
@@ -69,7 +69,7 @@ func (fn *finale) hurryUp(now time.Time) {
 }
 
 // stopUntil returns when a stop with this grace period ends, or zero if that is unknown.
-func (fn *finale) stopUntil(now time.Time, grace time.Duration) time.Time {
+func (fn *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
 		return now.Add(grace)
@@ -80,7 +80,7 @@ func (fn *finale) stopUntil(now time.Time, grace time.Duration) time.Time {
 }
 
 // overdue updates the reason of an agent that did not stop within its grace period.
-func (fn *finale) overdue(now time.Time, a *record) {
+func (fn *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
 		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; it did not stop in "+
 			"time and is being killed", fn.stopUntil(now, 0))
@@ -88,13 +88,13 @@ func (fn *finale) overdue(now time.Time, a *record) {
 }
 
 // noteWaits updates the list of what a stopping city waits for besides its agents.
-func (fn *finale) noteWaits() {
+func (fn *cityStop) noteWaits() {
 	if waits := fn.awaited(); !slices.Equal(waits, fn.waits) {
 		fn.waits, fn.m.step.Changed = waits, true
 	}
 }
 
-func (fn *finale) awaited() []string {
+func (fn *cityStop) awaited() []string {
 	var out []string
 	for _, name := range fn.m.runs.Going() {
 		out = append(out, "the run of "+name+" is ending")
@@ -114,7 +114,7 @@ func (fn *finale) awaited() []string {
 }
 
 // unlistedReason returns why it is unknown whether sessions still run.
-func (fn *finale) unlistedReason() string {
+func (fn *cityStop) unlistedReason() string {
 	if len(fn.m.looks.unknown) == 0 {
 		return "listing the sessions to confirm that none is left"
 	}
@@ -122,8 +122,8 @@ func (fn *finale) unlistedReason() string {
 		" cannot be listed, so they may still be running"
 }
 
-// drawEnding returns the city's stop for a snapshot, or nil if the city is not stopping.
-func (fn *finale) drawEnding() *city.Ending {
+// snapshotStop returns the city's stop for a snapshot, or nil if the city is not stopping.
+func (fn *cityStop) snapshotStop() *city.Ending {
 	if fn.since.IsZero() {
 		return nil
 	}
@@ -169,12 +169,12 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	if m.looks.unlisted != "" {
 		parts = append(parts, m.looks.unlisted)
 	} else if len(left) == 0 {
-		parts = append(parts, "it is unknown whether agents "+
-			"still run: "+orDefault(strings.Join(m.finale.waits, "; "), m.finale.unlistedReason()))
+		parts = append(parts, "it is unknown whether agents still run: "+
+			orDefault(strings.Join(m.cityStop.waits, "; "), m.cityStop.unlistedReason()))
 	}
-	m.finale.gaveUp, m.finale.giveUp = true, strings.Join(parts, "; ")
-	m.finale.end(now, "given up after "+now.Sub(m.finale.since).Round(time.Second).String()+": "+
-		m.finale.giveUp)
+	m.cityStop.gaveUp, m.cityStop.giveUp = true, strings.Join(parts, "; ")
+	m.cityStop.end(now, "given up after "+now.Sub(m.cityStop.since).Round(time.Second).String()+
+		": "+m.cityStop.giveUp)
 	return m.step.Effects
 }
 

@@ -28,14 +28,14 @@ func (cs *commands) takeFrom(now time.Time, in effect.Command) {
 func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	if cs.m.ending != alive {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
-			cs.m.finale.leaving = append(cs.m.finale.leaving, effect.Answer{ID: id})
-			cs.m.finale.hurryUp(now) // a second request ends the grace period
+			cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Answer{ID: id})
+			cs.m.cityStop.hurryUp(now) // a second request ends the grace period
 			return
 		}
 		cs.m.step.Refuse(id, city.Unavailable, "the city is being stopped")
 		return
 	}
-	if cs.m.loader.barred(id, cmd) {
+	if cs.m.loader.refuseWhileHeld(id, cmd) {
 		return
 	}
 	switch c := cmd.(type) {
@@ -44,7 +44,7 @@ func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	case city.Emit:
 		cs.emit(id, c.Event)
 	case city.Shutdown:
-		cs.m.finale.leaving = append(cs.m.finale.leaving, effect.Answer{ID: id})
+		cs.m.cityStop.leaving = append(cs.m.cityStop.leaving, effect.Answer{ID: id})
 		cs.m.shutdown(now, c.Leave)
 	case city.Suspend:
 		cs.suspend(id, c.Agent, true)

@@ -36,7 +36,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 	case a.act.op == opStart:
 		m.mayCancel(a)
 	case a.act.op == opStop:
-		m.finale.overdue(now, a)
+		m.cityStop.overdue(now, a)
 	case a.sess.startUnclear:
 	case a.sess.alive:
 		m.decideAlive(now, a)
@@ -214,10 +214,10 @@ func (m *Machine) start(now time.Time, a *record) {
 func (m *Machine) stop(now time.Time, a *record, c cause) {
 	a.act.op, a.act.opTurn, a.act.stopping, a.act.intent = opStop, m.turn, c, cause{}
 	grace := m.conf.Grace
-	if c.kind == causeKill || m.finale.hurried {
+	if c.kind == causeKill || m.cityStop.hurried {
 		grace = 0
 	}
-	m.set(now, a, city.Stopping, c.why, m.finale.stopUntil(now, grace))
+	m.set(now, a, city.Stopping, c.why, m.cityStop.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
 		m.journal.record(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})

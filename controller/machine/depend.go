@@ -128,7 +128,7 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 // leavesLater returns the name of an agent that has to stop before this one: it depends on this one and is being
 // stopped too. It returns "" if there is none.
 func (ds *dependencies) leavesLater(a *record) string {
-	if !ds.ordered || ds.m.finale.hurried {
+	if !ds.ordered || ds.m.cityStop.hurried {
 		return ""
 	}
 	for _, d := range ds.dependents(a.names()...) {

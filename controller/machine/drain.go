@@ -144,7 +144,7 @@ func (a *record) Rest(why string) {
 	}
 }
 
-// draining shows an agent that is still finishing.
+// draining sets the state of an agent that is still finishing.
 func (dr *drains) draining(now time.Time, a *record) {
 	reason := a.finish.drain.why
 	if a.finish.unmarked {

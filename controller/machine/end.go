@@ -26,7 +26,7 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 		return
 	}
 	m.ending = stopAgents
-	m.finale.begin(now, now.Add(m.StopLimit()))
+	m.cityStop.begin(now, now.Add(m.StopLimit()))
 	m.runs.Stop()
 	m.decideAll(now)
 	m.looks.look()
@@ -34,8 +34,8 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 
 // finish completes a step. It acknowledges recorded exits and checks whether the stop of the city is complete.
 func (m *Machine) finish(now time.Time) {
-	if at := m.finale.hurryAt(); !at.IsZero() && !now.Before(at) {
-		m.finale.hurryUp(now)
+	if at := m.cityStop.hurryAt(); !at.IsZero() && !now.Before(at) {
+		m.cityStop.hurryUp(now)
 	}
 	m.deps.ripple(now)
 	if len(m.loader.groups) > 0 {
@@ -50,25 +50,25 @@ func (m *Machine) finish(now time.Time) {
 	}
 	switch m.ending {
 	case stopAgents:
-		if !m.looks.listing && m.finale.quiet() &&
-			(m.finale.early || m.looks.ordered < m.finale.lastOp() || m.due(now)) {
-			m.finale.relook = time.Time{}
+		if !m.looks.listing && m.cityStop.quiet() &&
+			(m.cityStop.early || m.looks.ordered < m.cityStop.lastOp() || m.due(now)) {
+			m.cityStop.relook = time.Time{}
 			m.looks.look()
 		}
-		m.finale.noteWaits()
+		m.cityStop.noteWaits()
 	case leaveAgents:
 		m.left = true
-		m.finale.end(now, "agents are left running")
+		m.cityStop.end(now, "agents are left running")
 	}
 }
 
 // due reports whether it is time to list the sessions again.
 func (m *Machine) due(now time.Time) bool {
-	return !m.finale.relook.IsZero() && !now.Before(m.finale.relook)
+	return !m.cityStop.relook.IsZero() && !now.Before(m.cityStop.relook)
 }
 
 // quiet reports whether no effect on any agent or run is in flight.
-func (fn *finale) quiet() bool {
+func (fn *cityStop) quiet() bool {
 	if len(fn.m.journal.queue) > 0 {
 		return false
 	}
@@ -80,7 +80,7 @@ func (fn *finale) quiet() bool {
 	return fn.m.runs.Quiet()
 }
 
-func (fn *finale) lastOp() uint64 {
+func (fn *cityStop) lastOp() uint64 {
 	var last uint64
 	for _, a := range fn.m.order {
 		last = max(last, a.act.opTurn)
@@ -89,7 +89,7 @@ func (fn *finale) lastOp() uint64 {
 }
 
 // seenEmpty completes the stop of the city if a list that is newer than all stops shows no running session.
-func (fn *finale) seenEmpty(now time.Time, turn uint64) {
+func (fn *cityStop) seenEmpty(now time.Time, turn uint64) {
 	if fn.m.ending != stopAgents {
 		return
 	}
@@ -106,7 +106,7 @@ func (fn *finale) seenEmpty(now time.Time, turn uint64) {
 }
 
 // end answers the commands that stop the city. The loop ends after this step.
-func (fn *finale) end(now time.Time, msg string) {
+func (fn *cityStop) end(now time.Time, msg string) {
 	fn.m.ending = ended
 	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.Farewell),
 		[]string{"waiting for the last effects"}, true
@@ -132,7 +132,7 @@ func (m *Machine) Rest() bool {
 			return false
 		}
 	}
-	return m.looks.listed && m.finale.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
+	return m.looks.listed && m.cityStop.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
 		!m.loader.loading &&
 		len(m.sizes.checking) == 0 && !m.drifts.vetting()
 }

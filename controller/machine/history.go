@@ -191,7 +191,7 @@ func (kp *keeper) recall(now time.Time) {
 			kp.restore(now, a, r)
 		}
 	}
-	// a file of a hand-over is of use once: it is written again, or removed
+	// a file of a previous controller that left its agents running is used once, then written again or removed
 	kp.entries, kp.again, kp.recalled = len(kp.recalled.Agents), kp.recalled.HandedOver,
 		effect.Histories{}
 	kp.filed = kp.m.conf.OnDisk

@@ -30,7 +30,7 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 
 // begin requests a start. The start also saves the agent's exits that are not in the event log yet.
 func (j *journal) begin(a *record) {
-	f := a.outfit()
+	f := a.startEffect()
 	f.Ends = j.unrecorded(a)
 	a.act.endFiles = len(f.Ends) > 0
 	j.m.step.Do(f)

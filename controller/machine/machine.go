@@ -41,12 +41,12 @@ type Machine struct {
 	watchdogs tier.Watchdogs
 	away      string // why the city's folder is not at its path; "" = it is
 	health    string // problem of the event log; "" = none
-	door      door
+	listener  tcpListener
 	mode      string // how the city is run
 	ending    ending
-	finale    finale // set while the city stops
-	left      bool   // the agents were left running
-	lost      error  // set if another controller owns the city
+	cityStop  cityStop // set while the city stops
+	left      bool     // the agents were left running
+	lost      error    // set if another controller owns the city
 }
 
 type ending int
@@ -61,7 +61,7 @@ const (
 func newMachine() *Machine {
 	m := &Machine{}
 	m.deps.m, m.texts.m, m.sizes.m, m.looks.m, m.loader.m = m, m, m, m, m
-	m.keeper.m, m.gauge.m, m.finale.m, m.journal.m, m.door.m = m, m, m, m, m
+	m.keeper.m, m.gauge.m, m.cityStop.m, m.journal.m, m.listener.m = m, m, m, m, m
 	m.commands.m, m.drains.m, m.drifts.m = m, m, m
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
@@ -101,7 +101,7 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 		m.work.patrol(now)
 		m.work.findStranded(now)
 		m.gauge.measure(now, m.gauge.age(m.order))
-		m.door.open()
+		m.listener.open()
 	case effect.Stalled:
 		m.awake = now
 		m.watchdogs.Waken(now)
@@ -229,7 +229,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	case effect.Loaded:
 		m.loader.configured(now, in)
 		if m.looks.listed { // effects are not carried out before the first list
-			m.door.open()
+			m.listener.open()
 		}
 	case effect.Edited:
 		m.loader.edited(in)
@@ -246,7 +246,7 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	case effect.Shutdown:
 		m.shutdown(now, in.Leave)
 	case effect.Hurry:
-		m.finale.hurryUp(now)
+		m.cityStop.hurryUp(now)
 	case effect.HistoriesSaved:
 		m.keeper.remembered(now, in.Err)
 	case effect.ModeChanged:
@@ -254,9 +254,9 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	case effect.LogHealth:
 		m.step.Note(&m.health, in.Degraded)
 	case effect.ListenerChanged:
-		m.step.Note(&m.door.Address, in.Door.Address)
-		m.step.Note(&m.door.TokenFile, in.Door.TokenFile)
-		m.step.Note(&m.door.Problem, in.Door.Problem)
+		m.step.Note(&m.listener.Address, in.Door.Address)
+		m.step.Note(&m.listener.TokenFile, in.Door.TokenFile)
+		m.step.Note(&m.listener.Problem, in.Door.Problem)
 	default:
 		return false
 	}
@@ -266,11 +266,11 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 // Next returns the latest time for the next call of Step without another input. It returns zero if none is due.
 // Deadlines that have passed are ignored: what they waited for arrives as an input.
 func (m *Machine) Next(now time.Time) time.Time {
-	t := m.finale.relook
+	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
 		t = m.journal.queue[0].by
 	}
-	if at := m.finale.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
+	if at := m.cityStop.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
 		t = at
 	}
 	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
@@ -304,7 +304,7 @@ func (lk *looks) look() {
 		lk.relist = true
 		return
 	}
-	lk.listing, lk.ordered, lk.m.finale.early = true, lk.m.turn, false
+	lk.listing, lk.ordered, lk.m.cityStop.early = true, lk.m.turn, false
 	lk.m.step.Do(effect.List{Turn: lk.m.turn, First: !lk.listed,
 		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }

@@ -51,7 +51,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 			lk.m.loader.waiting = nil
 		}
 		if lk.m.ending == stopAgents {
-			lk.m.finale.relook = now.Add(stopRetry)
+			lk.m.cityStop.relook = now.Add(stopRetry)
 		}
 		return
 	}
@@ -77,9 +77,9 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	})
 	lk.m.decideAll(now)
 	if !partly {
-		lk.m.finale.seenEmpty(now, in.Turn)
+		lk.m.cityStop.seenEmpty(now, in.Turn)
 	} else if lk.m.ending == stopAgents {
-		lk.m.finale.relook = now.Add(stopRetry)
+		lk.m.cityStop.relook = now.Add(stopRetry)
 	}
 }
 
@@ -169,9 +169,9 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	switch {
 	case lk.m.ending != stopAgents:
 	case len(lk.unknown) == 0:
-		lk.m.finale.seenEmpty(now, in.Turn)
+		lk.m.cityStop.seenEmpty(now, in.Turn)
 	default:
-		lk.m.finale.relook = now.Add(stopRetry)
+		lk.m.cityStop.relook = now.Add(stopRetry)
 	}
 }
 
@@ -259,7 +259,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
-		// not reported by a stop, or a canceled start
+		// the stop did not report this exit, or the start was canceled
 		untold := past.Lacks(s.ID) || past == nil && (a.act.canceled || a.sess.alive)
 		a.sess.life, a.sess.alive = *s, false
 		lk.m.ended(now, a, s.ID)

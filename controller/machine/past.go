@@ -61,10 +61,10 @@ func (m *Machine) Standing() Standing {
 		Left:  m.left, Lost: m.lost,
 	}
 	if m.ending == stopAgents {
-		s.StopBy = m.finale.by
+		s.StopBy = m.cityStop.by
 	}
-	if m.finale.gaveUp {
-		s.Remains = m.finale.giveUp
+	if m.cityStop.gaveUp {
+		s.Remains = m.cityStop.giveUp
 	}
 	return s
 }

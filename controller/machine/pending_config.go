@@ -128,8 +128,8 @@ func (ld *loader) heldReason(err error) error {
 	return err
 }
 
-// barred refuses to change configuration files while a configuration is held. The change would have no effect yet.
-func (ld *loader) barred(id uint64, cmd city.Command) bool {
+// refuseWhileHeld refuses to change configuration files while a configuration is held, because that has no effect.
+func (ld *loader) refuseWhileHeld(id uint64, cmd city.Command) bool {
 	if ld.held == nil {
 		return false
 	}

@@ -25,7 +25,7 @@ type poolRecord struct {
 	desired  int
 	why      string
 	since    time.Time
-	settled  bool // desired is not a placeholder
+	settled  bool // desired was computed, and is not a placeholder
 	override *int
 	without  int    // size before a user set it
 	whyNot   string // reason of that size
@@ -42,7 +42,7 @@ type poolRecord struct {
 
 	wasEmpty bool // size was 0 at the last ripple
 
-	size     int // in the last snapshot
+	size     int // size in the last snapshot
 	draining []string
 
 	decisions []city.Decision

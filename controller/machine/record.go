@@ -37,7 +37,7 @@ type record struct {
 	triage          triage
 	finish          finishing
 	needs           []string // names of its dependencies; kept after the agent was removed
-	wasUp, wasThere bool     // isUp and running at the last ripple
+	wasUp, wasThere bool     // isUp, and whether it was running, when ripple last ran
 	rest            rest
 	typing          []typing       // oldest first; the first is in flight
 	out             *outbox.Outbox // queued texts; nil: empty
@@ -146,7 +146,7 @@ type rest struct {
 // finishing is the drain of an agent, and the mark of it at the session.
 type finishing struct {
 	drain    *drain            // nil: not draining
-	handed   *effect.DrainMemo // by the previous controller, until the session is adopted
+	handed   *effect.DrainMemo // handed over by the previous controller; nil after the adoption
 	marking  bool              // a mark is in flight
 	markTurn uint64            // turn in which the mark last changed
 	markFrom time.Time

@@ -25,8 +25,8 @@ const (
 	maxSendOver = 5                // number of finished texts that are shown
 )
 
-// heedAfter is when the agent's output is checked after a text was submitted. Later output is probably unrelated.
-var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
+// outputChecks is when output is checked after a text was submitted. Later output is probably unrelated.
+var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
 // nudge queues a text. deliver decides what happens to it.
 func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
@@ -113,7 +113,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 		tx.m.step.Changed = tx.m.step.Changed || old
 		return old
 	})
-	tx.heed(now, a)
+	tx.checkOutput(now, a)
 	if len(b.Waiting) > 0 {
 		why, never := tx.outlook(a)
 		switch {
@@ -122,7 +122,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 		case why != "":
 			b.Again, b.Disturbed = time.Time{}, time.Time{}
 			tx.holdBack(b, why)
-		case b.Current != nil || len(a.typing) > 0: // a later step continues
+		case b.Current != nil || len(a.typing) > 0: // the terminal is busy; a later step continues
 		case b.Waiting[0].MeantFor(a.sess.life.ID) != "":
 			tx.takeBack(now, a, b.Waiting[0], b.Waiting[0].MeantFor(a.sess.life.ID))
 		case !now.Before(b.Again) || b.Waiting[0].Now:
@@ -264,20 +264,20 @@ func (tx *texts) keepOver(b *outbox.Outbox, d *outbox.Delivery) {
 	b.Over = append(b.Over, d)
 }
 
-// heed checks a few times after a text was submitted whether the agent has printed something.
-func (tx *texts) heed(now time.Time, a *record) {
+// checkOutput checks a few times after a text was submitted whether the agent has printed something.
+func (tx *texts) checkOutput(now time.Time, a *record) {
 	for _, d := range a.out.Over {
-		if d.Stage != city.Submitted || d.Looks > len(heedAfter) {
+		if d.Stage != city.Submitted || d.Looks > len(outputChecks) {
 			continue
 		}
 		switch {
 		case !a.sess.alive || a.sess.life.ID != d.Life || d.Output == math.MaxUint64:
 			// that session is over, or the provider does not count output
-			d.Looks = len(heedAfter) + 1
+			d.Looks = len(outputChecks) + 1
 		case a.sess.life.Output > d.Output:
 			d.Stage, d.Since, tx.m.step.Changed = city.Acknowledged, now, true
-		case d.Looks == len(heedAfter):
-		case !now.Before(d.Since.Add(heedAfter[d.Looks])):
+		case d.Looks == len(outputChecks):
+		case !now.Before(d.Since.Add(outputChecks[d.Looks])):
 			d.Looks++
 			tx.m.looks.look()
 		}
@@ -347,8 +347,8 @@ func (tx *texts) nextSend(now, t time.Time) time.Time {
 		b := a.out
 		for _, d := range b.Over {
 			sooner(d.Since.Add(SendShown))
-			if d.Stage == city.Submitted && d.Looks < len(heedAfter) {
-				sooner(d.Since.Add(heedAfter[d.Looks]))
+			if d.Stage == city.Submitted && d.Looks < len(outputChecks) {
+				sooner(d.Since.Add(outputChecks[d.Looks]))
 			}
 		}
 		if b.Current != nil && b.Current.Asker != 0 {

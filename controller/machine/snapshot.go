@@ -14,7 +14,7 @@ import (
 // Snapshot returns the state of the city for clients. Everything in it is a copy.
 func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
-		ShutDown: m.ending != alive && !m.left, Ending: m.finale.drawEnding()}
+		ShutDown: m.ending != alive && !m.left, Ending: m.cityStop.snapshotStop()}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
 		s.Config = city.ConfigInfo{Revision: step.Short(m.conf.Revision), Loaded: m.loader.loaded,
@@ -28,7 +28,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		m.runs.Unread,
 		m.runs.Unswept, m.runs.Unclosable, m.runs.Unfed}, m.work.storeProblems(), []string{
 		m.runs.Unopened, m.runs.Unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
-		m.work.unreturned, m.runs.Unsaved, m.health, m.door.Problem, m.keeper.unread,
+		m.work.unreturned, m.runs.Unsaved, m.health, m.listener.Problem, m.keeper.unread,
 		m.keeper.unkept, m.gauge.problem,
 	}) {
 		if problem != "" {
@@ -56,7 +56,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		s.Console, s.Store = m.conf.Console, m.conf.Store
 	}
 	s.Away, s.Mode = m.away, m.mode
-	s.API, s.APIToken = m.door.Address, m.door.TokenFile
+	s.API, s.APIToken = m.listener.Address, m.listener.TokenFile
 	s.Pools = m.sizes.drawPools()
 	s.CountMail(m.work.mail)
 	s.Rigs = m.drawRigs()

@@ -21,7 +21,7 @@ func (wk *work) findStranded(now time.Time) {
 	astray := map[string]time.Time{}
 	var shown []city.Stranded
 	for who, h := range wk.held {
-		why, gone := wk.absent(who)
+		why, gone := wk.whyAbsent(who)
 		if why == "" {
 			continue
 		}
@@ -46,20 +46,20 @@ func (wk *work) findStranded(now time.Time) {
 	}
 }
 
-// absent returns why an assignee is not running and will not start without a user. The reason follows the name in a
-// sentence, for example "is quarantined". It is "" for running agents, for names of people, and while the whole
-// city is suspended.
-func (wk *work) absent(who string) (why string, gone bool) {
+// whyAbsent returns why an assignee is not running and will not start without a user. The reason follows the name
+// in a sentence, for example "is quarantined". It is "" for running agents, for names of people, and while the
+// whole city is suspended.
+func (wk *work) whyAbsent(who string) (why string, gone bool) {
 	a := wk.m.agents[who]
 	switch {
 	case wk.m.conf.Suspended:
 		return "", false
 	case a == nil:
-		return wk.stranger(who)
+		return wk.whyUndeclared(who)
 	case a.sess.alive || a.act.op != opNone || a.sess.startUnclear:
 		return "", false
 	case a.unwanted():
-		return wk.stranger(who)
+		return wk.whyUndeclared(who)
 	}
 	switch a.state {
 	case city.Suspended:
@@ -74,8 +74,8 @@ func (wk *work) absent(who string) (why string, gone bool) {
 	return "", false
 }
 
-// stranger does the same as absent, for a name that is not a wanted agent.
-func (wk *work) stranger(who string) (why string, gone bool) {
+// whyUndeclared does the same as whyAbsent, for a name that is not a wanted agent.
+func (wk *work) whyUndeclared(who string) (why string, gone bool) {
 	if len(wk.m.looks.unlistedProviders) > 0 {
 		return "", false
 	}

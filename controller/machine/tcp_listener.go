@@ -6,9 +6,9 @@ import (
 	"gcity/controller/effect"
 )
 
-// door is the state of the TCP listener. The machine requests the listener as an effect and gets its state as an
-// input.
-type door struct {
+// tcpListener is the state of the TCP listener. The machine requests the listener as an effect and gets its state
+// as an input.
+type tcpListener struct {
 	m *Machine
 
 	asked config.API // the newest request
@@ -16,14 +16,14 @@ type door struct {
 }
 
 // open requests the listener that [api] describes, if the configuration differs from the last request.
-func (do *door) open() {
-	if do.m.conf == nil || do.m.ending != alive || do.m.settling {
+func (tl *tcpListener) open() {
+	if tl.m.conf == nil || tl.m.ending != alive || tl.m.settling {
 		return
 	}
-	want := do.m.conf.API
-	if want.Equal(do.asked) {
+	want := tl.m.conf.API
+	if want.Equal(tl.asked) {
 		return
 	}
-	do.asked = want
-	do.m.step.Do(effect.Listen{Want: want})
+	tl.asked = want
+	tl.m.step.Do(effect.Listen{Want: want})
 }

@@ -51,8 +51,8 @@ func (a *record) rededicate(w *agent.Want) {
 	a.triage.summons, a.triage.unfit = nil, ""
 }
 
-// outfit returns the effect that starts an agent. A triage agent also gets the environment and prompt of its beat.
-func (a *record) outfit() effect.Start {
+// startEffect returns the effect that starts an agent. A triage agent gets the environment and prompt of its beat.
+func (a *record) startEffect() effect.Start {
 	if a.triage.summons == nil || !a.called() {
 		return effect.Start{Want: a.want}
 	}

@@ -56,7 +56,7 @@ func TestBriefing(t *testing.T) {
 	if own := w.m.agents["scout"].want.Spec.Env; len(own) > 0 {
 		t.Errorf("what is declared has it too: %q", own)
 	}
-	if w.m.agents["worker"].outfit().Brief != nil {
+	if w.m.agents["worker"].startEffect().Brief != nil {
 		t.Error("a worker has a brief")
 	}
 }
