@@ -63,7 +63,7 @@ type Prompt struct {
 // Lack lists programs that are missing on this host. The zero value lists none.
 type Lack struct {
 	Programs []string // one of them is sufficient
-	Path     string   // the PATH in which they were searched
+	Path     string   // the PATH in which they were not found
 }
 
 // Ended reports whether one of the programs is installed now.

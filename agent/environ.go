@@ -124,8 +124,8 @@ func personal(a *config.Agent, dir string) [4]variable {
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
 
-// readdressed converts the environment of one member of a pool to that of another.
-func readdressed(env []string, a *config.Agent, dir string) []string {
+// forMember converts the environment of one member of a pool to that of another.
+func forMember(env []string, a *config.Agent, dir string) []string {
 	out := slices.Clone(env)
 	for _, v := range personal(a, dir) {
 		if at, ok := find(out, v.name); ok {
@@ -135,7 +135,7 @@ func readdressed(env []string, a *config.Agent, dir string) []string {
 	return out
 }
 
-// find searches a variable in a sorted environment.
+// find finds a variable in a sorted environment.
 func find(env []string, name string) (at int, ok bool) {
 	return slices.BinarySearchFunc(env, name, func(kv, name string) int {
 		have, _, _ := strings.Cut(kv, "=")

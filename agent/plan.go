@@ -82,7 +82,7 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 		if i == 0 {
 			w.Spec.Env = base.of(c, &m, p.Env, e.Dir)
 		} else {
-			w.Spec.Env = readdressed(w.Spec.Env, &m, e.Dir)
+			w.Spec.Env = forMember(w.Spec.Env, &m, e.Dir)
 		}
 		if i == 0 || m.ScriptHash != hash {
 			hash = m.ScriptHash

@@ -45,7 +45,7 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, missi
 	return p, e.missing(&p, a)
 }
 
-// here reports whether a session provider runs programs on this host, so that they can be searched.
+// here reports whether a session provider runs programs on this host, so that they must exist here.
 func here(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }

@@ -74,12 +74,12 @@ type Definition struct {
 	Limit string
 
 	Gate         Gate
-	Interval     time.Duration  // of a Cooldown
-	Schedule     Schedule       // of a Cron
-	Zone         *time.Location // time zone of a Cron
+	Interval     time.Duration  // interval of a Cooldown
+	Schedule     Schedule       // when a Cron fires
+	Zone         *time.Location // time zone of the Schedule
 	CatchUp      bool           // for a Cron: run once if scheduled times were missed
-	Check        string         // shell command of a Condition
-	CheckTimeout time.Duration  // timeout of that command
+	Check        string         // shell command of a Condition's check
+	CheckTimeout time.Duration  // timeout of the check
 	On           string         // for an Event: a type, or a prefix of types followed by "*"
 
 	Overlap Overlap

@@ -41,7 +41,7 @@ type Facts struct {
 	// when the latest runs were opened, oldest first; only the last Rate matter
 	Recent []time.Time
 	Patrol time.Duration // minimum interval between two checks of a condition
-	Sought Sought        // from the previous verdict; only a cache
+	Sought Sought        // cache for the next search, from the previous verdict
 }
 
 // Sought caches the result of the latest search for a scheduled time.
@@ -89,7 +89,7 @@ type Verdict struct {
 	Keep  bool // the gate opened during a run, and another run must follow
 	Retry int  // number of the retry that is due; 0 = not a retry
 
-	Sought Sought // for the next Facts
+	Sought Sought // cache, to be stored in the next Facts
 	off    bool   // disabled or suspended
 }
 

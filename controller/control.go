@@ -199,7 +199,7 @@ func (c *Controller) Output(ctx context.Context, name string, lines int) (string
 			return text, wrap(name, err)
 		}
 	}
-	text, err := perform.LastWords(c.o.Dir, name, lines)
+	text, err := perform.LastOutput(c.o.Dir, name, lines)
 	return text, wrap(name, err)
 }
 

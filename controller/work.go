@@ -23,7 +23,7 @@ func (c *Controller) RunOutput(ctx context.Context, run string) iter.Seq2[city.P
 				return
 			}
 		}
-		out.Hear(ctx, c.done, yield)
+		out.Follow(ctx, c.done, yield)
 	}
 }
 

@@ -44,7 +44,7 @@ const (
 func (t *tally) add(d Damage, line []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// of a very long line, only the beginning is available
+	// only the beginning of a very long line is available
 	k := damageKey{d.From, d.To, checksum(line[:min(len(line), maxLine)])}
 	if _, known := t.seen[k]; known {
 		return

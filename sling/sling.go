@@ -143,7 +143,7 @@ type finding struct {
 	rig   string // rig of the store; "" = the store of the city
 }
 
-// find searches a bead in all stores. If a store fails, the others are still searched.
+// find searches all stores for a bead. If a store fails, it still searches the others.
 func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 	if beads.CheckID(id) != nil {
 		return f, &city.Error{Code: city.NotFound,

@@ -27,9 +27,9 @@ func NewestSeq(ctx context.Context, dir string) uint64 {
 	return last[len(last)-1].Seq
 }
 
-// LastWords returns the last output of an agent that has exited, from its crash files.
-func LastWords(dir, name string, lines int) (string, error) {
-	return perform.LastWords(dir, name, lines)
+// LastOutput returns the last output of an agent that has exited, from its crash files.
+func LastOutput(dir, name string, lines int) (string, error) {
+	return perform.LastOutput(dir, name, lines)
 }
 
 // ReadEvents reads a page of a city's event log from its files.

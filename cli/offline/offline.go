@@ -114,7 +114,7 @@ func (b *Aside) Output(ctx context.Context, agent string, lines int) (string, er
 			return text, AsProblem(err)
 		}
 	}
-	text, err := folder.LastWords(b.Dir, agent, lines)
+	text, err := folder.LastOutput(b.Dir, agent, lines)
 	// its session may be with a provider that cannot be listed
 	if err == nil && text == "" && unknown != nil {
 		return "", unknown

@@ -95,7 +95,7 @@ func (m *Memo) WaitsUntil(now time.Time, p restart.Policy) time.Time {
 // Past returns t, or now if t is ahead of the clock.
 func Past(now, t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 
-// Same reports whether a history and a wait are those of the memo.
+// Same reports whether a history, a state and the end of a wait are equal to those of the memo.
 func (m *Memo) Same(is restart.History, state city.State, until time.Time) bool {
 	if len(is.Crashes) != len(m.Crashes) || is.Streak != m.Streak || m.State != state {
 		return false

@@ -70,7 +70,7 @@ func (s *Stores) listed(ctx context.Context, rig string, q beads.Query, before *
 	return found, !foreign, nil
 }
 
-// Bead implements city.Getter.Bead. If one store fails, the bead is still searched in the others.
+// Bead implements city.Getter.Bead. If one store fails, it still searches the others.
 func (s *Stores) Bead(ctx context.Context, id string) (b beads.Bead, err error) {
 	var lost error
 	for _, rig := range s.Route(id) {

@@ -94,9 +94,9 @@ func CrashList(dir string) ([]string, error) {
 	return files, err
 }
 
-// LastWords returns the last lines of an agent's last session as plain text, or its last screen if lines <= 0. It
+// LastOutput returns the last lines of an agent's last session as plain text, or its last screen if lines <= 0. It
 // returns "" if nothing was saved.
-func LastWords(city, agent string, lines int) (string, error) {
+func LastOutput(city, agent string, lines int) (string, error) {
 	files, err := CrashList(CrashDir(city, agent))
 	if err != nil || len(files) == 0 {
 		return "", err

@@ -8,7 +8,7 @@ import (
 
 // Abandon replaces Finish after the controller has crashed. It waits for a short time only.
 func (r *Runner) Abandon() {
-	r.wind(true)
+	r.stopAccepting(true)
 	defer time.AfterFunc(leaveLimit, r.Cancel).Stop()
 	defer r.Cancel()
 	if !r.wg.WaitFor(BreakLimit) {
@@ -16,8 +16,8 @@ func (r *Runner) Abandon() {
 	}
 }
 
-// wind prevents new effects, and cancels those that need not complete.
-func (r *Runner) wind(leave bool) {
+// stopAccepting prevents new effects, and cancels those that need not complete.
+func (r *Runner) stopAccepting(leave bool) {
 	r.w.Last.Begin()
 	close(r.closed)
 	r.automations.shop.endRuns(errStopped)

@@ -21,7 +21,7 @@ import (
 
 // Timeouts of the steps before a start.
 const (
-	outfitLimit = 20 * time.Second
+	equipLimit  = 20 * time.Second
 	gitLimit    = 5 * time.Second
 	renderLimit = 5 * time.Second
 )
@@ -57,10 +57,10 @@ func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, trou
 	if w.Overlay == "" && len(w.Hooks) == 0 {
 		return "", nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, outfitLimit)
+	ctx, cancel := context.WithTimeout(ctx, equipLimit)
 	defer cancel()
 	turn := sr.folders.in(w.Spec.Dir)
-	if !sr.aside(ctx, "outfit of "+w.Name, 0, func() func() {
+	if !sr.aside(ctx, "folder of "+w.Name, 0, func() func() {
 		turn.Lock()
 		defer turn.Unlock()
 		did, problems, failed := sr.fill(ctx, w)

@@ -95,7 +95,7 @@ func (o *output) Write(p []byte) (int, error) {
 	if over := len(o.kept) - liveKept; over > liveKept {
 		o.kept = slices.Delete(o.kept, 0, over)
 	}
-	o.stir()
+	o.wakeReaders()
 	return len(p), nil
 }
 
@@ -107,12 +107,12 @@ func (o *output) Finish() {
 		// clone, so that the rest of the array can be freed
 		o.kept = slices.Clone(o.kept[max(0, len(o.kept)-liveKept):])
 		close(o.over)
-		o.stir()
+		o.wakeReaders()
 	}
 }
 
-// stir wakes all waiting readers. The caller must hold o.mu.
-func (o *output) stir() {
+// wakeReaders wakes all waiting readers. The caller must hold o.mu.
+func (o *output) wakeReaders() {
 	if o.news != nil {
 		close(o.news)
 		o.news = nil
@@ -134,8 +134,8 @@ func (o *output) after(at int64) (data []byte, lost int64, news <-chan struct{})
 	return bytes.Clone(o.kept[len(o.kept)-int(o.total-from):]), from - at, nil
 }
 
-// hearer is the state of one reader of an output.
-type hearer struct {
+// outputReader is the state of one reader of an output.
+type outputReader struct {
 	of    *output
 	at    int64 // position in the output
 	text  screen.Stream
@@ -145,7 +145,7 @@ type hearer struct {
 
 // take returns the available data as pieces. The first piece of all may be empty, later ones are not. For news, see
 // after.
-func (h *hearer) take() (pieces []city.Piece, news <-chan struct{}) {
+func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))
 	if lost > 0 {
@@ -169,7 +169,7 @@ func (h *hearer) take() (pieces []city.Piece, news <-chan struct{}) {
 }
 
 // add appends a piece, but no empty piece after the first.
-func (h *hearer) add(pieces []city.Piece, text string, lost int64) []city.Piece {
+func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.Piece {
 	if text == "" && lost == 0 {
 		return pieces
 	}
@@ -195,17 +195,17 @@ func unbroken(data []byte) int {
 	return n
 }
 
-// errHeard is the error of a read that the reader has stopped.
-var errHeard = errors.New("the reader stopped")
+// errReaderStopped is the error of a read that the reader has stopped.
+var errReaderStopped = errors.New("the reader stopped")
 
-// Hear yields the output from the retained part to its end, or until gone is closed or ctx ends.
-func (o *output) Hear(ctx context.Context, gone <-chan struct{},
+// Follow yields the output from the retained part to its end, or until gone is closed or ctx ends.
+func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 	yield func(city.Piece, error) bool) {
-	h := hearer{of: o, first: true}
+	h := outputReader{of: o, first: true}
 	tell := func(pieces []city.Piece) error {
 		for _, p := range pieces {
 			if !yield(p, nil) {
-				return errHeard
+				return errReaderStopped
 			}
 		}
 		return nil
@@ -220,7 +220,7 @@ func (o *output) Hear(ctx context.Context, gone <-chan struct{},
 		case <-gone:
 			return &city.Error{Code: city.Unavailable, Message: ErrEnded.Error()}
 		case <-ctx.Done():
-			return errHeard
+			return errReaderStopped
 		}
 	}
 	pace := time.NewTicker(livePace)
@@ -238,7 +238,7 @@ func (o *output) Hear(ctx context.Context, gone <-chan struct{},
 			_ = tell(h.add(nil, h.text.End(), 0))
 			return
 		}
-		if err == errHeard {
+		if err == errReaderStopped {
 			return
 		}
 		if err != nil {

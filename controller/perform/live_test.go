@@ -37,8 +37,8 @@ func TestOutputKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// told is what a hearer has told so far.
-func told(h *hearer) (texts []string, lost int64) {
+// told is what an outputReader has read so far.
+func told(h *outputReader) (texts []string, lost int64) {
 	pieces, _ := h.take()
 	for _, p := range pieces {
 		texts, lost = append(texts, p.Text), lost+p.Dropped
@@ -49,7 +49,7 @@ func told(h *hearer) (texts []string, lost int64) {
 // The first word comes at once even if there is none, what follows comes in pieces.
 func TestHearer(t *testing.T) {
 	o := &output{over: make(chan struct{})}
-	h := &hearer{of: o, first: true}
+	h := &outputReader{of: o, first: true}
 	if texts, lost := told(h); len(texts) != 1 || texts[0] != "" || lost != 0 {
 		t.Errorf("of nothing: %q, %d", texts, lost)
 	}
@@ -70,7 +70,7 @@ func TestHearer(t *testing.T) {
 		strings.Repeat("x", 2*livePiece+1) {
 		t.Errorf("of much: %d pieces", len(texts))
 	}
-	if texts, _ := told(&hearer{of: o, first: true}); len(texts) != 1 ||
+	if texts, _ := told(&outputReader{of: o, first: true}); len(texts) != 1 ||
 		!strings.HasPrefix(texts[0], "größexx") {
 		t.Errorf("who comes late: %d pieces", len(texts))
 	}
@@ -80,7 +80,7 @@ func TestHearer(t *testing.T) {
 func TestHearerThatIsSlow(t *testing.T) {
 	for _, c := range []struct{ name, line string }{{"lines", "世界\n"}, {"one line", "世"}} {
 		o := &output{over: make(chan struct{})}
-		h := &hearer{of: o, first: true}
+		h := &outputReader{of: o, first: true}
 		o.Write([]byte("begun"))
 		told(h)
 		for range 3 * liveKept / len(c.line) {
@@ -122,7 +122,7 @@ func TestOutputsEnd(t *testing.T) {
 	o.Write([]byte("last words\x1b["))
 	live.close("gc-2")
 	var text string
-	o.Hear(t.Context(), nil, func(p city.Piece, err error) bool {
+	o.Follow(t.Context(), nil, func(p city.Piece, err error) bool {
 		if err != nil {
 			t.Error(err)
 		}

@@ -68,7 +68,7 @@ type sessions struct {
 // automations carries out effects on automations and their runs.
 type automations struct {
 	*base
-	shop workshop
+	shop automationState
 }
 
 // workRunner carries out effects on work.
@@ -107,7 +107,7 @@ func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 func New(w World) *Runner {
 	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), w.Last))
 	b := &base{w: w, ctx: ctx, closed: make(chan struct{}),
-		wg: recovery.Group{OnPanic: w.Broke}, looks: deadline.New[func()](mutesMost)}
+		wg: recovery.Group{OnPanic: w.Broke}, looks: deadline.New[func()](hungMost)}
 	guards := guard.New(func(now guard.Report) { b.deliver(effect.StoresReported{Report: now}) })
 	if w.Called != nil {
 		guards.Took = w.Called
@@ -118,7 +118,7 @@ func New(w World) *Runner {
 	sr.paced = &paced{Provider: w.Provider,
 		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 		forked: sr.forked, answered: sr.answered, asks: sr.asks}
-	au := &automations{base: b, shop: newWorkshop(ctx)}
+	au := &automations{base: b, shop: newAutomationState(ctx)}
 	return &Runner{base: b, Cancel: cancel, Sessions: sr, automations: au,
 		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}
 }
@@ -480,7 +480,7 @@ func (sr *sessions) folderFound() bool {
 // starts may then clean up until the shutdown deadline. If agents are left running, a start that already has a
 // session is left to the next controller.
 func (r *Runner) Finish(leave bool) {
-	r.wind(leave)
+	r.stopAccepting(leave)
 	t := time.AfterFunc(leaveLimit, r.Cancel)
 	r.wg.Wait()
 	t.Stop()

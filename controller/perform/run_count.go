@@ -80,7 +80,7 @@ func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Inpu
 		}
 	}
 	if in.Unknown {
-		return in // the next count reports it as a change
+		return in // do not store an incomplete count, so that the next one is reported as a change
 	}
 	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) &&
 		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
@@ -107,9 +107,9 @@ func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) er
 	case known && before.version == version:
 		return nil
 	}
-	now, err := tallied(ctx, store, t.pools)
+	now, err := countByCounters(ctx, store, t.pools)
 	if errors.Is(err, errors.ErrUnsupported) {
-		now, err = leafed(ctx, store, t.pools)
+		now, err = countByQuery(ctx, store, t.pools)
 	}
 	if err != nil {
 		return err
@@ -119,8 +119,8 @@ func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) er
 	return nil
 }
 
-// leafed counts the work of a store that has no counters. It uses a single query.
-func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
+// countByQuery counts the work of a store that has no counters. It uses a single query.
+func countByQuery(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
 		held: map[string]effect.Holding{}, mail: city.MailTally{}}
 	none := city.NotWork()
@@ -161,8 +161,8 @@ func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally,
 	return now, nil
 }
 
-// tallied counts the work of a store that has counters.
-func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
+// countByCounters counts the work of a store that has counters.
+func countByCounters(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
 	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
 	var err error
 	none := city.NotWork()

@@ -43,15 +43,15 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 	gs := guard.New(func(guard.Report) {})
 	pools := []string{"w", "empty"}
-	want, err := tallied(t.Context(), gs.Of("", own), pools)
+	want, err := countByCounters(t.Context(), gs.Of("", own), pools)
 	if err != nil {
 		t.Fatal(err)
 	}
 	slow := gs.Of("rig", plain{own})
-	if _, err := tallied(t.Context(), slow, pools); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := countByCounters(t.Context(), slow, pools); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("it counts: %v", err)
 	}
-	got, err := leafed(t.Context(), slow, pools)
+	got, err := countByQuery(t.Context(), slow, pools)
 	if err != nil || got.work.Open != 1 || got.work.InProgress != 2 || got.work.Pools["w"] != 3 ||
 		len(got.work.Pools) != 2 || len(got.tasks) != 1 {
 		t.Errorf("%+v, %v", got, err)
@@ -97,7 +97,7 @@ func TestWhoIsAtWorkIsCountedLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	own.id = b.ID
-	got, err := tallied(t.Context(), guard.New(func(guard.Report) {}).Of("", own), []string{"w"})
+	got, err := countByCounters(t.Context(), guard.New(func(guard.Report) {}).Of("", own), []string{"w"})
 	if err != nil || got.work.Pools["w"] != 1 || got.tasks["w-3"].ID != b.ID {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -119,7 +119,7 @@ func TestAllMailIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	gs := guard.New(func(guard.Report) {})
-	got, err := tallied(t.Context(), gs.Of("", own), nil)
+	got, err := countByCounters(t.Context(), gs.Of("", own), nil)
 	n := most / 3
 	if want := (city.MailTally{"ann": {Unread: n / 2, Total: n},
 		"pool:w": {Unread: n / 2, Total: n}, mail.Person: {Unread: n / 2, Total: n}}); err != nil ||

@@ -53,8 +53,8 @@ func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, err
 	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
 }
 
-// update changes a bead in its store. It returns the events, or none if nothing changed. If one store fails, the
-// bead is still searched in the others.
+// update changes a bead in its store. It returns the events, or none if nothing changed. If one store fails,
+// it still searches the others.
 func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
 	var lost error
 	for _, rig := range s.Route(c.ID) {

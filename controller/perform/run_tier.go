@@ -30,7 +30,7 @@ const commandLimit = time.Minute
 func (r *Runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
-		r.within(muteLimit+time.Second, func(ctx context.Context) effect.Input {
+		r.within(hungLimit+time.Second, func(ctx context.Context) effect.Input {
 			return r.heartbeat(ctx, f)
 		})
 	case effect.Escalate:
@@ -51,7 +51,7 @@ func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.I
 		read bool
 		err  error
 	)
-	if !r.aside(ctx, "heartbeat of "+f.Tier+" "+f.Path, muteLimit, func() func() {
+	if !r.aside(ctx, "heartbeat of "+f.Tier+" "+f.Path, hungLimit, func() func() {
 		at, ok, failed := readHeartbeat(f.Path)
 		return func() { beat, read, err = at, ok, failed }
 	}) {

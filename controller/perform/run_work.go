@@ -25,16 +25,16 @@ import (
 
 const (
 	scanLimit = 30 * time.Second
-	muteLimit = 5 * time.Second // timeout for a folder that may not respond
-	mutesMost = 64              // maximum number of calls that block on such folders
+	hungLimit = 5 * time.Second // timeout for a folder that may not respond
+	hungMost  = 64              // maximum number of calls that block on such folders
 	// timeout for several calls of a store; each call has its own timeout too
 	storeLimit = time.Minute
 	allLimit   = time.Minute // timeout for calls of all stores, one after the other
 	runsShown  = 500         // number of newest records of runs that are read at start
 )
 
-// workshop holds the state of effects on automations.
-type workshop struct {
+// automationState is the state of effects on automations.
+type automationState struct {
 	scanner    automation.Scanner // used by the scan effect only
 	follow     context.CancelFunc // ends the subscription to events; used by the loop only
 	runs       context.Context
@@ -42,14 +42,14 @@ type workshop struct {
 	going      *going
 	conditions chan struct{}
 	watched    []string // folders that are watched; used by the loop only
-	// newest catalog with allowed programs; used by the scan effect only
+	// newest catalog whose programs may run; used by the scan effect only
 	vetted *automation.Catalog
 }
 
 var errStopped = errors.New("the city was stopped before the run ended")
 
-func newWorkshop(ctx context.Context) workshop {
-	w := workshop{conditions: make(chan struct{}, checksAtOnce),
+func newAutomationState(ctx context.Context) automationState {
+	w := automationState{conditions: make(chan struct{}, checksAtOnce),
 		going: &going{ends: map[string]context.CancelCauseFunc{}}}
 	w.runs, w.endRuns = context.WithCancelCause(ctx)
 	return w
@@ -406,7 +406,7 @@ func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
 	}
 	_, err = store.Update(ctx, b.ID, closing(f.Run, f.Formula))
 	if effect.Unclosable(err) {
-		_, err = store.Update(ctx, b.ID, barely(f.Run))
+		_, err = store.Update(ctx, b.ID, minimalClosing(f.Run))
 	}
 	if err == nil || effect.Unclosable(err) {
 		au.Live.close(f.Run.ID)
@@ -414,8 +414,8 @@ func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
 	return err
 }
 
-// barely returns the patch that closes a record without details.
-func barely(run city.Run) beads.Patch {
+// minimalClosing returns the patch that closes a record without details.
+func minimalClosing(run city.Run) beads.Patch {
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome}
 	return p

@@ -34,7 +34,8 @@ type World struct {
 	Door    func(config.API)
 	Allow   func(ctx context.Context, agents int) error
 	Home    func() error
-	// Held returns in lost that another controller owns the city, and in err any other problem. It may be nil.
+	// Held checks whether the city still belongs to this controller. lost is set if another controller owns it; err
+	// is any other problem. It may be nil.
 	Held func() (lost, err error)
 
 	Inbox     chan<- effect.Input

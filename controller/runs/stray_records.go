@@ -24,7 +24,7 @@ func (rs *Runs) CheckStrays(now time.Time) {
 	known := make([]string, 0, len(rs.Current)+len(rs.OpenRecords))
 	for _, run := range rs.Current {
 		if run.ID == "" {
-			return // the ID of this run's record is not known yet
+			return // this run's record may exist already, but its ID is not known yet
 		}
 		known = append(known, run.ID)
 	}

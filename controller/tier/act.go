@@ -216,12 +216,12 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 			"to": w.EscalateTo})
 	}
 	if t.unsent && t.esc != nil {
-		wd.post(t)
+		wd.sendEscalation(t)
 	}
 }
 
-// post requests that the mail of an escalation is sent and its command is run.
-func (wd *Watchdogs) post(t *tier) {
+// sendEscalation requests that the mail of an escalation is sent and its command is run.
+func (wd *Watchdogs) sendEscalation(t *tier) {
 	if wd.posting[t.want.Name] { // the next beat tries again
 		return
 	}
@@ -231,7 +231,7 @@ func (wd *Watchdogs) post(t *tier) {
 	wd.out.Do(effect.Escalate{
 		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
 		Subject: t.want.Watches + " is unhealthy",
-		Text:    wd.letter(t),
+		Text:    wd.mailText(t),
 		Command: command, In: wd.city.Configuration().Source,
 		Env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches,
 			"GC_WATCHDOG_FAILED=" + strconv.Itoa(t.chain.Failed),
@@ -239,8 +239,8 @@ func (wd *Watchdogs) post(t *tier) {
 	})
 }
 
-// letter returns the text of an escalation: the problem, what was tried, and what the user can do.
-func (wd *Watchdogs) letter(t *tier) string {
+// mailText returns the text of an escalation: the problem, what was tried, and what the user can do.
+func (wd *Watchdogs) mailText(t *tier) string {
 	text := t.esc.Message + "\n\nWhat was tried:\n"
 	for i := max(0, len(t.recent)-t.chain.Failed); i < len(t.recent); i++ {
 		j := &t.recent[i]

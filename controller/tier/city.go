@@ -64,7 +64,7 @@ type Agent struct {
 	Declared         bool
 	Suspended        string // why it is suspended; "" = it is not
 	Problem          string // why it cannot start; "" = it can
-	TriageOf         string // the watchdog that it is the triage agent of; "" = none
+	TriageOf         string // the watchdog for which it is the triage agent; "" = none
 	Alive, Ready     bool
 	Starting         bool // a start is in flight
 	Stopping         bool // a stop is in flight

@@ -220,11 +220,12 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 		return
 	}
 	var recovered bool
-	if t.chain, recovered = t.chain.Before(wd.heard(now, t, a), f, v); recovered ||
+	if t.chain, recovered = t.chain.Before(wd.lastSign(now, t, a), f, v); recovered ||
 		t.esc != nil && t.chain.Failed == 0 {
 		wd.recovered(t)
 	}
-	f = wd.facts(now, t, a) // again, now with the failure of the previous beat
+	// read the facts again: they now include the failure of the previous beat
+	f = wd.facts(now, t, a)
 	v = watchdog.Judge(t.spec(), f)
 	wd.escalate(now, t, v.Reason)
 	if wd.triage(now, t, a, f, v) {
@@ -262,7 +263,7 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 		age = min(age, now.Sub(wd.city.Awake()))
 	}
 	f.Age = max(0, age)
-	if age, ok := wd.heard(now, t, a).Age(now); ok && age <= f.Age {
+	if age, ok := wd.lastSign(now, t, a).Age(now); ok && age <= f.Age {
 		f.Age, f.Never = age, false
 	}
 	if ahead := watchdog.Ahead(t.heartbeat.Stamp, now); f.Problem == "" && ahead != "" {
@@ -274,9 +275,9 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	return f
 }
 
-// heard returns the time of the newest sign of life. It is the heartbeat or, for the triage agent of another
+// lastSign returns the time of the newest sign of life. It is the heartbeat or, for the triage agent of another
 // watchdog, its last decision.
-func (wd *Watchdogs) heard(now time.Time, t *tier, a *Agent) watchdog.Sight {
+func (wd *Watchdogs) lastSign(now time.Time, t *tier, a *Agent) watchdog.Sight {
 	o := wd.tier(a.TriageOf)
 	if o == nil || o.decidedAt.IsZero() {
 		return t.heartbeat
@@ -367,11 +368,11 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	// activity of the session since then is not known
+	// the heartbeat file was not checked since then, so the age at that time counts
 	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) {
 		at = t.looked
 	}
-	f, sign := wd.facts(at, t, a), wd.heard(at, t, a)
+	f, sign := wd.facts(at, t, a), wd.lastSign(at, t, a)
 	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem
 	if f.CannotBe != "" && v.Mode == city.ByThresholds {
 		v.Mode = city.ByRestart

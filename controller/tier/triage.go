@@ -251,7 +251,8 @@ func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bo
 		d = ""
 	}
 	if a != nil {
-		t.chain = t.chain.Spare(wd.heard(now, t, a), watchdog.Judge(t.spec(), wd.facts(now, t, a)),
+		t.chain = t.chain.Spare(wd.lastSign(now, t, a),
+			watchdog.Judge(t.spec(), wd.facts(now, t, a)),
 			watchdog.Decision(d))
 	}
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
