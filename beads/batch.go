@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Batch is a list of beads that a store is to create, all or none. A Batcher calls NewBatch, checks that the
-// Strangers exist and the Given do not, and then calls Name.
+// Batch is a list of beads that a store is to create, all or none. A Batcher calls NewBatch, then checks that the
+// IDs in Strangers exist and those in Given do not, and then calls Name.
 type Batch struct {
 	beads []Bead
 	names map[string]int // index into beads, by "$name" or by the ID that the caller chose
@@ -57,7 +57,8 @@ func (x *Batch) which(i, n int) string {
 	return fmt.Sprintf("bead %d of %d", i+1, n)
 }
 
-// take validates and normalizes one bead and registers its name. "$name" links are checked as if they were IDs.
+// take validates and normalizes one bead and registers its name. It checks links to "$name" in the same way as
+// links to IDs.
 func (x *Batch) take(i int, b Bead) (Bead, error) {
 	plain := b.Clone()
 	if name, ok := strings.CutPrefix(b.ID, "$"); ok {
@@ -93,7 +94,8 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Circle follows the links from each of the IDs and returns a path that ends where it starts (a, b, a), or nil.
+// Circle follows the links from each of the IDs. It returns the first cycle that it finds as a path that ends where
+// it starts (a, b, a), or nil.
 func Circle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -177,7 +179,7 @@ func (x *Batch) Strangers() []string {
 	return out
 }
 
-// Unknown returns the error for a stranger that the store does not have.
+// Unknown returns the error for a linked ID that the store does not have.
 func (x *Batch) Unknown(id string) error {
 	for i, b := range x.beads {
 		if slices.Contains(links(b), id) {
@@ -188,7 +190,7 @@ func (x *Batch) Unknown(id string) error {
 	return nil
 }
 
-// Given returns the IDs that the callers chose. The store must check that they are free.
+// Given returns the IDs that the callers chose. The store must check that they are not in use.
 func (x *Batch) Given() []string {
 	var out []string
 	for _, b := range x.beads {
@@ -199,8 +201,8 @@ func (x *Batch) Given() []string {
 	return out
 }
 
-// Name assigns IDs to the beads without one and replaces all "$name" links by IDs. The beads are created one
-// nanosecond apart, from now on. The caller owns the result.
+// Name assigns IDs to the beads without one and replaces all "$name" links by IDs. The creation times start at now
+// and are one nanosecond apart. The caller owns the result.
 func (x *Batch) Name(now time.Time, next func() string) []Bead {
 	out := make([]Bead, len(x.beads))
 	ids := map[string]string{}

@@ -25,8 +25,9 @@ type Bead struct {
 	Assignee string   `json:"assignee,omitempty"`
 	ParentID string   `json:"parent_id,omitempty"`
 	// what it was created from: a formula, or a step of a formula
-	Ref         string            `json:"ref,omitempty"`
-	Needs       []string          `json:"needs,omitempty"` // IDs; see Ready for when a need is met
+	Ref string `json:"ref,omitempty"`
+	// IDs of beads that must be closed first, see Ready
+	Needs       []string          `json:"needs,omitempty"`
 	Description string            `json:"description,omitempty"`
 	Labels      []string          `json:"labels,omitempty"` // in the order in which they were added
 	Metadata    map[string]string `json:"metadata,omitempty"`
@@ -38,7 +39,7 @@ type Bead struct {
 	Rev uint64 `json:"rev"`
 }
 
-// Types with a special meaning. All other types are allowed, too.
+// Types with a special meaning. All other types are also valid.
 const (
 	DefaultType  = "task"
 	TypeMolecule = "molecule" // the root of a molecule: its steps are its children

@@ -22,7 +22,8 @@ const (
 
 // Invalid is the error of an invalid bead or request. Its text is for users.
 type Invalid struct {
-	Which  string // the bead, if there are several: its ID, or "bead 3 of 7"
+	// which of several beads is invalid: its ID, or "bead 3 of 7"; "" = there is only one
+	Which  string
 	Field  string // its JSON name, or a part of the field: `label "x"`
 	Reason string // continues the sentence after the field's name: "is empty"
 }
@@ -47,7 +48,7 @@ func Prepare(b Bead, now time.Time) (Bead, error) {
 	return b, Check(b)
 }
 
-// tidy returns a deep copy of a bead in the normalized form in which stores keep it.
+// tidy returns a deep copy of a bead in normalized form, which is the form in stores.
 func tidy(b Bead) Bead {
 	b = b.Clone()
 	if b.Status == "" {

@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// An issue is the format in which `bd` writes work. Fields that a bead does not have are kept in the bead's
-// metadata under foreign names, and restored on export. Fields that an issue does not have are kept in the issue's
-// metadata.
+// An issue is a piece of work in the format of the tool `bd`. A bead keeps fields of an issue that it does not have
+// in its metadata under the prefix foreign, and Export restores them. An issue keeps fields of a bead that it does
+// not have in its own metadata.
 const (
-	foreign       = "bd."                    // followed by the name of the field
+	// prefix of a metadata key; the name of the issue's field follows
+	foreign       = "bd."
 	foreignStatus = foreign + "status"       // the original status, if StatusOf mapped it
 	foreignLinks  = foreign + "dependencies" // dependencies that are neither needs nor parents
 	ownRef        = "gc.ref"
@@ -188,7 +189,7 @@ func (b *Bead) takeStatus(status string) {
 	}
 }
 
-// misfit rewrites a decoder's type error, which is in terms of Go, in terms of JSON.
+// misfit turns a type error of Go's JSON decoder into an error in terms of JSON.
 func misfit(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		kind, _, _ := strings.Cut(wrong.Value, " ")

@@ -40,7 +40,7 @@ func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 // Imported is the result of an import.
 type Imported struct {
 	Restored
-	// lines that are not issues, and issues that were deleted in the tool
+	// lines that are not issues, and issues that were deleted in bd
 	Other    int       `json:"other"`
 	Problems []Problem `json:"problems,omitempty"`
 }

@@ -7,7 +7,8 @@ type Restored struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
 	Unchanged int `json:"unchanged"`
-	Kept      int `json:"kept"` // not changed, because the store has a newer version
+	// beads that were not changed, because the store has a newer version
+	Kept int `json:"kept"`
 }
 
 // Outcome is the result of restoring one bead.
@@ -34,8 +35,9 @@ func (r *Restored) Count(o Outcome) {
 	}
 }
 
-// Merge decides how a restored bead is stored. have is the bead with the same ID in the store, or nil; the one that
-// was updated later wins. Missing (zero) times are taken from have, or are set to now. Every error is an *Invalid.
+// Merge decides how to store a restored bead. have is the bead with the same ID in the store, or nil. If both
+// exist, the one that was updated later is stored. Missing (zero) times are taken from have, or are set to now.
+// Every error is an *Invalid.
 func Merge(have *Bead, b Bead, now time.Time) (Bead, Outcome, error) {
 	if have != nil && b.CreatedAt.IsZero() {
 		b.CreatedAt = have.CreatedAt

@@ -60,7 +60,7 @@ func Text(field, s string, most int) (string, error) {
 	return s, checkText(field, s, most)
 }
 
-// ordinary reports whether a text is one line of printable ASCII. It is a fast path.
+// ordinary reports whether a text is one line of printable ASCII. Such a text needs no further checks.
 func ordinary(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

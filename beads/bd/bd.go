@@ -157,7 +157,8 @@ func (k *keeper) call(ctx context.Context, stdin []byte, args ...string) ([]byte
 	return got.Stdout, nil
 }
 
-// named returns the IDs of the beads that a call is about, and of the beads that it links them to.
+// named returns the IDs of the beads in the arguments of a call, and the IDs of the beads to which the call links
+// them.
 func named(args []string) (about, links []string) {
 	switch args[0] {
 	case "show", "update", "close":
@@ -348,7 +349,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return k.issues(ctx, nil, args...)
 }
 
-// held reports whether bd does not consider a bead ready that counts as open in gcity.
+// held reports whether bd considers a bead not ready although its status counts as open in gcity.
 func held(b beads.Bead) bool {
 	status := b.Metadata[statusKey]
 	return status == "blocked" || status == "deferred" || status == "pinned"

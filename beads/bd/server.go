@@ -40,9 +40,9 @@ type Server struct {
 	State   string
 	Host    string
 	Port    int
-	Environ []string // the server's environment is derived from this one
+	Environ []string // environment from which the server's environment is derived
 
-	// goroutines that wait for started servers; they end when the server exits or gcity does
+	// goroutines that wait for started servers to exit; they are not stopped earlier
 	waits sync.WaitGroup
 }
 

@@ -79,7 +79,7 @@ func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, 
 	return after, nil
 }
 
-// halfMade closes a bead that could not be created as wanted.
+// halfMade closes a bead that was created but differs from the wanted one.
 func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads.Bead, error) {
 	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=created only in part",
 		"--json"); own == nil {
@@ -127,7 +127,7 @@ func described(args []string, text string) ([]string, []byte) {
 	return append(args, "--description="+text), nil
 }
 
-// short returns an error if an argument is too long for a process.
+// short returns an error if an argument is too long to be passed to a process.
 func short(args []string) error {
 	for _, arg := range args {
 		if len(arg) > mostArgument+1<<10 {
@@ -174,7 +174,7 @@ func (k *keeper) admitType(ctx context.Context, kind string) error {
 	return err
 }
 
-// changed makes a call that returns the one issue that it is about.
+// changed makes a call and returns the issue in its output, which must be exactly one.
 func (k *keeper) changed(ctx context.Context, stdin []byte, args ...string) (beads.Bead, error) {
 	all, err := k.issues(ctx, stdin, args...)
 	if err == nil && len(all) != 1 {

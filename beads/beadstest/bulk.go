@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// cooked returns the beads of a molecule with three steps, as they are passed to a store.
+// cooked returns the beads of a molecule with three steps, in the form in which a store receives them.
 func cooked() []beads.Bead {
 	return []beads.Bead{
 		{ID: "$root", Title: "paint", Type: beads.TypeMolecule, Ref: "paint"},
@@ -237,7 +237,7 @@ func restoreAllOrNone(t *testing.T, h Harness) {
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
 
-// The error names the invalid bead, not the first of thousands.
+// The error must name a bead of the cycle. The first of the restored beads would not help the user.
 func restoreInCircle(t *testing.T, h Harness) {
 	s := h.New(t)
 	at := time.Unix(1_700_000_000, 0)

@@ -384,7 +384,7 @@ func (s *Store) restore(all []beads.Bead, done *beads.Restored) error {
 	return s.circle(ids...)
 }
 
-// Aside implements beads.Auditor: memory holds nothing strange.
+// Aside implements beads.Auditor. It returns nothing, because this store can read all of its beads.
 func (s *Store) Aside(ctx context.Context) ([]beads.Aside, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err

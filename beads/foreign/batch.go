@@ -170,7 +170,7 @@ func (m *making) links(b beads.Bead) (parent string, needs []string) {
 	return ids[0], needs
 }
 
-// undo closes what was created, even if no time is left for the rest.
+// undo closes the created beads, even if the deadline of ctx has passed.
 func (m *making) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()

@@ -91,8 +91,8 @@ func Without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// Missing reports whether a tool's message says that a bead does not exist. "not found" alone may also concern a
-// program or a database: it counts if the message contains the id, or nothing else.
+// Missing reports whether a tool's message says that a bead does not exist. "not found" alone may also be about a
+// program or a database. It counts only if the message also contains the ID, or contains nothing else.
 func Missing(why, id string) bool {
 	low := strings.ToLower(why)
 	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||

@@ -57,10 +57,10 @@ type Remover interface {
 type Store struct {
 	keeper Keeper
 	lock   string
-	turn   chan struct{} // held while a goroutine of this process writes
+	turn   chan struct{} // held by the goroutine of this process that is writing
 
 	ready   atomic.Bool
-	readies chan struct{} // held while Keeper.Ready is running
+	readies chan struct{} // held by the goroutine that is running Keeper.Ready
 }
 
 var (
@@ -96,7 +96,7 @@ func (s *Store) begin(ctx context.Context) error {
 	return err
 }
 
-// lockLook is the interval at which a held lock is tried again.
+// lockLook is the polling interval for a lock that another process holds.
 const lockLook = 10 * time.Millisecond
 
 // hold waits for the write lock.

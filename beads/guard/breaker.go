@@ -18,7 +18,7 @@ type Breaker struct {
 	why    error     // error of the latest failure
 	wait   time.Duration
 	until  time.Time // no calls before this time; zero = all calls are allowed
-	trying bool      // the probe is running
+	trying bool      // a probe of the store is running
 }
 
 // Open reports whether the breaker refuses calls.
@@ -46,7 +46,7 @@ type verdict int
 const (
 	AnsweredCall verdict = iota // the call succeeded or was refused
 	FailedCall
-	unknownEnd // unknown, because the caller's deadline was too short
+	unknownEnd // the store's state is unknown, because the caller's deadline was too short
 )
 
 // Ended records the end of a call. Of the calls that were in progress when the breaker opened, only a success

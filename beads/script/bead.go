@@ -93,7 +93,7 @@ func moment(text string, to *time.Time) (err error) {
 	return nil
 }
 
-// one parses an answer that contains one bead: an object, or an array with one object. there is false for empty
+// one parses output that contains one bead: an object, or an array with one object. there is false for empty
 // output, null and [].
 func one(out []byte) (b beads.Bead, there bool, err error) {
 	out = bytes.TrimSpace(out)
@@ -113,7 +113,7 @@ func one(out []byte) (b beads.Bead, there bool, err error) {
 	return b, true, nil
 }
 
-// shown returns the beginning of an answer, for a message.
+// shown returns the beginning of a script's output, for a message.
 func shown(out []byte) string {
 	if text := foreign.First(string(out)); text != "" {
 		return text
@@ -121,8 +121,8 @@ func shown(out []byte) string {
 	return "nothing"
 }
 
-// whole returns the JSON with which a script creates a bead. If the script stores rev, updated_at and closed_at,
-// gcity uses them.
+// whole returns the JSON for a script's create operation. If the script stores rev, updated_at and closed_at, gcity
+// uses the stored values.
 func whole(b beads.Bead) map[string]any {
 	out := map[string]any{
 		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,
@@ -148,8 +148,8 @@ func whole(b beads.Bead) map[string]any {
 	return out
 }
 
-// difference returns the JSON with which a script changes a bead: only the fields that change. labels are added,
-// and remove_labels are removed. An empty metadata value removes its key.
+// difference returns the JSON for a script's update operation, which contains only the fields that change. labels
+// are added, and remove_labels are removed. An empty metadata value removes its key.
 func difference(was, now beads.Bead) map[string]any {
 	out := map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}
 	full := whole(now)

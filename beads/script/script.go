@@ -43,7 +43,7 @@ type Options struct {
 	// gets.
 	Environ []string
 
-	// for processes that keep the store open: the script gets a shutdown call at the end
+	// set by processes that keep the store open: Close then calls the script's shutdown operation
 	Serve bool
 }
 

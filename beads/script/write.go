@@ -47,7 +47,7 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 	return got, err
 }
 
-// made parses the answer of create: the bead, or its ID.
+// made parses the output of create: the bead, or its ID.
 func (k *keeper) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	id := strings.TrimSpace(string(out))
 	var text string
@@ -101,7 +101,7 @@ func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bea
 		delete(diff, "closed_at")
 	}
 	got = was
-	if !closing || len(diff) > 2 { // more than rev and updated_at
+	if !closing || len(diff) > 2 { // the change contains more than rev and updated_at
 		if got, err = k.put(ctx, diff, "update", now.ID); err != nil {
 			return got, err
 		}

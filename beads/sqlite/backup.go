@@ -155,7 +155,7 @@ func inspect(ctx context.Context, path string) (c Copy, err error) {
 	})
 }
 
-// aside returns an unused name for a file that a restore replaces.
+// aside returns an unused name to which a restore renames the existing file.
 func aside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)

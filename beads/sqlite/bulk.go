@@ -82,7 +82,8 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree returns a bead with everything below it, or nothing if any of that is not closed long enough, or unreadable.
+// tree returns a bead and all its descendants. It returns nothing if one of them is not closed, was closed too
+// late, or is unreadable.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?
 		UNION SELECT b.seq, b.id FROM below JOIN beads b ON b.parent = below.id)

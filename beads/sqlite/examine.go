@@ -80,7 +80,7 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 	return c, err
 }
 
-// look collects what the file system shows.
+// look examines the files of the store without opening the database.
 func (s *Store) look() (c Condition, err error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -114,8 +114,8 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	return f, nil
 }
 
-// pool prepares at most n connections. SQLite itself waits only briefly for other processes, because it cannot be
-// interrupted meanwhile; attempt does the rest of the waiting.
+// pool prepares at most n connections. SQLite waits only briefly for other processes, because that wait cannot be
+// interrupted. attempt retries until the time limit.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
@@ -130,7 +130,7 @@ func pool(path string, n int, option string) (*sql.DB, error) {
 	return db, nil
 }
 
-// close waits for the writer's turn, so that no write is interrupted.
+// close waits until no write is in progress, so that none is interrupted.
 func (f *file) close(ctx context.Context) error {
 	select {
 	case <-f.write.turn:

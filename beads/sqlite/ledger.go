@@ -15,7 +15,7 @@ import (
 // file.
 const reserve = 64
 
-// identityTable and identityRow name a store that has no identity yet.
+// The SQL statements that give a store its identity.
 const (
 	identityTable = `CREATE TABLE IF NOT EXISTS identity (
 		one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -34,7 +34,7 @@ type Identity struct {
 // missing, empty or replaced is an error (*LostError), and numbers of IDs are never reused. The zero value keeps
 // nothing.
 type Ledger struct {
-	File    string // in a folder that is created when it is needed
+	File    string // path of the ledger's file; its folder is created when it is needed
 	Folder  string // name of the store's place; an entry for another place is ignored
 	Restore string // the command that restores the store, for errors
 }

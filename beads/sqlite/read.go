@@ -9,8 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// reading calls work with the open file, and again if other processes prevented it. Without a file, it returns the
-// zero value and absent.
+// reading calls work with the open file, and calls it again if other processes prevented it. If there is no file,
+// it returns the zero value and absent.
 func reading[T any](ctx context.Context, s *Store, absent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {
@@ -102,7 +102,7 @@ func noPage(id string) error {
 	return fmt.Errorf("the page after bead %q: %w", id, beads.ErrNotFound)
 }
 
-// place returns the position of a bead among all.
+// place returns the position of a bead in the order of List.
 func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {
 	st, err := f.reader(ctx, `SELECT created, seq FROM beads WHERE id = ?`)
 	if err == nil {

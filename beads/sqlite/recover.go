@@ -76,7 +76,8 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// install puts a copy in the store's place. locks: the old file is a database, so writers are locked out.
+// install puts a copy in the store's place. If locks is set, the old file is a database, and install locks it
+// against writers.
 func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recovered, err error) {
 	if !locks {
 		done, err = s.swap(ctx, fresh, 0)
@@ -98,8 +99,8 @@ func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recov
 	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
-// swap exchanges the files. The old one and its log are complete under another name at every moment. last is the
-// highest number in an ID of the old one, as far as it is readable.
+// swap installs the copy and keeps the old file and its log under another name. last is the highest number in an ID
+// of the old file, as far as it is readable.
 func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged one is replaced
 	fresh.Last = max(fresh.Last, known.Last, last)

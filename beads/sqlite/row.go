@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// record is the present format of rows. A row of a higher format is set aside.
+// record is the current format of rows. A row with a higher number is set aside.
 const record = 1
 
 const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority,
@@ -70,7 +70,7 @@ func (r *row) bead() (beads.Bead, error) {
 	return b, beads.Check(b)
 }
 
-// scan reads all rows. It passes rows that are not valid beads to aside.
+// scan reads all rows. It passes valid beads to take and all other rows to aside.
 func scan(rows *sql.Rows, take func(*row, beads.Bead), aside func(*row, error)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {

@@ -7,7 +7,7 @@ import (
 
 const (
 	application = 0x67636264 // "gcbd", in the file's header
-	newest      = 1          // also the version of the schema
+	newest      = 1          // newest version of the schema that this gcity supports
 )
 
 // Lists (labels, needs) are stored twice: in the bead, one per line, to be read with it, and in a table of their

@@ -45,15 +45,15 @@ type Store struct {
 	// SQLite's journal mode for a file in this folder
 	journal func(folder string) (string, error)
 
-	gate chan struct{} // one token; its holder may use file
+	gate chan struct{} // semaphore with one token, which guards file
 	file *file         // nil = not open
 
 	calls   sync.WaitGroup
 	mu      sync.Mutex
-	running int      // number of calls
+	running int      // number of calls in progress
 	noted   Identity // content of the ledger, if known
 	closed  bool
-	idle    chan struct{} // closed at the end of the last call after closed was set
+	idle    chan struct{} // closed when the last call has ended after Close was called
 }
 
 var (

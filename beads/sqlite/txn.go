@@ -11,7 +11,7 @@ import (
 
 // writer is the connection of this process for writing.
 type writer struct {
-	turn  chan struct{} // one token; its holder may use the other fields
+	turn  chan struct{} // semaphore with one token, which guards the other fields
 	db    *sql.DB
 	conn  *sql.Conn            // nil = not connected
 	stmts map[string]*sql.Stmt // prepared statements of conn, by text
@@ -24,8 +24,8 @@ type txn struct {
 	now time.Time
 }
 
-// change runs work in a transaction that holds the file's lock from the start. It may run work again if other
-// processes prevented it.
+// change runs work in a transaction that holds the file's lock from the start. If other processes prevent it,
+// change may run work again.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -46,8 +46,8 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 // errMoved means that another file has replaced the open one. Nothing was written.
 var errMoved = errors.New("the store of beads was replaced")
 
-// within runs work in a transaction if its file is still the store. A restore holds the lock while it replaces the
-// file, so the answer holds until the commit.
+// within runs work in a transaction if its file is still the store. A restore needs the same lock to replace the
+// file, so the file cannot change before the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved

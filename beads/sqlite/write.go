@@ -86,7 +86,8 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// changed is called at the end of every transaction that has changed something.
+// changed updates the store's version and last number. Every transaction that has changed beads calls it at its
+// end.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }

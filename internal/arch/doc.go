@@ -1,3 +1,3 @@
-// Package arch holds no code: its test reads the module's sources and fails where they leave the house that
-// ARCHITECTURE.md describes.
+// Package arch has only a test. The test reads the module's sources and fails where they violate the rules in
+// ARCHITECTURE.md.
 package arch

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What runs agents at rest: a process that does nothing.
+// rest is the command of an idle agent: a process that does nothing.
 const rest = "sleep 1000000"
 
 // settle is the pause between a start and the first measurement: runit delays the restart of younger services.
@@ -21,7 +21,7 @@ const idleSettle = 5 * time.Second
 // between is the pause between two kills, so that each replacement is measured alone.
 const between = 50 * time.Millisecond
 
-// bed is the state that all sessions of a run share.
+// bed is the state that all measurements of a run share.
 type bed struct {
 	options
 	dir    string
@@ -139,7 +139,8 @@ func (b *bed) active(ctx context.Context, t *table, p peer, n int) (err error) {
 	return b.stopAll(ctx, t, s)
 }
 
-// replacements kills agents all over the manager, each once, and returns the times until they were replaced, in ms.
+// replacements kills agents that are spread evenly over the list, each once. It returns the times until they were
+// replaced, in ms.
 func (b *bed) replacements(ctx context.Context, s *session) ([]float64, error) {
 	var took []float64
 	n := len(s.site.names)

@@ -36,7 +36,7 @@ func peers(gcity, self string) []peer {
 	}
 }
 
-// choose splits the wanted peers by whether they are installed.
+// choose splits the wanted peers into those that are installed and the names of those that are missing.
 func choose(all []peer, only []string) (found []peer, missing []string, err error) {
 	for _, name := range only {
 		if !slices.ContainsFunc(all, func(p peer) bool { return p.name == name }) {

@@ -23,7 +23,7 @@ const (
 	stopLimit    = 30 * time.Second
 )
 
-// birth is the report of an agent that has started.
+// birth is the report with which an agent announces its start.
 type birth struct {
 	agent string
 	pid   int
@@ -126,7 +126,7 @@ func (s *session) listen() {
 		if n, err := strconv.Atoi(pid); err == nil {
 			select {
 			case s.births <- birth{name, n, now}:
-			default: // far more reports than agents; await then fails
+			default: // too many reports; await then fails
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func (t *Tree) retreat() error {
 	}
 	for pid := range strings.FieldsSeq(string(data)) {
 		err := write(to, "cgroup.procs", pid)
-		if err != nil && !errors.Is(err, unix.ESRCH) { // it has exited
+		if err != nil && !errors.Is(err, unix.ESRCH) { // ESRCH means that the process has exited
 			return err
 		}
 	}

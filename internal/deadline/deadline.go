@@ -16,7 +16,7 @@ type Calls[T any] struct {
 
 	mu      sync.Mutex
 	pending map[string]*call[T] // calls in progress, by name
-	fault   error               // panic of a call, for the next caller that waits
+	fault   error               // panic of a call; the next caller that waits panics with it
 }
 
 // call is one call.

@@ -9,7 +9,7 @@ import (
 // Key is a key that leaves an attached terminal. The zero value is Usual.
 type Key struct{ letter byte }
 
-// Usual is the default key.
+// Usual is the default detach key.
 const Usual = "ctrl+q"
 
 // Parse parses a key such as "ctrl+q". Letters and \ ] ^ _ are valid, except for keys that a terminal cannot

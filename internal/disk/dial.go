@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dialAgain is the time after which a full socket is tried again.
+// dialAgain is the interval between attempts to connect to a socket with a full queue.
 const dialAgain = 50 * time.Millisecond
 
 // DialSocket connects to the socket for path, see SocketPath. While the queue of its connections is full, it

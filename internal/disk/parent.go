@@ -55,7 +55,7 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter opens the last of the names in root and closes root. It returns an error if that is not a folder.
+// enter opens the last of the names in root, which must be a folder, and closes root.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]
@@ -91,7 +91,7 @@ func openParent(path string) (*parent, error) {
 	return &parent{root: root, name: below[last], path: path}, nil
 }
 
-// in calls do with the open folder of a file.
+// in opens the folder of a file and calls do with it.
 func in(path string, do func(*parent) error) error {
 	d, err := openParent(path)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// This file opens the files that gcity stores in a city's .gc and in the .beads of a city or rig. Such a folder may
-// come from a repository, or an agent may have written to it. A path is followed as usual up to the folder that
-// contains .gc or .beads. From there on no symbolic link is followed, and only regular files are opened, without
-// blocking.
+// The functions in this file open the files that gcity stores in a city's .gc and in the .beads of a city or rig.
+// Such a folder may come from a repository, or an agent may have written to it. They follow links in a path up to
+// the folder that contains .gc or .beads. From there on they follow no symbolic link, and open only regular files,
+// without blocking.
 
 // UnsafeError reports that a file or folder of gcity is not in the form in which gcity creates it.
 type UnsafeError struct {
 	Path   string
-	Reason string // what is there instead, a clause without a subject
+	Reason string // what was found, as a clause without a subject
 	Fix    string // the command that corrects it
 }
 

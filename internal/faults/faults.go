@@ -167,7 +167,7 @@ func (c *state) damage() error {
 		func() error { return errors.Join(os.RemoveAll(path), syscall.Mkfifo(path, 0o600)) },
 	}
 	if err := ways[c.rnd.IntN(len(ways))](); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil // this kind of damage does not fit the file: a socket cannot be written
+		return nil // this kind of damage is impossible for the file: a socket cannot be written
 	}
 	return c.target.begin()
 }

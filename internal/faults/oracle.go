@@ -28,7 +28,7 @@ func (c *state) settled(after string) {
 	c.breach("%s: %s after %s", after, wrong, settleLimit)
 }
 
-// amiss returns what differs from the declaration, or "".
+// amiss describes how the running processes differ from the declared agents; "" = they do not differ.
 func (c *state) amiss() string {
 	select {
 	case <-c.target.done:
@@ -62,8 +62,8 @@ func (c *state) amiss() string {
 	return ""
 }
 
-// single checks that no agent has processes of two sessions (L11). A session that is being replaced may end while
-// the processes are listed, so two sessions count only if they are seen twice.
+// single checks that no agent has processes of two sessions (L11). Processes of a session that is being replaced
+// may still exist, so two sessions count only if several lists in a row show them.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
@@ -109,7 +109,7 @@ type record struct {
 
 type eventLog struct {
 	records []record
-	torn    int // number of incomplete lines
+	torn    int // number of incomplete lines in the log
 }
 
 // readLog reads all segments of a stopped city's log.

@@ -85,7 +85,7 @@ func (t *target) config() string {
 
 func (t *target) name(i int) string { return fmt.Sprintf("agent-%d", i) }
 
-// line returns the command of an agent. The commands differ in why they are hard to stop.
+// line returns the command of an agent. Each command is hard to stop for a different reason.
 func (t *target) line(i int) string {
 	said := "said=" + t.spoken[i] + "; "
 	switch i % 4 {
@@ -173,14 +173,14 @@ func (t *target) list() ([]view, error) {
 	return page.Items, json.Unmarshal(out, &page)
 }
 
-// process is a process with the marks of a session of the city.
+// process is a process that belongs to a session of the city, by the marks in its environment.
 type process struct {
 	pid     int
 	agent   string
 	session string
 }
 
-// processes returns these processes, from /proc.
+// processes returns all processes of the city's sessions, from /proc.
 func (t *target) processes() []process {
 	dirs, err := os.ReadDir("/proc")
 	if err != nil {
@@ -233,7 +233,7 @@ func (t *target) holders() []int {
 	return pids
 }
 
-// destroy kills the processes that a failed campaign may have left.
+// destroy kills all processes of the city that a failed campaign may have left behind.
 func (t *target) destroy() {
 	if t.mounted {
 		defer func() { _ = syscall.Unmount(t.dir, syscall.MNT_DETACH) }()

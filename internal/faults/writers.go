@@ -16,7 +16,7 @@ type writers struct {
 	mu     sync.Mutex
 	events []string // subjects of acknowledged events
 	beads  []string // titles of acknowledged beads
-	odd    []string // exit statuses on which a script could not act
+	odd    []string // commands with an exit status that means neither success nor failure
 }
 
 // perKind is the number of concurrent writers of each kind.

@@ -56,7 +56,7 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 		unix.Close(fd)
 		t.Skipf("cannot mount a FUSE file system: %v", err)
 	}
-	f := os.NewFile(uintptr(fd), "/dev/fuse") // it can be polled only after the mount
+	f := os.NewFile(uintptr(fd), "/dev/fuse") // the runtime can poll the file only after the mount
 	first := make(chan struct{})
 	var serving sync.WaitGroup
 	if unkillable {

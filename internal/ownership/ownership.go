@@ -77,8 +77,8 @@ func climb(path string) error {
 	}
 }
 
-// judge checks one file or folder. above: it is a folder of which only one entry matters, which the sticky bit
-// protects.
+// judge checks one file or folder. above means that path is a folder above the file of interest. Such a folder may
+// be writable for others if its sticky bit protects that entry.
 func judge(path string, info fs.FileInfo, above bool) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 
 // verdict is the class of a string, as far as the beginning of its body determines it.
 type verdict struct {
-	class Set // 0 = always passes
+	class Set // class of the string; 0 means that it passes every filter
 	known bool
 }
 
@@ -157,7 +157,8 @@ func oscClass(body []byte, ended bool) verdict {
 	}
 }
 
-// beginning returns yes if the payload begins with want, no if it cannot, and more if that is not known yet.
+// beginning returns yes if the payload begins with want, and no if it does not. If the payload is still too short
+// to decide, it returns more.
 func beginning(payload string, ended bool, want string, yes, no Set) verdict {
 	switch {
 	case strings.HasPrefix(payload, want):

@@ -16,7 +16,7 @@ type Filter struct {
 	held  []byte // bytes of a character or sequence that is not decided yet
 	body  int    // index in held at which the sequence's body begins, after its introducer
 	long  bool   // the CSI sequence is longer than the limit of held
-	bell  bool   // a BEL also ends the string that is being dropped
+	bell  bool   // a BEL, too, ends the string that is being dropped
 	end   bool   // the last held byte is an ESC that may begin the end of a string
 }
 
@@ -106,7 +106,7 @@ func (f *Filter) pass(dst []byte) []byte {
 
 func (f *Filter) step(dst []byte, b byte) []byte {
 	if b == enq && f.Allow&Answerback == 0 {
-		return dst // terminals answer it even within a sequence
+		return dst // terminals answer ENQ even within a sequence
 	}
 	switch f.state {
 	case escape:

@@ -64,7 +64,8 @@ func Environ(pid int) []byte {
 	}
 }
 
-// readEnviron reads an environment with one system call: with two, an exec in between would look like the end.
+// readEnviron reads an environment with one system call. With two calls, an exec between them would look like the
+// end of the file.
 func readEnviron(pid int) ([]byte, error) {
 	const most = 8 << 20 // a quarter of the usual maximum of a stack, and more than an exec allows
 	for size := 16 << 10; ; size *= 8 {
@@ -145,8 +146,8 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// Signal sends a signal to the process with this pid if still confirms the process after it was pinned. It reports
-// whether the signal was sent.
+// Signal pins the process with this pid and sends it a signal if still returns true for it. It reports whether the
+// signal was sent.
 func Signal(pid int, sig syscall.Signal, still func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

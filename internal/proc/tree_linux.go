@@ -60,8 +60,8 @@ func childrenOf(pid int) (children []int, ok bool) {
 	return children, true
 }
 
-// slurp is os.ReadFile for small files of /proc with a third of the system calls. The restart of an agent waits for
-// it.
+// slurp reads a small file of /proc with a third of the system calls of os.ReadFile. The duration of an agent's
+// restart includes these calls.
 func slurp(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -108,7 +108,7 @@ func scanDescendants(root int) []int {
 // below returns a function that reports whether pid is now a descendant of root.
 func below(root int) func(pid int) bool {
 	return func(pid int) bool {
-		for range 1000 { // deeper than any real tree
+		for range 1000 { // a limit that is deeper than any real tree of processes
 			st, err := ReadStat(pid)
 			if err != nil || st.PPID <= 1 {
 				return false

@@ -41,7 +41,7 @@ func Trees(ctx context.Context, roots map[int]uint64) (map[int]Tree, error) {
 	for i := range w.procs {
 		p := &w.procs[i]
 		owner := w.owner(i)
-		if p.root || owner == nobody {
+		if p.root || owner == noRoot {
 			continue
 		}
 		t := trees[w.procs[owner].pid]
@@ -67,11 +67,11 @@ type process struct {
 	Stat
 	pid   int
 	root  bool
-	known bool // owner is set
-	owner int  // the nearest root above it, as an index of procs
+	known bool // the field owner is valid
+	owner int  // index in procs of the nearest root above the process; -1 = no root
 }
 
-const nobody = -1
+const noRoot = -1
 
 // look reads the stat of every process.
 func look(ctx context.Context, d *os.File) (*walk, error) {
@@ -118,8 +118,8 @@ func (w *walk) owner(i int) int {
 		return p.owner
 	}
 	// ends the recursion if parents that changed during the pass form a cycle
-	p.known, p.owner = true, nobody
-	if j := w.parent(i); j != nobody {
+	p.known, p.owner = true, noRoot
+	if j := w.parent(i); j != noRoot {
 		if w.procs[j].root {
 			p.owner = j
 		} else {
@@ -135,7 +135,7 @@ func (w *walk) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {
 		if p.PPID == 0 {
-			return nobody
+			return noRoot
 		}
 		if j, ok := w.at[p.PPID]; ok && w.procs[j].Start <= p.Start {
 			return j
@@ -149,5 +149,5 @@ func (w *walk) parent(i int) int {
 		}
 		p.PPID = st.PPID
 	}
-	return nobody
+	return noRoot
 }

@@ -180,7 +180,7 @@ func TestOwnersInACircle(t *testing.T) {
 		w.at[i+1] = i
 		w.procs = append(w.procs, process{pid: i + 1, Stat: Stat{PPID: ppid}, root: i == 5})
 	}
-	want := []int{nobody, nobody, nobody, nobody, 5, nobody, 5}
+	want := []int{noRoot, noRoot, noRoot, noRoot, 5, noRoot, 5}
 	for i := range w.procs {
 		if got := w.owner(i); got != want[i] {
 			t.Errorf("the owner of %d is %d, want %d", i+1, got, want[i])

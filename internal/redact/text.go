@@ -48,7 +48,7 @@ func Args(args []string) []string {
 	return out
 }
 
-// following says what the next word is.
+// following is what the word after the current one is.
 type following uint8
 
 const (
@@ -84,7 +84,8 @@ func spaceLength(s string) int {
 		switch {
 		case strings.IndexByte(" \t\r\n", s[n]) >= 0:
 			n++
-		case strings.HasPrefix(s[n:], "\\\n"): // a line continuation
+		case strings.HasPrefix(s[n:], "\\\n"):
+			// a backslash at the end of a line continues the line
 			n += 2
 		default:
 			return n
@@ -186,7 +187,7 @@ func (r *reader) hide(w string) {
 
 func (r *reader) login(w string) {
 	user, password, has := strings.Cut(w, ":")
-	// numeric IDs of a user and a group
+	// two numbers are the IDs of a user and a group, not a login
 	if !has || strings.Trim(user+password, "0123456789") == "" {
 		r.within(w)
 		return

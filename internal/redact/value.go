@@ -28,7 +28,7 @@ func Name(name string) bool {
 	case strings.HasSuffix(upper, "PASS"): // PGPASS, SMTPPASS
 		return true
 	case strings.HasSuffix(upper, "_SOCK"), upper == "PWD", upper == "OLDPWD":
-		// the name of a location, not of a secret
+		// the variable has the name of a location, not of a secret
 		return false
 	}
 	return slices.ContainsFunc(words(name), func(word string) bool {
@@ -37,8 +37,8 @@ func Name(name string) bool {
 	})
 }
 
-// counts reports whether a name in capitals is a number of tokens of a language model: MAX_TOKENS,
-// max-output-tokens.
+// counts reports whether a name in capitals stands for a number of tokens of a language model, such as MAX_TOKENS
+// or max-output-tokens.
 func counts(upper string) bool {
 	rest, ok := strings.CutSuffix(upper, "TOKENS")
 	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") ||

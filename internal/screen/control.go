@@ -78,7 +78,7 @@ func (s *Screen) escape(inter, final byte) {
 // restore restores the saved cursor, which may be outside a screen that has shrunk.
 func (s *Screen) restore() {
 	s.sequence("\x1b8")
-	s.cur.painted = true // possibly, because the pen was restored too
+	s.cur.painted = true // the restored pen may have a background
 	s.cur.moveTo(s.cur.x, s.cur.y)
 }
 
@@ -277,7 +277,7 @@ func (s *Screen) switchTo(alt bool) {
 func (s *Screen) pen(params []byte) {
 	for _, c := range params {
 		if c > ';' {
-			return // ?…m and >…m are not SGR
+			return // sequences of the forms ?…m and >…m are not SGR
 		}
 	}
 	p := s.cur

@@ -3,8 +3,9 @@ package screen
 import "strings"
 
 const (
-	excerptLines = 20      // in an excerpt
-	excerptBytes = 2 << 10 // in an excerpt, before its escape sequences are removed
+	excerptLines = 20 // maximum number of lines of an excerpt
+	// maximum size of an excerpt in bytes, before its escape sequences are removed
+	excerptBytes = 2 << 10
 )
 
 // Excerpt returns the last lines of a program's output, without escape sequences.

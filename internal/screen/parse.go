@@ -64,7 +64,7 @@ func (p *parser) end(to sink) (open bool) {
 	return open
 }
 
-// step consumes some bytes; 0 = the last character is incomplete.
+// step consumes some bytes and returns their number. 0 means that the last character is incomplete.
 func (p *parser) step(b []byte, to sink) int {
 	switch p.state {
 	case ground:

@@ -39,7 +39,7 @@ type printed struct {
 	width  int    // cells of the last row
 	x      int    // column of the cursor, which is always in the last row
 	wrap   bool   // the next character goes to the next row
-	other  bool   // the output does more than to print lines
+	other  bool   // the output does more than print lines
 }
 
 // end returns the text of the screen, or the last lines of history and screen together.
@@ -147,7 +147,8 @@ func (p *printed) control(c byte) {
 }
 
 func (p *printed) escape(inter, final byte) {
-	p.other = p.other || inter != '(' || final != 'B' // the character set that is already active
+	// ESC ( B selects the character set that is already active; all other sequences are not handled here
+	p.other = p.other || inter != '(' || final != 'B'
 }
 
 func (p *printed) csiInter([]byte, byte) { p.other = true }

@@ -42,7 +42,7 @@ type Screen struct {
 	history    []string // rendered; oldest first
 	held       int      // bytes of history
 	gone       uint64   // number of lines that were ever added to history
-	drawn      []string // scratch
+	drawn      []string // buffer that is reused to avoid allocations
 	parse      parser
 	version    uint64
 	changed    bool // something has changed since version was last incremented
@@ -64,7 +64,7 @@ type page struct {
 	top, bottom int    // margins, inclusive
 	out         []byte // output for the emulator that is not written yet
 	x, y        int    // the cursor after out is written
-	from        int    // y before out
+	from        int    // row of the cursor before out is written
 	// number of lines that out scrolls; the screen is scrolled once before out is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
@@ -74,9 +74,9 @@ type page struct {
 // modes are the modes that programs switch. Both screens share them.
 type modes struct {
 	origin, insert, newline bool
-	noWrap, hidden, tabs    bool    // tabs: not every 8 columns any more
-	special                 [2]bool // G0, G1 are the line drawing characters
-	shifted                 bool    // G1 is in use
+	noWrap, hidden, tabs    bool    // tabs: the program has changed the tab stops
+	special                 [2]bool // whether G0 and G1 are the line-drawing characters
+	shifted                 bool    // G1 is selected in place of G0
 }
 
 // New creates a blank screen with up to scrollback lines of history. The size is limited to 1×1 up to 1000×500.
@@ -109,7 +109,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	if s.cur == nil {
 		return len(p), nil
 	}
-	const piece = 4096 // so that a panic costs at most this much output
+	const piece = 4096 // limits the output that a panic of the emulator can lose
 	for rest := p; len(rest) > 0; {
 		n := min(len(rest), piece)
 		s.guard(func() { s.parse.feed(rest[:n], s) })

@@ -50,8 +50,8 @@ type scout struct {
 	unclear bool // the modes are unknown
 	places  []place
 	feeds   int
-	back    bool // the last element was a carriage return
-	// the last element was a line feed after a carriage return, with the modes of a new terminal
+	back    bool // the previous element of the stream was a carriage return
+	// the previous element was a line feed after a carriage return, and all modes are those of a new terminal
 	ended bool
 }
 
@@ -136,7 +136,8 @@ func (s *scout) csi(params []byte, final byte) {
 	}
 }
 
-// margins also moves the cursor. Those of the alternate screen end with it.
+// margins sets the scrolling region. Doing so also moves the cursor. A region set on the alternate screen is lost
+// with that screen.
 func (s *scout) margins(top, bottom int) {
 	s.forget()
 	if !s.state.alt {
@@ -157,7 +158,7 @@ func (s *scout) private(mode int, on bool) {
 	switch mode {
 	case 6:
 		s.state.origin = on
-		s.forget() // the cursor moves in any case
+		s.forget() // the cursor moves whether or not the region changes
 	case 7:
 		s.set(&s.state.noWrap, !on)
 	case 47, 1047, 1049:

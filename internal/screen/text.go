@@ -47,7 +47,7 @@ func unsafeRune(r rune) bool {
 		return r < 0x20 || r >= 0x7f
 	case r >= 0x2500 && r < 0x2e80: // boxes, blocks, dingbats: frequent and safe
 		return false
-	case r == 0x200c, r == 0x200d: // joiners belong to scripts and emoji
+	case r == 0x200c, r == 0x200d: // joiners are part of some scripts and of emoji
 		return false
 	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0: // invisible letters
 		return true
@@ -98,7 +98,8 @@ func (s *Screen) commit(all bool) {
 	for len(b) > 0 {
 		head, rest, show, width := cluster(b)
 		if !all && len(rest) == 0 {
-			// Truncated while the rest may still grow. It is longer than maxCluster then and stays so.
+			// The cluster is truncated while more bytes of it may follow. It stays longer than maxCluster, so put
+			// replaces it.
 			b = append(s.pending[:0], head[:min(len(head), 2*maxCluster)]...)
 			for !utf8.Valid(b) {
 				b = b[:len(b)-1]

@@ -35,7 +35,7 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		if filepath.IsAbs(dir) {
 			cmd.Dir = "/"
 		} else {
-			dir = "./" + dir // so that it is not an option and not searched in CDPATH
+			dir = "./" + dir // prevents that the folder is read as an option or searched in CDPATH
 		}
 		cmd.Args = []string{"/bin/sh", "-c", enter, "/bin/sh", dir, l.Text, last(l.Env, "PWD="),
 			last(l.Env, "OLDPWD=")}
@@ -49,8 +49,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// outside returns the error if the shell could not enter its folder, or nil. said is its report on descriptor 3.
-// late means that it was killed at the deadline.
+// outside returns the error if the shell could not enter its folder, or nil. said is the shell's report on
+// descriptor 3. late means that the shell was killed at the deadline.
 func (l *Line) outside(said string, late bool) error {
 	why := map[string]string{
 		"gone":   "it does not exist, or a folder above it is not accessible",

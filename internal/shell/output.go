@@ -63,7 +63,7 @@ type tail struct {
 
 func (t *tail) write(p []byte) {
 	t.buf = append(t.buf, p...)
-	if len(t.buf) > 2*t.max { // not at each write, to save copies
+	if len(t.buf) > 2*t.max { // cutting at each write would copy too often
 		t.cut()
 	}
 }

@@ -85,8 +85,8 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	return got, nil
 }
 
-// come is a shell script that changes to the folder $1 and then executes the program, for the reason given at
-// enter. It does not interpret the other arguments.
+// come is a shell script that changes to the folder $1 and then executes the program in the other arguments. See
+// enter for the reason.
 const come = `cd -P -- "$1" || exit 96
 shift
 exec "$@"`
@@ -124,7 +124,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// complaint is the tail of a program's stderr.
+// complaint is the tail of a program's stderr, as an io.Writer.
 type complaint tail
 
 func (c *complaint) Write(p []byte) (int, error) {

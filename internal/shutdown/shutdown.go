@@ -70,7 +70,7 @@ func (d *Deadline) Left(limit time.Duration) time.Duration {
 // Context returns a context that ends at the deadline, with ErrTimeout as its cause.
 func (d *Deadline) Context() context.Context { return d.all }
 
-// GiveUp records what was not done.
+// GiveUp records a piece of work that was abandoned.
 func (d *Deadline) GiveUp(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

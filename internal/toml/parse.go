@@ -150,7 +150,7 @@ func excess(data []byte) *Fault {
 			return &Fault{
 				At: i,
 				Msg: fmt.Sprintf(
-					"there are more than %d keys and values; no city has so many",
+					"there are more than %d keys and values, which is the limit",
 					maxKeys,
 				),
 			}

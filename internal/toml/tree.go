@@ -45,7 +45,8 @@ type Node struct {
 	first int
 	Value Span // range of the value, or of the header's line without the line ending
 	Line  Span // range of the whole "key = value"; zero for elements and headers
-	// How the table is written: with a header (Value is its range), inline (Value too), or only with dotted keys.
+	// How the table is written: with a header ([name] with the range Value), inline ({…}, also Value), or only with
+	// dotted keys.
 	Header, Inline bool
 }
 
@@ -264,7 +265,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 				continue
 			}
 			at := int(it.Node().Raw.Offset)
-			if at == 0 { // a list inside a list has no range of its own
+			if at == 0 { // the parser gives no range for a list inside a list
 				at = n.At
 			} else {
 				first = at

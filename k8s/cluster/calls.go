@@ -67,7 +67,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		)
 	}
 	p.mu.Lock()
-	// otherwise the watch has reported the pod before, with newer data
+	// if the entry exists, the watch has already reported this pod, with newer data
 	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID {
 		p.saw(made)
 	}

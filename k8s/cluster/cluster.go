@@ -45,7 +45,7 @@ type Provider struct {
 	kept   map[string][]output
 }
 
-// entry is the last known state of one pod.
+// entry is the last known state of one pod and of its session.
 type entry struct {
 	note note
 	pod  *corev1.Pod
@@ -55,7 +55,7 @@ type entry struct {
 	last   session.Status // last status of the session from the pod; zero = none yet
 	silent time.Time      // time since which the pod runs without an open stream
 	exit   *session.Exit
-	asked  bool // a stop was requested
+	asked  bool // the controller has requested a stop of the session
 	worker bool // a goroutine keeps the stream open
 
 	starting bool // Start has not returned yet, and reports an exit to its caller
@@ -103,7 +103,7 @@ func (p *Provider) changed() {
 	p.moved = make(chan struct{})
 }
 
-// until waits until so returns true. It calls so with mu held.
+// until calls so with mu held after every change, and returns when so returns true.
 func (p *Provider) until(ctx context.Context, so func() bool) error {
 	for {
 		p.mu.Lock()

@@ -129,7 +129,7 @@ func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit)
 		p.keepOutput(x.Name, output{x.ID, data})
 	}
 	if e.pod.DeletionTimestamp != nil &&
-		!e.asked { // the pod stopped its agent because the cluster is terminating the pod
+		!e.asked { // no stop was requested, so the cluster is terminating the pod
 		_, _, why := ended(e.pod)
 		x.Asked, x.Lost, x.Reason = false, true, why
 	}

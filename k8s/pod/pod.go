@@ -61,7 +61,7 @@ func Serve(log *slog.Logger) error {
 	return l.Close()
 }
 
-// house manages the only session of a pod.
+// house manages the only session of a pod, and the connection to the helper.
 type house struct {
 	log    *slog.Logger
 	server *protocol.Server
@@ -145,7 +145,7 @@ func (h *house) offerCity(path string) error {
 	return nil
 }
 
-// carry connects an agent's command to the controller.
+// carry forwards a connection of an agent's command to the controller.
 func (h *house) carry(conn net.Conn) {
 	defer conn.Close()
 	h.mu.Lock()

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	upLimit   = 2 * time.Minute // time limit of the whole start
+	upLimit   = 2 * time.Minute // time limit for starting the whole cluster
 	partLimit = 45 * time.Second
 	pause     = 100 * time.Millisecond
 )
@@ -298,7 +298,7 @@ func (c *cluster) kill(part string) error {
 	return end(pid, syscall.SIGKILL)
 }
 
-// end sends a signal to a process and waits until it has exited. After ten seconds it kills the process.
+// end sends a signal to a process and waits until it has exited. It kills the process after ten seconds.
 func end(pid int, signal syscall.Signal) error {
 	if err := syscall.Kill(pid, signal); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// the API server reaches the kubelet by this name; a loopback address is refused
+	// name of the node, by which the API server reaches the kubelet; a loopback address would be refused
 	node       = "localhost"
 	adminToken = "admin"
 )
