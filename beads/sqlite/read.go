@@ -9,7 +9,7 @@ import (
 	"gcity/beads"
 )
 
-// reading calls work with the open file, and calls it again if other processes prevented it. If there is no file,
+// reading calls work with the open file, and calls it again if other processes prevented it. Without a file,
 // it returns the zero value and absent.
 func reading[T any](ctx context.Context, s *Store, absent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
