@@ -9,16 +9,17 @@ import (
 	"gcity/mail"
 )
 
-// beadWord is the payload of an event about a bead.
-type beadWord struct {
+// beadEvent is the payload of an event about a bead.
+type beadEvent struct {
 	Type     string       `json:"type"`
 	Status   beads.Status `json:"status"`
 	Assignee string       `json:"assignee,omitempty"`
 	ParentID string       `json:"parent_id,omitempty"`
 	Labels   []string     `json:"labels,omitempty"`
-	From     string       `json:"from,omitempty"` // only for messages, like the next two fields
-	To       string       `json:"to,omitempty"`
-	Thread   string       `json:"thread_id,omitempty"`
+	// this field and the next two are only for messages
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+	Thread string `json:"thread_id,omitempty"`
 	// number of automation runs that led to it, see automation.Depth
 	Depth int `json:"depth,omitempty"`
 }
@@ -31,7 +32,7 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 		by = "operator"
 	}
 	e := events.Event{Actor: by, Subject: b.ID, Message: b.Title}
-	word := beadWord{Type: b.Type, Status: b.Status, Assignee: b.Assignee, ParentID: b.ParentID,
+	word := beadEvent{Type: b.Type, Status: b.Status, Assignee: b.Assignee, ParentID: b.ParentID,
 		Labels: b.Labels, Depth: depth}
 	m, is := mail.Of(b)
 	if is {
@@ -58,7 +59,8 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 	return e
 }
 
-// Deed describes a change of a bead in words if the type of its event does not. Otherwise it returns "".
+// Deed describes a change of a bead in words if the type of its event does not describe it. Otherwise it returns
+// "".
 func Deed(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""

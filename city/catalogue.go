@@ -19,16 +19,17 @@ type Validation struct {
 
 // Formula is a formula in the city's list.
 type Formula struct {
-	Name        string       `json:"name"`
-	Description string       `json:"description,omitempty"`
-	Version     string       `json:"version,omitempty"`
-	Rig         string       `json:"rig,omitempty"` // the rig of its layer; "" = the city
-	Layer       string       `json:"layer"`         // description for users: "city", "rig demo"
-	Source      string       `json:"source"`        // path of the file
-	Vars        []FormulaVar `json:"vars"`          // never null
-	Steps       int          `json:"steps"`
-	Problem     string       `json:"problem,omitempty"` // why it cannot be used
-	Warnings    []string     `json:"warnings,omitempty"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Version     string `json:"version,omitempty"`
+	// the rig that the formula belongs to; "" = the city
+	Rig      string       `json:"rig,omitempty"`
+	Layer    string       `json:"layer"`  // description for users: "city", "rig demo"
+	Source   string       `json:"source"` // path of the file
+	Vars     []FormulaVar `json:"vars"`   // never null
+	Steps    int          `json:"steps"`
+	Problem  string       `json:"problem,omitempty"` // why it cannot be used
+	Warnings []string     `json:"warnings,omitempty"`
 }
 
 // FormulaVar is a variable of a formula.

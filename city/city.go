@@ -94,7 +94,7 @@ const (
 	Invalid     Code = "invalid"
 	Unavailable Code = "unavailable"
 	Forbidden   Code = "forbidden"
-	Unsupported Code = "unsupported" // this interface cannot do it
+	Unsupported Code = "unsupported" // this implementation of Control cannot do it
 
 	// CityRequired means that there are several cities and that a request does not name one.
 	CityRequired Code = "city_required"

@@ -123,7 +123,7 @@ func (c Cursor) String() string {
 	return b.String()
 }
 
-// ParseCursor parses the result of Cursor.String. "" is an empty cursor. Errors are *Error Invalid.
+// ParseCursor parses the result of Cursor.String. For "" it returns an empty cursor. Errors are *Error Invalid.
 func ParseCursor(s string) (Cursor, error) {
 	c := Cursor{}
 	if s == "" {

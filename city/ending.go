@@ -9,7 +9,7 @@ import (
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // a user has cut the grace period short
-	// when remaining agents are, or were, killed; zero = all had exited before
+	// when remaining agents are, or were, killed; zero = all agents exited before that
 	Hurry time.Time `json:"hurry,omitzero"`
 	Until time.Time `json:"until"`           // when it gives up
 	Waits []string  `json:"waits,omitempty"` // what it waits for besides agents, one clause each
@@ -25,7 +25,7 @@ type StopReport struct {
 // more than that are left.
 const toldAtOnce = 8
 
-// Of returns a line for each thing that a stop waits for and that was not reported yet: deadlines, agents, others.
+// Of returns a line for each deadline, agent or other task that a stop waits for and that was not reported yet.
 func (f *StopReport) Of(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {

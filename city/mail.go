@@ -311,8 +311,8 @@ func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
 	return m, nil
 }
 
-// TakeMail marks a message as read by an agent, like ReadMail. If the message was to the agent's pool, it belongs
-// to that agent from then on. If another member was faster, the error is Conflict.
+// TakeMail marks a message as read by an agent, like ReadMail. If the message was sent to the agent's pool, it
+// belongs to that agent from then on. If another member has already taken it, the error is Conflict.
 func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {

@@ -36,7 +36,7 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 type Step struct {
 	Event *Tagged // nil = cities have joined, and At includes them
 	At    Cursor  // the cursor to resume from, with all cities; valid until the next step
-	// a panic that Event reports or that ended the stream: a *recovery.Panic
+	// a panic that Event reports or that ended the stream, as a *recovery.Panic
 	Fault error
 }
 
@@ -101,7 +101,8 @@ type rest struct {
 // finish waits for all goroutines of the stream, with a time limit.
 func (m *merge) finish() {
 	ended := make(chan struct{})
-	go func() { m.running.Wait(); close(ended) }() // this may take until all cities have answered
+	// a goroutine, because the wait may last until all cities have answered
+	go func() { m.running.Wait(); close(ended) }()
 	late := time.NewTimer(leaveAfter)
 	defer late.Stop()
 	select {
@@ -127,7 +128,7 @@ func (m *merge) lookOn() {
 		case <-m.lists:
 		default:
 		}
-		m.lists <- all // does not block: this is the only sender
+		m.lists <- all // does not block, because the channel is empty and this is the only sender
 	}
 	m.gone <- nil
 }
@@ -229,7 +230,7 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	}
 	f.asked = time.Now()
 	f.more <- struct{}{}
-	m.joined = false // At includes them
+	m.joined = false // the step's cursor At includes the cities that have joined
 	return yield(Step{&Tagged{f.name, *e}, m.whole(), fault}, nil)
 }
 
@@ -248,7 +249,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 				best = f
 			}
 		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow:
-			// it has no older events to wait for
+			// the city has no older events, so there is nothing to wait for
 		case now.Before(late):
 			sooner(late)
 		default:
@@ -270,7 +271,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 func (m *merge) take(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
-		return false // the stream has stopped this feed
+		return false // the stream does not use this feed any more
 	}
 	f.slow = false
 	switch {
@@ -297,7 +298,8 @@ func (m *merge) follow(all []Info) {
 	for i := range all {
 		name := all[i].Name
 		here[name] = true
-		if path, seen := m.paths[name]; seen && path != all[i].Path { // another city with this name
+		// another city now has this name
+		if path, seen := m.paths[name]; seen && path != all[i].Path {
 			m.leave(name)
 			delete(m.at, name)
 			m.came[name] = time.Now()
@@ -305,7 +307,7 @@ func (m *merge) follow(all []Info) {
 			m.came[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// ask it as soon as it runs again
+		// request the events of the city again as soon as it runs
 		if r, resting := m.rests[name]; resting && !all[i].Running {
 			m.rests[name] = rest{took: r.took}
 		}

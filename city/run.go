@@ -58,7 +58,7 @@ func runOf(b beads.Bead) Run {
 	number := func(key string) int {
 		n, err := strconv.Atoi(b.Metadata[key])
 		if err != nil {
-			return 0 // missing, or written by another program
+			return 0 // the value is missing, or another program wrote it
 		}
 		return n
 	}

@@ -69,7 +69,7 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 		return Receipt{}, err
 	}
 	nudge := s.Nudge
-	s.Nudge = false // otherwise the receiver would send it as well
+	s.Nudge = false // Sling itself sends the notification
 	r, err := c.Do(ctx, SlingWork{s})
 	if err != nil || !nudge || r.Bead == nil {
 		return r, err

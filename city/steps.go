@@ -40,7 +40,8 @@ func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, 
 	for i := range all {
 		byID[all[i].ID] = &all[i]
 	}
-	goes := func(root *beads.Bead) bool { // a molecule goes with the bead that it describes
+	// an assigned bead takes the molecule that describes it with it
+	goes := func(root *beads.Bead) bool {
 		of := byID[root.ParentID]
 		return of != nil && of.Metadata[MoleculeKey] == root.ID && routed(*of)
 	}

@@ -34,7 +34,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 // namedSteps is the maximum number of open steps in a message.
 const namedSteps = 5
 
-// Closable refuses to close a molecule with open steps, except for those that are closed with it.
+// Closable returns an error for a molecule with open steps, unless these are closed together with it.
 func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
 		return nil

@@ -8,8 +8,9 @@ import (
 
 // Stranded is work that is assigned to an agent that does not run and will not start by itself.
 type Stranded struct {
-	Agent string    `json:"agent"`
-	Why   string    `json:"why"`            // continues after its name: "is suspended by rig demo"
+	Agent string `json:"agent"`
+	// continues a sentence after its name: "is suspended by rig demo"
+	Why   string    `json:"why"`
 	Gone  bool      `json:"gone,omitempty"` // no agent that could run has this name
 	Since time.Time `json:"since"`          // when that was first seen
 	Beads []string  `json:"beads"`          // the first few IDs

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Remedy is the decision of a watchdog's beat.
+// Remedy is the decision that a watchdog makes at a check.
 type Remedy string
 
 const (
@@ -32,7 +32,7 @@ const (
 type WatchMode string
 
 const (
-	ByTriage     WatchMode = "triage"     // an agent that is started for each beat
+	ByTriage     WatchMode = "triage"     // an agent that is started for each check
 	ByThresholds WatchMode = "thresholds" // only the age of the heartbeat
 	// only the age of the heartbeat, for a provider that cannot type: a very stale agent is restarted
 	ByRestart WatchMode = "restart"
@@ -50,7 +50,7 @@ type Watchdog struct {
 	VeryStale time.Duration `json:"very_stale_ns"`
 	TTL       time.Duration `json:"triage_ttl_ns,omitempty"`
 
-	Mode WatchMode `json:"mode"` // mode of the next beat
+	Mode WatchMode `json:"mode"` // mode of the next check
 	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
@@ -65,7 +65,7 @@ type Watchdog struct {
 	HealthyAgents   *int `json:"healthy_agents,omitempty"`
 	UnhealthyAgents *int `json:"unhealthy_agents,omitempty"`
 
-	Next    *time.Time `json:"next,omitempty"` // next beat; nil = none while suspended or stopping
+	Next    *time.Time `json:"next,omitempty"` // next check; nil = none while suspended or stopping
 	Triaged *TriageRun `json:"triaged,omitempty"`
 	Last    *Judgement `json:"last,omitempty"`
 	// newest last, at most MaxDecisions, without those that decided nothing
@@ -74,7 +74,7 @@ type Watchdog struct {
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 
-	// no beats, because its city or the monitored agent is suspended
+	// it makes no checks, because its city or the monitored agent is suspended
 	Suspended bool   `json:"suspended,omitempty"`
 	Source    string `json:"source,omitempty"` // "city.toml:40:1"
 }
@@ -83,10 +83,10 @@ type Watchdog struct {
 type TriageRun struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"` // when the thresholds decide instead
-	Beat  string    `json:"beat"`  // the beat that it judges
+	Beat  string    `json:"beat"`  // the check that it decides
 }
 
-// Judgement is the result of a beat.
+// Judgement is the result of a check.
 type Judgement struct {
 	At       time.Time `json:"at"`
 	Decision Remedy    `json:"decision"`
@@ -142,12 +142,12 @@ type (
 	Beat struct {
 		Watchdog string `json:"-"`
 	}
-	// Decide is the decision of a triage agent or a user about a beat.
+	// Decide is the decision of a triage agent or a user about a check.
 	Decide struct {
 		Watchdog string `json:"-"`
 		Decision Remedy `json:"decision"`
 		Reason   string `json:"reason"`
-		// the beat; "" = the current one. A finished beat is a Conflict
+		// the ID of the check; "" = the current one. A finished check is a Conflict
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}

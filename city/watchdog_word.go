@@ -3,7 +3,7 @@ package city
 // Status words of watchdogs besides the freshness.
 const (
 	WatchdogCalls     = "calls"     // it has escalated and waits for a user
-	WatchdogSuspended = "suspended" // no beats
+	WatchdogSuspended = "suspended" // it makes no checks
 )
 
 // Calls reports whether it has escalated and no user has acknowledged.

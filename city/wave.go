@@ -35,7 +35,7 @@ type wave struct {
 	left, total int
 }
 
-// See takes the next snapshot and returns its most important wave. It returns a zero Wave if there is none.
+// See evaluates the next snapshot and returns its most important wave, or a zero Wave if there is none.
 func (ws *Waves) See(s *Snapshot) Wave {
 	var stops, drains, starts int
 	var stopped, drained time.Time // the latest deadlines
@@ -74,7 +74,7 @@ func latest(t time.Time, until *time.Time) time.Time {
 	return t
 }
 
-// see takes the number of agents that are still in the state of the wave, and the deadline of the last one.
+// see updates a wave with the number of agents that are still in its state, and the deadline of the last one.
 func (w *wave) see(verb string, now time.Time, left int, deadline time.Time) Wave {
 	switch {
 	case left == 0:

@@ -47,7 +47,7 @@ running, as gcity --headless does; without a city.toml it offers to write one.`,
 			case standalone:
 				return settle(cmd.Context(), e)
 			}
-			return fleet.StartKept(cmd.Context(), e, false)
+			return fleet.StartInBackground(cmd.Context(), e, false)
 		},
 	}
 	c.Flags().BoolVar(&stay, "foreground", false,
@@ -71,13 +71,13 @@ func settle(ctx context.Context, e *env.Env) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	before := folder.NewestSeq(ctx, dir)
-	h, err := host.OpenHouse(ctx, e, host.HouseOptions{Dir: dir, Mode: "settle",
+	h, err := host.OpenCity(ctx, e, host.CityOptions{Dir: dir, Mode: "settle",
 		Logger: folder.QuietLogger(), Beat: func(string) {}})
 	if err != nil {
 		return err
 	}
 	defer host.GivenUp(e, h)
-	defer h.GiveBack()
+	defer h.ReleaseAll()
 	if err := h.RaiseDolt(ctx); err != nil {
 		e.Warn(err.Error())
 	}
@@ -131,7 +131,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		err := stopLive(ctx, e, l)
 		// another command stopped the city first; it is not known whether all agents have stopped
 		if exit.IsCut(err) {
-			if _, err = stopLeft(ctx, e, l.Dir); exit.IsStill(err) {
+			if _, err = stopLeft(ctx, e, l.Dir); exit.IsStopped(err) {
 				err = nil
 			}
 		}
@@ -150,7 +150,7 @@ func stopCity(ctx context.Context, e *env.Env) (string, error) {
 		return "", err
 	}
 	what, err := stopLeft(ctx, e, l.Dir)
-	if exit.IsStill(err) {
+	if exit.IsStopped(err) {
 		return forgotten, nil
 	}
 	return what, err
@@ -189,20 +189,20 @@ func restartCommand(e *env.Env) *cobra.Command {
 			}
 			live, dir := l.Live, l.Dir
 			defer l.Close()
-			supervised, stop := fleet.IsKept(ctx, e, l),
+			supervised, stop := fleet.IsManaged(ctx, e, l),
 				func(ctx context.Context) (string, error) { return stopCity(ctx, e) }
 			switch {
 			case live:
 				stop = func(ctx context.Context) (string, error) {
 					return "the city is stopped", stopLive(ctx, e, l)
 				}
-			case !supervised: // the city may be registered: stopLeft keeps it so
+			case !supervised: // the city may be registered: stopLeft does not unregister it
 				stop = func(ctx context.Context) (string, error) { return stopLeft(ctx, e, dir) }
 			}
 			own := folder.SourceOf(dir)
 			e.Files, e.Strict = own.Files, own.Strict
 			if _, err := own.Load(); err != nil {
-				return err // a city that could not start again is not stopped
+				return err // do not stop a city that could not start again
 			}
 			unit := service.ServedBy(ctx, e, dir)
 			if what, err := stop(ctx); err == nil {
@@ -215,7 +215,7 @@ func restartCommand(e *env.Env) *cobra.Command {
 				return err
 			}
 			if supervised {
-				return fleet.StartKept(ctx, e, true)
+				return fleet.StartInBackground(ctx, e, true)
 			}
 			if unit != nil {
 				return service.StartUnit(ctx, e, unit, dir)

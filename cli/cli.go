@@ -155,7 +155,7 @@ func root(e *env.Env) *cobra.Command { return tree(e, nil) }
 // tree builds only the command that the first word of the command line names, or all commands. Building all of them
 // takes longer than most commands run.
 func tree(e *env.Env, args []string) *cobra.Command {
-	// a setting of cobra: keep the order below in the help
+	// a global setting of cobra: list the commands in the order below
 	cobra.EnableCommandSorting = false
 	root := consoleCommand(e)
 	root.AddGroup(

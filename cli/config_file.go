@@ -135,7 +135,7 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace writes the new content if the file is still as it was. It keeps the permissions of the file and a
+// Replace writes the content now if the file still has the content was. It keeps the permissions of the file and a
 // symbolic link to it.
 func (f *configFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))

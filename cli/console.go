@@ -141,11 +141,11 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	defer logs.Close()
 	signals, quiet := host.ListenSignals()
 	defer quiet()
-	// only the control room knows what ctrl-c means; the signal waits in this channel until the room is open
+	// the control room handles ctrl-c; a signal that arrives before it is open waits in this channel
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT)
 	defer signal.Stop(interrupts)
-	h, err := host.OpenHouse(ctx, e, host.HouseOptions{Dir: dir, Mode: "console",
+	h, err := host.OpenCity(ctx, e, host.CityOptions{Dir: dir, Mode: "console",
 		Logger: folder.FileLogger(logs), Beat: func(string) {}})
 	if err != nil {
 		return err
@@ -156,8 +156,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	obeyed := make(chan error, 1)
 	roomCtx, closeRoom := context.WithCancel(ctx)
 	defer closeRoom()
-	// both goroutines return on their own unless the loop hangs; in that case obeyed returns an error and the
-	// process exits
+	// both goroutines return on their own unless the loop hangs; then Obey returns an error and the process exits
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer closeRoom()
@@ -203,10 +202,10 @@ func onHangup(e *env.Env) roomExit {
 }
 
 // leaveRoom carries out the user's choice on leaving a control room that hosts the city.
-func leaveRoom(e *env.Env, h *host.House, exit roomExit, signals chan<- os.Signal) {
+func leaveRoom(e *env.Env, h *host.City, exit roomExit, signals chan<- os.Signal) {
 	select {
 	case <-h.Done:
-		return // stopped by another process
+		return // another process stopped the city
 	default:
 	}
 	switch exit {
@@ -218,7 +217,7 @@ func leaveRoom(e *env.Env, h *host.House, exit roomExit, signals chan<- os.Signa
 	case roomHangup:
 		// the terminal is gone or the control room failed: the city keeps running in this process
 		h.Loop.SetMode("headless")
-	case roomStopCity, roomInterrupted: // Obey has not seen either, so it gets a signal
+	case roomStopCity, roomInterrupted: // Obey has seen neither a key nor a signal, so send it one
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
 	default: // a SIGTERM from outside closed the control room, and Obey has received it too

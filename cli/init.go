@@ -166,7 +166,7 @@ func startedAs(p config.Preset) string {
 	return "`" + q.CommandLine() + "`"
 }
 
-// firstText is the beginning of the city.toml of a new city. Its two verbs are the city's name and the command of
+// firstText is the beginning of the city.toml of a new city. It is a format for the city's name and the command of
 // its shell.
 const firstText = `# What should run here. gcity keeps it running and reads each saved change.
 #

@@ -147,7 +147,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	v := planInput{wants: folder.PlanOf(c, dir, running), pools: folder.PoolPlan(c, dir),
 		clock: e.Clock, running: running, unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	tested := v.unable
-	if grant.Err() != nil { // a warning says so; programs of the city are not tested
+	// the city is not trusted: a warning reports that, and its programs are not tested
+	if grant.Err() != nil {
 		tested = func(string) string { return "" }
 	}
 	v.unfit = sessions.Preflight(ctx, provider, tested)
@@ -192,7 +193,7 @@ func (v planInput) held(revision string) *heldShape {
 	out := heldShape{Removes: []string{}}
 	for i := range v.running.Agents {
 		g := &v.running.Agents[i]
-		// an edit does not remove a session that is not in the configuration
+		// this session is not in the configuration, so an edit cannot remove it
 		if !g.Running || g.Source == "" {
 			continue
 		}
@@ -306,7 +307,7 @@ func (v planInput) change(w agent.Want, st session.Status, lives bool) change {
 	drift := st.Drift(&w.Spec)
 	hidden := ""
 	if !lives {
-		hidden = v.hidden(w.Name)
+		hidden = v.unlistedReason(w.Name)
 	}
 	switch {
 	case w.Suspended != "" && lives:
@@ -362,7 +363,7 @@ func (v planInput) retries(w agent.Want, c change) bool {
 // reason not to start it. A change of the agent's definition, or a resume, removes that reason.
 func (v planInput) begin(w agent.Want) (change, why string) {
 	if w.TriageOf != "" {
-		return "none", "triage agent of watchdog " + w.TriageOf + "; starts only for its beats"
+		return "none", "triage agent of watchdog " + w.TriageOf + "; starts only for its checks"
 	}
 	var g *city.Agent
 	if v.running != nil {
@@ -408,7 +409,7 @@ func ends(g *city.Agent) string {
 	case g.State == city.Exited:
 		return "; it no longer stays stopped"
 	case g.Until != nil:
-		return "; its waiting time ends"
+		return "; it starts without waiting any longer"
 	}
 	return ""
 }

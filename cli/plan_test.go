@@ -45,7 +45,7 @@ func TestChanges(t *testing.T) {
 		}},
 	})
 	expect := []change{
-		{Agent: "backoff", Change: "start", Reason: "configuration changed; its waiting time ends"},
+		{Agent: "backoff", Change: "start", Reason: "configuration changed; it starts without waiting any longer"},
 		{Agent: "drift", Change: "restart", Reason: "command changed",
 			Fields: []string{"command changed"}},
 		{Agent: "edited", Change: "start", Reason: "command changed; its quarantine ends"},

@@ -31,9 +31,9 @@ func (v planInput) cannotRestart(w agent.Want, st session.Status) string {
 	return v.unable(w.Spec.Provider)
 }
 
-// hidden returns why it is unknown whether an agent without a session is running: its provider may be one that
+// unlistedReason returns why it is unknown whether an agent without a session is running: its provider may be one that
 // cannot be listed. It returns "" for an agent that is known not to run.
-func (v planInput) hidden(name string) string {
+func (v planInput) unlistedReason(name string) string {
 	if len(v.unknown) == 0 {
 		return ""
 	}

@@ -192,7 +192,7 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: ts.MkAbs("."), Observe: true, Logger: folder.QuietLogger()})
 	ts.Check(err)
 	defer closeSessions()
-	b := offline.Aside{Sessions: sessions}
+	b := offline.City{Sessions: sessions}
 	waitUntil(ts, func() bool {
 		st, err := b.Session(context.Background(), args[0])
 		ts.Check(err)

@@ -107,8 +107,8 @@ func (c *City) HooksOf(a *Agent) []string {
 	return c.Workspace.InstallAgentHooks
 }
 
-// behind returns the fragments that are appended to an agent's prompt, without duplicates.
-func (c *City) behind(a *Agent) []string {
+// ownFragments returns the fragments that are appended to an agent's prompt, without duplicates.
+func (c *City) ownFragments(a *Agent) []string {
 	var out []string
 	for _, name := range slices.Concat(c.Workspace.GlobalFragments, a.InjectFragments) {
 		if !slices.Contains(out, name) {

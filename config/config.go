@@ -50,10 +50,10 @@ type City struct {
 	Remotes []Remote // topologies from git repositories
 
 	patches patches         // patches, which are already applied
-	stamped []*pack         // the topologies that the agents come from, in order
+	stamped []*pack         // the topologies that its agents come from, in order
 	trees   []string        // the folders of the topologies
 	recipes []formula.Layer // formula layers of the city's topologies
-	reveal  bool            // TOML and Explain print secrets too
+	reveal  bool            // TOML and Explain do not hide secrets
 	// agents with a prompt that depends on the fragments of their topology, by qualified name
 	leans     map[string]bool
 	overrides []override         // overrides of automations, which are already applied

@@ -128,7 +128,7 @@ func (d decoder) later(n *toml.Node, k *keys.Key) {
 	}
 	if refuse {
 		d.problem(n.At, keys.Join(k.Table(), n.Key), "is not supported yet; remove it, because "+
-			"this version would not act on it")
+			"this version ignores it")
 	}
 }
 

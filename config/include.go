@@ -73,8 +73,8 @@ func (d decoder) include(root *toml.Node) {
 	}
 }
 
-// also reads the additional files that the caller has given.
-func (d decoder) also(files []string) {
+// additional reads the additional files that the caller has given.
+func (d decoder) additional(files []string) {
 	for _, path := range files {
 		if err := d.part(path); err != nil {
 			d.say(Origin{File: "-f " + path}, "", err.Error())
@@ -155,7 +155,8 @@ func (d decoder) part(path string) error {
 	return nil
 }
 
-// inOrder sorts the agents from index first on by their position: the parser returns [[agent]] and [[agents]] apart.
+// inOrder sorts the agents from index first on by their position, because the parser returns [[agent]] and
+// [[agents]] as separate lists.
 func (d decoder) inOrder(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

@@ -69,19 +69,19 @@ func whole(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 
-// Beats returns the entries of an environment that take precedence over the files.
-func Beats(environ []string) []string {
+// Overriding returns the entries of an environment that take precedence over the files.
+func Overriding(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
-		if path, value := beaten(kv); path != "" && value != "" {
+		if path, value := overridden(kv); path != "" && value != "" {
 			out = append(out, kv)
 		}
 	}
 	return out
 }
 
-// beaten returns the key and the value that an environment entry sets, "" if it sets none.
-func beaten(kv string) (path, value string) {
+// overridden returns the key that an environment entry overrides and its value, "" if it overrides none.
+func overridden(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
 		"GC_EVENTS": "events.provider"}[name], value
@@ -89,8 +89,8 @@ func beaten(kv string) (path, value string) {
 
 // environment applies the variables that take precedence over the files.
 func (d decoder) environment(environ []string) {
-	for _, kv := range Beats(environ) {
-		path, value := beaten(kv)
+	for _, kv := range Overriding(environ) {
+		path, value := overridden(kv)
 		name, _, _ := strings.Cut(kv, "=")
 		k, origin := d.schema.ByPath[path], Origin{File: "environment " + name}
 		if msg := k.Wrong(value); msg != "" {

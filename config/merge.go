@@ -30,7 +30,7 @@ func (d decoder) collides(was, is Origin, key string) {
 			Message: visible(msg + "this value takes effect")})
 }
 
-// joined returns a table of strings together with the entries of earlier files.
+// joined returns the entries of a table of strings, added to those of earlier files.
 func (d decoder) joined(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {
@@ -41,8 +41,8 @@ func (d decoder) joined(field any, by map[string]string) map[string]string {
 	return out
 }
 
-// unspent omits the keys that show their effect in other values.
-func unspent(s keys.Schema, table string, all []row) []row {
+// withoutSpent omits the keys whose effect is already shown in other values.
+func withoutSpent(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]
 		return k != nil && k.Spent

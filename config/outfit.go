@@ -29,11 +29,11 @@ type outfits struct {
 	shared   map[string][]prompt.File // fragments by folder
 	parsed   map[string]*prompt.Template
 	faults   map[string]string // why prompts could not be parsed
-	leaning  map[string]bool   // results of leans for parsed prompts; see City.leans
+	leaning  map[string]bool   // results of the method leans for parsed prompts
 	overlays map[string]overlay.Tree
 	broken   map[string]error  // errors of overlays
 	folders  map[string]string // hashes of folders for the revision, by path
-	mute     map[string]bool   // results of checking whether folders hang
+	mute     map[string]bool   // folders that were checked for a response, with the result
 }
 
 func newOutfits() outfits {
@@ -109,7 +109,7 @@ func (d outfitter) pathOf(a *Agent, key, path string) string {
 
 // prompt parses an agent's prompt. A prompt of several agents is parsed, and its errors reported, only once.
 func (d outfitter) prompt(a *Agent) {
-	behind := d.city.behind(a)
+	behind := d.city.ownFragments(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
 		filepath.Join(filepath.Dir(a.PromptTemplate), "shared")}
 	folders := own
@@ -195,7 +195,7 @@ func (d outfitter) unset(a *Agent, t *prompt.Template) {
 	}
 }
 
-// source reads a file of a prompt and adds it to the sources of the configuration.
+// source reads a file that a prompt uses, and adds it to the sources of the configuration.
 func (d outfitter) source(path string) (prompt.File, error) {
 	if err := d.outfits.failed[path]; err != nil {
 		return prompt.File{}, err
@@ -307,7 +307,8 @@ func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	fault(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// misuse records a problem with a path or template. In a fetched topology, where it may be an attack, it is an error.
+// misuse records a problem with a path or template. In a fetched topology the problem is an error, because it may
+// be an attack.
 func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.say(at, key, msg)

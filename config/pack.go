@@ -242,7 +242,7 @@ func (d composer) members(p *pack) {
 			}
 		}
 	}
-	d.kept(p, names)
+	d.foreignWatchdogs(p, names)
 	for _, name := range p.Topology.CityAgents {
 		if slices.Contains(names, name) || p.partial {
 			continue

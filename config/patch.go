@@ -13,7 +13,7 @@ type patch struct {
 	table string // the table with the patch, for example "patches.agents"
 	// dir and name of the agent as declared; dir may be omitted unless it is a rig
 	dir, name string
-	says      Agent // the new values of the agent; its env has the variables to add
+	says      Agent // the new values of the agent; Agent.Env has the variables to add
 	remove    []string
 	origin    Origin
 	origins   map[string]Origin // position of each key that is set, by its name in an agent's table
@@ -38,7 +38,7 @@ func (d patcher) patches() {
 	for i := range c.patches.agents {
 		p := &c.patches.agents[i]
 		if p.name == "" || d.full() {
-			continue // already reported, or the limit of problems is reached
+			continue // an error was already reported, or the limit of problems is reached
 		}
 		at := slices.IndexFunc(called[p.name], p.of)
 		if at < 0 && d.unread.misses("", nameOf(c.Rig(p.dir))) {
@@ -193,7 +193,7 @@ func (d patcher) amend() {
 	for i := range c.patches.providers {
 		p := &c.patches.providers[i]
 		if p.Name == "" || d.full() {
-			continue // already reported, or the limit of problems is reached
+			continue // an error was already reported, or the limit of problems is reached
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
@@ -202,7 +202,7 @@ func (d patcher) amend() {
 			continue
 		}
 		done[p.Name] = p.Origin
-		if msg := c.stranger(p.Name); msg != "" {
+		if msg := c.unknownProvider(p.Name); msg != "" {
 			if d.unread.any() {
 				continue // a file that could not be read may declare it
 			}

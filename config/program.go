@@ -140,7 +140,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 			p.PromptMode = other.PromptMode
 			if _, written := other.Origins["prompt_flag"]; !written && other.PromptMode != "flag" {
 				p.PromptFlag = ""
-				delete(p.Origins, "prompt_flag") // the key has no value to show
+				delete(p.Origins, "prompt_flag") // the flag now has no value
 			}
 		case "prompt_flag":
 			p.PromptFlag = other.PromptFlag
@@ -168,7 +168,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	}
 }
 
-// unanswered returns the dialogs without answers: they are recognised, and a user answers them.
+// unanswered returns the dialogs without their answers: gcity recognises them, and the user answers them.
 func unanswered(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -223,8 +223,8 @@ func (c *City) provider(name string, at Origin) *Provider {
 	return &c.Providers[i]
 }
 
-// stranger returns an error text if no provider has this name, otherwise "".
-func (c *City) stranger(name string) string {
+// unknownProvider returns an error text if no provider has this name, otherwise "".
+func (c *City) unknownProvider(name string) string {
 	if name == "" {
 		return ""
 	}

@@ -15,7 +15,7 @@ func (d providerChecker) providers() {
 	for i := range c.Providers {
 		d.provider(&c.Providers[i])
 	}
-	if msg := c.stranger(c.Workspace.Provider); msg != "" && !d.unread.any() {
+	if msg := c.unknownProvider(c.Workspace.Provider); msg != "" && !d.unread.any() {
 		d.say(c.Origins[byWorkspaceProvider], byWorkspaceProvider, msg)
 	}
 	defer func() { d.rigChecked = nil }()
@@ -26,7 +26,7 @@ func (d providerChecker) providers() {
 			d.more = true
 			return
 		}
-		if msg := c.stranger(a.Provider); msg != "" {
+		if msg := c.unknownProvider(a.Provider); msg != "" {
 			if !d.unread.any() {
 				fault(d.loading, a, a.Origins["provider"], byAgentProvider, msg)
 			}

@@ -147,7 +147,7 @@ func (d rigChecker) folder(r *Rig) bool {
 	return true
 }
 
-// looked uses the result of checking a rig's folder, and compares the folder with those of other rigs.
+// looked evaluates the check of a rig's folder, and compares the folder with those of other rigs.
 func (d rigChecker) looked(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := files.LookAt(r.Path, since)
 	r.Problem = visible(saw.Problem)

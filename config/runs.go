@@ -45,7 +45,7 @@ type runs struct {
 
 func (r *runs) add(what string, at Origin, line string, sums ...string) {
 	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
-		return // this environment is the user's own
+		return // the variable is set in the user's own environment, which is trusted
 	}
 	p := trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)},
 		Sums: sums}

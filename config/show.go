@@ -59,7 +59,7 @@ func (c printer) tables() string {
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:
-			if all := unspent(s, t.Path, rows(s, t.Path, place{city: c.City})); len(all) > 0 {
+			if all := withoutSpent(s, t.Path, rows(s, t.Path, place{city: c.City})); len(all) > 0 {
 				fmt.Fprintf(&b, "\n[%s]\n", t.Path)
 				writeRows(&b, "", all)
 			}
@@ -74,7 +74,8 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the named tables of t. A provider that completely replaces its preset is written as a patch.
+// writeNamed writes the named tables of t. A provider that completely replaces its preset is written as a patch
+// with _replace.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
@@ -107,7 +108,7 @@ func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 func (c printer) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key) {
 	for _, p := range c.elements(list.Path) {
 		fmt.Fprintf(b, "\n[[%s]]\n", list.Path)
-		all := unspent(s, list.Path, rows(s, list.Path, p))
+		all := withoutSpent(s, list.Path, rows(s, list.Path, p))
 		if p.agent != nil {
 			var notes []string
 			all, notes = c.movedRows(p.agent, all)

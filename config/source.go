@@ -133,7 +133,7 @@ func (d decoder) gather(root *toml.Node, more []string) {
 	d.table(root, "", place{city: d.city})
 	d.inOrder(0)
 	d.include(root)
-	d.also(more)
+	d.additional(more)
 }
 
 // Inputs has the files and folders that a configuration is read from.

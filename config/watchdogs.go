@@ -132,7 +132,7 @@ func (d watchdogChecker) heartbeat(w *Watchdog) {
 	w.Heartbeat = path
 }
 
-// awaited refuses dependencies on a triage agent, because it runs only at times.
+// awaited refuses dependencies on a triage agent, because it does not run all the time.
 func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 	for i := range d.city.Agents {
 		a := &d.city.Agents[i]
@@ -141,7 +141,7 @@ func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 			if w := judges[need]; w != nil {
 				d.say(a.Origins["depends_on"], "agents.depends_on",
 					fmt.Sprintf("%q is the triage of the watchdog %q and runs only for its "+
-						"beats; remove it", need, w.Qualified()))
+						"checks; remove it", need, w.Qualified()))
 			}
 		}
 	}
@@ -181,7 +181,7 @@ func (d watchdogChecker) ring(path []*Watchdog, told map[*Watchdog]bool) {
 		told[w] = true
 		steps = append(steps, fmt.Sprintf("%s (%s)", w.Qualified(), w.Origins["watches"]))
 	}
-	if len(path) < 2 { // it watches its own triage agent, which is already reported
+	if len(path) < 2 { // the agent watches its own triage agent, which is already reported
 		return
 	}
 	steps = append(steps, path[0].Qualified())

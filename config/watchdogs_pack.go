@@ -18,8 +18,8 @@ func (w *Watchdog) Qualified() string {
 	return w.Rig + "/" + w.Name
 }
 
-// kept refuses watchdogs of a topology that watch an agent outside of the topology.
-func (d composer) kept(p *pack, names []string) {
+// foreignWatchdogs refuses watchdogs of a topology that watch an agent outside of the topology.
+func (d composer) foreignWatchdogs(p *pack, names []string) {
 	for i := range p.watchdogs {
 		w := &p.watchdogs[i]
 		if w.Watches == "" || p.partial || slices.Contains(names, w.Watches) {

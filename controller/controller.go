@@ -244,7 +244,7 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 	return &effect.Configuration{
 		Name: cfg.Workspace.Name, Revision: cfg.Revision, Suspended: cfg.Workspace.Suspended,
 		Wants: wants, Pools: agent.Pools(cfg, c.o.Host), Rigs: agent.Rigs(cfg), Warnings: warnings,
-		Overrides: overrides, Environ: config.Beats(c.o.Host.Environ),
+		Overrides: overrides, Environ: config.Overriding(c.o.Host.Environ),
 		Dir: c.o.Dir, Source: cfg, NoWork: c.o.Stores == nil,
 		Backups: c.o.BackUp != nil && c.o.Stores != nil, Layers: cfg.Layers(),
 		Automations: automations, Tiers: tiersOf(cfg),

@@ -35,7 +35,7 @@ type resident struct {
 	info  city.Info
 	city  city.Control
 	hangs bool            // no call returns
-	life  context.Context // of the newest run
+	life  context.Context // ends with the newest run
 	stop  context.CancelFunc
 }
 

@@ -28,7 +28,7 @@ func doWatchdog(f *Fake, c city.Command) (r city.Receipt, ok bool, err error) {
 	case city.Decide:
 		switch {
 		case c.Beat != "" && (w.Triaged == nil || w.Triaged.Beat != c.Beat):
-			return r, true, refuse(city.Conflict, "beat %s of %s is over", c.Beat, w.Name)
+			return r, true, refuse(city.Conflict, "check %s of %s is over", c.Beat, w.Name)
 		case c.Reason == "":
 			return r, true, refuse(city.Invalid, "a decision needs a reason")
 		}

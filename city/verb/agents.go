@@ -5,8 +5,8 @@ import "gcity/city"
 const flagHelp = `Sets the suspended flag in the configuration; nothing else in it changes. ` +
 	`The\nname of a pool stands for the whole pool: its members have no flag of their own.`
 
-// lives returns the verbs that start and stop sessions.
-func lives() []Verb {
+// sessions returns the verbs that start and stop sessions.
+func sessions() []Verb {
 	return []Verb{
 		{Name: "interrupt", Noun: Agent, API: API{Summary: "What Ctrl-C does"},
 			Shell:  Shell{Short: "Press Ctrl-C in its terminal"},

@@ -48,7 +48,7 @@ func watchdogs() []Verb {
 			Line:   Line{"beat", "WATCHDOG", "run a watchdog's check now"},
 			decode: to(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
 		{Name: "decide", Noun: Watchdog,
-			API: API{Summary: "Decide the action of a beat, and record the author",
+			API: API{Summary: "Decide the action of a check, and record the author",
 				Body: city.Decide{}},
 			decode: checked(func(n string) city.Decide {
 				return city.Decide{Watchdog: n}

@@ -10,7 +10,8 @@ import (
 	"gcity/city"
 )
 
-// Noun is the kind of thing that a verb acts on. It is also the first part of the verb's path in the API.
+// Noun is the kind of object that a verb acts on, such as an agent or a pool. It is also the first part of the
+// verb's path in the API.
 type Noun string
 
 // The nouns. City stands for the city itself, which needs no name.
@@ -26,7 +27,7 @@ const (
 
 // Verb is one row of the table.
 type Verb struct {
-	Name string // as city.Command's Verb returns it
+	Name string // the result of the method Verb of city.Command
 	Noun Noun
 
 	API   API
@@ -38,7 +39,7 @@ type Verb struct {
 
 // API describes how the API offers a verb.
 type API struct {
-	Path    string // the last part of the path; "" = the verb's name
+	Path    string // the last part of the path, if it is not the verb's name
 	Alias   string // another last part for the same; "" = none
 	Summary string // in the OpenAPI document; "" = the verb has no path of the common form
 	Body    any    // a value of the type of the request's body; nil = the body is empty
@@ -63,7 +64,7 @@ type decoder func(target string, body []byte) (city.Command, error)
 
 // All returns the table. Its order is the order in which the command line lists verbs.
 func All() []Verb {
-	return slices.Concat(lives(), drains(), texts(), pools(), rigs(), automations(), watchdogs(),
+	return slices.Concat(sessions(), drains(), texts(), pools(), rigs(), automations(), watchdogs(),
 		work(), cities())
 }
 
@@ -121,7 +122,8 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	return nil, invalid("unknown verb %q of an agent", name)
 }
 
-// find returns the row of a name. A verb of the city and one of something in it may have the same name.
+// find returns the row of a name. A verb of the city and a verb of an agent or another object may have the same
+// name.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {
@@ -152,7 +154,7 @@ func checked[C city.Command](of func(target string) C, check func(C) error) deco
 	}
 }
 
-// aliased returns a decoder for bodies that may have a field under another name, as clients of Gas City send it.
+// aliased returns a decoder for bodies in which clients of Gas City use another name for a field.
 func aliased(alias, name string, decode decoder) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		var fields map[string]json.RawMessage

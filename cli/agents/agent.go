@@ -248,7 +248,8 @@ func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f f
 			if !f.follow {
 				return nil
 			}
-		case frame.Reset: // the stored output follows again, or this reader was too slow
+		case frame.Reset:
+			// the stored output follows: at the start, or again because this reader was too slow
 			if seen {
 				e.Sayf("… some output was skipped")
 			}

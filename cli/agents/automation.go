@@ -296,11 +296,11 @@ func check(ctx context.Context, e *env.Env, name string) error {
 }
 
 // offlineCity returns the offline implementation behind a control, or nil if a controller is running.
-func offlineCity(c city.Control) *offline.Aside {
+func offlineCity(c city.Control) *offline.City {
 	if r, ok := c.(env.ReadOnly); ok {
 		c = r.Control
 	}
-	b, _ := c.(*offline.Aside)
+	b, _ := c.(*offline.City)
 	return b
 }
 

@@ -110,7 +110,7 @@ func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 	if !ok {
 		return drainShape{}, offline.Cannot("read the marks of", name)
 	}
-	b := offline.Aside{Dir: dir, Sessions: sessions}
+	b := offline.City{Dir: dir, Sessions: sessions}
 	st, err := b.Session(ctx, name)
 	if err != nil {
 		return drainShape{}, err

@@ -38,7 +38,8 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if err != nil {
 			return false, err
 		}
-		defer next.Close() // at most a few: one for each controller that has exited
+		// a defer in a loop: there are only a few, one for each controller that has exited
+		defer next.Close()
 		l, at.far = next, far
 	}
 }

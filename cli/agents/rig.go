@@ -114,7 +114,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Rigs))
 	case len(s.Rigs) == 0:
-		e.Sayf("no rigs: `gcity rig add PATH` makes a project folder a rig")
+		e.Sayf("no rigs: `gcity rig add PATH` adds a project folder as a rig")
 		return nil
 	case !agents:
 		return WriteRigs(e, e.Out, s.Rigs)

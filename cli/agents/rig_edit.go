@@ -272,7 +272,7 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 			err)
 	}
 	defer l.Close()
-	if beside, ok := l.Control.(*offline.Aside); ok {
+	if beside, ok := l.Control.(*offline.City); ok {
 		if ev.Type == events.RigRemoved {
 			_, err = beside.End(ctx, offline.OfRig(ev.Subject).Of)
 		}

@@ -88,7 +88,8 @@ func because(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
 		"member of pool " + g.Pool}, g.Reason) {
-		parts[0] = cmp.Or(g.Description, g.Reason) // the position is not worth showing here
+		// leave out the place of the declaration and the name of the pool
+		parts[0] = cmp.Or(g.Description, g.Reason)
 	}
 	if g.Until != nil {
 		parts = append(parts, "until "+e.Clock(*g.Until))

@@ -90,7 +90,7 @@ func why(ctx context.Context, e *env.Env, args []string) error {
 		e.Sayf("%s", standing(e, f.Agent))
 		agentFacts(e, f.Snapshot, f.Agent, l.Live)
 		writeRecent(e, f.Agent.Decisions, past)
-		// an agent that is the only member of its pool
+		// a pool with a single member has the same name as that member
 		if p, ok := f.Snapshot.Pool(f.Agent.Name); ok {
 			e.Sayf("\n%s", poolStanding(e, p))
 			poolFacts(e, p, l.Live)

@@ -59,7 +59,7 @@ func (d *Depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 }
 
 // PlacesIn returns the places of a city. If the configuration on disk is invalid, it uses the one in the running
-// controller, or the saved stores. So agents can work while the file has an error.
+// controller, or the saved stores, so that agents can work while the file has an error.
 func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
 	c, refused := folder.LoadCity(dir)
 	if refused == nil {
@@ -165,8 +165,8 @@ func WorkProblem(err error) error {
 	return &city.Error{Code: code, Message: err.Error()}
 }
 
-// beadWord is the payload of an event about a bead.
-type beadWord struct {
+// beadEvent is the payload of an event about a bead.
+type beadEvent struct {
 	Rig      string       `json:"rig,omitempty"`
 	Type     string       `json:"type"`
 	Status   beads.Status `json:"status"`
@@ -179,7 +179,7 @@ type beadWord struct {
 
 // Announce sends an event about a bead to the city.
 func Announce(ctx context.Context, e *env.Env, d *Depot, kind string, b beads.Bead) error {
-	payload, err := json.Marshal(beadWord{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID, b.Labels,
+	payload, err := json.Marshal(beadEvent{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID, b.Labels,
 		e.Depth(), e.Op})
 	if err != nil {
 		return err

@@ -116,7 +116,7 @@ func Announced(ctx context.Context, e *env.Env, d *Depot, id string) (bool, erro
 			e.Op, err)
 	}
 	for _, ev := range past {
-		var word beadWord
+		var word beadEvent
 		if json.Unmarshal(ev.Payload, &word) == nil && word.Op == e.Op {
 			return true, nil
 		}

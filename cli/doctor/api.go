@@ -55,7 +55,7 @@ func judgeAPI(dir string, c config.API) finding {
 	return ok("with a token, on %s", at)
 }
 
-// checkMirror calls the script that receives events, and reports the last event that the script has.
+// checkMirror calls the script that receives events, and reports the last event that the script has received.
 func checkMirror(ctx context.Context, p *Patient) finding {
 	if p.config == nil {
 		return ok("not checked: the configuration is invalid")

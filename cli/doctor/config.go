@@ -75,7 +75,8 @@ func checkAgents(ctx context.Context, p *Patient) finding {
 	if p.config == nil {
 		return note("", "not checked: the configuration is invalid")
 	}
-	untested := func(string) string { return "" } // judgeAgents asks once for each provider
+	// judgeAgents tests each session provider itself, and only once
+	untested := func(string) string { return "" }
 	return judgeAgents(folder.PlanOf(p.config, p.dir, p.Running),
 		sessions.Preflight(ctx, p.provider, untested),
 		func(provider string) finding { return p.tried(ctx, provider) })
@@ -140,7 +141,7 @@ func judgeRigs(rigs []agent.Rig) finding {
 	}
 	if len(problems) > 0 {
 		return bad("create the folder, or correct its path in "+config.FileName+
-			"; agents outside of it run", "%s", strings.Join(problems, " | "))
+			"; agents in other folders run", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s", describe.Count(len(rigs), "rig"))
 }

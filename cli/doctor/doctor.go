@@ -154,7 +154,7 @@ type Patient struct {
 	grant    trust.Grant // permission to run the city's programs
 	refused  error
 	Running  *city.Snapshot   // the controller's state, nil if no controller responds
-	deaf     error            // the error if a controller is running but does not respond
+	silent   error            // the error if a controller is running but does not respond
 	provider session.Provider // nil if it cannot be opened
 	sessions []session.Status
 	unlisted error
@@ -167,7 +167,7 @@ type Patient struct {
 func newPatient(ctx context.Context, e *env.Env, dir string) *Patient {
 	p := &Patient{dir: dir, env: e, close: func() {}, trials: map[string]finding{},
 		slow: e.SayVerySlow, takeover: takeover(e, dir)}
-	p.Running, p.deaf = folder.AskController(ctx, dir)
+	p.Running, p.silent = folder.AskController(ctx, dir)
 	p.config, p.refused = folder.LoadCityOf(dir, p.Running)
 	p.grant = folder.Trusted(dir, p.config)
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
@@ -223,12 +223,12 @@ func checkController(_ context.Context, p *Patient) finding {
 		}
 		return ok("is running, pid %d, %s", s.PID, s.Mode)
 	}
-	if silent, there := errors.AsType[*folder.Mute](p.deaf); there {
+	if silent, there := errors.AsType[*folder.UnresponsiveError](p.silent); there {
 		return bad(SilentRemedy(p.dir), "the controller does not respond: %v", silent)
 	}
 	if held {
 		return bad("kill that process; the next controller takes over its agents",
-			"a process holds the city's lock, but its socket does not respond: %v", p.deaf)
+			"a process holds the city's lock, but its socket does not respond: %v", p.silent)
 	}
 	return ok("not running")
 }

@@ -84,11 +84,11 @@ func leftovers(dir string) []ailment {
 				return folder.KeepKnown(dir, c)
 			}, read: true})
 	}
-	return append(out, deadEnds(dir)...)
+	return append(out, staleFiles(dir)...)
 }
 
-// deadEnds returns the socket and the pid file of a controller that is no longer running.
-func deadEnds(dir string) []ailment {
+// staleFiles returns the socket and the pid file of a controller that is no longer running.
+func staleFiles(dir string) []ailment {
 	if held, err := folder.IsHeld(dir); err != nil || held {
 		return nil
 	}

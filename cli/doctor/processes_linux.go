@@ -32,7 +32,7 @@ func checkStrays(ctx context.Context, p *Patient) finding {
 	if err != nil {
 		return note("mount /proc", "cannot list processes: %v", err)
 	}
-	of := map[int]string{} // process ID to session name
+	of := map[int]string{} // session name by process ID
 	for _, pid := range pids {
 		environ := proc.Environ(pid)
 		if id := valueIn(environ, "GC_SESSION_ID"); id != "" && pid != os.Getpid() &&
@@ -57,7 +57,7 @@ func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int
 		args := line(pid)
 		lives := slices.ContainsFunc(sessions,
 			func(st session.Status) bool { return st.Alive && st.ID == id })
-		if !lives && args != "" { // without arguments, the process has exited in the meantime
+		if !lives && args != "" { // no arguments means that the process has exited in the meantime
 			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
 		}
 	}

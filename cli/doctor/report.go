@@ -84,7 +84,7 @@ func (p *Patient) writeConfig(w io.Writer) error {
 
 func (p *Patient) writeStatus(w io.Writer) error {
 	if p.Running == nil {
-		_, err := fmt.Fprintf(w, "no controller responds: %v; %s known\n", p.deaf,
+		_, err := fmt.Fprintf(w, "no controller responds: %v; %s known\n", p.silent,
 			describe.Count(len(p.sessions), "session"))
 		return err
 	}

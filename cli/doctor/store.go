@@ -145,7 +145,7 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 			output.ByteSize(uint64(c.Log))))
 	}
 	if len(c.Strangers) > 0 {
-		found = append(found, strangers(folder, c))
+		found = append(found, foreignFiles(folder, c))
 	}
 	if len(found) > 0 {
 		return found
@@ -156,9 +156,9 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 	return []finding{ok("intact, schema %d", c.Schema)}
 }
 
-// strangers returns a finding about files in a store's folder that do not belong to gcity. They may be files of the
+// foreignFiles returns a finding about files in a store's folder that do not belong to gcity. They may be files of the
 // tool bd, which uses the same folder name.
-func strangers(folder string, c workstore.Condition) finding {
+func foreignFiles(folder string, c workstore.Condition) finding {
 	const most = 4
 	names := strings.Join(c.Strangers[:min(most, len(c.Strangers))], ", ")
 	if more := len(c.Strangers) - most; more > 0 {

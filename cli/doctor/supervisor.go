@@ -49,7 +49,7 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 		switch {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
 			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStands(e, i))
-		case nowhere(i.Path):
+		case notACity(i.Path):
 			lines = append(lines, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` removes "+
 				"it from the list", i.Name, i.Path, i.Name))
 		}
@@ -79,8 +79,8 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
-// nowhere reports whether a registered folder is no longer a city.
-func nowhere(dir string) bool {
+// notACity reports whether a registered folder is no longer a city.
+func notACity(dir string) bool {
 	gone, answered := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
 		env.FolderAnswers, func() bool {
 			_, err := os.Stat(filepath.Join(dir, config.FileName))

@@ -15,8 +15,8 @@ import (
 // CompleteWithin is how long a completion may take, because the user's shell waits for it.
 var CompleteWithin = 200 * time.Millisecond
 
-// Complete completes the first argument of a command with the names of things. It omits names that it cannot look
-// up in time.
+// Complete completes the first argument of a command with the names of agents, pools or other objects of the given
+// kinds. It omits names that it cannot look up in time.
 func Complete(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -38,8 +38,8 @@ func CompleteWith(e *Env, k Kind, second ...string) cobra.CompletionFunc {
 	}
 }
 
-// NamesFor returns the names of things, or nothing if the lookup takes longer than limit. A slow lookup ends with
-// the process.
+// NamesFor returns the names of all objects of the given kinds, or nothing if the lookup takes longer than limit. A
+// slow lookup ends with the process.
 func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []string {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -61,8 +61,8 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []
 	return slices.Compact(names)
 }
 
-// glance returns a snapshot for its names: from the controller, or from the files alone. It returns nil if neither
-// can be read.
+// glance returns a snapshot of which only the names are used. It comes from the controller, or from the files
+// alone. It is nil if neither can be read.
 func glance(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"gcity/pool"
 )
 
-// Kind is a kind of thing that can have a name in a command.
+// Kind is a kind of object that a command can name, such as an agent or a pool.
 type Kind string
 
 const (
@@ -29,7 +29,7 @@ const (
 	KindWatchdog   Kind = "watchdog"
 )
 
-// Found is the thing that a name refers to. Only the field of its kind is set.
+// Found is the object that a name refers to. Besides the snapshot, only the field of the object's kind is set.
 type Found struct {
 	Snapshot *city.Snapshot
 	Agent    *city.Agent
@@ -62,9 +62,9 @@ func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Age
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve returns the thing with a name among the given kinds. A qualified name takes precedence over a last part.
-// An earlier kind takes precedence over a later one, because the only member of a pool has the same name as the
-// pool.
+// Resolve returns the object of one of the given kinds that has a name. A match of the qualified name takes
+// precedence over a match of its last part. An earlier kind takes precedence over a later one, because the only
+// member of a pool has the same name as the pool.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -262,7 +262,7 @@ func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
 	return out
 }
 
-// joined returns the names of at most most agents as text.
+// joined returns the names of the first agents as text. If there are more than most, the text ends with "…".
 func joined(agents []city.Agent, most int) string {
 	var names []string
 	for i := range agents {

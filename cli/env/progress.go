@@ -56,10 +56,10 @@ func (p *Progress) Clear() {
 	}
 }
 
-// write ignores errors: without stderr there is only no progress.
+// write ignores errors, because a failed write to stderr only means that no progress is shown.
 func (p *Progress) write(text string) { _, _ = io.WriteString(p.e.Err, text) }
 
-// wave shows a wave of several agents. Fewer are named by other messages.
+// wave shows the progress of a wave of agents. For a single agent other messages are printed.
 func (p *Progress) wave(w city.Wave) {
 	if w.Total > 1 {
 		p.Show(w.String())
@@ -72,6 +72,6 @@ func (p *Progress) wave(w city.Wave) {
 func (p *Progress) lines(all []string) {
 	for _, line := range all {
 		p.Clear()
-		p.e.Murmur(line)
+		p.e.PrintProgress(line)
 	}
 }

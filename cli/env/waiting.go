@@ -31,20 +31,20 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 		defer progress.Clear()
 		heard, deaf := e.Now(), false
 		for wait := SayAfter; folder.Pause(ctx, wait); wait = SayEvery {
-			look, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+			look, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 			s, err := c.Snapshot(look)
 			cancel()
 			switch {
 			case ctx.Err() != nil:
 				return
-			case err == nil && s.Patrol.Age(e.Now()) < folder.DeafAfter:
+			case err == nil && s.Patrol.Age(e.Now()) < folder.HangsAfter:
 				heard, deaf = e.Now(), false
 				progress.lines(told.Of(s))
 				progress.wave(waves.See(s))
-			case !deaf && e.Now().Sub(heard) > folder.DeafAfter:
+			case !deaf && e.Now().Sub(heard) > folder.HangsAfter:
 				deaf = true
 				progress.Clear()
-				e.Murmur("the controller does not respond at the moment; a second TERM to its " +
+				e.PrintProgress("the controller does not respond at the moment; a second TERM to its " +
 					"process kills its agents at once")
 			}
 		}
@@ -110,7 +110,7 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if folder.Pause(ctx, after) {
-			e.Murmur(fmt.Sprintf("waiting for %s, until %s at most", what, e.Clock(by)))
+			e.PrintProgress(fmt.Sprintf("waiting for %s, until %s at most", what, e.Clock(by)))
 		}
 	})
 	return func() { cancel(); wg.Wait() }

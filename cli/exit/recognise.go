@@ -10,8 +10,8 @@ import (
 	"gcity/supervisor"
 )
 
-// IsStill reports whether err says that the city is not running.
-func IsStill(err error) bool {
+// IsStopped reports whether err says that the city is not running.
+func IsStopped(err error) bool {
 	code, _ := Verdict(err)
 	return code == CodeNotRunning
 }

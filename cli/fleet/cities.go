@@ -189,7 +189,7 @@ func known(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Reg
 func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	entry host.Registered) (string, error) {
 	fleet, _, err := host.DialSupervisor(e)
-	if exit.IsStill(err) {
+	if exit.IsStopped(err) {
 		_, err = host.Unregister(ctx, home, entry.Path)
 		text := entry.Name + " is no longer registered; no supervisor is running"
 		if left := leftOf(lookAtAll(ctx, []host.Registered{entry})[0]); left != "" {
@@ -298,11 +298,11 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 	fleet, r, err := host.DialSupervisor(e)
 	if err == nil {
 		defer fleet.Close()
-		ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+		ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 		defer cancel()
 		return fleet.Cities(ctx)
 	}
-	if !exit.IsStill(err) {
+	if !exit.IsStopped(err) {
 		return nil, fmt.Errorf("the supervisor (pid %d) does not respond: %w", r.PID, err)
 	}
 	home, err := env.Home(e)

@@ -71,7 +71,7 @@ func SupervisorTroubles(ctx context.Context, e *env.Env) []string {
 		return nil
 	}
 	defer fleet.Close()
-	ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 	defer cancel()
 	// an error is reported by the next request, which lists the cities
 	troubles, _ := fleet.Troubles(ctx)

@@ -18,10 +18,10 @@ import (
 	"gcity/events"
 )
 
-// StartKept starts a city in the background and waits until its agents have started. If supervised is not set and
-// the city has its own service and is not registered, that service starts it. Otherwise the supervisor does;
-// StartKept starts a supervisor if none is running.
-func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
+// StartInBackground starts a city in the background and waits until its agents have started. If supervised is not
+// set and the city has its own service and is not registered, that service starts it. Otherwise the supervisor
+// does; StartInBackground starts a supervisor if none is running.
+func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
 			"--strict only with --standalone or --foreground")
@@ -55,7 +55,7 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 			if err != nil {
 				return err
 			}
-			return reportKept(ctx, e, dir, before, u.Name()+" keeps it running")
+			return reportStarted(ctx, e, dir, before, u.Name()+" keeps it running")
 		}
 	}
 	if !runs {
@@ -65,25 +65,25 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 		if r, err = host.RaiseSupervisor(ctx, e, home, true); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
-		e.Murmur(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor status` shows it",
+		e.PrintProgress(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor status` shows it",
 			r.PID))
 	}
 	info, err := enrol(ctx, e, dir)
 	if err != nil {
 		return err
 	}
-	return reportKept(ctx, e, dir, before,
+	return reportStarted(ctx, e, dir, before,
 		fmt.Sprintf("the supervisor, pid %d, keeps %s running", r.PID, info.Name))
 }
 
-// reportKept waits until the agents of a city have started in another process, and prints the result.
-func reportKept(ctx context.Context, e *env.Env, dir string, before uint64, who string) error {
+// reportStarted waits until the agents of a city have started in another process, and prints the result.
+func reportStarted(ctx context.Context, e *env.Env, dir string, before uint64, who string) error {
 	near, closeNear, err := folder.DialPatiently(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer closeNear()
-	s, err := settledFar(ctx, e, near)
+	s, err := awaitSettled(ctx, e, near)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 		return nil // opening the city reports this error
 	}
 	defer closeNear()
-	ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+	ctx, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 	defer cancel()
 	s, err := near.Snapshot(ctx)
 	if err != nil || s.PID == supervisor {
@@ -117,8 +117,9 @@ const (
 	settleQuiet    = 4 // number of equal results in a row that count as settled
 )
 
-// settledFar makes another process's city read its configuration, and waits until no agent is starting or stopping.
-func settledFar(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
+// awaitSettled makes a city in another process read its configuration, and waits until no agent is starting or
+// stopping.
+func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()
 	if _, err := c.Do(ctx, city.Reload{}); err != nil {
@@ -200,8 +201,8 @@ func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
 	return err == nil && s.PID == r.PID
 }
 
-// IsKept reports whether the running supervisor is responsible for this city: it runs the city, or will retry it.
-func IsKept(ctx context.Context, e *env.Env, l *env.Link) bool {
+// IsManaged reports whether the running supervisor is responsible for this city: it runs the city, or will retry it.
+func IsManaged(ctx context.Context, e *env.Env, l *env.Link) bool {
 	if l.Live {
 		return isSupervised(ctx, e, l)
 	}

@@ -226,13 +226,13 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 		if fleet == nil || e.Now().Sub(began) < env.SayAfter {
 			continue
 		}
-		look, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+		look, cancel := context.WithTimeout(ctx, folder.HangsAfter)
 		all, err := fleet.Cities(look)
 		cancel()
 		for _, i := range all {
 			if err == nil && i.Status == city.CityStopping && !told[i.Name] {
 				told[i.Name] = true
-				e.Murmur("waiting for the agents of " + i.Name)
+				e.PrintProgress("waiting for the agents of " + i.Name)
 			}
 			if err == nil && i.Status == city.CityStopped && i.Error != "" {
 				failed = i.Error

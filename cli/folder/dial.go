@@ -23,19 +23,19 @@ func AskController(ctx context.Context, dir string) (*city.Snapshot, error) {
 	defer cancel()
 	s, err := near.Snapshot(ctx)
 	if err != nil {
-		return nil, &Mute{err}
+		return nil, &UnresponsiveError{err}
 	}
 	return s, nil
 }
 
-// Mute is the error for a running controller that does not respond.
-type Mute struct{ error }
+// UnresponsiveError is the error for a running controller that does not respond.
+type UnresponsiveError struct{ error }
 
-func (m *Mute) Unwrap() error { return m.error }
+func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// DeafAfter is the age of the last pass from which a loop is reported as hanging. It does not apply during a
+// HangsAfter is the age of the last pass from which a loop is reported as hanging. It does not apply during a
 // shutdown.
-const DeafAfter = 10 * time.Second
+const HangsAfter = 10 * time.Second
 
 // Pause waits, and reports whether ctx is still active.
 func Pause(ctx context.Context, d time.Duration) bool {

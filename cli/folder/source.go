@@ -13,9 +13,9 @@ import (
 	"gcity/internal/disk"
 )
 
-// keptSource is what a controller reads in addition to its city.toml, saved for other processes. The controller
+// savedSource is what a controller reads in addition to its city.toml, saved for other processes. The controller
 // removes the file when it exits. If the controller is killed, the file remains and has the city's last sources.
-type keptSource struct {
+type savedSource struct {
 	Files  []string `json:"files"`
 	Strict bool     `json:"strict,omitempty"`
 }
@@ -30,7 +30,7 @@ func KeepSource(at string, s config.Source) error {
 		}
 		return nil
 	}
-	data, err := json.Marshal(keptSource{s.Files, s.Strict})
+	data, err := json.Marshal(savedSource{s.Files, s.Strict})
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func DropSource(at string) {
 // SourceOf returns the sources of the configuration that the city's running controller uses.
 func SourceOf(dir string) config.Source {
 	s := config.Source{Dir: dir, Environ: os.Environ()}
-	var kept keptSource
+	var kept savedSource
 	if data, err := disk.ReadFile(keptSourcePath(dir)); err == nil &&
 		json.Unmarshal(data, &kept) == nil {
 		s.Files, s.Strict = kept.Files, kept.Strict

@@ -54,21 +54,21 @@ type parts struct {
 	last   *shutdown.Deadline        // deadline for everything after the loop's last decision
 	mirror func(ctx context.Context) // mirror sends events to a script until ctx ends
 	// door answers requests over TCP until ctx ends, if that is configured
-	door     func(ctx context.Context)
-	dolt     func(ctx context.Context) // dolt keeps bd's database server running until ctx ends
-	faults   folder.Faults             // panics of all parts
-	GiveBack func()                    // releases everything, and the city's lock last
+	door       func(ctx context.Context)
+	dolt       func(ctx context.Context) // dolt keeps bd's database server running until ctx ends
+	faults     folder.Faults             // panics of all parts
+	ReleaseAll func()                    // releases everything, and the city's lock last
 }
 
 // assembly has the parts of a city that are assembled so far.
 type assembly struct {
 	config  *config.City
 	version string
-	o       HouseOptions
+	o       CityOptions
 	undo    folder.Closers
 	broken  folder.Faults
 	last    *shutdown.Deadline
-	tcp     street
+	tcp     tcpListener
 
 	hold     *controller.Hold
 	log      *events.Log
@@ -79,7 +79,7 @@ type assembly struct {
 
 // assemble takes the city's lock and assembles the parts. Nothing runs yet, except for the watch on the
 // configuration, which ends with ctx.
-func assemble(ctx context.Context, c *config.City, version string, o HouseOptions) (_ parts,
+func assemble(ctx context.Context, c *config.City, version string, o CityOptions) (_ parts,
 	err error) {
 	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}
 	defer func() {
@@ -99,7 +99,7 @@ func assemble(ctx context.Context, c *config.City, version string, o HouseOption
 			return parts{}, err
 		}
 	}
-	p.GiveBack = a.undo.Close
+	p.ReleaseAll = a.undo.Close
 	return p, nil
 }
 
@@ -147,7 +147,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		return err
 	}
 	work := a.stores(ctx)
-	a.last, a.tcp = shutdown.New(controller.Farewell), newStreet(o.Dir)
+	a.last, a.tcp = shutdown.New(controller.Farewell), newTCPListener(o.Dir)
 	a.undo.Add(func() { work.Close(a.last, o.Logger) })
 	files := OpenFiles(nil)
 	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {
@@ -166,7 +166,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		Held:    func() error { return held(a.hold, a.socket, o.Logger) },
 		Last:    a.last,
 		Sweep:   func() (int, error) { return pty.SweepRuns(o.Dir) },
-		Allow:   o.allow, Door: a.tcp.want, Doors: a.tcp.doors, Faults: a.broken,
+		Allow:   o.allow, Door: a.tcp.want, Doors: a.tcp.listeners, Faults: a.broken,
 	}, a.config)
 	return err
 }

@@ -10,7 +10,7 @@ import (
 // without an error. closeIt is never nil unless there is an error.
 func OpenDirectory(e *env.Env) (d city.Directory, closeIt func(), err error) {
 	f, _, err := DialSupervisor(e)
-	if exit.IsStill(err) {
+	if exit.IsStopped(err) {
 		return nil, func() {}, nil
 	}
 	if err != nil {

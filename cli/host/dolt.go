@@ -15,10 +15,10 @@ func (p parts) ended() bool {
 
 // RaiseDolt starts the database server of a city that runs without a controller. The server keeps running for the
 // agents.
-func (h *House) RaiseDolt(ctx context.Context) error {
+func (h *City) RaiseDolt(ctx context.Context) error {
 	c, err := folder.LoadCity(h.Dir)
 	if err != nil {
-		return nil // OpenHouse has already read the configuration
+		return nil // OpenCity has already read the configuration
 	}
 	if s := workstore.DoltServer(c); s != nil {
 		_, err = s.Ensure(ctx)

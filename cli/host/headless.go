@@ -31,7 +31,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	defer quiet()
 	signal.Notify(signals, syscall.SIGINT)
 
-	h, err := OpenHouse(ctx, e, HouseOptions{Dir: dir, Mode: "headless", Logger: logger,
+	h, err := OpenCity(ctx, e, CityOptions{Dir: dir, Mode: "headless", Logger: logger,
 		Beat: note.Beat})
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 }
 
 // reload reads the configuration again after a SIGHUP.
-func (h *House) reload(note *notifier) {
+func (h *City) reload(note *notifier) {
 	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -112,9 +112,9 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// lastWord is the timeout for sending what is queued at the end. A systemd that does not read must not delay the
+// closeTimeout is the timeout for sending what is queued at the end. A systemd that does not read must not delay the
 // end of a city; the goroutine then ends with the process.
-const lastWord = 250 * time.Millisecond
+const closeTimeout = 250 * time.Millisecond
 
 // Close sends what is queued and stops the goroutine.
 func (n *notifier) Close() {
@@ -122,7 +122,7 @@ func (n *notifier) Close() {
 	select {
 	case <-n.done:
 		n.wg.Wait()
-	case <-time.After(lastWord):
+	case <-time.After(closeTimeout):
 	}
 }
 

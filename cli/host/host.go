@@ -20,8 +20,8 @@ import (
 	"gcity/trust"
 )
 
-// House is a city that runs in this process.
-type House struct {
+// City is a city that runs in this process.
+type City struct {
 	parts
 	Dir    string
 	Logger *slog.Logger
@@ -29,8 +29,8 @@ type House struct {
 	err    error         // the error of the loop, valid after Done is closed
 }
 
-// HouseOptions are the options for hosting a city.
-type HouseOptions struct {
+// CityOptions are the options for hosting a city.
+type CityOptions struct {
 	Dir    string
 	at     string        // set by assemble; see parts
 	source config.Source // source of the configuration
@@ -43,8 +43,8 @@ type HouseOptions struct {
 	group func() string                               // see sessions.SessionOptions; may be nil
 }
 
-// OpenHouse reads the configuration, takes the city's lock and assembles the parts. Nothing runs yet.
-func OpenHouse(ctx context.Context, e *env.Env, o HouseOptions) (*House, error) {
+// OpenCity reads the configuration, takes the city's lock and assembles the parts. Nothing runs yet.
+func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 	var err error
 	if o.source, err = e.Source(o.Dir); err != nil {
 		return nil, err
@@ -72,21 +72,21 @@ func OpenHouse(ctx context.Context, e *env.Env, o HouseOptions) (*House, error) 
 			"controller is running",
 			"error", err)
 	}
-	closeParts := p.GiveBack
-	p.GiveBack = func() { folder.DropSource(p.at); closeParts() }
+	closeParts := p.ReleaseAll
+	p.ReleaseAll = func() { folder.DropSource(p.at); closeParts() }
 	if err := folder.HideFromGit(folder.StateDir(p.at)); err != nil {
 		o.Logger.Warn("git will not ignore runtime files", "error", err)
 	}
 	if err := folder.LinkBinary(p.at); err != nil {
 		o.Logger.Warn("agents will not find gc on their PATH", "error", err)
 	}
-	return &House{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
+	return &City{parts: p, Dir: o.Dir, Logger: o.Logger, Done: make(chan struct{})}, nil
 }
 
 // Host runs the city until it is stopped. It calls ready once, when the socket accepts requests. It returns after
 // the loop, the socket and everything else that it started have ended and the city's lock is released.
-func (h *House) Host(ctx context.Context, ready func()) error {
-	defer h.GiveBack()
+func (h *City) Host(ctx context.Context, ready func()) error {
+	defer h.ReleaseAll()
 	loopCtx, stop := context.WithCancel(ctx)
 	defer stop()
 	serveCtx, hush := context.WithCancel(context.WithoutCancel(ctx))
@@ -102,7 +102,7 @@ func (h *House) Host(ctx context.Context, ready func()) error {
 		return h.err
 	})
 	g.Go(func() error {
-		h.firstLook(serveCtx)
+		h.awaitFirstList(serveCtx)
 		err := h.serve(serveCtx)
 		if err != nil && serveCtx.Err() == nil {
 			h.Logger.Error("the city's socket is lost; agents keep running", "error", err)
@@ -137,13 +137,13 @@ func (h *House) Host(ctx context.Context, ready func()) error {
 	return g.Wait()
 }
 
-// lookPatience is the timeout for the first list of sessions, for which clients of the socket wait.
-const lookPatience = 2 * time.Second
+// firstListTimeout is the timeout for the first list of sessions, for which clients of the socket wait.
+const firstListTimeout = 2 * time.Second
 
-// firstLook waits until the running agents are known. Before that a request for a surplus pool member would fail
+// awaitFirstList waits until the running agents are known. Before that a request for a surplus pool member would fail
 // with "not found".
-func (h *House) firstLook(ctx context.Context) {
-	late := time.NewTimer(lookPatience)
+func (h *City) awaitFirstList(ctx context.Context) {
+	late := time.NewTimer(firstListTimeout)
 	defer late.Stop()
 	select {
 	case <-h.Loop.Looked():
@@ -154,7 +154,7 @@ func (h *House) firstLook(ctx context.Context) {
 }
 
 // GivenUp prints on stderr what the city did not finish before its deadline.
-func GivenUp(e *env.Env, h *House) {
+func GivenUp(e *env.Env, h *City) {
 	if what := h.last.End(); what != "" {
 		e.Warn(fmt.Sprintf("the city has stopped, but gave up after %s on: %s",
 			h.last.Limit(),
@@ -172,7 +172,7 @@ const stopMargin = killLimit
 
 // Obey handles signals until the loop has ended. TERM and INT stop the city, and a second one kills its agents at
 // once. USR1 ends the controller without stopping the agents. HUP calls hup.
-func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
+func (h *City) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
 	for {
@@ -212,7 +212,7 @@ func (h *House) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func
 }
 
 // Leave ends the controller without stopping the agents. If that fails, the city keeps running.
-func (h *House) Leave() error {
+func (h *City) Leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	_, err := h.Loop.Do(ctx, city.Shutdown{Leave: true})
@@ -220,7 +220,7 @@ func (h *House) Leave() error {
 }
 
 // killAll kills every session. The loop notices that they have ended.
-func (h *House) killAll() {
+func (h *City) killAll() {
 	h.Loop.Hurry()
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()
@@ -239,7 +239,7 @@ func ListenSignals() (chan os.Signal, func()) {
 }
 
 // vet returns why a city may not run. If the user has edited a trusted city, vet extends the trust to the edits.
-func (o HouseOptions) vet(c *config.City) error {
+func (o CityOptions) vet(c *config.City) error {
 	if c == nil {
 		var err error
 		if c, err = o.source.Load(); err != nil {
@@ -263,7 +263,7 @@ func (o HouseOptions) vet(c *config.City) error {
 }
 
 // keepKnown saves the parts of a valid configuration that work and mail need.
-func (o HouseOptions) keepKnown(_ string, good *config.City) {
+func (o CityOptions) keepKnown(_ string, good *config.City) {
 	if good != nil {
 		folder.LogError(o.Logger, "cannot save the stores and agents of the city",
 			folder.KeepKnown(o.at, good))

@@ -35,7 +35,7 @@ func (s *slow) StopLimit() time.Duration   { return time.Duration(s.limit.Load()
 func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{})}
-		h := &House{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
+		h := &City{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
 		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
 		stopped := make(chan struct{})
 		l.limit.Store(int64(35 * time.Second))
@@ -62,7 +62,7 @@ func TestWhatDoesNotEndIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{}), gaveUp: make(chan struct{})}
 		l.limit.Store(int64(time.Hour))
-		h := &House{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
+		h := &City{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
 		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
 		go func() { obeyed <- h.Obey(signals, func() {}, func() {}) }()
 		signals <- syscall.SIGTERM

@@ -56,13 +56,13 @@ func BenchmarkNeighbours(b *testing.B) {
 	}
 	var faulty struct {
 		sync.Mutex
-		now *kept
+		now *hostedCity
 	}
 	s := supervisor.New(supervisor.Options{
 		Home: home, Logger: folder.QuietLogger(), Name: cityName, Busy: exit.AlreadyRunning,
 		Open: func(ctx context.Context, e Registered) (supervisor.City, error) {
-			c, err := openKept(ctx, a, e, folder.QuietLogger(), HouseOptions{})
-			if k, ok := c.(*kept); ok && e.Name == "city0" {
+			c, err := openHosted(ctx, a, e, folder.QuietLogger(), CityOptions{})
+			if k, ok := c.(*hostedCity); ok && e.Name == "city0" {
 				faulty.Lock()
 				faulty.now = k
 				faulty.Unlock()

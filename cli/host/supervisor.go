@@ -199,16 +199,16 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	lost := func(err error) {
 		logger.Error("files are no longer watched for changes", "error", err)
 	}
-	doors, last := newDoors(logger), shutdown.New(controller.Farewell)
+	listeners, last := newListeners(logger), shutdown.New(controller.Farewell)
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
 		Home: h, Logger: logger, Version: e.Version,
 		Open: func(ctx context.Context, entry Registered) (supervisor.City, error) {
-			return openKept(ctx, e, entry, logger, HouseOptions{
+			return openHosted(ctx, e, entry, logger, CityOptions{
 				allow: func(ctx context.Context, agents int) error {
 					return s.Allow(ctx, entry.Path, agents)
 				},
-				group: func() string { return doors.limits.group(s.TenantOf(entry.Path)) },
+				group: func() string { return listeners.limits.group(s.TenantOf(entry.Path)) },
 			})
 		},
 		Name:   cityName,
@@ -227,31 +227,31 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		Busy: exit.AlreadyRunning,
 		Changes: watch.Files(ctx, []string{h.Registry(), h.Settings()}, nil,
 			watch.Options{Log: logger, Broken: lost}),
-		Apply: doors.apply,
+		Apply: listeners.apply,
 		Beat:  own.Beat, UntilEmpty: own.UntilEmpty,
 	})
 	o := api.Options{Log: logger, Last: last, Version: e.Version}
 	return supervised{
 		Supervisor: s, Last: last, Close: undo.Close,
 		Serve: func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
-		Door:  func(ctx context.Context) { doors.keep(ctx, s, o) },
+		Door:  func(ctx context.Context) { listeners.keep(ctx, s, o) },
 	}, nil
 }
 
-// doors has the listeners of a supervisor other than its own socket, and the limits of tenants.
-type doors struct {
+// listeners has the listeners of a supervisor other than its own socket, and the limits of tenants.
+type listeners struct {
 	tcp     chan api.TCP
 	sockets *tenantSockets
 	limits  *limiter
 }
 
-func newDoors(logger *slog.Logger) *doors {
+func newListeners(logger *slog.Logger) *listeners {
 	sockets := &tenantSockets{wants: make(chan map[string]api.TenantOf, 1)}
-	return &doors{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
+	return &listeners{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
 }
 
 // apply passes new settings on to the listeners. It does not block.
-func (d *doors) apply(s supervisor.Settings) {
+func (d *listeners) apply(s supervisor.Settings) {
 	t := fleetTCP(s)
 	folder.Latest(d.tcp, t)
 	folder.Latest(d.sockets.wants, t.Tenants)
@@ -259,7 +259,7 @@ func (d *doors) apply(s supervisor.Settings) {
 }
 
 // keep runs the listeners until ctx ends.
-func (d *doors) keep(ctx context.Context, s *supervisor.Supervisor, o api.Options) {
+func (d *listeners) keep(ctx context.Context, s *supervisor.Supervisor, o api.Options) {
 	d.sockets.cities, d.sockets.o = s, o
 	var others sync.WaitGroup
 	others.Go(func() { d.sockets.keep(ctx) })
@@ -288,24 +288,24 @@ func (earlierRun) Error() string {
 
 func (e earlierRun) Unwrap() error { return e.running }
 
-// kept is a city that the supervisor runs. The supervisor controls it with signal values, like a controller in its
-// own process.
-type kept struct {
-	*House
+// hostedCity is a city that the supervisor runs. The supervisor controls it with signal values, like a controller
+// in its own process.
+type hostedCity struct {
+	*City
 	own     *slog.Logger // logs only to the city's own file
 	signals chan os.Signal
 	release func()
 }
 
-// openKept opens a registered city.
-func openKept(ctx context.Context, e *env.Env, entry Registered, logger *slog.Logger,
-	o HouseOptions) (supervisor.City, error) {
+// openHosted opens a registered city.
+func openHosted(ctx context.Context, e *env.Env, entry Registered, logger *slog.Logger,
+	o CityOptions) (supervisor.City, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	own, closeLog := controllerLog(entry.Path)
 	logger = bothLogs(logger.With("city", entry.Name), own)
 	release := func() { cancel(); closeLog() }
 	o.Dir, o.Mode, o.Logger, o.Beat = entry.Path, controller.Supervised, logger, func(string) {}
-	h, err := OpenHouse(ctx, e, o)
+	h, err := OpenCity(ctx, e, o)
 	if err != nil {
 		release()
 		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {
@@ -313,7 +313,7 @@ func openKept(ctx context.Context, e *env.Env, entry Registered, logger *slog.Lo
 		}
 		return nil, err
 	}
-	k := &kept{House: h, own: own, signals: make(chan os.Signal, 8), release: release}
+	k := &hostedCity{City: h, own: own, signals: make(chan os.Signal, 8), release: release}
 	s, err := h.Loop.Snapshot(ctx)
 	if err == nil && s.Name != entry.Name {
 		err = misnamed(ctx, e, entry, s.Name)
@@ -326,10 +326,10 @@ func openKept(ctx context.Context, e *env.Env, entry Registered, logger *slog.Lo
 }
 
 // Control returns the control of the city.
-func (k *kept) Control() city.Control { return k.Loop }
+func (k *hostedCity) Control() city.Control { return k.Loop }
 
 // Run implements supervisor.City.
-func (k *kept) Run(ctx context.Context, ready func()) error {
+func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 	defer k.release()
 	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -367,7 +367,7 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 	}
 }
 
-func (k *kept) tell(s os.Signal) {
+func (k *hostedCity) tell(s os.Signal) {
 	select {
 	case k.signals <- s:
 	default: // enough signals are already queued
@@ -375,13 +375,13 @@ func (k *kept) tell(s os.Signal) {
 }
 
 // Leave implements supervisor.City.
-func (k *kept) Leave() { k.tell(syscall.SIGUSR1) }
+func (k *hostedCity) Leave() { k.tell(syscall.SIGUSR1) }
 
 // Hurry implements supervisor.City.
-func (k *kept) Hurry() { k.tell(syscall.SIGTERM) }
+func (k *hostedCity) Hurry() { k.tell(syscall.SIGTERM) }
 
 // Close implements supervisor.City.
-func (k *kept) Close() { k.GiveBack(); k.release() }
+func (k *hostedCity) Close() { k.ReleaseAll(); k.release() }
 
 // fleetTCP returns the options of a supervisor's TCP listener, with its token and tenants.
 func fleetTCP(s supervisor.Settings) api.TCP {

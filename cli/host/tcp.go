@@ -15,19 +15,19 @@ import (
 	"gcity/internal/deadline"
 )
 
-// street passes the TCP address of the city's API, which the controller decides, to the listener.
-type street struct {
-	dir   string // the city's folder
-	wants chan api.TCP
-	doors chan city.Listener
+// tcpListener passes the TCP address of the city's API, which the controller decides, to the listener.
+type tcpListener struct {
+	dir       string // the city's folder
+	wants     chan api.TCP
+	listeners chan city.Listener
 }
 
-func newStreet(dir string) street {
-	return street{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
+func newTCPListener(dir string) tcpListener {
+	return tcpListener{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
 // want sets the configuration of the listener. The loop calls it, so it does not block.
-func (s street) want(c config.API) {
+func (s tcpListener) want(c config.API) {
 	token, own := TokenOf(s.dir, c)
 	folder.Latest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,
 		MakeToken: own, ReadFile: c.ReadFile})
@@ -42,8 +42,8 @@ func TokenOf(dir string, c config.API) (path string, own bool) {
 }
 
 // keep runs the listener as configured until ctx ends.
-func (s street) keep(ctx context.Context, c city.Control, o api.Options) {
-	api.Keep(ctx, s.wants, func(d city.Listener) { folder.Latest(s.doors, d) }, c, o)
+func (s tcpListener) keep(ctx context.Context, c city.Control, o api.Options) {
+	api.Keep(ctx, s.wants, func(d city.Listener) { folder.Latest(s.listeners, d) }, c, o)
 }
 
 // TCPAddr returns the TCP address of a city's API, "" if it has none.

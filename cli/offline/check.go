@@ -19,7 +19,7 @@ import (
 const checksAtOnce = 8
 
 // CheckAll evaluates automations again, and runs the checks of their conditions.
-func (b *Aside) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
+func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
 	found, _ := b.scan() // the snapshot already has the errors of the scan
 	out := slices.Clone(items)
 	var g errgroup.Group
@@ -45,7 +45,7 @@ func (b *Aside) CheckAll(ctx context.Context, items []city.Automation) ([]city.A
 }
 
 // ask runs the check of a condition once.
-func (b *Aside) ask(ctx context.Context, d automation.Definition) automation.CheckFacts {
+func (b *City) ask(ctx context.Context, d automation.Definition) automation.CheckFacts {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.CheckTimeout,
 		fmt.Errorf("it did not finish within check_timeout = %s", d.CheckTimeout))
 	defer cancel()

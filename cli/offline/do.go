@@ -22,7 +22,7 @@ import (
 
 // Do implements city.Control for commands that work without a controller. They change the configuration, sizes set
 // by hand, the event log, or sessions that are alive.
-func (b *Aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+func (b *City) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	c, err := city.Tidy(c)
 	if err != nil {
 		return city.Receipt{}, err
@@ -63,7 +63,7 @@ func (b *Aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 }
 
 // toSession carries out a command that needs only the agent's session.
-func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
+func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
 		return city.Receipt{}, err
@@ -74,7 +74,7 @@ func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 		err, done = b.Sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+
 			"; no controller is running, so it does not start again"
 		if err == nil {
-			err = b.settleAccounts(ctx, func(agent string) bool { return agent == c.Agent })
+			err = b.recordExits(ctx, func(agent string) bool { return agent == c.Agent })
 		}
 	case city.Interrupt:
 		err, done = b.Sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
@@ -100,7 +100,7 @@ func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, er
 func everyone(string) bool { return true }
 
 // End stops the living sessions of the agents for which of returns true.
-func (b *Aside) End(ctx context.Context, of func(agent string) bool) (int, error) {
+func (b *City) End(ctx context.Context, of func(agent string) bool) (int, error) {
 	done := b.meanwhile(ctx, "the list of sessions", sessions.EndLimit)
 	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
 	defer cancel()
@@ -122,20 +122,20 @@ func (b *Aside) End(ctx context.Context, of func(agent string) bool) (int, error
 	if err = errors.Join(err, unknown); unknown != nil {
 		return len(alive), err
 	}
-	return len(alive), errors.Join(err, b.settleAccounts(ctx, of))
+	return len(alive), errors.Join(err, b.recordExits(ctx, of))
 }
 
 // meanwhile prints what the command is waiting for, if the caller has set slow.
-func (b *Aside) meanwhile(ctx context.Context, what string, most time.Duration) (done func()) {
+func (b *City) meanwhile(ctx context.Context, what string, most time.Duration) (done func()) {
 	if b.slow == nil {
 		return func() {}
 	}
 	return b.slow(ctx, what, most)
 }
 
-// settleAccounts records the exits that no controller has recorded, as a controller would, and releases the holders
+// recordExits records the exits that no controller has recorded, as a controller would, and releases the holders
 // of these sessions.
-func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) error {
+func (b *City) recordExits(ctx context.Context, of func(agent string) bool) error {
 	all, err := b.list(ctx)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) 
 	}
 	recorded := effect.RecordedEnds(newest)
 	for _, st := range all {
-		if err := b.settleAccount(&st, recorded[st.ID]); err != nil {
+		if err := b.recordExit(&st, recorded[st.ID]); err != nil {
 			return err
 		}
 		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil &&
@@ -168,8 +168,8 @@ func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) 
 	return nil
 }
 
-// settleAccount records the exit of a session, unless a controller has already done so.
-func (b *Aside) settleAccount(st *session.Status, recorded bool) error {
+// recordExit records the exit of a session, unless a controller has already done so.
+func (b *City) recordExit(st *session.Status, recorded bool) error {
 	if recorded {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (b *Aside) settleAccount(st *session.Status, recorded bool) error {
 }
 
 // grace returns the configured time between interrupt and kill, or the default if the configuration is invalid.
-func (b *Aside) grace() time.Duration {
+func (b *City) grace() time.Duration {
 	if b.config == nil {
 		return 5 * time.Second
 	}
@@ -206,7 +206,7 @@ const typingPause = 2 * time.Second
 
 // sendText types a text into a session. It refuses if a user is typing there, because no controller is running that
 // could queue the text.
-func (b *Aside) sendText(ctx context.Context, name string, c city.Nudge) error {
+func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
 	p, ok := b.Sessions.(session.Polite)
 	if !ok || c.Now {
 		return b.Sessions.Send(ctx, name, c.Text)

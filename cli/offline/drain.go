@@ -10,7 +10,7 @@ import (
 
 // mark sets or removes the drain marks of a session. They are stored with the session, and a later controller acts
 // on them.
-func (b *Aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) {
+func (b *City) mark(ctx context.Context, c city.Command) (city.Receipt, error) {
 	st, err := b.Session(ctx, c.Target())
 	if err != nil {
 		return city.Receipt{}, err
@@ -36,7 +36,7 @@ func (b *Aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) 
 
 // remark returns how a drain command changes the drain of an agent. done is a phrase that follows the agent's name.
 // An event without a type means that nothing changes.
-func (b *Aside) remark(c city.Command, agent string, is session.Drain) (to session.Drain,
+func (b *City) remark(c city.Command, agent string, is session.Drain) (to session.Drain,
 	e events.Event, done string, err error) {
 	told := is.On()
 	switch c.(type) {

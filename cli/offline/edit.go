@@ -25,7 +25,7 @@ type flagged struct {
 }
 
 // suspend suspends or resumes an agent, a pool or the city ("") in the configuration.
-func (b *Aside) suspend(ctx context.Context, name string, off bool) (city.Receipt, error) {
+func (b *City) suspend(ctx context.Context, name string, off bool) (city.Receipt, error) {
 	var wants []agent.Want
 	if b.config != nil { // with an invalid configuration, the edit reports the error
 		wants = folder.Plan(b.config, b.Dir)
@@ -76,7 +76,7 @@ func OfRig(rig string) flagged {
 
 // flag writes the setting suspended. If off is set, it also stops the sessions that this applies to, as a
 // controller would.
-func (b *Aside) flag(ctx context.Context, f flagged, off bool) (city.Receipt, error) {
+func (b *City) flag(ctx context.Context, f flagged, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {
 		return city.Receipt{}, err
 	}
@@ -99,7 +99,7 @@ func (b *Aside) flag(ctx context.Context, f flagged, off bool) (city.Receipt, er
 	return b.record(e, what)
 }
 
-func (b *Aside) record(e events.Event, what string) (city.Receipt, error) {
+func (b *City) record(e events.Event, what string) (city.Receipt, error) {
 	e.Message = what
 	if e.Actor == "" {
 		e.Actor = "operator"
@@ -112,14 +112,14 @@ func (b *Aside) record(e events.Event, what string) (city.Receipt, error) {
 }
 
 // recordOf records an event. what is a phrase that follows the name of the subject in the message.
-func (b *Aside) recordOf(e events.Event, what string) (city.Receipt, error) {
+func (b *City) recordOf(e events.Event, what string) (city.Receipt, error) {
 	r, err := b.record(e, what)
 	r.Message = e.Subject + " " + what
 	return r, err
 }
 
 // scale stores the size of a pool for the next controller, if it is within the pool's limits.
-func (b *Aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
+func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 	i := slices.IndexFunc(planned, func(p agent.Pool) bool { return p.Name == c.Pool })
 	if i < 0 {
 		return city.Receipt{}, &city.Error{Code: city.NotFound,

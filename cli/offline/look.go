@@ -37,7 +37,7 @@ type look struct {
 }
 
 // Snapshot implements city.Control.
-func (b *Aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+func (b *City) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	if b.refused != nil {
 		return nil, b.refused
 	}
@@ -99,7 +99,7 @@ func (b *Aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 }
 
 // Inspect implements city.Control.
-func (b *Aside) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
+func (b *City) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
 	if b.refused != nil {
 		return nil, b.refused
 	}
@@ -117,7 +117,7 @@ func (b *Aside) Inspect(ctx context.Context, name string) (*city.Inspection, err
 
 // pool returns the state of a pool. Its check does not run without a controller, so the wanted size is the current
 // one, or the one set by hand.
-func (b *Aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
+func (b *City) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
 	q := city.Pool{
 		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max,
 		Since:     v.past.stopped,
@@ -142,7 +142,7 @@ func (b *Aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v 
 }
 
 // agents returns the state of all agents that should run, and of other living sessions.
-func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
+func (b *City) agents(wants []agent.Want, v *look) []city.Agent {
 	var out []city.Agent
 	named, missed := map[string]bool{}, map[string]bool{}
 	for _, p := range v.pools {
@@ -164,7 +164,7 @@ func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.alive)) {
 		if st := v.alive[name]; st.Alive && !named[name] {
-			out = append(out, stranger(st, v))
+			out = append(out, unconfigured(st, v))
 		}
 	}
 	slices.SortFunc(out, func(x, y city.Agent) int { return strings.Compare(x.Name, y.Name) })
@@ -172,7 +172,7 @@ func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
 }
 
 // agent returns the state of one agent that should run.
-func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
+func (b *City) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
 	a := city.Agent{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider,
 		Program: w.Program, Source: w.Source,
@@ -231,8 +231,8 @@ func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 	a.Reason += "; no controller is running that would stop it"
 }
 
-// stranger returns the state of a living session that is not in the configuration.
-func stranger(st session.Status, v *look) city.Agent {
+// unconfigured returns the state of a living session that is not in the configuration.
+func unconfigured(st session.Status, v *look) city.Agent {
 	a := city.Agent{Name: st.Agent, State: city.Running, Since: st.Started,
 		Reason: "alive, but not in the configuration"}
 	occupy(&a, st, v)
@@ -285,7 +285,7 @@ type past struct {
 
 // past reads the event log. If the controller was killed, its last event counts as its end. If no controller has
 // ever run, states are dated from the last change of the configuration.
-func (b *Aside) past(ctx context.Context) past {
+func (b *City) past(ctx context.Context) past {
 	p := past{ends: map[string]time.Time{}}
 	if info, err := os.Stat(filepath.Join(b.Dir, config.FileName)); err == nil {
 		p.stopped = info.ModTime()

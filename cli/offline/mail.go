@@ -19,7 +19,7 @@ import (
 )
 
 // Bead implements city.Getter. If one store fails, beads of the other stores are still found.
-func (b *Aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
+func (b *City) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	if err := b.workless(); err != nil {
 		return beads.Bead{}, err
 	}
@@ -40,7 +40,7 @@ func (b *Aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
 }
 
 // doWork creates, changes or assigns work, and writes the same events as a controller would.
-func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error) {
+func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error) {
 	if err := b.workless(); err != nil {
 		return city.Receipt{}, err
 	}
@@ -88,7 +88,7 @@ func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error
 }
 
 // depotOf returns the work of a rig, or of the city for "".
-func (b *Aside) depotOf(rig string) (*depot.Depot, error) {
+func (b *City) depotOf(rig string) (*depot.Depot, error) {
 	i := slices.IndexFunc(b.stores, func(d *depot.Depot) bool { return d.Rig == rig })
 	switch {
 	case i >= 0:
@@ -103,7 +103,7 @@ func (b *Aside) depotOf(rig string) (*depot.Depot, error) {
 }
 
 // updateBead changes a bead in its store.
-func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung, error) {
+func (b *City) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung, error) {
 	var lost error
 	for _, d := range b.stores {
 		was, err := d.Get(ctx, c.ID)
@@ -113,7 +113,7 @@ func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung,
 			}
 			p := c.Patch
 			if p.IfRev == nil {
-				p.IfRev = &was.Rev // with this the event describes exactly this change
+				p.IfRev = &was.Rev // the event then describes exactly this change
 			}
 			now, err := d.Update(ctx, c.ID, p)
 			if errors.Is(err, beads.ErrConflict) && c.Patch.IfRev == nil {
@@ -143,7 +143,7 @@ func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung,
 }
 
 // sling assigns work according to the configuration on disk.
-func (b *Aside) sling(ctx context.Context, req city.SlingRequest) (sling.Slung, error) {
+func (b *City) sling(ctx context.Context, req city.SlingRequest) (sling.Slung, error) {
 	if err := b.grant.Err(); err != nil { // a sling_query of the target may run a program
 		return sling.Slung{}, err
 	}

@@ -21,9 +21,9 @@ import (
 	"gcity/trust"
 )
 
-// Aside is a city without a controller, as its files and sessions show it. Sessions keep running without a
+// City is a city without a controller, as its files and sessions show it. Sessions keep running without a
 // controller, so agents may still be alive. They can be watched, typed to and stopped.
-type Aside struct {
+type City struct {
 	Dir      string
 	now      func() time.Time
 	config   *config.City  // nil if the configuration is invalid
@@ -40,12 +40,12 @@ type Aside struct {
 	slow env.Slowly // reports slow operations; may be nil
 }
 
-// newAside reads a city's files. If the configuration is invalid, only commands that need it fail. observe must be
+// newCity reads a city's files. If the configuration is invalid, only commands that need it fail. observe must be
 // set unless the caller holds the city's lock.
 //
 // broken receives panics of other goroutines. If it is nil, a panic ends the program.
-func newAside(dir string, observe bool, now func() time.Time, broken func(error)) (*Aside, error) {
-	b := &Aside{Dir: dir, now: now}
+func newCity(dir string, observe bool, now func() time.Time, broken func(error)) (*City, error) {
+	b := &City{Dir: dir, now: now}
 	if b.config, b.refused = folder.LoadCity(dir); b.refused != nil {
 		b.known = folder.KnownAt(dir)
 	}
@@ -70,7 +70,7 @@ func newAside(dir string, observe bool, now func() time.Time, broken func(error)
 }
 
 // Snapshots implements city.Control. It takes a snapshot every second.
-func (b *Aside) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+func (b *City) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
@@ -89,18 +89,18 @@ func (b *Aside) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] 
 }
 
 // History implements city.Control.
-func (b *Aside) History(ctx context.Context, q events.Query) ([]events.Event, error) {
+func (b *City) History(ctx context.Context, q events.Query) ([]events.Event, error) {
 	return folder.ReadEvents(ctx, b.Dir, q)
 }
 
 // Events implements city.Control.
-func (b *Aside) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+func (b *City) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
 	return folder.FollowEvents(ctx, b.Dir, after)
 }
 
 // Output implements city.Control. For an agent that has exited it returns the last output: from the session until
 // the exit is recorded, then from the crash file.
-func (b *Aside) Output(ctx context.Context, agent string, lines int) (string, error) {
+func (b *City) Output(ctx context.Context, agent string, lines int) (string, error) {
 	all, unknown, err := b.seen(ctx)
 	if err != nil {
 		return "", err
@@ -127,7 +127,7 @@ func (b *Aside) Output(ctx context.Context, agent string, lines int) (string, er
 }
 
 // Watch implements city.Control.
-func (b *Aside) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+func (b *City) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
 		st, err := b.Session(ctx, agent)
 		if err != nil {
@@ -150,7 +150,7 @@ func (b *Aside) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, e
 }
 
 // Attach implements city.Control.
-func (b *Aside) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+func (b *City) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
 	st, err := b.Session(ctx, agent)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (b *Aside) Attach(ctx context.Context, agent string, v city.Viewer) (city.T
 }
 
 // list returns all sessions of the city, including dead ones that are not recorded.
-func (b *Aside) list(ctx context.Context) ([]session.Status, error) {
+func (b *City) list(ctx context.Context) ([]session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err = errors.Join(unknown, err); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (b *Aside) list(ctx context.Context) ([]session.Status, error) {
 
 // whole is list for callers that change something: it waits for slow providers. unknown is the reason why the
 // result is partial, nil if it is complete.
-func (b *Aside) whole(ctx context.Context) (all []session.Status, unknown, err error) {
+func (b *City) whole(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	all, err = session.Await(ctx, all, err)
 	return b.part(all, err)
@@ -192,12 +192,12 @@ func (b *Aside) whole(ctx context.Context) (all []session.Status, unknown, err e
 
 // seen is list for callers that can use a partial result. unknown is the reason why the result is partial, nil if
 // it is complete.
-func (b *Aside) seen(ctx context.Context) (all []session.Status, unknown, err error) {
+func (b *City) seen(ctx context.Context) (all []session.Status, unknown, err error) {
 	all, err = b.Sessions.List(ctx)
 	return b.part(all, err)
 }
 
-func (b *Aside) part(these []session.Status, failed error) (all []session.Status, unknown,
+func (b *City) part(these []session.Status, failed error) (all []session.Status, unknown,
 	err error) {
 	if failed == nil {
 		return these, nil, nil
@@ -211,7 +211,7 @@ func (b *Aside) part(these []session.Status, failed error) (all []session.Status
 
 // Session returns the living session of an agent. name is the agent's qualified name, or the last part of that if
 // it is unique.
-func (b *Aside) Session(ctx context.Context, agent string) (session.Status, error) {
+func (b *City) Session(ctx context.Context, agent string) (session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err != nil {
 		return session.Status{}, err

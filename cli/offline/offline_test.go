@@ -26,7 +26,7 @@ import (
 )
 
 // besides is a city without a controller whose sessions are pretended.
-func besides(t *testing.T, alive ...string) (*Aside, *fake.Provider) {
+func besides(t *testing.T, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte("[workspace]\nname = \"town\"\n"), 0o600); err != nil {
@@ -42,7 +42,7 @@ func besides(t *testing.T, alive ...string) (*Aside, *fake.Provider) {
 			t.Fatal(err)
 		}
 	}
-	return &Aside{Dir: dir, now: func() time.Time { return noon }, config: c, Sessions: p, close: func() {}}, p
+	return &City{Dir: dir, now: func() time.Time { return noon }, config: c, Sessions: p, close: func() {}}, p
 }
 
 func alive(name string) session.Status {

@@ -53,7 +53,7 @@ func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slo
 		return 0, err
 	}
 	defer release()
-	beside, err := newAside(dir, false, now, broken)
+	beside, err := newCity(dir, false, now, broken)
 	if err != nil {
 		return 0, err
 	}

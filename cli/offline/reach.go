@@ -17,7 +17,7 @@ func ReachCity(ctx context.Context, e *env.Env, dir string) (*env.Link, error) {
 	if !exit.IsNotRunning(err) {
 		return nil, err
 	}
-	beside, err := newAside(dir, true, e.Now, nil)
+	beside, err := newCity(dir, true, e.Now, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 const pastRuns = 20
 
 // openStores opens the stores of the city and of the rigs that are usable. It reads nothing yet.
-func (b *Aside) openStores() error {
+func (b *City) openStores() error {
 	var all []workstore.Place
 	switch {
 	case b.config != nil:
@@ -47,7 +47,7 @@ func (b *Aside) openStores() error {
 }
 
 // workless returns the error for work that cannot be read: the configuration is invalid and the stores are unknown.
-func (b *Aside) workless() error {
+func (b *City) workless() error {
 	if b.refused == nil || b.known != nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (b *Aside) workless() error {
 }
 
 // Beads implements city.Control on all stores, as a controller does.
-func (b *Aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+func (b *City) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := b.workless(); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (b *Aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 
 // RunOutput implements city.Control with the output in the records. A run with an open record was interrupted, so
 // its output is lost.
-func (b *Aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+func (b *City) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		r, err := city.GetRun(ctx, b, run)
 		yield(city.Piece{Text: r.Output}, err)
@@ -91,7 +91,7 @@ func (b *Aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece,
 
 // work counts the open work in all stores, per rig, and per pool without a check. Records of runs do not count as
 // work.
-func (b *Aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
+func (b *City) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
 	letters city.MailTally, troubles []string) {
 	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
 	ctx, cancel := context.WithTimeout(ctx, folder.Glance)
@@ -144,7 +144,7 @@ func (b *Aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.Ri
 
 // automations evaluates the automations of a scan from the records of their runs. It does not run the checks of
 // conditions.
-func (b *Aside) automations(ctx context.Context) (out []city.Automation, warnings,
+func (b *City) automations(ctx context.Context) (out []city.Automation, warnings,
 	troubles []string) {
 	ctx, cancel := context.WithTimeout(ctx, folder.Glance)
 	defer cancel()
@@ -168,7 +168,7 @@ func (b *Aside) automations(ctx context.Context) (out []city.Automation, warning
 }
 
 // scan finds the automations of the configuration.
-func (b *Aside) scan() (automation.Catalog, []string) {
+func (b *City) scan() (automation.Catalog, []string) {
 	var troubles []string
 	var err error
 	if b.deeds, err = folder.AutomationsOf(b.Dir); err != nil {
@@ -181,7 +181,7 @@ func (b *Aside) scan() (automation.Catalog, []string) {
 // judge returns the state of one automation, given the result of its check, and whether its check should run.
 //
 // The controller's saved state takes precedence over the records, because old records are deleted.
-func (b *Aside) judge(ctx context.Context, d automation.Definition,
+func (b *City) judge(ctx context.Context, d automation.Definition,
 	check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
 	item := describe.Automation(b.Dir, d)
 	records, err := b.stores[0].List(ctx, RunsOf(d.Scoped(), pastRuns))
@@ -219,7 +219,7 @@ func (b *Aside) judge(ctx context.Context, d automation.Definition,
 
 // recall converts the records of runs, newest first, to facts. A run that is still open was interrupted, because
 // its controller has exited.
-func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city.Automation,
+func (b *City) recall(d automation.Definition, records []beads.Bead, item *city.Automation,
 	f *automation.Facts) {
 	for i, r := range records {
 		run := city.RunOf(r)
@@ -244,7 +244,7 @@ func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city
 
 // waiting returns the number of events that no run has handled. If the automation has never run, older events do
 // not count.
-func (b *Aside) waiting(ctx context.Context, d automation.Definition, cursor uint64,
+func (b *City) waiting(ctx context.Context, d automation.Definition, cursor uint64,
 	records []beads.Bead) (automation.EventFacts, error) {
 	f := automation.EventFacts{Cursor: cursor}
 	for _, r := range records {

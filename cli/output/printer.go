@@ -262,5 +262,5 @@ func (p *Printer) Warn(text string) {
 	_, _ = p.Err.Write([]byte(p.Tint(p.ErrTTY, Yellow, "warning:") + " " + SafeLine(text) + "\n"))
 }
 
-// Murmur prints progress on stderr, because stdout is only for results.
-func (p *Printer) Murmur(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }
+// PrintProgress prints progress on stderr, because stdout is only for results.
+func (p *Printer) PrintProgress(line string) { _, _ = p.Err.Write([]byte(SafeLine(line) + "\n")) }

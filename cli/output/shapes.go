@@ -6,7 +6,8 @@ import "gcity/city"
 // it was not measured.
 type AgentShape struct {
 	city.Agent
-	Usage *city.Usage `json:"usage,omitempty"` // always nil: it hides the agent's own field
+	// always nil; hides the field of the embedded city.Agent
+	Usage *city.Usage `json:"usage,omitempty"`
 	CPU   *float64    `json:"cpu"`             // percentage of one processor
 	RSS   *int64      `json:"rss"`             // in bytes
 	Procs int         `json:"procs,omitempty"` // number of processes

@@ -28,7 +28,7 @@ func CompleteService(e *env.Env, s *unit, f ServiceFlags) error {
 	s.Exe, s.System = exe, f.system
 	own, home := true, ""
 	if f.system {
-		who, err := servant(s, f.user)
+		who, err := serviceUser(s, f.user)
 		if err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func (s *unit) longName() string {
 	return s.Name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// servant returns the user as whom a system unit runs. By default that is the owner of the folder.
-func servant(s *unit, name string) (*user.User, error) {
+// serviceUser returns the user as whom a system unit runs. By default that is the owner of the folder.
+func serviceUser(s *unit, name string) (*user.User, error) {
 	owner, err := ownerOf(s.at)
 	if err != nil {
 		return nil, err

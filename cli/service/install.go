@@ -122,7 +122,7 @@ func CityService(e *env.Env) ServiceKind {
 			if err != nil {
 				s = &city.Snapshot{}
 			}
-			return letGo(s)
+			return howToStop(s)
 		},
 		Found: func(context.Context) (*unit, error) {
 			_, dir, err := known()
@@ -143,9 +143,9 @@ func CityService(e *env.Env) ServiceKind {
 	}
 }
 
-// letGo returns the command that stops the controller of a city, and what happens to its agents. The agents keep
-// running if possible. A city in a supervisor cannot be stopped without its agents.
-func letGo(s *city.Snapshot) (how, keeps string) {
+// howToStop returns the command that stops the controller of a city, and what happens to its agents. The agents
+// keep running if possible. A city in a supervisor cannot be stopped without its agents.
+func howToStop(s *city.Snapshot) (how, keeps string) {
 	if s.Mode == "headless" || s.Mode == "console" {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
 			"next controller"

@@ -254,7 +254,7 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 // Nobody is told to signal a process that runs more than one city.
 func TestLetGo(t *testing.T) {
 	for mode, want := range map[string]string{"headless": "kill -USR1 7", "console": "kill -USR1 7", "supervised": "gcity stop", "": "gcity stop"} {
-		if how, keeps := letGo(&city.Snapshot{Mode: mode, PID: 7}); how != want || strings.Contains(keeps, "leaves") != (how != "gcity stop") {
+		if how, keeps := howToStop(&city.Snapshot{Mode: mode, PID: 7}); how != want || strings.Contains(keeps, "leaves") != (how != "gcity stop") {
 			t.Errorf("%s: %s %s", mode, how, keeps)
 		}
 	}

@@ -41,7 +41,7 @@ import (
 // earlier controller. A caller without the city's lock must set Observe.
 func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 	o.At = cmp.Or(o.At, o.Dir)
-	h := sessionHouse{SessionOptions: o}
+	h := opener{SessionOptions: o}
 	p, err := mixed.New(mixed.Options{
 		Dir: folder.StateDir(h.At), Home: "pty", Open: h.open, Survey: h.survey, Observe: h.Observe,
 		Logger: h.Logger, Broken: h.Broken,
@@ -53,7 +53,7 @@ func OpenSessions(o SessionOptions) (session.Provider, func(), error) {
 }
 
 // clearUp stops what an earlier controller left running for sessions that have ended.
-func (h *sessionHouse) clearUp() {
+func (h *opener) clearUp() {
 	if h.Observe || h.tmux {
 		return
 	}
@@ -76,15 +76,15 @@ type SessionOptions struct {
 	Group func() string
 }
 
-// sessionHouse opens the session providers of a city.
-type sessionHouse struct {
+// opener opens the session providers of a city.
+type opener struct {
 	SessionOptions
 	tmux bool // the tmux provider is open, and manages the tmux server itself
 }
 
 // survey returns the session providers that may have sessions of the city: those in the configuration, and those
 // with a folder in the city.
-func (h *sessionHouse) survey() []string {
+func (h *opener) survey() []string {
 	names := []string{}
 	if c := folder.SourceOf(h.Dir).Legible(); c != nil {
 		for i := range c.Agents {
@@ -103,7 +103,7 @@ func (h *sessionHouse) survey() []string {
 }
 
 // open opens the provider with this name in the configuration.
-func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
+func (h *opener) open(name string) (session.Provider, func(), error) {
 	switch name {
 	case "pty":
 		return h.pty()
@@ -130,7 +130,7 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 }
 
 // pty opens the built-in provider of terminal sessions.
-func (h *sessionHouse) pty() (session.Provider, func(), error) {
+func (h *opener) pty() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
 		return nil, nil, err
@@ -149,7 +149,7 @@ func (h *sessionHouse) pty() (session.Provider, func(), error) {
 }
 
 // subprocess opens the provider of processes without a terminal.
-func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
+func (h *opener) subprocess() (session.Provider, func(), error) {
 	exe, err := h.holder()
 	if err != nil {
 		return nil, nil, err
@@ -168,7 +168,7 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 }
 
 // external opens a provider in a program of the user. path is relative to the city, or a name on PATH.
-func (h *sessionHouse) external(name, kind, path string, settings json.RawMessage) (
+func (h *opener) external(name, kind, path string, settings json.RawMessage) (
 	session.Provider, func(), error) {
 	err := workstore.Unopened(h.Grant.Err())
 	if err == nil {
@@ -202,7 +202,7 @@ func (h *sessionHouse) external(name, kind, path string, settings json.RawMessag
 }
 
 // find returns the absolute path of a provider's script or helper.
-func (h *sessionHouse) find(name, path string) (string, error) {
+func (h *opener) find(name, path string) (string, error) {
 	var err error
 	switch {
 	case filepath.IsAbs(path):
@@ -221,7 +221,7 @@ func (h *sessionHouse) find(name, path string) (string, error) {
 }
 
 // holder returns the path of the program that holds sessions. It is this program.
-func (h *sessionHouse) holder() (string, error) {
+func (h *opener) holder() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("cannot determine the path of this program, which holds every "+

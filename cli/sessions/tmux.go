@@ -11,7 +11,7 @@ import (
 )
 
 // openTmux opens the provider of the city's sessions in tmux.
-func (h *sessionHouse) openTmux() (session.Provider, func(), error) {
+func (h *opener) openTmux() (session.Provider, func(), error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot determine the path of this program, which starts "+

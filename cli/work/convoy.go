@@ -147,7 +147,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.B
 		}
 		before, now = was, b
 	}
-	// only now, because all children must be known
+	// only after all children are added, because the convoy is closed if all of them are
 	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (p Place) Gone() bool {
 	return p.Rig != "" && ok && lost
 }
 
-// ImportHint returns the advice in which store an existing bead should be imported.
+// ImportHint returns advice on the store into which an existing bead should be imported.
 func (p Place) ImportHint() string {
 	if p.Rig == "" {
 		return "import into the city's store"
@@ -54,7 +54,7 @@ type Place struct {
 	By     city.WorkStore // the program that stores the work
 }
 
-// Places returns the places with a store in a configuration.
+// Places returns the city and all rigs of a configuration.
 func Places(c *config.City) []Place {
 	by := folder.WorkStore(c)
 	out := []Place{{"", c.Path, c.Prefix(), c.Path, by}}
@@ -64,7 +64,8 @@ func Places(c *config.City) []Place {
 	return out
 }
 
-// PlacesOf returns the places with a store in a running city, according to its configuration in force.
+// PlacesOf returns the city and those rigs of a running city that have a store, according to the configuration in
+// force.
 func PlacesOf(dir string, s *city.Snapshot) []Place {
 	named := config.City{Path: dir, Workspace: config.Workspace{Name: s.Name},
 		Beads: config.Beads{Provider: s.Store.Provider},

@@ -10,8 +10,8 @@ import (
 	"gcity/topology"
 )
 
-// speaks is the version of Gas City that this program is compatible with.
-const speaks = "0.13.0"
+// compatibleWith is the version of Gas City that this program is compatible with.
+const compatibleWith = "0.13.0"
 
 func checkSource(v any) string {
 	s := v.(string)
@@ -66,7 +66,7 @@ func checkRequires(v any) string {
 		if !ok {
 			return fmt.Sprintf("%q is not a version requirement; write it like \">=0.13\"", text)
 		}
-		mine, _ := version(speaks)
+		mine, _ := version(compatibleWith)
 		d := 0
 		for i := range mine {
 			if d = cmp.Compare(mine[i], wanted[i]); d != 0 {
@@ -79,7 +79,7 @@ func checkRequires(v any) string {
 			"~":  d >= 0 && mine[0] == wanted[0] && mine[1] == wanted[1]}[op]
 		if !holds {
 			return fmt.Sprintf("is %q, but this program is compatible with Gas City %s; use "+
-				"another version of the topology or of gcity", text, speaks)
+				"another version of the topology or of gcity", text, compatibleWith)
 		}
 	}
 	return ""

@@ -148,7 +148,7 @@ func (k *Key) use() *SchemaOf {
 func (k *Key) value() *SchemaOf {
 	out := &SchemaOf{Doc: plainDoc(k.Doc), Enum: k.Enum, Pattern: k.Pattern}
 	if k.Def != "" {
-		// TOML and JSON write strings, numbers and booleans in the same way
+		// a default is written in TOML, but strings, numbers and booleans look the same in JSON
 		out.Default = json.RawMessage(k.Def)
 	}
 	switch k.Kind {

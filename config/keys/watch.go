@@ -11,7 +11,7 @@ import (
 func watchKeys() []Key {
 	return append([]Key{
 		{Path: "watchdogs", Kind: Tables, Doc: "A watchdog monitors one agent. At regular " +
-			"intervals (beats) it checks whether the agent's session is running, how old its " +
+			"intervals it checks whether the agent's session is running, how old its " +
 			"heartbeat is, and whether it has unread mail, and acts on the result. See " +
 			"[watchdogs.md](watchdogs.md)."},
 		{Path: "watchdogs.name", Kind: String, Require: true, Check: CheckName,
@@ -28,11 +28,11 @@ func watchKeys() []Key {
 				"member, because the pool decides how many members run."},
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
 			Doc: "The agent that decides instead of the thresholds. It is started only for a " +
-				"beat, and decides with `gc watchdog decide`. An agent can be the triage of only " +
+				"check, and decides with `gc watchdog decide`. An agent can be the triage of only " +
 				"one watchdog. While it is suspended, the thresholds decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
-			Doc:   "Interval between two beats; at least 100ms."},
+			Doc:   "Interval between two checks; at least 100ms."},
 		{Path: "watchdogs.heartbeat", Kind: String, Check: checkPath,
 			Doc: "The file in which the agent reports that it is working: JSON with a " +
 				"`timestamp`. Relative to the file that contains the key; in a topology, " +
@@ -61,8 +61,8 @@ func watchKeys() []Key {
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; write from 1 to 1000", n)
 			}},
-			Doc: "Number of consecutive beats after which the thresholds overrule `triage`. A " +
-				"beat counts if the agent is very stale or dead and `triage` decides neither " +
+			Doc: "Number of consecutive checks after which the thresholds overrule `triage`. A " +
+				"check counts if the agent is very stale or dead and `triage` decides neither " +
 				"`start` nor `wake`. A new heartbeat resets the number."},
 	}, escalationKeys()...)
 }

@@ -101,7 +101,7 @@ func (s *sources) rigs(parents map[string]bool) {
 		p = firstMissing(p)
 		s.files[p] = true
 		if f := filepath.Dir(p); !parents[f] {
-			parents[f] = false // every revision includes whether the rigs' folders exist
+			parents[f] = false // the creation of a rig's folder is found by the next poll, too
 		}
 	}
 }

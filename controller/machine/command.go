@@ -157,7 +157,7 @@ func (cs *commands) noRestart(a *record) string {
 		return fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended)
 	case a.called():
 		return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
-			"beats; run `gcity watchdog triage %s` to start one", a.name, a.want.TriageOf,
+			"checks; run `gcity watchdog triage %s` to start one", a.name, a.want.TriageOf,
 			a.want.TriageOf)
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.sess.alive && a.act.op == opNone {

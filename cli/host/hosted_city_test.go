@@ -33,18 +33,23 @@ func (endless) Snapshot(context.Context) (*city.Snapshot, error) { return &city.
 func (endless) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] { return nil }
 
 // quietCity is one that gives back what it has by closeIt.
-func quietCity(closeIt func()) *kept {
+func quietCity(closeIt func()) *hostedCity {
 	until := func(ctx context.Context) { <-ctx.Done() }
-	return &kept{own: slog.New(slog.DiscardHandler), signals: make(chan os.Signal, 8), release: func() {}, House: &House{
-		Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{}),
-		parts: parts{Loop: endless{}, last: shutdown.New(time.Second), faults: folder.NewFaults(), mirror: until, door: until,
-			serve: func(ctx context.Context) error { <-ctx.Done(); return nil }, GiveBack: closeIt},
-	}}
+	return &hostedCity{own: slog.New(slog.DiscardHandler), signals: make(chan os.Signal, 8),
+		release: func() {}, City: &City{
+			Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{}),
+			parts: parts{Loop: endless{}, last: shutdown.New(time.Second),
+				faults: folder.NewFaults(), mirror: until, door: until,
+				serve: func(ctx context.Context) error {
+					<-ctx.Done()
+					return nil
+				}, ReleaseAll: closeIt},
+		}}
 }
 
 // A city whose loop has ended and that does not let go of its folder, which may be on a disk that is gone, keeps the
 // supervisor from nothing.
-func TestAKeptCityThatDoesNotClose(t *testing.T) {
+func TestAHostedCityThatDoesNotClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := make(chan struct{})
 		ctx, stop := context.WithCancel(t.Context())
@@ -68,7 +73,7 @@ func TestAKeptCityThatDoesNotClose(t *testing.T) {
 }
 
 // A panic that no controller has seen is not one that a controller has told of: it comes to the supervisor as it is.
-func TestAKeptCityThatBreaksBesideItsLoop(t *testing.T) {
+func TestAHostedCityThatBreaksBesideItsLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fault := recovery.Catch(func() {
 			_ = quietCity(func() {}).Run(t.Context(), func() { panic("beside") })
