@@ -122,7 +122,7 @@ func (r *recorder) listen(ctx context.Context) error {
 	return r.err
 }
 
-// note records something with the time.
+// note adds something to the tape, with the time.
 func (r *recorder) note(f func(t *tape, at time.Time)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -168,7 +168,7 @@ func (s *stage) sees(want string) error {
 	}
 }
 
-// step is an action of a user, and the text that shows its result.
+// step is an action of a user, and a text on the screen that shows its result.
 type step struct {
 	keys string
 	sees string // "" = wait for a moment without output

@@ -86,7 +86,7 @@ func needSubject(m *model) string {
 	return ""
 }
 
-// noneIn returns a message that nothing is selected in a panel, with the key that goes there.
+// noneIn returns the message that nothing is selected in a panel, with the key that goes to the panel.
 func noneIn(m *model, p panel.Panel) string {
 	a := p.About()
 	return "no " + a.Noun + " is selected; press " + m.keys.KeyOf("focus."+string(a.ID))

@@ -121,7 +121,7 @@ func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 type firing struct {
 	id     int // ID of the action
 	name   string
-	before string // ID of its newest run at that time
+	before string // ID of its newest run when it was fired
 }
 
 func askFire(m *model) []feed.Effect { return fire(m, automationTargets(m)) }

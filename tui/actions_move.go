@@ -77,7 +77,7 @@ func list(m *model) *widget.List {
 	return &m.Agents.List
 }
 
-// choose selects an agent everywhere.
+// choose selects an agent in all panels.
 func choose(m *model, name string) {
 	if name != m.Agents.Chosen {
 		m.peek.Follow()

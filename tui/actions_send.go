@@ -301,7 +301,7 @@ func askSendNow(m *model) []feed.Effect {
 		body:  body,
 		do: func(m *model) []feed.Effect {
 			for _, c := range commands {
-				// the only copy of the text if sending it fails
+				// stored first, because this is the only copy of the text if sending it fails
 				rememberSent(m, c.(city.Nudge).Text)
 			}
 			unmark(m, commands)

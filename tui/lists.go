@@ -46,7 +46,7 @@ func (m *model) worked() panel.Panel {
 	return m.focused()
 }
 
-// actsOn reports whether verbs act on things of a kind.
+// actsOn reports whether verbs currently act on objects of kind k, such as agents or pools.
 func actsOn(m *model, k panel.Kind) bool { return m.worked().Subject().Kind == k }
 
 // subject returns what verbs act on.

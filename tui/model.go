@@ -54,7 +54,7 @@ type visitMemory struct {
 type heardCity struct {
 	snap  *city.Snapshot
 	waves city.Waves
-	wave  city.Wave // in snap
+	wave  city.Wave // computed from snap
 	gone  string    // why the city does not answer; "" = it answers
 	lone  time.Time // since when it has not answered
 }
@@ -290,7 +290,7 @@ func (m *model) hear(n feed.News) {
 // snapshot applies a new snapshot of the city.
 func (m *model) snapshot(s *city.Snapshot) {
 	if m.snap != nil && s.Started.Equal(m.snap.Started) && s.Rev < m.snap.Rev {
-		return // outdated
+		return // older than the present snapshot
 	}
 	if m.snap != nil && m.snap.Rev == s.Rev && m.snap.Started.Equal(s.Started) && m.settledOrder() {
 		if s.Patrol.Last.After(m.snap.Patrol.Last) {

@@ -28,8 +28,8 @@ func (m *model) refill() { m.fill(func(panel.Panel) func(string) bool { return n
 // keepUp applies the filters to new data; rows in use stay until the cursor leaves them.
 func (m *model) keepUp() { m.fill(m.holding) }
 
-// holding reports which rows stay although the filter no longer matches: the one under the cursor, and all rows
-// while the user works in the lists. A list that shows a part of another one holds rows only while it has the focus.
+// holding returns a function that reports which rows stay although they no longer match: the one under the cursor,
+// and all while the user works in the lists. A list that shows a part of another one holds rows only with the focus.
 func (m *model) holding(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Part || m.focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.handsOn()) }

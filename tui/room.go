@@ -35,7 +35,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Heard.Store(true)
-		if r.tour != nil && d.Of != r.tour.here.r { // it was sent before another room was shown
+		if r.tour != nil && d.Of != r.tour.here.r { // for a room that is no longer shown
 			d.Of.Missed = append(d.Of.Missed, &feed.Delivery{Of: d.Of, At: d.At, News: d.News})
 			return r, nil
 		}

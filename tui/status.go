@@ -15,7 +15,7 @@ type status struct {
 	id      int // ID of the awaited action
 	text    string
 	token   themes.Token
-	failed  bool // stays until dismissed
+	failed  bool // it reports a failure; such a line stays until the user dismisses it
 	pending bool
 	since   time.Time
 	while   func(m *model) bool // shown while it is true, nil = always

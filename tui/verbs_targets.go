@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// named splits arguments into a kind of thing, if the user typed one, and a name.
+// named splits arguments into a noun such as agent or pool, if the user typed one, and a name.
 func named(args []string) (noun, name string) {
 	if len(args) > 1 {
 		return args[0], args[1]

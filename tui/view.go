@@ -179,7 +179,7 @@ func (m *model) panel(at place, w int, focus bool) []string {
 		Tabs: m.tabsFor(at, w)})
 }
 
-// detailStrip shows a few lines about the thing that verbs act on, or else about the selected agent.
+// detailStrip shows a few lines about the object that verbs act on, or else about the selected agent.
 func (m *model) detailStrip(w, h int) []string {
 	e := m.env()
 	lines := m.worked().Strip(e, w)

@@ -179,7 +179,8 @@ type beadEvent struct {
 
 // Announce sends an event about a bead to the city.
 func Announce(ctx context.Context, e *env.Env, d *Depot, kind string, b beads.Bead) error {
-	payload, err := json.Marshal(beadEvent{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID, b.Labels,
+	payload, err := json.Marshal(beadEvent{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID,
+		b.Labels,
 		e.Depth(), e.Op})
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 func checkServices(ctx context.Context, p *Patient) []finding {
 	a := p.env
 	units := service.Units(a, "city", p.dir)
-	many, _ := env.HomeDir(a) // without a home folder there is no supervisor, and no unit is found
+	many, _ := env.HomeDir(a) // this fails only without a home folder, and then no unit is found
 	all := service.Units(a, "supervisor", many)
 	var out []finding
 	if p.Running != nil && p.Running.PID != 0 {

@@ -44,7 +44,8 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 			case !deaf && e.Now().Sub(heard) > folder.HangsAfter:
 				deaf = true
 				progress.Clear()
-				e.PrintProgress("the controller does not respond at the moment; a second TERM to its " +
+				e.PrintProgress("the controller does not respond at the moment; a second " +
+					"TERM to its " +
 					"process kills its agents at once")
 			}
 		}

@@ -65,7 +65,8 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 		if r, err = host.RaiseSupervisor(ctx, e, home, true); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` works without a supervisor", err)
 		}
-		e.PrintProgress(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor status` shows it",
+		e.PrintProgress(fmt.Sprintf("started the supervisor, pid %d; `gcity supervisor "+
+			"status` shows it",
 			r.PID))
 	}
 	info, err := enrol(ctx, e, dir)

@@ -213,7 +213,7 @@ func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, 
 	return []beads.Bead{}, nil
 }
 
-// tellWork prints an agent's work. If there is none, it prints nothing and returns an error with exit code 1.
+// tellWork prints an agent's work. Without work it prints nothing and returns an error with exit code 1.
 func tellWork(e *env.Env, w *foundWork) error {
 	var err error
 	switch {

@@ -25,7 +25,7 @@ func inForce(p Place) trust.Grant {
 	return g
 }
 
-// shutStore is a store whose program may not run. All its operations fail.
+// shutStore is a store with a program that may not run. All its operations fail.
 type shutStore struct{ why error }
 
 var _ Store = shutStore{}

@@ -28,7 +28,8 @@ func watchKeys() []Key {
 				"member, because the pool decides how many members run."},
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
 			Doc: "The agent that decides instead of the thresholds. It is started only for a " +
-				"check, and decides with `gc watchdog decide`. An agent can be the triage of only " +
+				"check, and decides with `gc watchdog decide`. An agent can be the " +
+				"triage of only " +
 				"one watchdog. While it is suspended, the thresholds decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),

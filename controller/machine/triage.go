@@ -78,8 +78,8 @@ func (m *Machine) waitsForBeat(now time.Time, a *record) {
 	a.act.intent = cause{}
 	m.commands.resolve(a, "agent "+a.name+" was ended", "kill")
 	m.commands.refuseAll(m.commands.takeWaiters(a, "restart"), city.Conflict,
-		fmt.Sprintf("agent %s is now the triage agent of watchdog %s and starts only for its checks",
-			a.name, a.want.TriageOf))
+		fmt.Sprintf("agent %s is now the triage agent of watchdog %s and starts only "+
+			"for its checks", a.name, a.want.TriageOf))
 	if a.triage.unfit != "" {
 		m.set(now, a, city.Failed, a.triage.unfit, time.Time{})
 		return

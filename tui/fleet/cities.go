@@ -226,7 +226,7 @@ func (c *City) Why(now time.Time) string {
 	return strings.Join(append(parts, b.Problems...), "; ")
 }
 
-// Wants returns the number of things in a city that need attention.
+// Wants returns the number of problems and agents of a city that need attention.
 func (c *City) Wants() int {
 	n := 0
 	switch {
@@ -266,7 +266,7 @@ func (f *List) Within(path string) string {
 	return ""
 }
 
-// Elsewhere returns the number of things in other cities that need attention.
+// Elsewhere returns the number of problems and agents of other cities that need attention.
 func (f *List) Elsewhere(name string) int {
 	if f == nil {
 		return 0

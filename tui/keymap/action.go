@@ -57,7 +57,8 @@ func (r *Registry[H, E]) Zones() []Zone {
 	return append(zones, dialogs()...)
 }
 
-// Apart reports whether a zone is a panel of things that verbs of agents do not apply to. There its own keys win.
+// Apart reports whether verbs for agents do not apply to the rows of a zone's panel. In such a zone the panel's own
+// keys take precedence.
 func (c Zone) Apart() bool { return c == InRigs || c == InWork || c == InMail }
 
 // Guard is how long a new dialog refuses keys, because they may be meant for the previous screen.

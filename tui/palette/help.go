@@ -14,7 +14,7 @@ func Sections() []string {
 		"Watchdog", "City", SectionScreen}
 }
 
-// Sections that are about the view and not about a thing.
+// Sections about the view, not about agents or other objects.
 const SectionMove, SectionLook, SectionScreen = "Move", "Look", "Screen"
 
 // SectionOf returns the section of an action by its ID.

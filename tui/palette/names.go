@@ -8,7 +8,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// The kinds of things that a line can name.
+// The kinds of objects that a command line can name.
 const (
 	NounAgent      = "agent"
 	NounPool       = "pool"

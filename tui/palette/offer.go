@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// maxLines is the maximum number of rows with names of things.
+// maxLines is the maximum number of rows with names of agents and other objects.
 const maxLines = 200
 
 // Commands lists the verbs, as rows to complete.
@@ -107,7 +107,7 @@ func (t *Table[H, E]) typed(v *Verb[H, E], line string) Item[H, E] {
 }
 
 // search returns the lines that contain all words, in any order. The words must match part of a name, or a verb and
-// a kind of things, because verbs alone are already listed.
+// a kind of object, because verbs alone are already listed.
 func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	if len(words) == 0 {
 		return nil

@@ -21,7 +21,7 @@ type Verb[H, E any] struct {
 	Does  string
 	ID    string // ID of the action with the same effect, for its keys
 	Looks bool   // it changes nothing
-	// number of the argument that extends to the end of the line, from 1; 0 = none
+	// position of the argument that is free text up to the end of the line, counted from 1; 0 = none
 	Text int
 	// Noun is set if Run accepts a noun before the name: "suspend rig shop". For other verbs the noun is removed.
 	Noun bool
@@ -35,7 +35,7 @@ type Verb[H, E any] struct {
 type Word struct {
 	Word string
 	Note string
-	Noun string // kind of the named thing; "" = none
+	Noun string // kind of the named object; "" = none
 	Line string // text in a line, if Word alone would be ambiguous; "" = Word
 }
 

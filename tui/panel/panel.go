@@ -27,10 +27,10 @@ const (
 	IDDetail      ID = "detail" // never has the focus
 )
 
-// Kind is the kind of a thing that verbs act on.
+// Kind is the kind of an object that verbs act on, such as an agent or a pool.
 type Kind string
 
-// The kinds of the things that the control room shows.
+// The kinds of objects that the control room shows.
 const (
 	KindAgent      Kind = "agent"
 	KindPool       Kind = "pool"
@@ -42,7 +42,7 @@ const (
 	KindMessage    Kind = "mail"
 )
 
-// Ref names a thing of a city. The name is empty if there is nothing to act on.
+// Ref names an object of a city. The name is empty if there is nothing to act on.
 type Ref struct {
 	Kind Kind
 	Name string
@@ -56,7 +56,7 @@ type Panel interface {
 	Update(e *Env)
 	// Refill applies the filter. Rows for which holds returns true stay even if they do not match.
 	Refill(e *Env, holds func(id string) bool)
-	// Subject returns the thing under the cursor, which verbs act on.
+	// Subject returns the object under the cursor, on which verbs act.
 	Subject() Ref
 	// Actions returns the actions that only this panel has.
 	Actions() []Action

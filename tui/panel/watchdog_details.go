@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// details describes a watchdog: its state, the watched agent, its judge, and its last decisions.
+// details describes a watchdog: its state, the watched agent, what decides its checks, and its last decisions.
 func (d *Watchdogs) details(e *Env, name string) []string {
 	r := d.Find(name)
 	if r == nil {

@@ -66,7 +66,7 @@ func (r *WatchdogRow) Why(now time.Time) string {
 // Attention reports whether it needs attention.
 func (r *WatchdogRow) Attention() bool { return r.Dog.Ill() }
 
-// beats returns when the next check is, or what judges the current one.
+// beats returns when the next check is, or what decides the current one.
 func (r *WatchdogRow) beats(now time.Time) widget.Phrase {
 	switch t, next := r.Dog.Triaged, r.Dog.Next; {
 	case t != nil:
@@ -182,7 +182,7 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Off
 }
 
-// whoJudges returns what judges its next check: the mode, or the triage agent.
+// whoJudges returns what decides its next check: the mode, or the triage agent.
 func (r *WatchdogRow) whoJudges() string {
 	if r.Dog.Mode == city.ByTriage {
 		return strings.TrimSpace("triage " + widget.Plain(r.Dog.Triage))

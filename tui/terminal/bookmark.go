@@ -13,7 +13,8 @@ import (
 type bookmark struct {
 	agent, session string
 	rule           string
-	// screen that contains it. On another screen of the same session its place is searched for
+	// screen that contains the bookmark; on another screen of the same session, the lines above it identify its
+	// place
 	screen Screen
 	line   uint64   // number of the line below it, in the numbering of a shot
 	above  []string // unstyled lines above it, which identify its place

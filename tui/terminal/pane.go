@@ -179,7 +179,8 @@ func (p *Pane) Full() bool {
 // shot returns the screen with n lines of its history, and updates the cached result of whole.
 func (p *Pane) shot(n int) screen.Shot {
 	s := p.News.Screen
-	version := s.Version() // before reading, so that later output is judged again
+	// read the version first, so that output that arrives later is checked again
+	version := s.Version()
 	shot := s.Shot(n)
 	p.judged = judged{s, version, whole(&shot)}
 	return shot
