@@ -23,8 +23,8 @@ type Provider struct {
 	lives   map[string]*life // newest session, by session name
 	past    map[string]*life // the session before that, by session name
 	blind   error
-	failing map[string]error // by agent
-	started map[string]int   // by agent
+	failing map[string]error // why starts fail, by agent
+	started map[string]int   // number of starts, by agent
 }
 
 type life struct {

@@ -166,7 +166,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return m.p.Output(ctx, name, lines)
 }
 
-// able returns the provider that holds a session, if that has an ability.
+// able returns the provider that holds a session, if that provider has the ability.
 func able[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
 	var none T
 	m, err := p.at(ctx, name)

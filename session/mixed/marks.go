@@ -154,8 +154,8 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 func (p *Provider) writing(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {
-	case p.pen <- struct{}{}:
-		defer func() { <-p.pen }()
+	case p.writeToken <- struct{}{}:
+		defer func() { <-p.writeToken }()
 	case <-ctx.Done():
 		return fmt.Errorf("an earlier write has not finished: %w", context.Cause(ctx))
 	}

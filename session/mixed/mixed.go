@@ -53,8 +53,8 @@ type Provider struct {
 	end   context.CancelCauseFunc
 	wg    recovery.Group
 
-	opening sync.Mutex    // held while a provider is being opened
-	pen     chan struct{} // contains a token while the marks are not being written
+	opening    sync.Mutex    // held while a provider is being opened
+	writeToken chan struct{} // contains a token while the marks are being written
 
 	mu      sync.Mutex
 	members map[string]*member
@@ -114,8 +114,8 @@ func New(o Options) (*Provider, error) {
 	}
 	p := &Provider{
 		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}),
-		pen:     make(chan struct{}, 1),
-		members: map[string]*member{}, held: map[string][]place{},
+		writeToken: make(chan struct{}, 1),
+		members:    map[string]*member{}, held: map[string][]place{},
 		wg: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())

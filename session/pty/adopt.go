@@ -61,7 +61,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	}
 	err = g.Wait()
 	if errors.Is(err, errUnborn) {
-		return nil // the next scan decides
+		return nil // try again at the next scan
 	}
 	if err != nil {
 		return err

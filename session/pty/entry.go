@@ -20,7 +20,7 @@ type entry struct {
 
 	mu    sync.Mutex
 	link  *link // nil: not connected to a holder
-	known bool  // rec is set
+	known bool  // rec is valid
 	rec   wire.Record
 	// fingerprint of rec; decoded only once, because every List needs it
 	print    session.Fingerprint

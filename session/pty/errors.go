@@ -11,7 +11,7 @@ import (
 // failure is an error for users that callers can test with errors.Is.
 type failure struct {
 	text string
-	kind error // of package session
+	kind error // error of package session, for errors.Is
 }
 
 func (f *failure) Error() string { return f.text }

@@ -19,7 +19,7 @@ type entry struct {
 	typing chan struct{} // contains a token while no call is typing
 
 	mu    sync.Mutex
-	known bool // rec is set
+	known bool // rec is valid
 	rec   record
 	exit  *ended        // nil: the session is alive, if known is set
 	over  chan struct{} // closed when exit is set

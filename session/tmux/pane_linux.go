@@ -86,7 +86,7 @@ func (in *paneTask) follow() refusal {
 	case errors.Is(err, unix.ENOENT):
 		return refusal{Own: true, Message: "there is no /bin/sh to run it"}
 	}
-	return refusal{Message: "cannot make its process: " + err.Error()}
+	return refusal{Message: "cannot create its process: " + err.Error()}
 }
 
 // record returns the record of the agent that this process is about to become. The environment variable TMUX

@@ -47,7 +47,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
 	if err := disk.MkdirAll(filepath.Join(p.files.dir, s.Name), 0o700); err != nil {
-		return session.Status{}, fmt.Errorf("cannot make the folder of the session %q: %w", s.Name,
+		return session.Status{}, fmt.Errorf("cannot create the folder of the session %q: %w",
+			s.Name,
 			err)
 	}
 	fd, err := proc.Lock(p.files.path(s.Name, startFile), time.Now().Add(turnWait))

@@ -219,7 +219,7 @@ func (w *watcher) printed(data []byte) {
 		return // the redraw will contain it
 	case len(w.data)+len(data) > watchLag:
 		w.dropped += uint64(len(w.data) + len(data))
-		w.stale, w.data = true, []byte{} // take requests a redraw
+		w.stale, w.data = true, []byte{} // the method take requests a redraw
 	default:
 		w.data = append(w.data, data...)
 	}
