@@ -143,7 +143,7 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// front returns a PATH with the folder bin at its front.
+// front returns path with the folder bin before all others.
 func front(bin, path string) string {
 	if path == "" {
 		path = defaultPath

@@ -328,7 +328,7 @@ func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	}
 	b := &budget{ctx: ctx, steps: maxSteps, bytes: maxWork}
 	set.Funcs(functions(b, &v))
-	out, data := &paper{}, v.data()
+	out, data := &limitedText{}, v.data()
 	for i, name := range append([]string{t.main}, t.append...) {
 		if i > 0 {
 			if trimmed := strings.TrimRight(out.String(), "\n"); trimmed != out.String() {

@@ -188,10 +188,10 @@ func printed(format string, args []any) int {
 	return len(format) + strings.Count(format, "%")*(4*longest+1000)
 }
 
-// paper collects the rendered text, up to MaxText bytes.
-type paper struct{ strings.Builder }
+// limitedText collects the rendered text, up to MaxText bytes.
+type limitedText struct{ strings.Builder }
 
-func (p *paper) Write(data []byte) (int, error) {
+func (p *limitedText) Write(data []byte) (int, error) {
 	if p.Len()+len(data) > MaxText {
 		return 0, &limitError{fmt.Sprintf("it is too long; the limit of a prompt is %d KiB",
 			MaxText>>10)}

@@ -8,7 +8,7 @@ import "time"
 // does not count. Only a heartbeat of the agent resets the failures. The zero value is a chain without actions.
 type Chain struct {
 	Failed int // consecutive actions that did not help
-	Wakes  int // how many of the latest of these were wakes, without another action in between
+	Wakes  int // how many of these, counting back from the last, were wakes
 	// consecutive decisions of the triage agent that were milder than those of the thresholds, without a new
 	// heartbeat
 	Spared int

@@ -126,7 +126,7 @@ func Judge(s Spec, f Facts) Verdict {
 		case f.Mail == 0:
 			v.Reason += ", and no mail is waiting"
 		case !f.Alive:
-			v.Reason += ", and " + letters(f.Mail) + ", for its next beat"
+			v.Reason += ", and " + letters(f.Mail) + " for its next beat"
 		case f.Stops:
 			v.Reason += ", and " + letters(f.Mail) + ", but a stop is in progress"
 		case f.CannotBe != "":
@@ -150,7 +150,7 @@ func (f *Facts) Silence() string {
 	return "it has printed nothing for " + text(f.Silent)
 }
 
-// besides returns facts that a person should know although they decide nothing.
+// besides returns facts that users should know, although they do not affect the decision.
 func (f *Facts) besides() string {
 	out := ""
 	if f.Frozen {

@@ -26,10 +26,11 @@ type Configuration struct {
 	Source  *config.City // the configuration that this one was converted from
 	Backups bool         // work is backed up once a day
 	// the city has no stores, so work is not counted and no automation runs
-	NoWork             bool
-	Layers             []formula.Layer
-	Automations        automation.Options
-	WispEvery, WispTTL time.Duration // either both are 0 or neither is
+	NoWork      bool
+	Layers      []formula.Layer
+	Automations automation.Options
+	// wisp_gc_interval and wisp_ttl; either both are 0 or neither is
+	WispEvery, WispTTL time.Duration
 	Warnings           []string
 	Environ            []string // environment variables that override the file
 	Console            city.Console

@@ -152,7 +152,7 @@ type (
 		Kind    string // type of the event about the end; "" = the end is already recorded
 		Msg     string
 		Again   *Retry // when the run is retried; nil: it is not
-		Failed  bool   // the previous attempt failed
+		Failed  bool   // an earlier attempt to close the record failed
 	}
 	// SaveAutomations saves the state of automations. → AutomationsSaved
 	SaveAutomations struct {

@@ -30,7 +30,7 @@ type cityStop struct {
 	hurry  time.Time // when the grace period was ended early; zero = it was not
 	by     time.Time // when the controller gives up
 	waits  []string  // what else the stop waits for
-	giveUp string    // what may still run
+	giveUp string    // what may still run after the controller has given up
 }
 
 // begin starts the stop of the city. At by the controller gives up waiting.

@@ -267,7 +267,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	fresh, before := !a.sess.alive, a.sess.life
 	if fresh {
 		a.sess.lastOutput = time.Time{}
-		a.heard(now, &in.Status, false)
+		a.noteOutput(now, &in.Status, false)
 	}
 	a.sess.seenAlive = true
 	a.sess.alive, a.sess.ready, a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = true,

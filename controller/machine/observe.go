@@ -308,7 +308,7 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 		!a.sess.life.Silent.Equal(s.Silent) || !a.sess.life.Activity.Equal(s.Activity) {
 		lk.m.step.Changed = true
 	}
-	a.heard(now, s, a.sess.life.ID != s.ID)
+	a.noteOutput(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
 	// the list was requested before the last mark

@@ -15,7 +15,7 @@ import (
 // no user has confirmed it yet.
 type held struct {
 	city.Held        // immutable once published
-	revision  string // not shortened
+	revision  string // the full revision; city.Held contains a short form
 	why       string
 }
 

@@ -234,9 +234,9 @@ func (a *record) remembered(now time.Time) bool {
 		a.rest.history.Within(now, a.want.Policy.Window) > 0)
 }
 
-// heard updates when an agent last printed something, by this controller's clock. For a provider that does not
+// noteOutput updates when an agent last printed something, by this controller's clock. For a provider that does not
 // count output, any activity counts.
-func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
+func (a *record) noteOutput(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
 		a.sess.lastOutput = time.Time{}

@@ -14,7 +14,7 @@ const (
 	strayAge  = time.Minute // a younger record may belong to a run that is just being opened
 )
 
-// CheckStrays requests this check when it is due.
+// CheckStrays requests a check of open records when it is due.
 func (rs *Runs) CheckStrays(now time.Time) {
 	if rs.strayCheck.IsZero() || now.Before(rs.strayCheck) || !rs.RecordsRead ||
 		!rs.city.Running() || rs.city.Settling() ||
@@ -36,7 +36,7 @@ func (rs *Runs) CheckStrays(now time.Time) {
 	rs.out.Do(effect.CloseUnclosedRuns{Known: known, Before: now.Add(-strayAge)})
 }
 
-// StraysClosed handles the result of this check.
+// StraysClosed handles the result of a check of open records.
 func (rs *Runs) StraysClosed(now time.Time, in effect.UnclosedRunsClosed) {
 	if in.Err == nil {
 		rs.out.Note(&rs.Unopened, "")

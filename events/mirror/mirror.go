@@ -93,7 +93,7 @@ func Load(dir string) (Place, error) {
 		err = json.Unmarshal(data, &p)
 	}
 	if err != nil {
-		return Place{}, fmt.Errorf("cannot read the position of the events' script: %w", err)
+		return Place{}, fmt.Errorf("cannot read the position of the event script: %w", err)
 	}
 	return p, nil
 }
@@ -107,7 +107,7 @@ func Newest(ctx context.Context, o Options) (uint64, error) {
 	}
 	var n uint64
 	if err := json.Unmarshal(out, &n); err != nil {
-		return 0, fmt.Errorf("the events' script must print a number for latest-seq, but "+
+		return 0, fmt.Errorf("the event script must print a number for latest-seq, but "+
 			"printed %.60q", out)
 	}
 	return n, nil
@@ -125,16 +125,16 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 		Env: env, Stdin: stdin, Most: 1 << 20})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the events' script: %s: %w", op, err)
+		return nil, fmt.Errorf("the event script: %s: %w", op, err)
 	case got.Code == 2:
-		return nil, fmt.Errorf("the events' script does not support the operation %s: %w", op,
+		return nil, fmt.Errorf("the event script does not support the operation %s: %w", op,
 			errors.ErrUnsupported)
 	case got.Code != 0:
 		why := strings.Join(strings.Fields(got.Stderr), " ")
 		if why == "" {
 			why = "it printed nothing"
 		}
-		return nil, fmt.Errorf("the events' script failed at %s (exit %d): %.300s", op, got.Code,
+		return nil, fmt.Errorf("the event script failed at %s (exit %d): %.300s", op, got.Code,
 			why)
 	}
 	return got.Stdout, nil
@@ -152,7 +152,7 @@ func Run(ctx context.Context, o Options) {
 	m := &mirror{o: o, words: words}
 	var err error
 	if m.at, err = Load(o.State); err != nil {
-		o.Logger.Warn("the events' script gets all events again", "error", err)
+		o.Logger.Warn("the event script gets all events again", "error", err)
 	}
 	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // the script or the log is another one
 		m.at = Place{Script: o.Script}
@@ -167,7 +167,7 @@ func Run(ctx context.Context, o Options) {
 		if behind > 1 {
 			what = fmt.Sprintf("the newest %d events", behind)
 		}
-		o.Last.GiveUp("sending %s to the events' script; the next controller sends what is left",
+		o.Last.GiveUp("sending %s to the event script; the next controller sends what is left",
 			what)
 	}
 }
@@ -190,7 +190,7 @@ func (m *mirror) follow(ctx context.Context) {
 		for e, err := range m.o.Log.Follow(ctx, m.at.Seq) {
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, events.ErrClosed) {
-					m.o.Logger.Warn("the events' script has to wait, because the log "+
+					m.o.Logger.Warn("the event script has to wait, because the log "+
 						"cannot be read",
 						"error", err)
 				}
@@ -259,7 +259,7 @@ func (m *mirror) send(ctx context.Context, e events.Event) bool {
 
 func (m *mirror) taken(seq uint64) {
 	if m.fails >= failing {
-		m.say(Healed, fmt.Sprintf("the events' script accepts events again; the last event that "+
+		m.say(Healed, fmt.Sprintf("the event script accepts events again; the last event that "+
 			"waited is %d", m.o.Log.Last()))
 	}
 	m.fails, m.at.Since, m.at.Why = 0, time.Time{}, ""
@@ -283,7 +283,7 @@ func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,
 		Message: message}); err != nil && !errors.Is(err, events.ErrQueued) {
-		m.o.Logger.Warn("cannot write the event about the events' script", "error", err)
+		m.o.Logger.Warn("cannot write the event about the event script", "error", err)
 	}
 }
 
@@ -293,7 +293,7 @@ func (m *mirror) save() {
 		err = disk.Replace(filepath.Join(m.o.State, fileName), data, 0o600)
 	}
 	if err != nil {
-		m.o.Logger.Warn("cannot save the position of the events' script; some events may "+
+		m.o.Logger.Warn("cannot save the position of the event script; some events may "+
 			"be sent twice", "error", err)
 	}
 }
