@@ -75,7 +75,7 @@ type server struct {
 	city     city.Control
 	many     bool // the server serves one of several cities, or all of them
 	began    time.Time
-	life     context.Context // ends together with all streams and attached terminals
+	life     context.Context // when it ends, all streams and attached terminals end
 	streams  chan struct{}   // one token for each open stream
 	document func() []byte   // returns the OpenAPI document
 	// called when a connection that was hijacked from net/http is closed

@@ -60,7 +60,7 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	_ = conn.SetDeadline(time.Time{})
 	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: "+
 		"Upgrade\r\nUpgrade: "+wire.Protocol+"\r\n\r\n"); err != nil {
-		return nil // the client is gone
+		return nil // the client has disconnected
 	}
 	h.join(r.Context(), conn, &wire.Framer{R: buf, W: &patient{conn, h.o.WriteTimeout}}, term)
 	return nil

@@ -18,7 +18,7 @@ const (
 	lookTime = 2 * time.Second // time limit for one city in an answer about all cities
 	// time limit for a city's events, which may need a long read of the log
 	pageTime   = 10 * time.Second
-	looksAtAll = 1024 // maximum number of cities with a pending look
+	looksAtAll = 1024 // maximum number of cities with a pending request for their snapshots
 )
 
 // fleet answers for the cities of a directory. It passes requests about one city to a server for that city.

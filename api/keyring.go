@@ -101,7 +101,7 @@ func (k *keyring) replace(before *keyring) (gone []*key) {
 // opens returns the key with this digest if it permits a path. It takes equally long whether or not the tenant
 // exists.
 func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
-	none := &key{} // matches no token
+	none := &key{} // a key that no token matches
 	all, read, own := none, none, none
 	if k.all != nil {
 		all = k.all

@@ -87,7 +87,8 @@ type draft struct {
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
 	ReplyTo string `json:"reply_to"` // ID of the message that it replies to, in the same thread
-	Rig     string `json:"rig"`      // no effect: all messages are in the city's store
+	// accepted without effect: all messages are in the city's store
+	Rig string `json:"rig"`
 }
 
 func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {

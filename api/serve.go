@@ -74,7 +74,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		select {
 		case <-o.Last.Begun():
 			o.Last.GiveUp("answering %d requests", busy)
-		default: // only this listener closes; the city continues
+		default: // the program continues, and only this listener closes
 		}
 	}
 	cancel()
@@ -92,13 +92,13 @@ func serve(ctx context.Context, l net.Listener, o Options,
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
-	newest  uint64        // the newest number
+	newest  uint64        // number of the newest connection
 	changes chan struct{} // closed and replaced at every change
 }
 
 // connection is an open connection.
 type connection struct {
-	number uint64 // in the order of arrival
+	number uint64 // connections are numbered in the order of arrival
 	state  http.ConnState
 	asks   bool // a complete request has arrived and is being answered
 	closed bool // closed by the server and about to end

@@ -81,7 +81,7 @@ func (st *stream) flush() error {
 
 // send writes one event. The name and the ID may be "".
 func (st *stream) send(event, id string, v any) error {
-	data, err := json.Marshal(v) // on one line
+	data, err := json.Marshal(v) // json.Marshal writes no line breaks, as an event requires
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ type conversion struct {
 	root  *pack            // the city's own pack
 	files []*source        // city.toml and the files that it includes, in order
 	site  *source          // .gc/site.toml, nil if it does not exist
-	packs map[string]*pack // by folder
+	packs map[string]*pack // packs by their folders
 	order []*pack          // packs in the order in which they were found, without root
 	rigs  []*rig
 

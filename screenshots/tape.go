@@ -51,7 +51,7 @@ type sight struct {
 	At    time.Time  `json:"at"`
 	Frame city.Frame `json:"frame"`
 	End   bool       `json:"end,omitempty"`
-	Why   string     `json:"why,omitempty"` // why it ended
+	Why   string     `json:"why,omitempty"` // why the output ended
 }
 
 // printed is a piece of a run's output, or its end.

@@ -258,7 +258,8 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		case <-changed:
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return all[i], nil // starting, and a reason is known
+				// the time limit has passed; the result shows the city's state and its reason
+				return all[i], nil
 			}
 			return all[i], ctx.Err()
 		}

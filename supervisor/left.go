@@ -69,7 +69,7 @@ func (w *worker) endLeft() error {
 	ctx, cancel := context.WithTimeout(w.s.lifetime(), endLimit)
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { // without an owner, because it may never return
+	go func() { // no other goroutine waits for this one, because it may never return
 		over <- recovery.Try(func() error {
 			n, err := w.s.o.End(ctx, w.path)
 			w.set(func() { w.ended = n })

@@ -24,7 +24,7 @@ type readResult struct {
 	// names from the configurations of cities without a name in the registry
 	names  map[string]string
 	regErr error
-	fault  error // a panic; the other fields are not valid
+	fault  error // the panic of the read; the other fields are then invalid
 }
 
 // readFiles reads the registry and the settings, and the configurations of cities that are registered without a
@@ -47,7 +47,7 @@ type refresher struct {
 
 	// number of reads in a row that would stop cities and were not applied yet
 	doubts int
-	last   []Entry // the entries of the last such read
+	last   []Entry // the entries that the last of these reads found
 
 	waiting []chan<- struct{} // callers that wait for a read that starts later
 	// callers that wait for the read in progress, or for the one that resolves the doubts
@@ -67,7 +67,7 @@ func (e *refresher) poke() {
 	switch {
 	case e.seen != nil:
 		e.more = true
-	case e.doubts == 0: // otherwise the timer starts the next read
+	case e.doubts == 0: // if there are doubts, the timer starts the next read
 		e.look()
 	}
 }
@@ -91,7 +91,7 @@ func (e *refresher) look() {
 	clear(e.s.dropped)
 	e.s.mu.Unlock()
 	e.timer.Reset(lookLimit)
-	// without an owner, because it may never return
+	// no other goroutine waits for this one, because it may never return
 	go func(to chan<- readResult, look func() readResult) {
 		var saw readResult
 		if fault := recovery.Catch(func() { saw = look() }); fault != nil {

@@ -13,7 +13,7 @@ import (
 // takenError means that a city cannot start because another city still uses its name.
 type takenError struct {
 	name, path string // of the other city
-	next       string // its next name, "" if it is stopping
+	next       string // name that the other city will have next; "" = it is stopping
 }
 
 func (e *takenError) Error() string {

@@ -183,7 +183,7 @@ func (w *worker) watch(ctx context.Context) <-chan struct{} {
 		return w.edits
 	}
 	select {
-	case <-w.edits: // drop an earlier edit
+	case <-w.edits: // drop an unread report of an earlier edit
 	default:
 	}
 	go func() { // runs until ctx ends, or longer if the file system hangs

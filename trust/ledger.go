@@ -19,7 +19,7 @@ import (
 
 // Ledger stores which cities a user trusts. Its settings can also trust cities without a record.
 type Ledger struct {
-	dir     string          // folder of the records; "" = there is none
+	dir     string          // folder of the records; "" = no folder
 	all     bool            // GCITY_TRUST is "all"
 	folders func() []string // returns folders in which every city is trusted; may be nil
 }

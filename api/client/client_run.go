@@ -59,7 +59,7 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 type hearing struct {
 	mu     sync.Mutex
 	pieces []city.Piece
-	size   int // bytes of their texts
+	size   int // size of the buffered texts, in bytes
 	inner  bool
 	over   bool
 	err    error // why the stream ended; nil if the run has ended

@@ -114,7 +114,7 @@ type order struct {
 	Description string `json:"description,omitempty"`
 	Type        string `json:"type"` // "exec", "formula"
 	Trigger     string `json:"trigger,omitempty"`
-	Gate        string `json:"gate,omitempty"` // same value as Trigger
+	Gate        string `json:"gate,omitempty"` // has the same value as Trigger
 	Interval    string `json:"interval,omitempty"`
 	Schedule    string `json:"schedule,omitempty"`
 	Check       string `json:"check,omitempty"`

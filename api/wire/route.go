@@ -24,7 +24,7 @@ const (
 	KindConfigured  Kind = "config"
 	KindExplained   Kind = "config/explain" // effective values of an agent, a pool or a rig
 	KindStatus      Kind = "status"
-	KindTown        Kind = "/v0/city" // the status, and changes of the city
+	KindTown        Kind = "/v0/city" // the city's status; a PATCH changes the city
 	KindSnapshot    Kind = "snapshot"
 	KindSnapshots   Kind = "snapshot/stream"
 	KindAgents      Kind = "agents"
@@ -54,7 +54,7 @@ const (
 	KindSlinging    Kind = "sling"
 	KindInspect     Kind = "inspect"
 	KindOutput      Kind = "output"
-	KindPeek        Kind = "peek" // output of an agent in another format
+	KindPeek        Kind = "peek" // output of an agent as one text
 	KindOutputs     Kind = "output/stream"
 	KindWatch       Kind = "stream"
 	KindAttach      Kind = "attach"

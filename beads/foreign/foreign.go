@@ -162,7 +162,7 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if q.Before != "" {
 		var err error
 		if before, err = s.Get(ctx, q.Before); err != nil {
-			return nil, fmt.Errorf("the page after it: %w", err)
+			return nil, fmt.Errorf("cannot find the bead after which the page begins: %w", err)
 		}
 	}
 	all, err := s.find(ctx, q)

@@ -17,7 +17,7 @@ func mknod(path string) error {
 
 // remedy returns what to do about an unusable folder, or an unusable file in it.
 func remedy(folder string, err error) string {
-	wrong := syscall.Access(folder, 2|1) // W_OK, X_OK
+	wrong := syscall.Access(folder, 2|1) // the bits are W_OK and X_OK
 	var st syscall.Statfs_t
 	// SQLite reports only "I/O error"
 	full := syscall.Statfs(folder, &st) == nil && st.Blocks > 0 &&

@@ -90,7 +90,8 @@ func (w *writer) drop() error {
 	for _, st := range w.stmts {
 		errs = append(errs, st.Close())
 	}
-	err := w.conn.Raw(func(any) error { return driver.ErrBadConn }) // so that it is not reused
+	// ErrBadConn prevents the pool from reusing the connection
+	err := w.conn.Raw(func(any) error { return driver.ErrBadConn })
 	if !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, sql.ErrConnDone) {
 		errs = append(errs, err)
 	}

@@ -29,7 +29,7 @@ type options struct {
 	gcity   string
 	sizes   []int
 	runs    int
-	peers   []string // empty means all
+	peers   []string // names of the peers to measure; empty = all
 	kills   int
 	killFor time.Duration // maximum time for all kills of one manager
 	idle    time.Duration

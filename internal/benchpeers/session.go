@@ -212,7 +212,7 @@ func (s *session) memory() (manager, all float64) {
 	}
 	for _, pid := range s.group.pids() {
 		kib, err := field(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss")
-		if agents[pid] || err != nil { // or it has just exited
+		if agents[pid] || err != nil { // the error means that the process has just exited
 			continue
 		}
 		all += float64(kib) / 1024

@@ -93,7 +93,7 @@ func cpuOf(all []*session) []time.Duration {
 
 // machineForks returns the number of processes and threads that the machine has created since it was booted.
 func machineForks() int64 {
-	n, _ := field("/proc/stat", "processes") // Linux always has it
+	n, _ := field("/proc/stat", "processes") // /proc/stat always has this line
 	return n
 }
 

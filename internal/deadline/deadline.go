@@ -47,7 +47,7 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	}
 	k := &call[T]{started: time.Now(), done: make(chan struct{})}
 	c.pending[name] = k
-	go func() { // without an owner, because it may never return
+	go func() { // no other goroutine waits for this one, because it may never return
 		fault := recovery.Catch(func() { k.result = f() })
 		c.mu.Lock()
 		delete(c.pending, name)

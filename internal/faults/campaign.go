@@ -12,7 +12,7 @@ import (
 
 // options are the command line options of a campaign.
 type options struct {
-	gcity     string // absolute
+	gcity     string // absolute path of the program under test
 	seed      uint64
 	duration  time.Duration
 	rounds    int // maximum number of faults; 0 = no limit

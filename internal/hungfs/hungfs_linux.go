@@ -81,7 +81,8 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 // serve reads requests and answers only the handshake. The kernel does not interrupt a process whose request has
 // been read.
 func serve(f *os.File, blocked chan<- struct{}) {
-	const handshake, header, answer = 26, 16, 64 // opcode; lengths
+	// opcode of the handshake; lengths of headers and answer
+	const handshake, header, answer = 26, 16, 64
 	buf := make([]byte, 1<<16)
 	for first := true; ; {
 		n, err := f.Read(buf)

@@ -42,7 +42,8 @@ const (
 	fieldStart  = 19
 	fieldRSS    = 21 // in pages
 	fieldCode   = 23
-	fieldEnv    = 47 // first of two addresses, start and end
+	// first of two fields: the addresses of the start and the end of the environment
+	fieldEnv    = 47
 	fieldEnvEnd = 48
 )
 

@@ -28,7 +28,8 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// hides reports whether a character is escaped. Joiners belong to scripts and emoji and are not.
+// hides reports whether a character must be escaped. Joiners are part of some scripts and of emoji and are not
+// escaped.
 func hides(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false

@@ -150,8 +150,9 @@ func endText(raw []byte, cols, rows, lines int) string {
 	return replay(raw, cols, rows, lines)
 }
 
-// EndText is Text for output with only its end in raw: from a position outside any sequence where the modes are
-// those of a new terminal with the main screen. ok is false if the text needs more than raw.
+// EndText is Text for raw output that contains only the end of the whole output. raw must begin outside any
+// sequence, with the main screen and the modes of a new terminal. ok is false if the text depends on earlier
+// output.
 func EndText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)

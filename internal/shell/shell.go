@@ -54,10 +54,10 @@ type Result struct {
 	// stdout and stderr, the last MaxOutput bytes, in the order in which they were printed; with Line.Split the
 	// order is approximate
 	Output  []byte
-	Dropped int64 // number of bytes before Output
+	Dropped int64 // number of bytes that were dropped before Output
 
 	Stdout        []byte // with Line.Split: the last MaxOutput bytes of stdout
-	StdoutDropped int64  // number of bytes before Stdout
+	StdoutDropped int64  // number of bytes that were dropped before Stdout
 }
 
 // Run runs a line. A non-zero exit is a Result, not an error. An error means that the line could not start or enter

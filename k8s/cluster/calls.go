@@ -143,7 +143,8 @@ func (p *Provider) takeBack(pod *corev1.Pod) {
 	defer cancel()
 	p.mu.Lock()
 	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
-		p.end(e, session.Exit{}) // the caller of Start gets the reason
+		// the reason is missing here, because Start returns it to its caller
+		p.end(e, session.Exit{})
 	}
 	p.mu.Unlock()
 	if err := p.delete(ctx, pod); err != nil {

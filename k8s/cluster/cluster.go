@@ -56,7 +56,7 @@ type entry struct {
 	silent time.Time      // time since which the pod runs without an open stream
 	exit   *session.Exit
 	asked  bool // the controller has requested a stop of the session
-	worker bool // a goroutine keeps the stream open
+	worker bool // the goroutine that keeps the stream open is running
 
 	starting bool // Start has not returned yet, and reports an exit to its caller
 }
@@ -225,7 +225,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	out := []session.Status{}
 	for _, e := range p.pods {
 		if e.starting && e.exit != nil {
-			continue // Start deletes this pod
+			continue // Start has not returned yet; it will delete the pod of this failed start
 		}
 		out = append(out, p.status(e))
 	}
