@@ -350,13 +350,14 @@ func (v planInput) checked(w agent.Want, c change) change {
 	return c
 }
 
-// retries reports whether the controller will start a waiting agent without a command.
+// retries reports whether the controller starts a waiting agent without a command, or is starting it now.
 func (v planInput) retries(w agent.Want, c change) bool {
 	if c.Change != "wait" || v.running == nil {
 		return false
 	}
 	g, ok := v.running.Agent(w.Name)
-	return ok && !g.Running && (g.State == city.Failed || g.State == city.Backoff)
+	return ok && !g.Running &&
+		(g.State == city.Failed || g.State == city.Backoff || g.State == city.Starting)
 }
 
 // begin returns what would happen to an agent without a session. It starts, unless the running controller has a
