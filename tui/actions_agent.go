@@ -86,10 +86,9 @@ func needSubject(m *model) string {
 	return ""
 }
 
-// noneIn returns the message that nothing is selected in a panel, with the key that goes to the panel.
+// noneIn returns a message that nothing is selected in a panel, with the key that helps.
 func noneIn(m *model, p panel.Panel) string {
-	a := p.About()
-	return "no " + a.Noun + " is selected; press " + m.keys.KeyOf("focus."+string(a.ID))
+	return panel.NoneSelected(m.env(), p, m.worked() == p)
 }
 
 // amongPools returns why verbs for agents are refused while Pools has the focus.

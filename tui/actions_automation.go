@@ -41,7 +41,7 @@ func automation(m *model) *panel.AutomationRow {
 
 func needAutomation(m *model) string {
 	if automation(m) == nil {
-		return "no automation is selected; press " + m.keys.KeyOf("focus.automations")
+		return noneIn(m, m.Automations)
 	}
 	return ""
 }

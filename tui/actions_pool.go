@@ -93,7 +93,7 @@ func checkOf(m *model, name string) []feed.Effect {
 
 func needPool(m *model) string {
 	if pool(m) == nil {
-		return "no pool is selected; press " + m.keys.KeyOf("focus.pools")
+		return noneIn(m, m.Pools)
 	}
 	return ""
 }

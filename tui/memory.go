@@ -27,9 +27,8 @@ func filters(m *model) map[string]*widget.Filter {
 func memoryOf(m *model) feed.Memory {
 	out := feed.Memory{Version: feed.MemoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
 		Hidden: m.hidden,
-		Moved:  m.below != m.around.below, Attention: m.attention, Mouse: m.mouse,
-		Filters: map[string]string{},
-		Orders:  m.orders(), History: m.history, Sent: m.sent,
+		Moved:  m.below != m.around.below, Mouse: m.mouse, Filters: map[string]string{},
+		Orders: m.orders(), History: m.history, Sent: m.sent,
 		Greeted: m.greeted}
 	for name, f := range filters(m) {
 		if f.Active() {
@@ -46,7 +45,7 @@ func recall(m *model, old feed.Memory) {
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.panelOf(id).About().ID == id {
 		m.focus = id
 	}
-	m.hidden, m.attention = old.Hidden, old.Attention
+	m.hidden = old.Hidden
 	if m.mouse == "" && (old.Mouse == "on" || old.Mouse == "off") {
 		m.mouse = old.Mouse
 	}
@@ -73,15 +72,9 @@ func recall(m *model, old feed.Memory) {
 
 // tellKept reports that a restored filter hides rows.
 func tellKept(m *model) {
-	text := panel.SearchText(m.env(), filter(m), false)
-	if text == "" {
-		return
-	}
-	show(m, "restored filter: "+text+" hides other rows; "+m.keys.KeyOf("view.back")+" clears it",
-		false)
-	if !filter(m).Active() {
-		show(m, "restored filter: only what needs attention; "+m.keys.KeyOf("view.attention")+
-			" shows all", false)
+	if f := filter(m); f.Active() {
+		show(m, "restored filter: /"+f.Text+" hides other rows; "+m.keys.KeyOf("view.back")+
+			" clears it", false)
 	}
 }
 

@@ -114,9 +114,10 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	}
 	s.press("esc")
 	s.shows("1 Agents 12")
-	s.hides("restored filter: only")
-	recall(s.m, feed.Memory{Version: 1, Attention: true})
-	s.shows("only what needs attention; ! shows all")
+	s.press("!")
+	again := demo(t, 120, 40)
+	recall(again.m, memoryOf(s.m))
+	again.hides("!attention", "restored filter")
 }
 
 // The first picture has a hint of three lines. The first key removes it, and it does not come back.

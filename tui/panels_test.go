@@ -117,6 +117,10 @@ func TestAttention(t *testing.T) {
 	}
 	s.press("2")
 	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: 1 shows.")
+	s.press("r")
+	s.shows("no pool is selected: the attention filter hides all; ! shows all 3")
+	s.press("esc", "!", "/", "z", "z", "enter", "r")
+	s.shows("no pool is selected: the filter hides all; esc clears it")
 }
 
 // These need attention after some time without an event: a pool that stays too small, an agent that waits, a drain

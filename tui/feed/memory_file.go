@@ -19,12 +19,11 @@ type Memory struct {
 	Zoomed  bool   `json:"zoomed,omitempty"`
 	Hidden  bool   `json:"pane_hidden,omitempty"`
 	// the pane is not at its default place (next to the lists, or over SSH below them)
-	Moved     bool              `json:"pane_moved,omitempty"`
-	Attention bool              `json:"attention,omitempty"`
-	Mouse     string            `json:"mouse,omitempty"`   // "on" or "off", "" = by the preferences
-	Filters   map[string]string `json:"filters,omitempty"` // by panel name
-	Orders    map[string]string `json:"orders,omitempty"`  // by panel name
-	History   []string          `json:"history,omitempty"` // lines of the palette, oldest first
+	Moved   bool              `json:"pane_moved,omitempty"`
+	Mouse   string            `json:"mouse,omitempty"`   // "on" or "off", "" = by the preferences
+	Filters map[string]string `json:"filters,omitempty"` // by panel name
+	Orders  map[string]string `json:"orders,omitempty"`  // by panel name
+	History []string          `json:"history,omitempty"` // lines of the palette, oldest first
 	// texts that went to agents, oldest first
 	Sent []string `json:"sent,omitempty"`
 	// the hint of the first visit was dismissed

@@ -252,6 +252,26 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 	return calls, degraded
 }
 
+// NoneSelected returns a message that a panel has no selected row, with the key that helps. here reports that the
+// keys already act on the panel.
+func NoneSelected(e *Env, p Panel, here bool) string {
+	a := p.About()
+	_, _, shown, total := p.Cursor()
+	none := "no " + a.Noun + " is selected"
+	switch {
+	case shown > 0 || !here:
+		return none + "; press " + e.KeyOf("focus."+string(a.ID))
+	case total == 0:
+		return "there is no " + a.Noun
+	case p.Query().Active():
+		return none + ": the filter hides all; " + e.KeyOf("view.back") + " clears it"
+	case e.Attention && !a.Always:
+		return fmt.Sprintf("%s: the attention filter hides all; %s shows all %d", none,
+			e.KeyOf("view.attention"), total)
+	}
+	return none
+}
+
 // clearOf returns the text for a list in which nothing needs attention. It mentions problems elsewhere.
 func (e *Env) clearOf(noun string, n int) []string {
 	texts := []string{"No " + noun + " needs attention.",
