@@ -9,11 +9,11 @@ import (
 	"gcity/city"
 )
 
-// county is a directory of cities: the recorded city and some invented ones.
-type county struct{ tape *player }
+// cityList is a directory of cities: the recorded city and some invented ones.
+type cityList struct{ tape *player }
 
 // Cities implements city.Directory.
-func (c county) Cities(context.Context) ([]city.Info, error) {
+func (c cityList) Cities(context.Context) ([]city.Info, error) {
 	now := c.tape.now()
 	again := now.Add(38 * time.Second)
 	all := []city.Info{
@@ -39,7 +39,7 @@ func (c county) Cities(context.Context) ([]city.Info, error) {
 }
 
 // Watch implements city.Directory. It yields the list again whenever the tape's time changes.
-func (c county) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+func (c cityList) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		for all, err := c.Cities(ctx); yield(all, err); all, err = c.Cities(ctx) {
 			_, moved := c.tape.look()
@@ -53,20 +53,20 @@ func (c county) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 }
 
 // City implements city.Directory.
-func (c county) City(name string) (city.Control, error) {
+func (c cityList) City(name string) (city.Control, error) {
 	if name == "demo" {
 		return c.tape, nil
 	}
-	return suburb{c.tape, name}, nil
+	return inventedCity{c.tape, name}, nil
 }
 
-// suburb is an invented city. It implements only snapshots.
-type suburb struct {
+// inventedCity is an invented city. It implements only snapshots.
+type inventedCity struct {
 	*player
 	name string
 }
 
-func (s suburb) made() *city.Snapshot {
+func (s inventedCity) made() *city.Snapshot {
 	now := s.now()
 	snap := &city.Snapshot{Name: s.name, Path: "/srv/" + s.name, Host: "devbox", Version: "0.1",
 		Rev: 1, At: now, Started: now.Add(-6 * time.Hour),
@@ -98,10 +98,10 @@ func (s suburb) made() *city.Snapshot {
 }
 
 // Snapshot implements city.Control.
-func (s suburb) Snapshot(context.Context) (*city.Snapshot, error) { return s.made(), nil }
+func (s inventedCity) Snapshot(context.Context) (*city.Snapshot, error) { return s.made(), nil }
 
 // Snapshots implements city.Control.
-func (s suburb) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+func (s inventedCity) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		for yield(s.made(), nil) {
 			_, moved := s.look()

@@ -47,7 +47,7 @@ func project(ctx context.Context, file string, options string) error {
 		show.City = watchdogCity{p}
 	}
 	if has("fleet") {
-		show.City, show.Mode, show.Cities = nil, tui.Joined, county{p}
+		show.City, show.Mode, show.Cities = nil, tui.Joined, cityList{p}
 	}
 	_, err = tui.Run(ctx, show)
 	following.Wait()

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// beat is an action of a user in the tour, with its time since the start.
-type beat struct {
+// tourAction is an action of a user in the tour, with its time since the start.
+type tourAction struct {
 	at   int
 	keys []string
 }
@@ -24,8 +24,8 @@ const (
 )
 
 // script returns the actions of the tour.
-func script() []beat {
-	return []beat{
+func script() []tourAction {
+	return []tourAction{
 		{4, []string{"j"}}, {7, []string{"j"}}, {8, []string{"j"}}, // down the list
 		{10, []string{"d"}}, {13, []string{"\x1b"}}, // details
 		// filter

@@ -144,15 +144,15 @@ func needHeld(m *model) string {
 	if rows := targets(m); len(rows) == 1 && rows[0].Surplus() {
 		return isSurplus(m, rows[0])
 	}
-	if len(heldBack(m)) == 0 {
+	if len(releasable(m)) == 0 {
 		return "nothing to release: only agents in quarantine, in backoff or draining can " +
 			"be released"
 	}
 	return ""
 }
 
-// heldBack returns the targets that can be released: in quarantine, in backoff or draining.
-func heldBack(m *model) []*panel.AgentRow {
+// releasable returns the targets that can be released: in quarantine, in backoff or draining.
+func releasable(m *model) []*panel.AgentRow {
 	var held []*panel.AgentRow
 	for _, r := range targets(m) {
 		if r.Held() {
@@ -176,7 +176,7 @@ func targets(m *model) []*panel.AgentRow {
 		return rows
 	}
 	if m.focused().About().Proxy != "" {
-		if r := stoodFor(m); r != nil {
+		if r := rowAgent(m); r != nil {
 			return []*panel.AgentRow{r}
 		}
 		return nil
@@ -270,7 +270,7 @@ func askRestart(m *model) []feed.Effect {
 }
 
 func release(m *model) []feed.Effect {
-	rows := heldBack(m)
+	rows := releasable(m)
 	return perhaps(m, question{title: "Release " + targetNames(rows) + "?", whom: names(m, rows),
 		verb: "release", do: func(m *model) []feed.Effect {
 			return do(m, "releasing", rows, func(name string) city.Command {

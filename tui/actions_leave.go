@@ -28,7 +28,7 @@ func askQuit(m *model) []feed.Effect {
 	switch {
 	case m.hosts && m.home != "":
 		return askHosted(m)
-	case m.mode != Hosting || m.home != "" || m.all || m.lobby:
+	case m.mode != Hosting || m.home != "" || m.all || m.fleetRoom:
 		return leave(feed.Leave)(m)
 	}
 	m.dialogs.Open(&choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true,

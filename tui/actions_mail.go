@@ -54,9 +54,9 @@ func mailActions() []action {
 			Run: func(m *model) []feed.Effect { m.Mail.Outdated(); return nil }},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
-			Why: ofLetter(needWritable), Run: fromLetter(reply)},
+			Why: ofOpenMail(needWritable), Run: fromOpenMail(reply)},
 		{ID: "reader.archive", Key: keymap.Bind("from a message: archive it", "A"), In: r,
-			Why: ofLetter(needWritable), Run: fromLetter(func(m *model,
+			Why: ofOpenMail(needWritable), Run: fromOpenMail(func(m *model,
 				l mail.Message) []feed.Effect {
 				return archive(m, l)
 			})},
@@ -106,10 +106,10 @@ func needUnread(m *model) string {
 	return why
 }
 
-// ofLetter adds the condition that a message is open.
-func ofLetter(why func(*model) string) func(*model) string {
+// ofOpenMail adds the condition that a message is open.
+func ofOpenMail(why func(*model) string) func(*model) string {
 	return func(m *model) string {
-		if m.dialogs.letter() == nil {
+		if m.dialogs.openMessage() == nil {
 			return "no message is open"
 		}
 		return why(m)
@@ -127,10 +127,10 @@ func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Eff
 	}
 }
 
-// fromLetter returns an action that closes the open message and runs do on it.
-func fromLetter(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
+// fromOpenMail returns an action that closes the open message and runs do on it.
+func fromOpenMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
-		l := m.dialogs.letter()
+		l := m.dialogs.openMessage()
 		if l == nil {
 			return nil
 		}
@@ -168,8 +168,8 @@ func openMail(m *model) []feed.Effect {
 	listMail(m)
 	m.actions++
 	return []feed.Effect{feed.RunTasks{ID: m.actions, Title: "reading",
-		Errands: []feed.Task{feed.ReadMail{ID: own.ID}},
-		Quiet:   true}}
+		Tasks: []feed.Task{feed.ReadMail{ID: own.ID}},
+		Quiet: true}}
 }
 
 func markUnread(m *model) []feed.Effect {

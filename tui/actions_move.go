@@ -57,7 +57,7 @@ func step(m *model, n int) {
 	}
 	m.followSubject()
 	if p == panel.Panel(m.Events) && n < 0 {
-		digUp(m)
+		loadOlder(m)
 	}
 }
 
@@ -86,7 +86,7 @@ func choose(m *model, name string) {
 	changed := name != m.Agents.Chosen
 	m.Agents.Chosen = name
 	if changed && m.Events.Only {
-		sift(m)
+		refilterEvents(m)
 	}
 	m.Agents.List.Select(m.Agents, name)
 	m.Quarantine.List.Select(m.Agents, name)

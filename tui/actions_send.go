@@ -64,28 +64,28 @@ func needRunning(m *model) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if hearing, deaf := hearing(m); len(hearing) == 0 {
-		return fmt.Sprintf("%s is %s: it cannot receive text", deaf[0].Shown,
-			panel.InState(deaf[0].State))
+	if able, unable := textRecipients(m); len(able) == 0 {
+		return fmt.Sprintf("%s is %s: it cannot receive text", unable[0].Shown,
+			panel.InState(unable[0].State))
 	}
 	return ""
 }
 
-// hearing splits the targets into agents that can receive text and agents that cannot.
-func hearing(m *model) (hearing, deaf []*panel.AgentRow) {
+// textRecipients splits the targets into agents that can receive text and agents that cannot.
+func textRecipients(m *model) (able, unable []*panel.AgentRow) {
 	for _, r := range targets(m) {
-		if r.Hears() {
-			hearing = append(hearing, r)
+		if r.AcceptsText() {
+			able = append(able, r)
 		} else {
-			deaf = append(deaf, r)
+			unable = append(unable, r)
 		}
 	}
-	return hearing, deaf
+	return able, unable
 }
 
 // askSend opens the composer with the draft for these agents, or empty.
 func askSend(m *model) []feed.Effect {
-	rows, deaf := hearing(m)
+	rows, unable := textRecipients(m)
 	to := make([]string, len(rows))
 	for i, r := range rows {
 		to[i] = r.Name
@@ -95,8 +95,8 @@ func askSend(m *model) []feed.Effect {
 		begun = m.drafts[i].unsent
 	}
 	c := write(m, &composer{To: to, Label: sendLabel(to)}, begun)
-	if len(deaf) > 0 {
-		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s", listedRows(deaf))
+	if len(unable) > 0 {
+		c.Problem = fmt.Sprintf("left out because they cannot receive text: %s", listedRows(unable))
 	}
 	return nil
 }
@@ -201,8 +201,8 @@ func waitingRows(m *model) []*panel.AgentRow {
 	if len(rows) > 0 || len(m.aim) > 0 || len(m.Agents.Marks) > 0 {
 		return rows
 	}
-	for i := range m.letters {
-		l := &m.letters[i]
+	for i := range m.following {
+		l := &m.following[i]
 		r := m.Agents.Find(l.Agent)
 		if r != nil && !slices.Contains(rows, r) &&
 			slices.ContainsFunc(r.Waiting, func(s city.Send) bool { return s.ID == l.Send.ID }) {

@@ -76,7 +76,7 @@ func refreshWork(m *model) []feed.Effect {
 
 // askLists requests the beads that visible panels need.
 func askLists(m *model) {
-	if m.snap == nil || m.lobby {
+	if m.snap == nil || m.fleetRoom {
 		return
 	}
 	e := m.env()

@@ -14,12 +14,12 @@ import (
 	"gcity/tui/widget"
 )
 
-// abroad is what a room stores about other cities.
-type abroad struct {
+// otherCities is what a room stores about other cities.
+type otherCities struct {
 	directory bool        // a list of cities exists
 	registrar bool        // cities can be registered and unregistered
 	fleet     *fleet.List // nil = not received yet
-	lobby     bool        // the room shows all cities and belongs to none
+	fleetRoom bool        // the room shows all cities and belongs to none
 	all       bool        // the program was started for all cities
 	at        string      // the city's name in the list, "" = not listed
 	under     string      // its name when it was opened from the list; "" = opened otherwise
@@ -29,7 +29,7 @@ type abroad struct {
 	homeAt  string          // folder of that city; "" = the program was started for all cities
 	hosts   bool            // this program runs the controller of that city
 	from    feed.SwitchCity // the room from which the room of all cities was entered
-	going   journey
+	going   citySwitch
 	arrived time.Time
 
 	cities     widget.Table[fleet.City, *fleet.City]
@@ -40,19 +40,19 @@ type abroad struct {
 	onNeeds    bool      // the cursor is among the agents
 }
 
-// journey is a switch to another city in progress.
-type journey struct {
+// citySwitch is a switch to another city in progress.
+type citySwitch struct {
 	id     int // ID of its status line; 0 = no switch in progress
 	name   string
 	before status // the status line before the switch
 }
 
-// hearFleet handles a new list of cities.
-func hearFleet(m *model, f *fleet.List) {
+// receiveFleet handles a new list of cities.
+func receiveFleet(m *model, f *fleet.List) {
 	m.ui++
 	tellOfList(m, f)
-	m.fleet, m.directory = f, !f.None || m.lobby
-	if name := f.Within(m.folder); name != "" && !m.lobby {
+	m.fleet, m.directory = f, !f.None || m.fleetRoom
+	if name := f.Within(m.folder); name != "" && !m.fleetRoom {
 		m.at = name
 	}
 	listCities(m)
@@ -72,7 +72,7 @@ func hearFleet(m *model, f *fleet.List) {
 // a pending or failed status.
 func tellOfList(m *model, f *fleet.List) {
 	old := m.fleet
-	if old == nil || m.lobby || m.status.pending || m.status.failed && m.status.while == nil ||
+	if old == nil || m.fleetRoom || m.status.pending || m.status.failed && m.status.while == nil ||
 		m.typing() {
 		return
 	}
@@ -125,7 +125,7 @@ func moveNeeds(m *model, n int) {
 
 // visitCity switches to a city of the list.
 func visitCity(m *model, name, path, agent string) []feed.Effect {
-	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) &&
+	if !m.fleetRoom && name == m.at && (m.folder == "" || path == m.folder) &&
 		(m.under == "" || m.under == name) {
 		say(m, "this is "+widget.Plain(name))
 		return nil
@@ -146,7 +146,7 @@ func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
 	}
 	before := m.status
 	t.ID = begin(m, "going to "+where+" "+m.look.Glyphs.More)
-	m.going = journey{t.ID, where, before}
+	m.going = citySwitch{t.ID, where, before}
 	return []feed.Effect{t}
 }
 
@@ -154,7 +154,7 @@ func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
 func between(m *model, key string) bool {
 	if m.going.id != 0 {
 		if key == "esc" || key == "ctrl+c" {
-			stayPut(m)
+			cancelSwitch(m)
 		}
 		return true
 	}
@@ -165,23 +165,23 @@ func between(m *model, key string) bool {
 	return early
 }
 
-// stayPut cancels a switch.
-func stayPut(m *model) {
-	m.going = journey{}
+// cancelSwitch cancels a switch.
+func cancelSwitch(m *model) {
+	m.going = citySwitch{}
 	say(m, "staying here")
 }
 
-// cannotGo reports that a switch failed.
-func cannotGo(m *model, id int, why string) {
+// switchFailed reports that a switch failed.
+func switchFailed(m *model, id int, why string) {
 	if m.going.id == id {
 		complain(m, "cannot go to "+m.going.name+": "+widget.Plain(why))
-		m.going = journey{}
+		m.going = citySwitch{}
 	}
 }
 
 // goneFrom resets a room that is left. Its status line is again the one from before the switch.
 func goneFrom(m *model) {
-	m.status, m.going = m.going.before, journey{}
+	m.status, m.going = m.going.before, citySwitch{}
 }
 
 // inherit copies what belongs to the user and the terminal from the previous room.
@@ -190,12 +190,12 @@ func inherit(m *model, from *model, now time.Time) {
 	m.w, m.h, m.mouse = from.w, from.h, cmp.Or(from.mouse, m.mouse)
 	m.tried, m.around.ground, m.glanced = from.tried, from.around.ground, from.glanced
 	takePerson(m, from.person)
-	m.going, m.watched = journey{}, feed.Watch{}
+	m.going, m.watched = citySwitch{}, feed.Watch{}
 	m.dialogs.CloseIn(keymap.InFinder)
 	m.all, m.directory, m.registrar, m.homeAt = from.all, from.directory, from.registrar,
 		from.homeAt
 	if from.fleet != nil {
-		hearFleet(m, from.fleet)
+		receiveFleet(m, from.fleet)
 	}
 	if c := m.dialogs.composer(); c != nil {
 		c.Fit(m.w, m.h)

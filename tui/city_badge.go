@@ -6,9 +6,9 @@ import (
 	"gcity/tui/widget"
 )
 
-// signboard adds the city's name to the header, on the city's own colour if it has one, so that cities are not
+// cityBadge adds the city's name to the header, on the city's own colour if it has one, so that cities are not
 // confused. Without colours it draws the name as a title.
-func signboard(m *model, l *widget.Line, name string) {
+func cityBadge(m *model, l *widget.Line, name string) {
 	own := ""
 	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
 		// the controller has validated it, but a newer version may allow more
@@ -24,7 +24,7 @@ func signboard(m *model, l *widget.Line, name string) {
 // cityName returns the city's name, or a general term while it is unknown.
 func cityName(m *model) string {
 	switch {
-	case m.snap == nil && m.lobby:
+	case m.snap == nil && m.fleetRoom:
 		return "all cities"
 	case m.snap == nil && m.at != "":
 		return widget.Plain(m.at)

@@ -13,17 +13,17 @@ import (
 	"gcity/tui/terminal"
 )
 
-// tour has the rooms of the visited cities and shows one of them. The other rooms have no streams; commands that
-// were started there still finish. The model's goroutine owns it.
-type tour struct {
+// roomSwitcher has the rooms of the visited cities and shows one of them. The other rooms have no streams;
+// commands that were started there still finish. The model's goroutine owns it.
+type roomSwitcher struct {
 	o     Options
 	root  *feed.Runner
 	fresh terminal.ScreenMaker
-	rooms map[string]*station // by folder; "" is the room of all cities
-	here  *station
+	rooms map[string]*cityRoom // by folder; "" is the room of all cities
+	here  *cityRoom
 	// room of the city that Run was called for; nil = started for all cities
-	home    *station
-	lookout *feed.FleetWatcher // nil = no list of cities
+	home    *cityRoom
+	watcher *feed.FleetWatcher // nil = no list of cities
 	visits  int
 
 	mu     sync.Mutex
@@ -31,8 +31,8 @@ type tour struct {
 	person *feed.Person  // changed preferences, nil = unchanged
 }
 
-// station is the room of one city.
-type station struct {
+// cityRoom is the room of one city.
+type cityRoom struct {
 	m     *model
 	r     *feed.Runner
 	keep  string // file that stores the state of the room
@@ -43,27 +43,27 @@ type station struct {
 // maxRooms is the maximum number of rooms kept.
 const maxRooms = 16
 
-// newTour opens the first room: that of the city, or that of all cities.
-func newTour(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *tour {
-	t := &tour{o: o, root: r, fresh: fresh, rooms: map[string]*station{}}
+// newRoomSwitcher opens the first room: that of the city, or that of all cities.
+func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roomSwitcher {
+	t := &roomSwitcher{o: o, root: r, fresh: fresh, rooms: map[string]*cityRoom{}}
 	r.Cities = feed.Directory{Dir: o.Cities}
 	if o.Mode == Hosting {
 		r.Cities.Own, r.Cities.OwnAt = o.City, o.Folder
 	}
 	if o.Cities != nil {
-		t.lookout = feed.NewFleetWatcher(r)
+		t.watcher = feed.NewFleetWatcher(r)
 	}
 	m := newModel(o, r.Now())
 	if o.City == nil {
-		m.lobby, m.all = true, true
-		t.here = &station{m: m, r: r}
+		m.fleetRoom, m.all = true, true
+		t.here = &cityRoom{m: m, r: r}
 		t.rooms[""] = t.here
 	} else {
 		m.folder, m.homeAt = o.Folder, o.Folder
 		if m.homeAt == "" {
 			m.homeAt = "."
 		}
-		t.here = &station{m: m, r: r, keep: o.Memory}
+		t.here = &cityRoom{m: m, r: r, keep: o.Memory}
 		t.home = t.here
 		t.rooms[m.homeAt] = t.here
 	}
@@ -80,7 +80,7 @@ func newTour(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *tour {
 }
 
 // move shows a room and starts reading its city.
-func (t *tour) move(s *station) {
+func (t *roomSwitcher) move(s *cityRoom) {
 	t.here = s
 	t.visits++
 	s.visit = t.visits
@@ -89,20 +89,20 @@ func (t *tour) move(s *station) {
 	t.mu.Unlock()
 	ctx, leave := context.WithCancel(t.root.Ctx)
 	s.leave = leave
-	if !s.m.lobby {
+	if !s.m.fleetRoom {
 		pulse := time.Second
 		if s.m.mode != Hosting {
 			pulse = 2 * time.Second
 		}
 		s.r.Listen(ctx, t.fresh, pulse)
 	}
-	if t.lookout != nil {
-		t.lookout.Tell(s.r.Box)
+	if t.watcher != nil {
+		t.watcher.SetMailbox(s.r.Box)
 	}
 }
 
 // putPerson sends changed preferences to the room that is shown.
-func (t *tour) putPerson(p feed.Person) {
+func (t *roomSwitcher) putPerson(p feed.Person) {
 	t.mu.Lock()
 	t.person = &p
 	box := t.box
@@ -110,7 +110,7 @@ func (t *tour) putPerson(p feed.Person) {
 	box.PutPerson(p)
 }
 
-func (t *tour) travel(r *feed.Runner, e feed.SwitchCity) {
+func (t *roomSwitcher) travel(r *feed.Runner, e feed.SwitchCity) {
 	var known city.Control
 	if s := t.destination(e); s != nil {
 		known = s.r.City
@@ -123,12 +123,12 @@ func (t *tour) travel(r *feed.Runner, e feed.SwitchCity) {
 }
 
 // destination returns the existing room that a switch leads to, or nil.
-func (t *tour) destination(e feed.SwitchCity) *station {
+func (t *roomSwitcher) destination(e feed.SwitchCity) *cityRoom {
 	if e.Home {
 		return t.home
 	}
 	s := t.rooms[e.Path]
-	if s != nil && s != t.home && !s.m.lobby && s.m.under != e.Name {
+	if s != nil && s != t.home && !s.m.fleetRoom && s.m.under != e.Name {
 		return nil // the city was renamed
 	}
 	return s
@@ -136,10 +136,10 @@ func (t *tour) destination(e feed.SwitchCity) *station {
 
 // arrive shows the room that a switch leads to.
 func (r *room) arrive(a *feed.Arrival) tea.Cmd {
-	t := r.tour
+	t := r.switcher
 	old := t.here
 	if a.Problem != "" {
-		cannotGo(old.m, a.ID, a.Problem)
+		switchFailed(old.m, a.ID, a.Problem)
 		return nil
 	}
 	now := r.r.Now()
@@ -151,7 +151,7 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	goneFrom(old.m)
 	cmd := r.carryOut(keepMemory(old.m, true))
 	inherit(s.m, old.m, now)
-	if s.m.lobby && !old.m.lobby {
+	if s.m.fleetRoom && !old.m.fleetRoom {
 		s.m.from = feed.SwitchCity{Name: cmp.Or(old.m.under, cityName(old.m)), Path: old.m.folder,
 			Home: old == t.home}
 	}
@@ -187,7 +187,7 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 // welcome selects the agent that the switch was for, and shows which city this is.
 func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 	switch {
-	case m.lobby:
+	case m.fleetRoom:
 		if c := m.fleet.Find(from.at); c != nil {
 			m.cities.List.Select(&m.cities, c.Info.Name)
 			m.cities.Choose()
@@ -197,7 +197,7 @@ func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 		todo := askQuit(m)
 		if c := m.dialogs.choice(); c != nil && m.mode == Hosting {
 			where := cityName(from) + ", which was shown before,"
-			if from.lobby {
+			if from.fleetRoom {
 				where = "The city shown before"
 			}
 			c.Body = append([]string{"This concerns " + cityName(m) +
@@ -216,7 +216,7 @@ func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 }
 
 // build creates the room of a city that was not visited before, or that of all cities.
-func (t *tour) build(a *feed.Arrival, now time.Time) *station {
+func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
 	o := t.o
 	if o.Mode == Hosting {
 		o.Mode = Joined
@@ -225,10 +225,10 @@ func (t *tour) build(a *feed.Arrival, now time.Time) *station {
 	if t.o.ConfigOf != nil && a.Name != "" {
 		o.Config = t.o.ConfigOf(a.Path, a.City)
 	}
-	r := t.root.Beside(a.City, o.Config)
-	s := &station{m: newModel(o, now), r: r}
+	r := t.root.ForCity(a.City, o.Config)
+	s := &cityRoom{m: newModel(o, now), r: r}
 	if a.Name == "" {
-		s.m.lobby = true
+		s.m.fleetRoom = true
 	} else {
 		s.m.at, s.m.under, s.m.folder = a.Name, a.Name, a.Path
 		if t.o.MemoryOf != nil {
@@ -241,11 +241,11 @@ func (t *tour) build(a *feed.Arrival, now time.Time) *station {
 }
 
 // forget drops the least recently visited room if there are too many, but never the first or that of all cities.
-func (t *tour) forget() {
+func (t *roomSwitcher) forget() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""
 		for path, s := range t.rooms {
-			if s != t.here && s != t.home && !s.m.lobby &&
+			if s != t.here && s != t.home && !s.m.fleetRoom &&
 				(oldest == "" || s.visit < t.rooms[oldest].visit) {
 				oldest = path
 			}

@@ -176,7 +176,7 @@ func TestLookout(t *testing.T) {
 		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
 		r.Cities.Dir = d
 		l := feed.NewFleetWatcher(r)
-		l.Tell(r.Box)
+		l.SetMailbox(r.Box)
 		r.Spawn("cities", l.Run)
 		list := func() *fleet.List {
 			synctest.Wait()

@@ -15,16 +15,16 @@ import (
 type departure struct {
 	id int // ID of the action that drained them
 	// agents with a drain command that has not failed, in the order of the commands
-	told  []string
-	heard bool // the results of the drain commands are known
+	draining []string
+	answered bool // the results of the drain commands are known
 	// the user stays; the drains are canceled once their results are known
-	given bool
-	lives map[string]string // session IDs of the awaited agents, by name
-	total int
-	until time.Time // when to leave even if agents have not finished
+	canceled bool
+	sessions map[string]string // session IDs of the awaited agents, by name
+	total    int
+	until    time.Time // when to leave even if agents have not finished
 }
 
-func (d *departure) waits() bool { return d.total > 0 && !d.given }
+func (d *departure) waits() bool { return d.total > 0 && !d.canceled }
 
 // askDrainAll asks whether to drain all agents before the city stops.
 func askDrainAll(m *model) []feed.Effect {
@@ -64,14 +64,14 @@ func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
 
 // depart drains agents and starts waiting for their sessions to end.
 func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
-	d := departure{lives: map[string]string{}, total: len(rows),
+	d := departure{sessions: map[string]string{}, total: len(rows),
 		until: m.now.Add(longestDrain(m, rows) + panel.Slack)}
 	var commands []city.Command
 	for _, r := range rows {
-		d.lives[r.Name] = r.Session.ID
+		d.sessions[r.Name] = r.Session.ID
 		if r.Drainable() {
 			commands = append(commands, city.Drain{Agent: r.Name, Final: true})
-			d.told = append(d.told, r.Name)
+			d.draining = append(d.draining, r.Name)
 		}
 	}
 	var todo []feed.Effect
@@ -91,15 +91,15 @@ func refusedToDepart(m *model, r *feed.Result) {
 		return
 	}
 	var told []string
-	for i, name := range d.told {
+	for i, name := range d.draining {
 		if slices.Contains(r.Refused, i) {
-			delete(d.lives, name)
+			delete(d.sessions, name)
 		} else {
 			told = append(told, name)
 		}
 	}
-	d.told, d.heard = told, true
-	if d.given {
+	d.draining, d.answered = told, true
+	if d.canceled {
 		m.todo = append(m.todo, stayHere(m)...)
 	}
 }
@@ -109,7 +109,7 @@ func unfinished(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
 		r := &m.Agents.Rows[i]
-		if id, ok := m.departure.lives[r.Name]; ok && r.Running && r.Session != nil &&
+		if id, ok := m.departure.sessions[r.Name]; ok && r.Running && r.Session != nil &&
 			r.Session.ID == id {
 			rows = append(rows, r)
 		}
@@ -129,8 +129,8 @@ func leaveWhenDone(m *model) {
 // of other users. While the results of its drains are unknown, it waits for them.
 func stayHere(m *model) []feed.Effect {
 	d := &m.departure
-	if len(d.told) > 0 && !d.heard {
-		d.given = true
+	if len(d.draining) > 0 && !d.answered {
+		d.canceled = true
 		say(m, "staying; the drains are canceled as soon as the city has answered")
 		return nil
 	}
@@ -139,7 +139,7 @@ func stayHere(m *model) []feed.Effect {
 	for i := range m.Agents.Rows {
 		r := &m.Agents.Rows[i]
 		over := r.State == city.Draining || r.State == city.Exited
-		if slices.Contains(d.told, r.Name) && (over || slices.Contains(waits, r)) {
+		if slices.Contains(d.draining, r.Name) && (over || slices.Contains(waits, r)) {
 			rows = append(rows, r)
 		}
 	}

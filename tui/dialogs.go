@@ -79,7 +79,7 @@ func (d *dialogs) about() any {
 type agentText struct {
 	*details.Inspection
 	crashes bool // the text shows its crashes
-	told    bool // the text shows its prompt
+	prompt  bool // the text shows its prompt
 }
 
 // eventAgent is the agent of the open event.
@@ -99,8 +99,8 @@ func (d *dialogs) history() *details.RunHistory {
 	return h
 }
 
-// letter returns the open message, or nil.
-func (d *dialogs) letter() *mail.Message {
+// openMessage returns the open message, or nil.
+func (d *dialogs) openMessage() *mail.Message {
 	l, _ := d.about().(*mail.Message)
 	return l
 }

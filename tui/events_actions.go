@@ -42,8 +42,8 @@ func agentOf(m *model, e *events.Event) string {
 	return ""
 }
 
-// stoodFor returns the agent that the row under the cursor refers to, or nil if it does not exist.
-func stoodFor(m *model) *panel.AgentRow {
+// rowAgent returns the agent that the row under the cursor refers to, or nil if it does not exist.
+func rowAgent(m *model) *panel.AgentRow {
 	p := m.focused()
 	if p.About().Proxy == "" {
 		return nil
@@ -55,7 +55,7 @@ func stoodFor(m *model) *panel.AgentRow {
 // else the selected one. It may be nil.
 func singleAgent(m *model) *panel.AgentRow {
 	if m.focused().About().Proxy != "" {
-		return stoodFor(m)
+		return rowAgent(m)
 	}
 	return selected(m)
 }
@@ -110,15 +110,15 @@ func toggleOnly(m *model) []feed.Effect {
 		choose(m, agentOf(m, &m.Events.Selected().Event))
 	}
 	m.Events.Only = !m.Events.Only
-	sift(m)
+	refilterEvents(m)
 	return nil
 }
 
-// sift applies the filter of the timeline again.
-func sift(m *model) { m.Events.Refill(m.env(), nil) }
+// refilterEvents applies the filter of the timeline again.
+func refilterEvents(m *model) { m.Events.Refill(m.env(), nil) }
 
-// digUp loads older events when the cursor is on the oldest event.
-func digUp(m *model) {
+// loadOlder loads older events when the cursor is on the oldest event.
+func loadOlder(m *model) {
 	t := m.Events
 	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.Begins ||
 		len(t.Rows) >= panel.DigMost || t.Rows[0].Event.Seq <= 1 {
@@ -129,8 +129,8 @@ func digUp(m *model) {
 	m.todo = append(m.todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
-// unearthed handles older events. If a filter hides all of them, it loads the next page, up to the limit.
-func unearthed(m *model, d feed.LoadedHistory) {
+// olderLoaded handles older events. If a filter hides all of them, it loads the next page, up to the limit.
+func olderLoaded(m *model, d feed.LoadedHistory) {
 	t := m.Events
 	if d.ID != t.Asked {
 		return
@@ -145,6 +145,6 @@ func unearthed(m *model, d feed.LoadedHistory) {
 	before := len(t.List.Shown)
 	t.Older(d.Events)
 	if len(t.List.Shown) == before && m.focus == panel.IDEvents {
-		digUp(m)
+		loadOlder(m)
 	}
 }

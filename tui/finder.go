@@ -77,7 +77,7 @@ func openFinder(m *model, verbs bool) {
 
 // worksHere reports whether the help lists an action first: its key acts on what has the focus, now.
 func worksHere(m *model, a *action) bool {
-	if !a.Key.Enabled() || !heard(m, a) || elsewhere(m, a) || a.Refused(m) != "" {
+	if !a.Key.Enabled() || !keyWorks(m, a) || elsewhere(m, a) || a.Refused(m) != "" {
 		return false
 	}
 	section := palette.SectionOf(a.ID)

@@ -38,7 +38,7 @@ func fleetActions() []action {
 			Why: needLoop, Run: reloadCity},
 		{ID: "fleet.details", Key: keymap.Bind("show details of the city: why it is in this "+
 			"state, all its problems",
-			"d"), Short: "details", In: f, Why: needCityRow, Run: showSister},
+			"d"), Short: "details", In: f, Why: needCityRow, Run: showOtherCity},
 		{ID: "fleet.register",
 			Key: keymap.Bind(
 				"register a city's folder and start it: also starts a registered city", "a"),
@@ -291,8 +291,8 @@ func backInFleet(m *model) []feed.Effect {
 	return nil
 }
 
-// showSister shows details of a city without switching to it.
-func showSister(m *model) []feed.Effect {
+// showOtherCity shows details of a city without switching to it.
+func showOtherCity(m *model) []feed.Effect {
 	name := chosenCity(m).Info.Name
 	m.read(&reader{Title: chosenCity(m).Shown,
 		Lines: func(w int) []string { return widget.WrapAll(sisterLines(m, name), w) }})

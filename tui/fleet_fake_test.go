@@ -42,7 +42,7 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 		o.Mode = Joined
 	}
 	s := newStage(t, o)
-	s.m.lobby, s.m.all = true, true
+	s.m.fleetRoom, s.m.all = true, true
 	s.size(w, h)
 	s.hear(feed.News{Fleet: demoFleet(epoch)})
 	return s

@@ -70,7 +70,7 @@ func fleetScreen(m *model, s screenful) screenful {
 		s.lines = append(s.lines, needsPanel(m, m.w, at.needs, focus && m.onNeeds, at.tabs)...)
 	}
 	if at.detail > 0 {
-		s.lines = append(s.lines, sisterStrip(m, m.w, at.detail)...)
+		s.lines = append(s.lines, cityStrip(m, m.w, at.detail)...)
 	}
 	p := plan{tier: tierOf(m.w, m.h), statusRow: tierOf(m.w, m.h) != single}
 	s = foot(m, s, &p)
@@ -213,8 +213,8 @@ func needsPanel(m *model, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// sisterStrip shows details of the city under the cursor as far as there is room.
-func sisterStrip(m *model, w, h int) []string {
+// cityStrip shows details of the city under the cursor as far as there is room.
+func cityStrip(m *model, w, h int) []string {
 	c := chosenCity(m)
 	if c == nil {
 		return widget.FillRows([]string{m.look.Title(w, false, []widget.Tab{{}}, "")}, w, h)

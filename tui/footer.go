@@ -76,7 +76,7 @@ func footActions(m *model) (keys, tail []*action) {
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
 		switch {
-		case a.Short == "" || len(a.Key.Keys()) == 0 || !heard(m, a) || elsewhere(m, a) ||
+		case a.Short == "" || len(a.Key.Keys()) == 0 || !keyWorks(m, a) || elsewhere(m, a) ||
 			a.Refused(m) != "" || lost && changes(m, a):
 		case a.ID == "focus.mail" && unread(m) == 0 || a.ID == "city.switch" && !severalCities(m):
 		case slices.Contains(last, a.ID):
@@ -97,7 +97,7 @@ func footActions(m *model) (keys, tail []*action) {
 // footer lists the keys that work with the current focus, as many as fit. The palette, help and leaving are always
 // shown.
 func footer(m *model, w int) string {
-	if m.lobby {
+	if m.fleetRoom {
 		return fleetFooter(m, w)
 	}
 	l := widget.Line{Styles: &m.look}
@@ -190,8 +190,8 @@ func rankHere(m *model, a *action) int {
 	return 2
 }
 
-// heard reports whether an action's key works with the current focus.
-func heard(m *model, a *action) bool {
+// keyWorks reports whether an action's key works with the current focus.
+func keyWorks(m *model, a *action) bool {
 	return slices.Contains(a.In, keymap.Everywhere) || slices.Contains(a.In, m.zone())
 }
 

@@ -152,8 +152,8 @@ func (x *explorer) answer() {
 			}
 			x.hear(feed.News{Found: []feed.FoundBeads{f}})
 		case feed.RunTasks:
-			r := feed.Result{ID: e.ID, Title: e.Title, Total: len(e.Errands), Quiet: e.Quiet}
-			for i := range e.Errands {
+			r := feed.Result{ID: e.ID, Title: e.Title, Total: len(e.Tasks), Quiet: e.Quiet}
+			for i := range e.Tasks {
 				if why == "" {
 					r.Receipts = append(r.Receipts, x.text())
 				} else {

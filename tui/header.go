@@ -18,7 +18,7 @@ import (
 func header(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	dot := " " + m.look.Glyphs.Dot + " "
-	signboard(m, &l, widget.Cut(cityName(m), w/3, m.look.Glyphs.More))
+	cityBadge(m, &l, widget.Cut(cityName(m), w/3, m.look.Glyphs.More))
 	if m.snap != nil && m.snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
 	}

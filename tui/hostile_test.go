@@ -59,7 +59,7 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 			}, func(v *feed.Viewer, b *feed.Mailbox) {
 				s := demo(t, 80, 24)
 				s.choose("builder")
-				v.Look(feed.Watch{Agent: "builder", Session: "builder-1", Running: true})
+				v.Show(feed.Watch{Agent: "builder", Session: "builder-1", Running: true})
 				time.Sleep(feed.Settle + time.Minute) // fake time; a flood is looked at with pauses
 				p := seen(t, b)
 				s.hear(feed.News{Pane: &p})

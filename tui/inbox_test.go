@@ -53,7 +53,7 @@ func (s *stage) wantsErrands(want ...feed.Task) {
 	var got []feed.Task
 	for _, e := range s.out {
 		if d, ok := e.(feed.RunTasks); ok {
-			got = append(got, d.Errands...)
+			got = append(got, d.Tasks...)
 		}
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -260,7 +260,7 @@ func TestWritingMail(t *testing.T) {
 	s.choose("builder")
 	s.press("space", "space", "W", "y", "enter", "enter")
 	d, _ := effectOf[feed.RunTasks](s)
-	if len(d.Errands) != 2 {
+	if len(d.Tasks) != 2 {
 		t.Errorf("%+v", d)
 	}
 	s.pick("worker")
@@ -318,7 +318,7 @@ func TestArchivingMail(t *testing.T) {
 	s.wantsErrands(feed.ArchiveMail{ID: "gc-230"})
 	s.press("t", "*", "A")
 	d, _ := effectOf[feed.RunTasks](s)
-	if len(d.Errands) != 2 || len(s.m.Mail.Visible()) != 0 {
+	if len(d.Tasks) != 2 || len(s.m.Mail.Visible()) != 0 {
 		t.Errorf("of marked messages: %+v, left %d", d, len(s.m.Mail.Visible()))
 	}
 }
@@ -375,7 +375,7 @@ func TestSling(t *testing.T) {
 	s.typeIn("pool:worker")
 	s.press("enter")
 	d, ok := effectOf[feed.RunTasks](s)
-	if !ok || d.Errands[0].(feed.Sling).Request.Target != "pool:worker" {
+	if !ok || d.Tasks[0].(feed.Sling).Request.Target != "pool:worker" {
 		t.Errorf("%+v", d)
 	}
 	s.press("esc")
@@ -416,7 +416,7 @@ func TestErrands(t *testing.T) {
 	f.beads = someMail()
 	box, broken := feed.NewMailbox(), make(chan struct{}, 1)
 	r := &feed.Runner{Ctx: t.Context(), City: f, Box: box, Log: slog.New(slog.DiscardHandler), Fail: func() { broken <- struct{}{} }}
-	r.Dispatch(feed.RunTasks{ID: 7, Title: "all", Errands: []feed.Task{
+	r.Dispatch(feed.RunTasks{ID: 7, Title: "all", Tasks: []feed.Task{
 		feed.SendMail{Message: mail.Message{To: "builder", Subject: "a"}}, feed.ReadMail{ID: "gc-231"}, feed.ReadMail{ID: "gc-999"}, feed.ArchiveMail{ID: "gc-229"},
 		feed.Sling{Request: city.SlingRequest{Target: "builder", Bead: "gc-1"}}}})
 	r.Goroutines.Wait()
@@ -437,7 +437,7 @@ func TestErrands(t *testing.T) {
 		}
 	}
 	f.fail = map[string]string{"gc-231": "panic"}
-	r.Dispatch(feed.RunTasks{ID: 8, Title: "x", Errands: []feed.Task{feed.ArchiveMail{ID: "gc-231"}}})
+	r.Dispatch(feed.RunTasks{ID: 8, Title: "x", Tasks: []feed.Task{feed.ArchiveMail{ID: "gc-231"}}})
 	r.Goroutines.Wait()
 	select {
 	case <-broken:

@@ -19,9 +19,9 @@ func inspectActions() []action {
 			Why: needAgent, Run: showCrashes},
 		{ID: "agent.told",
 			Key: keymap.Bind("show the agent's prompt"),
-			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: showTold},
+			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: showPrompt},
 		{ID: "reader.told", Key: keymap.Bind("from an agent's details: show the whole prompt", "p"),
-			In: r, Why: needDossier, Run: showTold},
+			In: r, Why: needDossier, Run: showPrompt},
 		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: show its crashes", "l"),
 			In: r, Why: needDossier, Run: showCrashes},
 		{ID: "reader.release", Key: keymap.Bind("from an agent's details or crashes: release it",
@@ -43,7 +43,7 @@ func needHeldDossier(m *model) string {
 	if m.mode == ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.Agents.Find(m.dialogs.dossier().Name); r == nil || !r.HeldBack() {
+	if r := m.Agents.Find(m.dialogs.dossier().Name); r == nil || !r.Releasable() {
 		return "nothing to release: only agents in quarantine, in backoff or draining can " +
 			"be released"
 	}
@@ -107,8 +107,8 @@ func dossierChanged(m *model) {
 	}
 }
 
-// heardAbout handles an answer. It ignores answers to outdated requests.
-func heardAbout(m *model, in feed.Inspected) {
+// inspected handles an answer. It ignores answers to outdated requests.
+func inspected(m *model, in feed.Inspected) {
 	d := m.dialogs.dossier()
 	if d == nil || d.Asked != in.ID {
 		return
@@ -126,7 +126,7 @@ func readerKeys(m *model) []string {
 	if name := m.dialogs.eventAgent(); name != "" && needReadAgent(m) == "" {
 		return []string{m.keys.KeyOf("reader.agent") + " selects " + widget.Plain(name)}
 	}
-	if m.dialogs.letter() != nil && m.mode != ReadOnly {
+	if m.dialogs.openMessage() != nil && m.mode != ReadOnly {
 		return m.keys.Hints("reader.reply", "reply", "reader.archive", "archive")
 	}
 	r, ok := m.dialogs.about().(agentText)
@@ -137,7 +137,7 @@ func readerKeys(m *model) []string {
 	if !r.crashes && r.About != nil && len(r.About.Crashes) > 0 {
 		keys = append(keys, m.keys.KeyOf("reader.crashes")+" crashes")
 	}
-	if !r.told && r.About != nil && r.About.Prompt != "" {
+	if !r.prompt && r.About != nil && r.About.Prompt != "" {
 		keys = append(keys, m.keys.KeyOf("reader.told")+" prompt")
 	}
 	if needEditableDossier(m) == "" && !r.crashes {
@@ -146,10 +146,10 @@ func readerKeys(m *model) []string {
 	if needHeldDossier(m) == "" {
 		keys = append(keys, m.keys.KeyOf("reader.release")+" releases it")
 	}
-	if m.keys.ByID("reader.unsend").Refused(m) == "" && !r.crashes && !r.told {
+	if m.keys.ByID("reader.unsend").Refused(m) == "" && !r.crashes && !r.prompt {
 		keys = append(keys, m.keys.KeyOf("reader.unsend")+" takes waiting texts back")
 	}
-	if m.keys.ByID("reader.send.now").Refused(m) == "" && !r.crashes && !r.told {
+	if m.keys.ByID("reader.send.now").Refused(m) == "" && !r.crashes && !r.prompt {
 		keys = append(keys, m.keys.KeyOf("reader.send.now")+" sends the next text now")
 	}
 	return keys

@@ -19,8 +19,8 @@ type envelope struct {
 	answers *mail.Message // message that this one replies to; nil = none
 }
 
-// shelf returns the names that identify the draft.
-func (e *envelope) shelf() []string {
+// draftKey returns the names that identify the draft.
+func (e *envelope) draftKey() []string {
 	about := ""
 	if e.answers != nil {
 		about = " about " + e.answers.ID
@@ -80,7 +80,7 @@ func askMailTo(m *model) []feed.Effect { return askSubject(m, &envelope{to: addr
 // askSubject asks for the subject of mail, and then for its text. An existing draft continues.
 func askSubject(m *model, e *envelope) []feed.Effect {
 	begun := ""
-	if i := draftOf(m, e.shelf()); i >= 0 {
+	if i := draftOf(m, e.draftKey()); i >= 0 {
 		begun = m.drafts[i].subject
 	}
 	m.dialogs.Open(&prompt{
@@ -106,14 +106,14 @@ func askSubject(m *model, e *envelope) []feed.Effect {
 // compose opens the draft, or an empty text.
 func compose(m *model, e *envelope) []feed.Effect {
 	var begun unsent
-	if i := draftOf(m, e.shelf()); i >= 0 {
+	if i := draftOf(m, e.draftKey()); i >= 0 {
 		begun = m.drafts[i].unsent
 	}
 	label := "mail to " + addressed(e.to)
 	if e.subject != "" {
 		label += fmt.Sprintf(", %q", widget.Plain(e.subject))
 	}
-	write(m, &composer{To: e.shelf(), Label: label, About: e}, begun)
+	write(m, &composer{To: e.draftKey(), Label: label, About: e}, begun)
 	return nil
 }
 
@@ -138,19 +138,19 @@ func mailComposed(m *model) []feed.Effect {
 		return nil
 	}
 	all := e.messages(c.Text())
-	var errands []feed.Task
+	var tasks []feed.Task
 	for _, l := range all {
 		if err := mail.Check(l); err != nil {
 			c.Problem = err.Error()
 			return nil
 		}
-		errands = append(errands, feed.SendMail{Message: l})
+		tasks = append(tasks, feed.SendMail{Message: l})
 	}
 	leaveComposer(m)
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
 		body: []string{widget.Plain(all[0].Subject)}, do: func(m *model) []feed.Effect {
 			i := draftOf(m, c.To)
-			todo := send(m, "sending", "mail to "+addressed(e.to), errands...)
+			todo := send(m, "sending", "mail to "+addressed(e.to), tasks...)
 			if i >= 0 {
 				m.posted = append(m.posted, posting{m.status.id, m.drafts[i]})
 			}

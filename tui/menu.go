@@ -48,7 +48,7 @@ func subjectTitle(m *model) string {
 // showVerbs lists all actions for the selection.
 func showVerbs(m *model) []feed.Effect {
 	title := subjectTitle(m)
-	if r := stoodFor(m); r != nil {
+	if r := rowAgent(m); r != nil {
 		title += " and " + r.Shown
 	}
 	f := &finder{Title: "Verbs for " + title, None: "No verb has this name.", Reasons: true}
@@ -77,7 +77,7 @@ func showVerbs(m *model) []feed.Effect {
 
 // hasVerb reports whether a verb works with the current focus, or is about the run that the pane shows.
 func hasVerb(m *model, a *action) bool {
-	return heard(m, a) || showsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
+	return keyWorks(m, a) || showsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
 }
 
 // movesAbout reports whether an action only moves or marks in a list.

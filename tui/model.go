@@ -50,8 +50,8 @@ type visitMemory struct {
 	greeted  bool // it was dismissed, now or in an earlier visit
 }
 
-// heardCity is the last known state of the city.
-type heardCity struct {
+// knownCity is the last known state of the city.
+type knownCity struct {
 	snap  *city.Snapshot
 	waves city.Waves
 	wave  city.Wave // computed from snap
@@ -85,11 +85,11 @@ type paneState struct {
 
 // outgoing is the mail and texts that the user has written.
 type outgoing struct {
-	drafts   []draftTo        // unsent texts, the newest last
-	posted   []posting        // mail that is being sent
-	sent     []string         // texts that went to agents, oldest first
-	letters  []followedLetter // sent texts that are being followed, oldest first
-	followed int              // ID of the action that the status line reports texts of
+	drafts    []draftTo      // unsent texts, the newest last
+	posted    []posting      // mail that is being sent
+	sent      []string       // texts that went to agents, oldest first
+	following []followedText // sent texts that are being followed, oldest first
+	followed  int            // ID of the action that the status line reports texts of
 	// time of the last key of a text that could not be typed; zero = none
 	refusedText time.Time
 }
@@ -128,8 +128,8 @@ type model struct {
 	configEdit
 	appearance
 	visitMemory
-	abroad
-	heardCity
+	otherCities
+	knownCity
 	panel.Lists
 	screenState
 	paneState
@@ -166,7 +166,7 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	var todo []feed.Effect
 	switch msg := msg.(type) {
 	case feed.News:
-		m.hear(msg)
+		m.receive(msg)
 	case tea.WindowSizeMsg:
 		m.ui++
 		m.w, m.h = msg.Width, msg.Height
@@ -212,8 +212,8 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 	return todo
 }
 
-// hearEvents applies events. Events about work or mail make the lists of them outdated.
-func (m *model) hearEvents(all []events.Event) {
+// receiveEvents applies events. Events about work or mail make the lists of them outdated.
+func (m *model) receiveEvents(all []events.Event) {
 	if len(all) == 0 {
 		return
 	}
@@ -228,8 +228,8 @@ func (m *model) hearEvents(all []events.Event) {
 // failure is an error from outside the model, to be shown in the status line.
 type failure string
 
-// hear applies the content of the mailbox.
-func (m *model) hear(n feed.News) {
+// receive applies the content of the mailbox.
+func (m *model) receive(n feed.News) {
 	if n.Person != nil {
 		reread(m, *n.Person)
 	}
@@ -254,9 +254,9 @@ func (m *model) hear(n feed.News) {
 	}
 	m.Events.Aim(m.now)
 	for _, d := range n.Dug {
-		unearthed(m, d)
+		olderLoaded(m, d)
 	}
-	m.hearEvents(n.Events)
+	m.receiveEvents(n.Events)
 	for _, r := range n.Results {
 		ended(m, r)
 	}
@@ -264,7 +264,7 @@ func (m *model) hear(n feed.News) {
 		takeFound(m, f)
 	}
 	for _, in := range n.Inspected {
-		heardAbout(m, in)
+		inspected(m, in)
 	}
 	if n.Pane != nil {
 		if n.Pane.Agent != m.peek.News.Agent || n.Pane.Run != m.peek.News.Run {
@@ -276,8 +276,8 @@ func (m *model) hear(n feed.News) {
 		m.judged = n.Edited
 	}
 	if n.Fleet != nil {
-		hearFleet(m, n.Fleet)
-	} else if m.lobby && m.sifted != m.now.Unix() {
+		receiveFleet(m, n.Fleet)
+	} else if m.fleetRoom && m.sifted != m.now.Unix() {
 		m.sifted = m.now.Unix()
 		listCities(m)
 	}
@@ -308,13 +308,13 @@ func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
 	if m.dialogs.Top() != nil {
 		return m.dialogKey(k)
 	}
-	if m.lobby {
+	if m.fleetRoom {
 		if a := m.keys.Find(k, keymap.InFleet); a != nil {
 			return m.perform(a)
 		}
 		return nil
 	}
-	if blurted(m, k) {
+	if typedAfterRefusal(m, k) {
 		return nil
 	}
 	if a := m.keys.Find(k, m.zone(), keymap.Everywhere); a != nil {

@@ -126,7 +126,7 @@ func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 		m.pressed.shut = m.dialogs.choice() == nil && m.dialogs.finder() == nil
 		return todo
 	}
-	if m.lobby {
+	if m.fleetRoom {
 		return clickFleet(m, c, double)
 	}
 	a := areaAt(m, c.X, c.Y)
@@ -228,7 +228,7 @@ func roll(m *model, w wheel) {
 		m.dialogs.Top().Wheel(w.notches, m.canvas())
 		return
 	}
-	if m.lobby {
+	if m.fleetRoom {
 		stepFleet(m, w.notches)
 		return
 	}

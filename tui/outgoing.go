@@ -12,8 +12,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// followedLetter is a text that this room has sent to one agent.
-type followedLetter struct {
+// followedText is a text that this room has sent to one agent.
+type followedText struct {
 	feed.Letter
 	action int       // ID of the action that sent it
 	life   time.Time // start time of the controller that queued it
@@ -22,8 +22,8 @@ type followedLetter struct {
 	back   bool      // this user is taking it back
 }
 
-// maxLetters bounds the size of the followed texts, in bytes.
-const maxLetters = 4 << 20
+// maxFollowed bounds the size of the followed texts, in bytes.
+const maxFollowed = 4 << 20
 
 // post starts to follow texts that were just sent.
 func post(m *model, r feed.Result) {
@@ -31,18 +31,18 @@ func post(m *model, r feed.Result) {
 		return
 	}
 	for _, l := range r.Letters {
-		m.letters = append(m.letters, followedLetter{Letter: l, action: r.ID,
+		m.following = append(m.following, followedText{Letter: l, action: r.ID,
 			life: m.snap.Started})
 	}
-	size, from := 0, len(m.letters)
-	for from > 0 && size+len(m.letters[from-1].Text) <= maxLetters {
+	size, from := 0, len(m.following)
+	for from > 0 && size+len(m.following[from-1].Text) <= maxFollowed {
 		from--
-		size += len(m.letters[from].Text)
+		size += len(m.following[from].Text)
 	}
-	m.letters = m.letters[min(from, len(m.letters)-len(r.Letters)):]
+	m.following = m.following[min(from, len(m.following)-len(r.Letters)):]
 	m.followed = r.ID
 	tellStages(m)
-	readLetters(m)
+	readFollowed(m)
 }
 
 // wholeOf returns the full text of a waiting text; false if only its beginning is known.
@@ -50,8 +50,8 @@ func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 	if s.Lines <= 1 && s.Bytes == len(s.Text) {
 		return s.Text, true
 	}
-	for i := range m.letters {
-		if l := &m.letters[i]; l.Agent == agent && l.Send.ID == s.ID {
+	for i := range m.following {
+		if l := &m.following[i]; l.Agent == agent && l.Send.ID == s.ID {
 			return l.Text, true
 		}
 	}
@@ -61,23 +61,23 @@ func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 // expectBack marks texts that are being taken back, so that their end is not reported as a failure.
 func expectBack(m *model, commands []city.Command) {
 	for _, c := range commands {
-		for i := range m.letters {
-			if u, ok := c.(city.Unsend); ok && u.Agent == m.letters[i].Agent &&
-				u.ID == m.letters[i].Send.ID {
-				m.letters[i].back = true
+		for i := range m.following {
+			if u, ok := c.(city.Unsend); ok && u.Agent == m.following[i].Agent &&
+				u.ID == m.following[i].Send.ID {
+				m.following[i].back = true
 			}
 		}
 	}
 }
 
-// readLetters updates the followed texts from the snapshot and reports changes in the status line.
-func readLetters(m *model) {
-	if len(m.letters) == 0 || m.snap == nil {
+// readFollowed updates the followed texts from the snapshot and reports changes in the status line.
+func readFollowed(m *model) {
+	if len(m.following) == 0 || m.snap == nil {
 		return
 	}
 	told := false
-	for i := range m.letters {
-		l := &m.letters[i]
+	for i := range m.following {
+		l := &m.following[i]
 		if !l.read(m.snap) {
 			continue
 		}
@@ -89,11 +89,11 @@ func readLetters(m *model) {
 	if told {
 		tellStages(m)
 	}
-	m.letters = slices.DeleteFunc(m.letters, func(l followedLetter) bool { return l.gone })
+	m.following = slices.DeleteFunc(m.following, func(l followedText) bool { return l.gone })
 }
 
 // read updates a text from a snapshot; it reports whether its state changed.
-func (l *followedLetter) read(s *city.Snapshot) bool {
+func (l *followedText) read(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.Agent)
 	if ok = ok && s.Started.Equal(l.life); ok { // IDs of another controller are unrelated
 		for _, now := range a.Sends {
@@ -110,7 +110,7 @@ func (l *followedLetter) read(s *city.Snapshot) bool {
 }
 
 // said describes the state of the text.
-func (l *followedLetter) said() string {
+func (l *followedText) said() string {
 	switch {
 	case l.gone && !l.Send.Stage.Over():
 		return "no longer waiting"
@@ -122,12 +122,12 @@ func (l *followedLetter) said() string {
 
 // tellStages shows the state of the followed texts in the status line, unless it shows something newer.
 func tellStages(m *model) {
-	var all []*followedLetter
+	var all []*followedText
 	var each []string
 	token := themes.Good
 	waits := false
-	for i := range m.letters {
-		l := &m.letters[i]
+	for i := range m.following {
+		l := &m.following[i]
 		if l.action != m.followed {
 			continue
 		}
@@ -152,7 +152,7 @@ func tellStages(m *model) {
 }
 
 // stagesText describes the states of texts: the state of one, counts of several.
-func stagesText(all []*followedLetter) string {
+func stagesText(all []*followedText) string {
 	if len(all) == 1 {
 		return widget.Plain(all[0].Agent) + ": " + all[0].said()
 	}

@@ -17,7 +17,7 @@ func (m *model) relist() {
 	firedEnded(m)
 	runsChanged(m)
 	dossierChanged(m)
-	readLetters(m)
+	readFollowed(m)
 	discount(m)
 	m.keepUp()
 }

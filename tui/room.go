@@ -9,12 +9,12 @@ import (
 
 // room is the Bubble Tea program: it stamps messages with the time and hands effects to the runner.
 type room struct {
-	m    *model
-	r    *feed.Runner
-	keep string // file that stores the state of the room
-	tour *tour  // nil = there is one city
-	post func(*feed.Runner)
-	next feed.Effect // the effect for which the program quits: attach, show text, edit or quit
+	m        *model
+	r        *feed.Runner
+	keep     string        // file that stores the state of the room
+	switcher *roomSwitcher // nil = there is one city
+	post     func(*feed.Runner)
+	next     feed.Effect // the effect for which the program quits: attach, show text, edit or quit
 
 	wheel   wheel // wheel events since the last message
 	turning bool  // a timer for wheel events is running
@@ -35,7 +35,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*feed.Delivery); ok {
 		d.Heard.Store(true)
-		if r.tour != nil && d.Of != r.tour.here.r { // for a room that is no longer shown
+		if r.switcher != nil && d.Of != r.switcher.here.r { // for a room that is no longer shown
 			d.Of.Missed = append(d.Of.Missed, &feed.Delivery{Of: d.Of, At: d.At, News: d.News})
 			return r, nil
 		}
@@ -68,7 +68,7 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 		case feed.Inspect:
 			r.r.Inspect(e)
 		case feed.LoadHistory:
-			r.r.Dig(e)
+			r.r.LoadHistory(e)
 		case feed.Watch:
 			r.r.Watch(e)
 		case feed.Copy:
@@ -86,13 +86,13 @@ func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 		case feed.DiscardDraft:
 			r.r.Discard(e)
 		case feed.SwitchCity:
-			r.tour.travel(r.r, e)
+			r.switcher.travel(r.r, e)
 		case feed.CommandCity:
-			r.r.Steer(e)
+			r.r.CommandCity(e)
 		case feed.RegisterCity:
-			r.r.Enroll(e)
+			r.r.RegisterCity(e)
 		case feed.UnregisterCity:
-			r.r.Dismiss(e)
+			r.r.UnregisterCity(e)
 		case feed.Attach, feed.ShowText, feed.Edit, feed.Quit:
 			_, over := e.(feed.Quit)
 			r.r.Top().Handed.Store(!over)
@@ -121,7 +121,7 @@ func (r *room) View() (v tea.View) {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
 	v.WindowTitle = cityName(r.m) + " - gcity"
-	if r.m.lobby {
+	if r.m.fleetRoom {
 		v.WindowTitle = "all cities - gcity"
 	}
 	if s.x >= 0 {

@@ -43,9 +43,9 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 	defer r.Wait()
 	defer cancel()
 	r.Spawn("signals", func(ctx context.Context) { r.Signals(ctx, o.Interrupts) })
-	t := newTour(r, o, fresh)
-	if t.lookout != nil {
-		r.Spawn("cities", t.lookout.Run)
+	t := newRoomSwitcher(r, o, fresh)
+	if t.watcher != nil {
+		r.Spawn("cities", t.watcher.Run)
 	}
 	r.Spawn("preferences", func(ctx context.Context) { r.Persons(ctx, o.Changes, t.putPerson) })
 
@@ -64,12 +64,12 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 		var end outcome
 		defer func() {
 			if p := recover(); p != nil {
-				r.Crashed("stretches", p)
+				r.Crashed("program", p)
 				end.exit, end.err = r.WhatEnded()
 			}
 			left <- end
 		}()
-		end.exit, end.err = stretches(ctx, r, t)
+		end.exit, end.err = runPrograms(ctx, r, t)
 	})
 	select {
 	case end := <-left:
@@ -92,16 +92,16 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit,
 // after which the program is killed, and longer than the limit for programs that borrow the terminal.
 const frozenGrace = feed.QuitGrace + 2*time.Second
 
-// stretches runs the Bubble Tea program until the room ends. Between two runs an agent, pager or editor has the
+// runPrograms runs the Bubble Tea program until the room ends. Between two runs an agent, pager or editor has the
 // terminal.
-func stretches(ctx context.Context, r *feed.Runner, t *tour) (feed.Exit, error) {
+func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exit, error) {
 	defer func() {
 		for _, e := range keepMemory(t.here.m, true) {
 			r.Remember(t.here.keep, e.(feed.Remember))
 		}
 	}()
 	for ctx.Err() == nil {
-		next, err := stretch(ctx, r, t)
+		next, err := runProgram(ctx, r, t)
 		if err != nil && ctx.Err() == nil {
 			return feed.Ended, errors.Join(err, r.Failure())
 		}
@@ -126,11 +126,11 @@ func stretches(ctx context.Context, r *feed.Runner, t *tour) (feed.Exit, error) 
 	return r.WhatEnded()
 }
 
-// stretch runs the program once, up to the next attach or the end. Each stretch is a program of its own, so that
+// runProgram runs the program once, up to the next attach or the end. Each runProgram is a program of its own, so that
 // the terminal is fully restored in between.
-func stretch(ctx context.Context, r *feed.Runner, t *tour) (feed.Effect, error) {
+func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effect, error) {
 	o := t.o
-	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, tour: t}
+	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, switcher: t}
 	opts := []tea.ProgramOption{
 		tea.WithInput(&feed.WatchedInput{File: o.In, Gone: r.LineDropped}), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ),

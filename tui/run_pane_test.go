@@ -285,7 +285,7 @@ func TestViewerHearsRuns(t *testing.T) {
 		b := feed.NewMailbox()
 		r := &feed.Runner{Ctx: ctx, City: c, Box: b, Log: slog.New(slog.DiscardHandler), Viewer: feed.NewViewer(c, b, terminal.NewScreen), Fail: cancel}
 		r.Spawn("pane", r.Viewer.Run)
-		r.Viewer.Look(feed.Watch{Run: "a", Running: true})
+		r.Viewer.Show(feed.Watch{Run: "a", Running: true})
 		time.Sleep(feed.Settle + time.Millisecond) // fake time
 		if p := seen(t, b); p.Run != "a" || p.Problem != "cut" || strings.Join(p.Text, "|") != "I am a" || p.Ended {
 			t.Errorf("seen %+v", p)
@@ -294,12 +294,12 @@ func TestViewerHearsRuns(t *testing.T) {
 		if p := seen(t, b); p.Problem != "" || strings.Join(p.Text, "|") != "I am a|again" || p.Ended {
 			t.Errorf("seen %+v", p)
 		}
-		r.Viewer.Look(feed.Watch{Run: "b", Running: true})
+		r.Viewer.Show(feed.Watch{Run: "b", Running: true})
 		time.Sleep(time.Hour)
 		if p := seen(t, b); p.Run != "b" || !p.Ended || strings.Join(p.Text, "|") != "I am b" {
 			t.Errorf("seen %+v", p)
 		}
-		r.Viewer.Look(feed.Watch{})
+		r.Viewer.Show(feed.Watch{})
 		time.Sleep(time.Minute)
 		if got := fmt.Sprint(opened); got != "[a a a b]" {
 			t.Errorf("opened %s", got)

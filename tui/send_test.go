@@ -72,8 +72,8 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	s.wait(2 * fade)
 	s.agent("idle", func(a *city.Agent) { a.Sends = nil })
 	s.hides("idle: ")
-	if len(s.m.letters) != 0 {
-		t.Errorf("%v is still followed", s.m.letters)
+	if len(s.m.following) != 0 {
+		t.Errorf("%v is still followed", s.m.following)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted, Since: s.now}} })
 	s.shows("the terminal uses the mouse")
 	s.change(func(n *city.Snapshot) { n.Started = n.Started.Add(time.Hour) })
-	if len(s.m.letters) != 0 {
+	if len(s.m.following) != 0 {
 		t.Error("a text of a controller that is gone is followed")
 	}
 }

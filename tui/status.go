@@ -189,8 +189,8 @@ func statusLine(m *model, w int) string {
 }
 
 // send runs tasks. Until they end, the status line shows doing and what.
-func send(m *model, doing, what string, errands ...feed.Task) []feed.Effect {
+func send(m *model, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	m.undo = undo{}
-	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Errands: errands}}
+	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Tasks: tasks}}
 }

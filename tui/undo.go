@@ -119,7 +119,7 @@ func undoable(m *model) bool {
 	if a := m.focused().About(); a.Kind != panel.KindAgent && a.Proxy == "" {
 		return true
 	}
-	held := heldBack(m)
+	held := releasable(m)
 	return len(held) == 0 || m.focus != panel.IDQuarantine && m.undo.about(held)
 }
 

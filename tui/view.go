@@ -25,7 +25,7 @@ func (m *model) draw() screenful {
 	}
 	if p.tier == tiny {
 		s = m.tiny(s)
-	} else if m.lobby {
+	} else if m.fleetRoom {
 		s = fleetScreen(m, s)
 	} else {
 		s.lines = append(make([]string, 0, m.h), header(m, m.w))
@@ -84,7 +84,7 @@ func (m *model) asHeard(p *plan) []string {
 func (m *model) tiny(s screenful) screenful {
 	first := summary(m, m.w)
 	switch {
-	case m.lobby && !m.typing():
+	case m.fleetRoom && !m.typing():
 		first = fleetSummary(m, m.w)
 	case m.typing():
 		c := m.canvas()

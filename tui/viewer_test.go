@@ -70,19 +70,19 @@ func TestViewerShowsTheLastTargetOnly(t *testing.T) {
 		<-ctx.Done()
 	}, func(v *feed.Viewer, b *feed.Mailbox) {
 		for _, name := range []string{"a", "b", "c"} {
-			v.Look(feed.Watch{Agent: name, Session: "1", Running: true})
+			v.Show(feed.Watch{Agent: name, Session: "1", Running: true})
 		}
 		time.Sleep(feed.Settle + time.Millisecond) // fake time
 		if p := seen(t, b); p.Agent != "c" || screenText(p) != "I am c" {
 			t.Errorf("seen %+v", p)
 		}
-		v.Look(feed.Watch{Agent: "c", Session: "1", Running: true, Focused: true}) // the same
-		v.Look(feed.Watch{Agent: "d", Session: "1", Running: true})
+		v.Show(feed.Watch{Agent: "c", Session: "1", Running: true, Focused: true}) // the same
+		v.Show(feed.Watch{Agent: "d", Session: "1", Running: true})
 		time.Sleep(feed.Settle + time.Millisecond)
 		if p := seen(t, b); screenText(p) != "I am d" {
 			t.Errorf("seen %q", screenText(p))
 		}
-		v.Look(feed.Watch{})
+		v.Show(feed.Watch{})
 		time.Sleep(time.Hour)
 	})
 	if got := fmt.Sprint(opened); got != "[c d]" {
@@ -97,7 +97,7 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 		yield(city.Frame{Reset: true, Data: []byte("anew\r\n")}, nil)
 		<-ctx.Done()
 	}, func(v *feed.Viewer, b *feed.Mailbox) {
-		v.Look(feed.Watch{Agent: "a", Session: "1", Running: true})
+		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
 		time.Sleep(feed.Settle + time.Millisecond)
 		p := seen(t, b)
 		if cols, rows := p.Screen.Size(); cols != 70 || rows != 21 || screenText(p) != "anew" || p.Fed != 3 {
@@ -112,9 +112,9 @@ func TestViewerKeepsLastWords(t *testing.T) {
 		opened++
 		yield(city.Frame{Reset: true, Data: []byte("good bye")}, nil)
 	}, func(v *feed.Viewer, b *feed.Mailbox) {
-		v.Look(feed.Watch{Agent: "a", Session: "1", Running: true})
+		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
 		time.Sleep(feed.Settle + time.Millisecond)
-		v.Look(feed.Watch{Agent: "a", Session: "1"}) // the city has noticed
+		v.Show(feed.Watch{Agent: "a", Session: "1"}) // the city has noticed
 		time.Sleep(time.Hour)
 		if p := seen(t, b); screenText(p) != "good bye" || !p.Ended {
 			t.Errorf("seen %q, ended %v", screenText(p), p.Ended)
@@ -129,12 +129,12 @@ func TestViewerAsksForKeptOutput(t *testing.T) {
 	viewing(t, func(_ context.Context, agent string, yield func(city.Frame, error) bool) {
 		yield(city.Frame{}, &city.Error{Code: city.Unavailable, Message: agent + " has no session"})
 	}, func(v *feed.Viewer, b *feed.Mailbox) {
-		v.Look(feed.Watch{Agent: "scout"})
+		v.Show(feed.Watch{Agent: "scout"})
 		time.Sleep(time.Minute)
 		if p := seen(t, b); len(p.Text) != 2 || p.Problem != "" {
 			t.Errorf("seen %+v", p)
 		}
-		v.Look(feed.Watch{Agent: "zeta"})
+		v.Show(feed.Watch{Agent: "zeta"})
 		time.Sleep(time.Minute)
 		if p := seen(t, b); p.Text != nil || p.Problem != "zeta has no session" {
 			t.Errorf("seen %+v", p)
@@ -152,7 +152,7 @@ func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 		yield(city.Frame{Reset: true, Data: []byte("here I am")}, nil)
 		<-ctx.Done()
 	}, func(v *feed.Viewer, b *feed.Mailbox) {
-		v.Look(feed.Watch{Agent: "a", Session: "1", Running: true})
+		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
 		time.Sleep(time.Minute)
 		if p := seen(t, b); screenText(p) != "here I am" || p.Ended || p.Problem != "" {
 			t.Errorf("seen %+v", p)

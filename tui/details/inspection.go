@@ -32,7 +32,7 @@ func Rest(src *Source, d *Inspection, w int) []string {
 	lines = append(lines, driftLines(src, d.About.Drift)...)
 	lines = append(lines, crashSummary(src, d.About.Crashes)...)
 	lines = append(lines, specLines(src, d.About)...)
-	lines = append(lines, toldLines(src, d.About)...)
+	lines = append(lines, promptLines(src, d.About)...)
 	return append(lines, envLines(src, d.About.Env)...)
 }
 

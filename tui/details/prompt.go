@@ -8,8 +8,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// toldShown is the number of prompt lines in the details of an agent.
-const toldShown = 8
+// promptShown is the number of prompt lines in the details of an agent.
+const promptShown = 8
 
 // Prompt returns the whole prompt.
 func Prompt(src *Source, d *Inspection) []string {
@@ -23,22 +23,22 @@ func Prompt(src *Source, d *Inspection) []string {
 	case d.About.Prompt == "":
 		return []string{src.Look.Paint(themes.Dim, "It gets no prompt when it starts.")}
 	}
-	lines := toldFields(src, d.About)
+	lines := promptFields(src, d.About)
 	if len(lines) > 0 {
 		lines = append(lines, "")
 	}
 	return append(lines, promptText(d.About.Prompt)...)
 }
 
-// toldLines returns the beginning of a prompt for the details of an agent.
-func toldLines(src *Source, in *city.Inspection) []string {
+// promptLines returns the beginning of a prompt for the details of an agent.
+func promptLines(src *Source, in *city.Inspection) []string {
 	if in.Prompt == "" {
 		return nil
 	}
 	text := promptText(in.Prompt)
 	more := ""
-	if n := len(text) - toldShown; n > 1 {
-		text = text[:toldShown]
+	if n := len(text) - promptShown; n > 1 {
+		text = text[:promptShown]
 		more = src.Look.Paint(themes.Dim, src.Look.Glyphs.More+" "+widget.Count(n, "more line")+
 			"; "+
 			src.KeyOf("reader.told")+" shows the whole prompt")
@@ -50,13 +50,13 @@ func toldLines(src *Source, in *city.Inspection) []string {
 	return lines
 }
 
-// toldFields returns where a prompt comes from and how it is passed.
-func toldFields(src *Source, in *city.Inspection) []string {
+// promptFields returns where a prompt comes from and how it is passed.
+func promptFields(src *Source, in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
 		lines = append(lines, src.Look.Field("from", inCity(src, in.PromptFile)))
 	}
-	if way := toldWay(in); way != "" {
+	if way := promptWay(in); way != "" {
 		lines = append(lines, src.Look.Field("goes in", way))
 	}
 	return lines
@@ -64,7 +64,7 @@ func toldFields(src *Source, in *city.Inspection) []string {
 
 // givenText describes in one line where a prompt comes from and how it is passed.
 func givenText(src *Source, in *city.Inspection) string {
-	way := toldWay(in)
+	way := promptWay(in)
 	switch {
 	case way == "":
 		return "none"
@@ -74,8 +74,8 @@ func givenText(src *Source, in *city.Inspection) string {
 	return inCity(src, in.PromptFile) + ", " + way
 }
 
-// toldWay describes how a prompt is passed, or returns "".
-func toldWay(in *city.Inspection) string {
+// promptWay describes how a prompt is passed, or returns "".
+func promptWay(in *city.Inspection) string {
 	switch in.PromptMode {
 	case "arg":
 		return "as the last argument of the command"

@@ -28,16 +28,16 @@ type FleetWatcher struct {
 	r      *Runner
 	cities Directory
 
-	Mu      sync.Mutex
-	Watched map[string]*CityWatch // by name
-	Infos   []city.Info
-	gone    string
-	Heard   bool // the directory has answered
-	listed  bool // it has returned a list at least once
-	nobody  bool // currently no process maintains the list
-	To      *Mailbox
-	Last    *fleet.List
-	wake    chan struct{}
+	Mu           sync.Mutex
+	Watched      map[string]*CityWatch // by name
+	Infos        []city.Info
+	gone         string
+	Heard        bool // the directory has answered
+	listed       bool // it has returned a list at least once
+	unmaintained bool // currently no process maintains the list
+	To           *Mailbox
+	Last         *fleet.List
+	wake         chan struct{}
 }
 
 // CityWatch is the state of watching one city.
@@ -55,8 +55,8 @@ func NewFleetWatcher(r *Runner) *FleetWatcher {
 		wake: make(chan struct{}, 1)}
 }
 
-// Tell sets the mailbox that receives the list.
-func (l *FleetWatcher) Tell(to *Mailbox) {
+// SetMailbox sets the mailbox that receives the list.
+func (l *FleetWatcher) SetMailbox(to *Mailbox) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	l.To = to
@@ -83,7 +83,7 @@ func (l *FleetWatcher) Run(ctx context.Context) {
 			return
 		}
 		nobody, why := errors.Is(cause, city.ErrNoSupervisor), whyGone(cause)
-		l.change(func() { l.gone, l.Heard, l.nobody = why, true, nobody })
+		l.change(func() { l.gone, l.Heard, l.unmaintained = why, true, nobody })
 		if why != logged && (l.listed || !nobody) {
 			l.r.Log.Warn("the stream of the list of cities ended", "error", cause)
 			logged = why
@@ -134,7 +134,7 @@ func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
 				b.cancel, b.mute = cancel, ""
 				name := in.Name
 				l.r.Spawn("city", func(context.Context) { l.follow(while, name, b) })
-				l.r.Spawn("city", func(context.Context) { l.feel(while, name, b) })
+				l.r.Spawn("city", func(context.Context) { l.poll(while, name, b) })
 			case !in.Running:
 				b.End()
 			}
@@ -193,8 +193,8 @@ func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	}
 }
 
-// feel polls a city to check that it still answers and to get the time of its last patrol.
-func (l *FleetWatcher) feel(ctx context.Context, name string, b *CityWatch) {
+// poll polls a city to check that it still answers and to get the time of its last patrol.
+func (l *FleetWatcher) poll(ctx context.Context, name string, b *CityWatch) {
 	c := l.owned(b)
 	for {
 		var s *city.Snapshot
@@ -287,7 +287,7 @@ func (l *FleetWatcher) TellNews() (early bool) {
 
 // list returns the current list. The caller must hold l.mu.
 func (l *FleetWatcher) list() *fleet.List {
-	f := &fleet.List{Gone: l.gone, None: l.nobody && !l.listed,
+	f := &fleet.List{Gone: l.gone, None: l.unmaintained && !l.listed,
 		Rows: make([]fleet.City, len(l.Infos))}
 	for i, in := range l.Infos {
 		c := &f.Rows[i]

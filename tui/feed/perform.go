@@ -57,8 +57,8 @@ func (r *Runner) copyBy(ctx context.Context, text string) (string, error) {
 	return argv[0], nil
 }
 
-// Dig requests a page of older events from the city.
-func (r *Runner) Dig(q LoadHistory) {
+// LoadHistory requests a page of older events from the city.
+func (r *Runner) LoadHistory(q LoadHistory) {
 	r.Spawn("history", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, digDeadline)
 		defer cancel()
@@ -117,8 +117,8 @@ func (r *Runner) Save(s Save) {
 	})
 }
 
-// Steer sends a command to a city, unless its name has come to refer to another city.
-func (r *Runner) Steer(e CommandCity) {
+// CommandCity sends a command to a city, unless its name has come to refer to another city.
+func (r *Runner) CommandCity(e CommandCity) {
 	r.toDirectory(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
 		if err := r.same(ctx, d, e.Order.Name, e.Order.Path); err != nil {
 			return "", err
@@ -132,7 +132,7 @@ func (r *Runner) Steer(e CommandCity) {
 	})
 }
 
-func (r *Runner) Enroll(e RegisterCity) {
+func (r *Runner) RegisterCity(e RegisterCity) {
 	r.toDirectory(e.ID, "registering", func(ctx context.Context, d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
@@ -143,7 +143,7 @@ func (r *Runner) Enroll(e RegisterCity) {
 	})
 }
 
-func (r *Runner) Dismiss(e UnregisterCity) {
+func (r *Runner) UnregisterCity(e UnregisterCity) {
 	r.toDirectory(e.ID, "stopping", func(ctx context.Context, d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
@@ -196,9 +196,9 @@ func (r *Runner) toDirectory(id int, title string,
 // Dispatch runs tasks and puts their result into the mailbox.
 func (r *Runner) Dispatch(d RunTasks) {
 	r.Spawn("errand", func(ctx context.Context) {
-		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Errands), Quiet: d.Quiet}
-		for i, e := range d.Errands {
-			message, failed := r.errand(ctx, e)
+		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Tasks), Quiet: d.Quiet}
+		for i, e := range d.Tasks {
+			message, failed := r.runTask(ctx, e)
 			if failed != "" {
 				res.Failures, res.Refused = append(res.Failures, failed), append(res.Refused, i)
 				continue
@@ -209,8 +209,8 @@ func (r *Runner) Dispatch(d RunTasks) {
 	})
 }
 
-// errand runs one task, and returns why it failed, or "".
-func (r *Runner) errand(ctx context.Context, e Task) (message, failed string) {
+// runTask runs one task, and returns why it failed, or "".
+func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 	defer cancel()
 	receipt, err := e.Run(ctx, r.City)

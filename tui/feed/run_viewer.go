@@ -10,7 +10,7 @@ import (
 func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	n := terminal.News{Run: t.Run}
 	for tries := 0; ; tries++ {
-		err := v.hear(ctx, &n, &tries)
+		err := v.readRun(ctx, &n, &tries)
 		if ctx.Err() != nil {
 			return
 		}
@@ -26,8 +26,8 @@ func (v *Viewer) viewRun(ctx context.Context, t Watch) {
 	}
 }
 
-// hear reads a run's output once, including the stored part. It never changes lines that are in the mailbox.
-func (v *Viewer) hear(ctx context.Context, n *terminal.News, tries *int) error {
+// readRun reads a run's output once, including the stored part. It never changes lines that are in the mailbox.
+func (v *Viewer) readRun(ctx context.Context, n *terminal.News, tries *int) error {
 	var text terminal.Paper
 	for piece, err := range v.city.RunOutput(ctx, n.Run) {
 		if err != nil {

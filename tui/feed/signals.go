@@ -90,7 +90,7 @@ func (r *Runner) Watch(w Watch) {
 	}
 	r.Box.Pace(gap)
 	if r.Viewer != nil { // the room of all cities has no viewer
-		r.Viewer.Look(w)
+		r.Viewer.Show(w)
 	}
 }
 

@@ -33,14 +33,14 @@ type Arrival struct {
 	Problem string         // why the switch is not possible; "" = it is possible
 }
 
-// greet is how long a switch waits for the city's snapshot before the room is shown without it.
-const greet = 300 * time.Millisecond
+// snapshotWait is how long a switch waits for the city's snapshot before the room is shown without it.
+const snapshotWait = 300 * time.Millisecond
 
 // NotYet is the reason why a new room shows no data yet.
 const NotYet = "no answer yet"
 
-// Beside returns a runner for another city in the same program.
-func (r *Runner) Beside(c city.Control, config ConfigFile) *Runner {
+// ForCity returns a runner for another city in the same program.
+func (r *Runner) ForCity(c city.Control, config ConfigFile) *Runner {
 	root := r.Top()
 	return &Runner{Ctx: root.Ctx, root: root, City: c, Box: NewMailbox(), Log: root.Log,
 		Getenv: root.Getenv, Clock: root.Clock, Tmux: root.Tmux,
@@ -83,7 +83,7 @@ func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 				}
 			}
 		}
-		ctx, cancel := context.WithTimeout(ctx, greet)
+		ctx, cancel := context.WithTimeout(ctx, snapshotWait)
 		defer cancel()
 		var err error
 		switch a.Snap, err = c.Snapshot(ctx); {

@@ -37,9 +37,9 @@ func NewViewer(c city.Control, b *Mailbox, fresh func(cols, rows,
 	return &Viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
-// Look makes the viewer show another session. For the same session it only updates whether that is running: the
+// Show makes the viewer show another session. For the same session it only updates whether that is running: the
 // output of an ended session stays visible.
-func (v *Viewer) Look(t Watch) {
+func (v *Viewer) Show(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	same := v.target.Agent == t.Agent && v.target.Session == t.Session && v.target.Run == t.Run &&

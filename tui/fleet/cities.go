@@ -98,7 +98,7 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 	r := panel.NewAgentRow(a)
 	for i := range watched {
 		if w := &watched[i]; w.Watches == a.Name && w.Calls() {
-			r.Heed(w)
+			r.AddCall(w)
 		}
 	}
 	n := Need{Agent: r.Name, Shown: r.Shown, State: r.State, Why: r.Why, Stuck: r.Stuck != nil,

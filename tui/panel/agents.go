@@ -193,14 +193,14 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// Hears reports whether a text for it would be typed, either now or after it restarts.
-func (r *AgentRow) Hears() bool {
+// AcceptsText reports whether a text for it would be typed, either now or after it restarts.
+func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting
 }
 
-// HeldBack reports whether a release would change anything.
-func (r *AgentRow) HeldBack() bool {
+// Releasable reports whether a release would change anything.
+func (r *AgentRow) Releasable() bool {
 	switch r.State {
 	case city.Quarantined, city.Backoff, city.Failed, city.Draining:
 		return true

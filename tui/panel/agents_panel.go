@@ -58,7 +58,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 			return strconv.Itoa(len(q.List.Shown) - len(q.List.Strays))
 		},
 		Ills:  func(*Env) (string, bool) { return "", len(q.List.Shown) > len(q.List.Strays) },
-		Empty: nobodyHeld,
+		Empty: noneQuarantined,
 		Rig:   all.Def.Rig,
 		Strip: all.Def.Strip,
 	})

@@ -47,7 +47,7 @@ type Events struct {
 	Frozen bool
 	fresh  int // number of events received while frozen
 
-	Seen eye // the event under the cursor while following
+	Seen shownEvent // the event under the cursor while following
 
 	now    time.Time // time when the filter was last applied
 	Only   bool      // show only events of the selected agent
@@ -251,16 +251,16 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// eye remembers which event was under a cursor that follows the newest one. A key that was pressed just before a
-// new event arrived is meant for the previous one.
-type eye struct {
+// shownEvent remembers which event was under a cursor that follows the newest one. A key that was pressed just
+// before a new event arrived is meant for the previous one.
+type shownEvent struct {
 	seq   uint64 // sequence number of the event under the cursor
 	since time.Time
 	seen  uint64 // the last one that was there long enough for a user to see it
 }
 
 // Look records the event under the cursor.
-func (e *eye) Look(seq uint64, now time.Time) {
+func (e *shownEvent) Look(seq uint64, now time.Time) {
 	if now.Sub(e.since) >= keymap.Guard {
 		e.seen = e.seq
 	}
@@ -270,7 +270,7 @@ func (e *eye) Look(seq uint64, now time.Time) {
 }
 
 // put records an event that the user has selected.
-func (e *eye) put(seq uint64) { e.seq, e.seen = seq, seq }
+func (e *shownEvent) put(seq uint64) { e.seq, e.seen = seq, seq }
 
 // meant returns the index of the event that keys apply to: the one under the cursor, or, while new events arrive,
 // the last one that was visible long enough.

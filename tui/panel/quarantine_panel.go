@@ -9,8 +9,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// nobodyHeld returns why Quarantine is empty.
-func nobodyHeld(e *Env, w int) []string {
+// noneQuarantined returns why Quarantine is empty.
+func noneQuarantined(e *Env, w int) []string {
 	if e.Snap == nil {
 		return []string{e.Look.Note("Waiting for the city.", w)}
 	}

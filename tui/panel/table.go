@@ -206,12 +206,12 @@ func (t *Table[R, P]) Subject() Ref {
 }
 
 // Agent returns the agent that the row under the cursor refers to, or "".
-func (t *Table[R, P]) Agent() string { return told(t.Def.Agent, t.Pointed()) }
+func (t *Table[R, P]) Agent() string { return valueOf(t.Def.Agent, t.Pointed()) }
 
 // Rig returns the rig of the row under the cursor, or "".
-func (t *Table[R, P]) Rig() string { return told(t.Def.Rig, t.Pointed()) }
+func (t *Table[R, P]) Rig() string { return valueOf(t.Def.Rig, t.Pointed()) }
 
-func told[P comparable](tell func(P) string, r P) string {
+func valueOf[P comparable](tell func(P) string, r P) string {
 	var none P
 	if tell == nil || r == none {
 		return ""

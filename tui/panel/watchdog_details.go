@@ -18,7 +18,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	w, dot := r.Dog, " "+e.Look.Glyphs.Dot+" "
 	sign, token := watchdogSign(e.Look, r.Word)
 	state := e.Look.Paint(token, sign+" "+r.Word)
-	if next := r.beats(e.Now).Full; next != "" {
+	if next := r.nextCheck(e.Now).Full; next != "" {
 		state += dot + next
 	}
 	lines := []string{e.Look.Field("state", state)}

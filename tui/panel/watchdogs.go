@@ -12,12 +12,12 @@ import (
 
 // WatchdogRow is a watchdog ready to be drawn; all texts are cleaned once.
 type WatchdogRow struct {
-	Name    string // its unmodified name in the city
-	Shown   string
-	watches string // unmodified name of the watched agent
-	Word    string // its condition as shown
-	Dog     *city.Watchdog
-	told    string // its reason, without countdowns
+	Name        string // its unmodified name in the city
+	Shown       string
+	watches     string // unmodified name of the watched agent
+	Word        string // its condition as shown
+	Dog         *city.Watchdog
+	fixedReason string // its reason, without countdowns
 }
 
 func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
@@ -47,7 +47,7 @@ func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 	if len(parts) == 0 {
 		parts = append(parts, "no decision yet")
 	}
-	r.told = strings.Join(parts, " "+dot+" ")
+	r.fixedReason = strings.Join(parts, " "+dot+" ")
 	return r
 }
 
@@ -57,17 +57,17 @@ func (r *WatchdogRow) Key() string { return r.Name }
 func (r *WatchdogRow) Why(now time.Time) string {
 	j := r.Dog.Last
 	if j == nil || r.Dog.Calls() || r.Dog.Degraded != "" || r.Dog.Problem != "" {
-		return r.told
+		return r.fixedReason
 	}
 	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago" +
-		strings.TrimPrefix(r.told, widget.Plain(string(j.Decision)))
+		strings.TrimPrefix(r.fixedReason, widget.Plain(string(j.Decision)))
 }
 
 // Attention reports whether it needs attention.
 func (r *WatchdogRow) Attention() bool { return r.Dog.Ill() }
 
-// beats returns when the next check is, or what decides the current one.
-func (r *WatchdogRow) beats(now time.Time) widget.Phrase {
+// nextCheck returns when the next check is, or what decides the current one.
+func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	switch t, next := r.Dog.Triaged, r.Dog.Next; {
 	case t != nil:
 		by := widget.Plain(r.Dog.Triage)
@@ -152,8 +152,8 @@ func (d *Watchdogs) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), ill > 0
 }
 
-// Heed adds a watchdog's call for attention to the row of the agent.
-func (r *AgentRow) Heed(w *city.Watchdog) {
+// AddCall adds a watchdog's call for attention to the row of the agent.
+func (r *AgentRow) AddCall(w *city.Watchdog) {
 	r.Called = true
 	r.Why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+
 		widget.Plain(w.Escalated.Message)+"; "+r.Why, "; ")
@@ -182,8 +182,8 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Off
 }
 
-// whoJudges returns what decides its next check: the mode, or the triage agent.
-func (r *WatchdogRow) whoJudges() string {
+// decider returns what decides its next check: the mode, or the triage agent.
+func (r *WatchdogRow) decider() string {
 	if r.Dog.Mode == city.ByTriage {
 		return strings.TrimSpace("triage " + widget.Plain(r.Dog.Triage))
 	}

@@ -44,7 +44,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 		Rig:     func(r *WatchdogRow) string { return d.agents.rigOf(r.watches) },
 		Copies: func(r *WatchdogRow) []Copied {
 			return []Copied{{"name", r.Name}, {"the watched agent", r.watches},
-				{"reason of its state", r.told},
+				{"reason of its state", r.fixedReason},
 				{"where it is declared", r.Dog.Source}}
 		},
 		Strip:   d.strip,
@@ -83,7 +83,7 @@ func (d *Watchdogs) whyNoAgent(*Env) string {
 // JudgedNow describes the check in progress, or returns "".
 func (r *WatchdogRow) JudgedNow(now time.Time) string {
 	if r.Dog.Triaged != nil {
-		return r.beats(now).Full + " already"
+		return r.nextCheck(now).Full + " already"
 	}
 	return ""
 }
@@ -121,7 +121,7 @@ func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
 		c.name, c.watches = max(c.name, widget.Width(r.Shown)), max(c.watches,
 			widget.Width(widget.Plain(r.watches)))
 		c.heart, full = max(c.heart, widget.Width(h.Brief)), max(full, widget.Width(h.Full))
-		c.mode = max(c.mode, widget.Width(r.whoJudges()))
+		c.mode = max(c.mode, widget.Width(r.decider()))
 	}
 	c.name, c.watches = min(c.name, max(8, min(24, w/5))), min(c.watches, max(8, min(24, w/5)))
 	c.mode = min(c.mode, 20)
@@ -178,7 +178,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 			if r.Dog.Degraded != "" {
 				mode = themes.Warn
 			}
-			l.Add(mode, widget.Fit(r.whoJudges(), c.mode, more))
+			l.Add(mode, widget.Fit(r.decider(), c.mode, more))
 		}},
 		{Head: "last decision", W: c.why, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
 			_ widget.RowState) {
@@ -189,7 +189,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 
 // because returns the reason of a watchdog's condition, and when it checks next.
 func (r *WatchdogRow) because(now time.Time) widget.Reason {
-	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Tail: r.beats(now),
+	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Tail: r.nextCheck(now),
 		TailToken: themes.Dim}
 	switch {
 	case r.Dog.Calls():
@@ -237,7 +237,7 @@ func (r *WatchdogRow) Passes(f *widget.Filter) bool {
 			hit = widget.HasNamePrefix(r.Name, t.Word) || widget.HasNamePrefix(r.watches, t.Word)
 		case "":
 			hit = t.In(r.Shown) || !t.Fuzzy &&
-				(t.In(r.Word) || t.In(r.watches) || t.In(r.whoJudges()) || t.In(r.told))
+				(t.In(r.Word) || t.In(r.watches) || t.In(r.decider()) || t.In(r.fixedReason))
 		}
 		return hit
 	})
@@ -248,7 +248,7 @@ func (d *Watchdogs) Update(e *Env) {
 	d.Table.Update(e)
 	for _, w := range d.Calling() {
 		if r := d.agents.Find(w.watches); r != nil {
-			r.Heed(w.Dog)
+			r.AddCall(w.Dog)
 		}
 	}
 }

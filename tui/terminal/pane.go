@@ -138,9 +138,9 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// whole reports whether a screen belongs to a full-screen program. It does if it is the alternate screen, if its
-// cursor is far above most of the content, or if it is full, has no cursor and never scrolled.
-func whole(s *screen.Shot) bool {
+// isFullScreen reports whether a screen belongs to a full-screen program. It does if it is the alternate screen,
+// if its cursor is far above most of the content, or if it is full, has no cursor and never scrolled.
+func isFullScreen(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
 	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 &&
 		n == len(s.Lines)
@@ -182,7 +182,7 @@ func (p *Pane) shot(n int) screen.Shot {
 	// read the version first, so that output that arrives later is checked again
 	version := s.Version()
 	shot := s.Shot(n)
-	p.judged = judged{s, version, whole(&shot)}
+	p.judged = judged{s, version, isFullScreen(&shot)}
 	return shot
 }
 

@@ -68,19 +68,19 @@ func (e *Entry) String() string { return e.input.Value() }
 // Key edits the text and reports whether it changed.
 func (e *Entry) Key(k tea.KeyPressMsg) bool {
 	k.Text = SingleLine(k.Text)
-	e.give(k.Text)
+	e.makeRoom(k.Text)
 	return e.send(k)
 }
 
 // Paste inserts a text.
 func (e *Entry) Paste(text string) {
 	text = strings.TrimRight(text, "\r\n")
-	e.give(SingleLine(text))
+	e.makeRoom(SingleLine(text))
 	e.send(tea.PasteMsg{Content: SingleLine(strings.ReplaceAll(text, "\r\n", "\n"))})
 }
 
-// give removes the suggestion or excess text, so that typed text fits.
-func (e *Entry) give(typed string) {
+// makeRoom removes the suggestion or excess text, so that typed text fits.
+func (e *Entry) makeRoom(typed string) {
 	if e.Replaces && typed != "" {
 		e.input.SetValue("")
 	}

@@ -6,8 +6,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// showTold opens the prompt of the agent of the open details, or else of the selected agent.
-func showTold(m *model) []feed.Effect {
+// showPrompt opens the prompt of the agent of the open details, or else of the selected agent.
+func showPrompt(m *model) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known
@@ -16,7 +16,7 @@ func showTold(m *model) []feed.Effect {
 	if r == nil {
 		return nil
 	}
-	m.read(&reader{Title: "prompt of " + r.Shown, About: agentText{Inspection: d, told: true},
+	m.read(&reader{Title: "prompt of " + r.Shown, About: agentText{Inspection: d, prompt: true},
 		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.details(), d), w) }})
 	if d.About == nil && d.Asked == 0 {
 		askAbout(m, d)
