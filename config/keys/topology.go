@@ -63,8 +63,7 @@ func topologyKeys() []Key {
 		{Path: "topology.requires_gc", Kind: String, Check: checkRequires,
 			Doc: "Versions of Gas City for which it was written: one or several comparisons like " +
 				"`>=0.13` or `0.13.2`, separated by commas. This program is " +
-				"compatible with " + compatibleWith + "; an unmet requirement is an error." +
-				"among them."},
+				"compatible with " + compatibleWith + "; an unmet requirement is an error."},
 		{Path: "topology.includes", Kind: Strings, Check: checkLines,
 			Doc: "Folders of other topologies, relative to this one. Their agents, providers and " +
 				"formulas are included, with lower precedence than its own."},
