@@ -26,6 +26,14 @@ func Processes(n int) string {
 	return fmt.Sprintf("%d processes", n)
 }
 
+// Mode describes a mode of a controller: "hosted by a control room", "headless", "supervised".
+func Mode(mode string) string {
+	if mode == "console" {
+		return "hosted by a control room"
+	}
+	return mode
+}
+
 // Setting returns a duration as a configuration writes it: "5m", "1h30m".
 func Setting(d time.Duration) string {
 	s := d.String()

@@ -25,6 +25,12 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestMode(t *testing.T) {
+	if got := Mode("console") + ", " + Mode("headless"); got != "hosted by a control room, headless" {
+		t.Error(got)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	a := &city.Automation{Timeout: 90 * time.Second, Retry: 2, Overlap: "skip", WhileSuspended: true}
 	if got := Limits(a); got != "timeout 1m30s, 2 retries, overlap skip, also while suspended" {

@@ -197,8 +197,8 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	body := []string{fmt.Sprintf("No member is running, and none starts until it is resumed (%s).",
 		m.keys.KeyOf(suspendID)), "This is stored in the configuration."}
 	if ending > 0 {
-		body[0] = fmt.Sprintf("%s stop, and none starts until it is resumed (%s).",
-			widget.Count(ending, "session"), m.keys.KeyOf(suspendID))
+		body[0] = fmt.Sprintf("%s, and none starts until it is resumed (%s).",
+			sessionsStop(ending), m.keys.KeyOf(suspendID))
 	}
 	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...),
 		verb: "suspend", count: max(len(on), ending),
@@ -208,6 +208,14 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	}
 	ask(m, q)
 	return nil
+}
+
+// sessionsStop describes how many sessions stop: "1 session stops", "3 sessions stop".
+func sessionsStop(n int) string {
+	if n == 1 {
+		return "1 session stops"
+	}
+	return widget.Count(n, "session") + " stop"
 }
 
 // ending returns how many sessions stop if subjects are suspended.

@@ -61,7 +61,7 @@ func TestAttentionLeadsToAutomations(t *testing.T) {
 	s.hides("db-health")
 	s.change(held("builder"))
 	s.press("1")
-	s.shows("No agent needs attention.", "1 automation failing, 1 broken: 4 shows.",
+	s.shows("No agent needs attention.", "1 automation failing, 1 broken: press 4.",
 		"configuration held: removes 1 of 2 running agents: C shows the plan.")
 }
 

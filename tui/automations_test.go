@@ -60,7 +60,7 @@ func TestAutomationsSayHowTheyAreAndWhy(t *testing.T) {
 	s.send(tuitest.KeyPress("4"))
 	s.shows(
 		"4 Automations 8 (1 due, 1 failing, 1 broken)",
-		"! 1 automation failing, 1 broken  4 shows",
+		"! 1 automation failing, 1 broken  press 4",
 		"● idle     db-health       cooldown 5m · ready in 2m41s ",
 		"ok 2m ago (1.2s)",
 		"◐ running  digest          cron 0 3 * * * · due again at 03:00 ", "running 14s",

@@ -67,8 +67,8 @@ func TestACityTellsOfItsRigsAndPlans(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(held("builder", "chatty", "idle"))
 	s.press("c")
-	s.shows("Held configuration 9f8e7d6c5b4a, since 10:42:07", "added shop/buyer", "Rigs", "attic · 0 of 0 agents run · /srv/attic · its folder does not exist",
-		"shop · 1 of 2 agents run · /srv/shop · suspended")
+	s.shows("Held configuration 9f8e7d6c5b4a, since 10:42:07", "added shop/buyer", "Rigs", "attic · 0 of 0 agents running · /srv/attic · its folder does not exist",
+		"shop · 1 of 2 agents running · /srv/shop · suspended")
 	ro := newStage(t, Options{Mode: ReadOnly})
 	ro.size(120, 40)
 	ro.hear(feed.News{Snap: s.m.snap})

@@ -80,7 +80,7 @@ func TestMembersAreCounted(t *testing.T) {
 	s.press("esc")
 	s.pick("shop/tester")
 	s.press("d")
-	s.shows("None.", "rig         shop · 1 of 2 agents run · /srv/shop · suspended")
+	s.shows("None.", "rig         shop · 1 of 2 agents running · /srv/shop · suspended")
 	s.change(func(n *city.Snapshot) { n.Rigs = nil })
 	s.shows("rig         shop ")
 }

@@ -150,3 +150,13 @@ func TestADrainWithoutDeadlineIsSaid(t *testing.T) {
 	s.press("D")
 	s.shows("or after 1m30s.")
 }
+
+// Undoing the cancellation of a drain drains again.
+func TestTheFooterOffersToDrainAgain(t *testing.T) {
+	s := pooled(t, 160, 40)
+	s.choose("deployer")
+	s.press("D")
+	s.wants(city.Undrain{Agent: "deployer"})
+	s.shows("u drain again")
+	s.hides("undo canceling")
+}

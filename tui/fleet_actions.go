@@ -325,7 +325,7 @@ func sisterLines(m *model, name string) []string {
 			last = ", as of " + widget.Age(m.now.Sub(c.Heard)) + " ago"
 		}
 		lines = append(lines, m.look.Field("agents",
-			fmt.Sprintf("%d of %d run%s", b.Running, b.Agents, last)),
+			fmt.Sprintf("%d of %d running%s", b.Running, b.Agents, last)),
 			m.look.Field("work", describe.Work(b.Open, b.Begun)),
 			m.look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
 	}

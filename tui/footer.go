@@ -200,6 +200,8 @@ func footText(m *model, a *action) string {
 	switch {
 	case a.ID == releaseID && answerable(m) != nil:
 		return "ack"
+	case a.ID == releaseID && undoable(m) && m.undo.drains():
+		return "drain again"
 	case a.ID == releaseID && undoable(m):
 		return strings.TrimSpace("undo " + widget.Cut(widget.Plain(m.undo.what), 24,
 			m.look.Glyphs.More))

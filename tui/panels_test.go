@@ -116,7 +116,7 @@ func TestAttention(t *testing.T) {
 		t.Errorf("the focus is on %s", s.m.focus)
 	}
 	s.press("2")
-	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: 1 shows.")
+	s.shows("No pool needs attention.", "! shows all 3.", "prober failed, scout quarantined: press 1.")
 	s.press("r")
 	s.shows("no pool is selected: the attention filter hides all; ! shows all 3")
 	s.press("esc", "!", "/", "z", "z", "enter", "r")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/details"
 	"gcity/tui/feed"
@@ -63,7 +64,7 @@ func cityDetails(m *model) []string {
 		m.look.Field("folder", widget.Plain(s.Path)),
 		m.look.Field("host", widget.Plain(s.Host)),
 		m.look.Field("version", widget.Plain(s.Version)),
-		m.look.Field("controller", fmt.Sprintf("pid %d, %s, up %s", s.PID, widget.Plain(s.Mode),
+		m.look.Field("controller", fmt.Sprintf("pid %d, %s, up %s", s.PID, widget.Plain(describe.Mode(s.Mode)),
 			widget.Age(m.now.Sub(s.Started)))),
 		m.look.Field("config", fmt.Sprintf("revision %s, active since %s",
 			widget.Plain(s.Config.Revision), widget.Clock(s.Config.Loaded, m.now))),

@@ -35,7 +35,7 @@ func TestTextsNameTheKeysThereAre(t *testing.T) {
 		{Action: "agent.suspend", Keys: []string{"ctrl+g"}, Place: "5"}, {Action: "quit", Keys: []string{"Q"}, Place: "6"},
 	}}})
 	s.press("3")
-	s.shows("ü release", "broken  ö shows")
+	s.shows("ü release", "broken  press ö")
 	s.press("ö")
 	s.shows("manual, press T")
 	s.size(200, 60)

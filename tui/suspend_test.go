@@ -13,6 +13,9 @@ func TestSuspendAPool(t *testing.T) {
 	s.shows("s suspend")
 	s.press("s")
 	s.shows("Suspend pool worker?", "3 sessions stop, and none starts")
+	if got := sessionsStop(1); got != "1 session stops" {
+		t.Error(got)
+	}
 	s.press("y")
 	s.wants(city.Suspend{Agent: "worker"})
 	s.shows("suspending pool worker")

@@ -132,6 +132,14 @@ func (u *undo) about(rows []*panel.AgentRow) bool {
 	})
 }
 
+// drains reports whether undo starts the drains again that the last verb canceled.
+func (u *undo) drains() bool {
+	return len(u.commands) > 0 && !slices.ContainsFunc(u.commands, func(c city.Command) bool {
+		_, ok := c.(city.Drain)
+		return !ok
+	})
+}
+
 // undoHint returns how long the last verb can still be undone, or "".
 func undoHint(m *model) string {
 	k := m.keys.KeyNow(releaseID)

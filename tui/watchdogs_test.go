@@ -56,7 +56,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	if got := s.commands(); !slices.Equal(got, []city.Command{city.Acknowledge{Watchdog: "chain", By: "operator"}}) {
 		t.Errorf("u does %+v", got)
 	}
-	s.shows("! 1 calling", "watchdog chain calls overseer: builder is no better after 3 wakes  6 shows, u there acknowledges")
+	s.shows("! 1 calling", "watchdog chain calls overseer: builder is no better after 3 wakes  press 6, u there acknowledges")
 	s.watchdog("chain", func(w *city.Watchdog) {
 		seen := *w.Escalated
 		seen.Seen, seen.By, w.Escalated = true, "operator", &seen

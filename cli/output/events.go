@@ -68,7 +68,7 @@ func eventText(e events.Event) string {
 		text += SafeLead(e.Message)
 	}
 	by := e.Actor
-	if by == "controller" {
+	if by == "controller" || by != "" && strings.HasSuffix(e.Message, "by "+by) {
 		by = ""
 	}
 	if e.Peer != "" {

@@ -103,7 +103,7 @@ func (d *drain) end(now time.Time) string {
 
 func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
 	a.finish.drain = nil
-	dr.m.commands.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
+	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
 	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
 		answers...)
@@ -275,7 +275,8 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
 	default:
 		dr.undrain(now, a, effect.ActorOperator, "by operator",
-			effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
+			effect.Answer{ID: id, Receipt: city.Receipt{Message: "canceled the drain of agent " +
+				a.name}})
 		dr.m.decide(now, a)
 	}
 }

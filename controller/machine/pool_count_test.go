@@ -50,7 +50,7 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 		t.Errorf("while its store cannot be read: %s, drawn anew: %t", got, w.m.step.Changed)
 	}
 	w.Step(effect.WorkCounted{Work: city.Work{Open: 3, Pools: map[string]int{"crew": 3}}})
-	if got := reason(); got != "3 open tasks" {
+	if got := reason(); got != "open work: 3" {
 		t.Errorf("when it can: %s", got)
 	}
 }

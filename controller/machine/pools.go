@@ -127,7 +127,7 @@ func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 			p.bounded(p.last.Value))
 	case p.want.Check == "" && ps.m.work.counted:
 		n := ps.m.work.counts.Pools[p.name()]
-		ps.resize(now, p, s.Size(n), fmt.Sprintf("%d open tasks", n)+p.bounded(n))
+		ps.resize(now, p, s.Size(n), fmt.Sprintf("open work: %d", n)+p.bounded(n))
 	case p.want.Check == "" && ps.m.conf.NoWork:
 		ps.resize(now, p, s.Min, "the minimum: it has no check, and work is not counted "+
 			"in this city")

@@ -87,7 +87,7 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 		src.Look.Field("last exit", Exit(src, a.Exit)),
 	)
 	if a.Exit != nil && a.Exit.File != "" {
-		lines = append(lines, src.Look.Field("last words",
+		lines = append(lines, src.Look.Field("output in",
 			keptIn(src, a.Exit.File, w-widget.FieldWidth)))
 	}
 	return lines
@@ -281,7 +281,7 @@ func sendFields(src *Source, sends []city.Send) []string {
 func Rig(src *Source, r *city.Rig) string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	text := widget.Plain(r.Name) + dot +
-		fmt.Sprintf("%d of %s run", r.Running, widget.Count(r.Agents, "agent")) + dot +
+		fmt.Sprintf("%d of %s running", r.Running, widget.Count(r.Agents, "agent")) + dot +
 		widget.Plain(r.Path)
 	if r.Suspended {
 		text += dot + "suspended"

@@ -42,9 +42,9 @@ func Automation(src *Source, h *RunHistory) []string {
 	}
 	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.Opens())}
 	if a.State == city.AutomationBroken {
-		lines = append(lines, fieldLines(src, "it says", a.Reason)...)
+		lines = append(lines, fieldLines(src, "reason", a.Reason)...)
 	} else if says := r.Says(); says != "" { // otherwise the countdown shows it
-		lines = append(lines, src.Look.Field("it says", says))
+		lines = append(lines, src.Look.Field("reason", says))
 	}
 	if r.Failures > 0 {
 		lines = append(lines, src.Look.Field("failures", fmt.Sprintf("%d in a row", r.Failures)))

@@ -15,7 +15,7 @@ import (
 type Alert struct {
 	Text string // text, which may have several lines
 	Key  string // key that leads to the problem; "" = none
-	Does string // what the key does: "shows it"
+	Does string // text after the key: "shows the plan"; "" = the key leads to a panel
 	Mild bool   // a warning that needs no reaction
 	Soft bool   // something waits for a decision, and nothing has failed
 }
@@ -37,18 +37,21 @@ func (a *Alert) Sign(k *widget.Styles) string {
 	return k.Paint(sign, k.Glyphs.Alert)
 }
 
-// hint returns the key of the alert and what it does. On narrow screens it returns only the key.
-func (a *Alert) hint(w int) (key, does string) {
-	if a.Key == "" || a.Does == "" || w < 60 {
-		return a.Key, ""
+// hint returns the key of the alert with the texts around it. On narrow screens it returns only the key.
+func (a *Alert) hint(w int) (before, key, after string) {
+	switch {
+	case a.Key == "" || w < 60:
+		return "", a.Key, ""
+	case a.Does == "" || strings.HasPrefix(a.Does, ","):
+		return "press ", a.Key, a.Does
 	}
-	return a.Key, " " + a.Does
+	return "", a.Key, " " + a.Does
 }
 
 // width returns the width of the alert with its sign and hint.
 func (a *Alert) width(w int) int {
-	key, does := a.hint(w)
-	n := 3 + widget.Width(a.Text) + widget.Width(does)
+	before, key, after := a.hint(w)
+	n := 3 + widget.Width(a.Text) + widget.Width(before+after)
 	if key != "" {
 		n += 2 + widget.Width(key)
 	}
@@ -60,9 +63,9 @@ func (a *Alert) width(w int) int {
 
 // add appends the alert to a line in at most w columns. all is the width of the screen.
 func (a *Alert) add(l *widget.Line, w, all int) {
-	key, does := a.hint(all)
+	before, key, after := a.hint(all)
 	sign, text := a.tokens()
-	room := w - 3 - widget.Width(does)
+	room := w - 3 - widget.Width(before+after)
 	if key != "" {
 		room -= 2 + widget.Width(key)
 	}
@@ -70,8 +73,9 @@ func (a *Alert) add(l *widget.Line, w, all int) {
 	l.Add(text, widget.CutLead(a.Text, max(0, room), l.Styles.Glyphs.More))
 	if key != "" {
 		l.Space(2)
+		l.Add(themes.Dim, before)
 		l.Add(themes.Key, key)
-		l.Add(themes.Dim, does)
+		l.Add(themes.Dim, after)
 	}
 }
 
@@ -191,8 +195,7 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(IDAgents)),
-		Does: "shows"}}
+	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(IDAgents))}}
 }
 
 // Alerts returns the number of pools with a problem.
@@ -213,7 +216,7 @@ func (p *Pools) Alerts(e *Env) []Alert {
 	} else {
 		ills = "pools: " + ills
 	}
-	return []Alert{{Text: ills, Key: e.Key("focus." + string(IDPools)), Does: "shows"}}
+	return []Alert{{Text: ills, Key: e.Key("focus." + string(IDPools))}}
 }
 
 // Alerts returns the number of automations that fail or are broken.
@@ -230,7 +233,7 @@ func (a *Automations) Alerts(e *Env) []Alert {
 	default:
 		text = widget.Count(failing, "automation") + " failing, " + strconv.Itoa(broken) + " broken"
 	}
-	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations)), Does: "shows"}}
+	return []Alert{{Text: text, Key: e.Key("focus." + string(IDAutomations))}}
 }
 
 // Alerts returns every call of a watchdog, then the watchdogs that are degraded.
@@ -241,12 +244,12 @@ func (d *Watchdogs) Alerts(e *Env) (calls, degraded []Alert) {
 		if k := e.Key("agent.release"); k != "" && !e.ReadOnly {
 			how = ", " + k + " there acknowledges"
 		}
-		calls = append(calls, Alert{Text: CallLine(r.Dog), Key: key, Does: "shows" + how})
+		calls = append(calls, Alert{Text: CallLine(r.Dog), Key: key, Does: how})
 	}
 	for i := range d.Rows {
 		if r := &d.Rows[i]; r.Dog.Degraded != "" && !r.Dog.Suspended && !r.Dog.Calls() {
 			degraded = append(degraded, Alert{Text: "watchdog " + r.Shown + " is degraded: " +
-				widget.Plain(r.Dog.Degraded), Key: key, Does: "shows"})
+				widget.Plain(r.Dog.Degraded), Key: key})
 		}
 	}
 	return calls, degraded
@@ -281,7 +284,8 @@ func (e *Env) clearOf(noun string, n int) []string {
 	}
 	for _, a := range e.Alerts() {
 		if a.Key != "" && !a.Mild {
-			texts = append(texts, widget.Lead(a.Text)+": "+a.Key+" "+a.Does+".")
+			before, key, after := a.hint(60)
+			texts = append(texts, widget.Lead(a.Text)+": "+before+key+after+".")
 		}
 	}
 	return texts

@@ -164,8 +164,10 @@ func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	}
 	in := "in " + widget.Remaining(r.Next.Sub(now))
 	switch {
-	case r.State == AutomationFailing:
+	case r.State == AutomationFailing && strings.HasPrefix(r.Says(), "retry "):
 		return widget.Phrase{Full: "retries " + in, Brief: in}
+	case r.State == AutomationFailing:
+		return widget.Phrase{Full: "next run " + in, Brief: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: in}
 	case strings.HasPrefix(r.Says(), "next "): // the panel shows that with its date

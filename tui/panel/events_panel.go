@@ -31,7 +31,8 @@ type EventRow struct {
 func NewEventRow(e events.Event) EventRow {
 	r := EventRow{id: strconv.FormatUint(e.Seq, 10), Event: e, Kind: widget.Plain(e.Type),
 		Subject: widget.Plain(e.Subject), message: widget.PlainText(e.Message)}
-	if e.Actor != "" && e.Actor != "controller" && e.Actor != e.Subject {
+	if e.Actor != "" && e.Actor != "controller" && e.Actor != e.Subject &&
+		!strings.HasSuffix(e.Message, "by "+e.Actor) {
 		r.message = strings.TrimSpace(r.message + " (by " + widget.Plain(e.Actor) + ")")
 	}
 	return r
