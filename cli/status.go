@@ -211,8 +211,8 @@ func total(s *city.Snapshot) (sum city.Usage, measured bool) {
 func headline(e *env.Env, s *city.Snapshot, live bool) string {
 	how := e.Paint(output.Yellow, "no controller is running")
 	if live {
-		how = fmt.Sprintf("%s, pid %d, up %s, last pass %s ago", describe.Mode(s.Mode), s.PID, e.Age(s.Started),
-			output.Span(s.Patrol.Age(e.Now())))
+		how = fmt.Sprintf("%s, pid %d, up %s, last pass %s ago",
+			describe.Mode(s.Mode), s.PID, e.Age(s.Started), output.Span(s.Patrol.Age(e.Now())))
 	}
 	if s.ShutDown {
 		how += " · " + e.Paint(output.Yellow, "stopping")

@@ -86,3 +86,11 @@ func Idle(timeout time.Duration) string {
 
 // NotWhileAttached is the exception of Idle.
 const NotWhileAttached = "; not while a user is attached"
+
+// SessionsStop describes how many sessions stop: "1 session stops", "3 sessions stop".
+func SessionsStop(n int) string {
+	if n == 1 {
+		return "1 session stops"
+	}
+	return Count(n, "session") + " stop"
+}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -255,12 +253,12 @@ func bornRule(m *model) string {
 }
 
 func pageOutput(m *model) []feed.Effect {
-	return []feed.Effect{feed.ShowText{Text: outputText(m.peek.All(), true)}}
+	return []feed.Effect{feed.ShowText{Text: m.peek.All().Output(true)}}
 }
 
 // askSave asks for a file name. The suggested file is in the working directory.
 func askSave(m *model) []feed.Effect {
-	text, of := outputText(m.peek.All(), false), m.Agents.Chosen
+	text, of := m.peek.All().Output(false), m.Agents.Chosen
 	if showsRun(m) {
 		of = m.Automations.Current().Name
 	}
@@ -293,20 +291,4 @@ func fileName(agent string) string {
 		}
 		return '-'
 	}, strings.TrimLeft(agent, "."))
-}
-
-// outputText returns the output in the pane as lines of text, with colours if colour is set.
-func outputText(s terminal.Picture, colour bool) string {
-	var b strings.Builder
-	for _, l := range s.Lines {
-		text := l.Text
-		switch {
-		case l.Rule != "":
-			text = "-- " + l.Rule + " --"
-		case !colour:
-			text = strings.TrimRight(ansi.Strip(text), " ")
-		}
-		b.WriteString(text + "\n")
-	}
-	return b.String()
 }

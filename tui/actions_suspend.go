@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"gcity/describe"
 	"strings"
 
 	"gcity/city"
@@ -198,7 +199,7 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 		m.keys.KeyOf(suspendID)), "This is stored in the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s, and none starts until it is resumed (%s).",
-			sessionsStop(ending), m.keys.KeyOf(suspendID))
+			describe.SessionsStop(ending), m.keys.KeyOf(suspendID))
 	}
 	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...),
 		verb: "suspend", count: max(len(on), ending),
@@ -208,14 +209,6 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	}
 	ask(m, q)
 	return nil
-}
-
-// sessionsStop describes how many sessions stop: "1 session stops", "3 sessions stop".
-func sessionsStop(n int) string {
-	if n == 1 {
-		return "1 session stops"
-	}
-	return widget.Count(n, "session") + " stop"
 }
 
 // ending returns how many sessions stop if subjects are suspended.

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"gcity/themes"
@@ -79,42 +78,12 @@ func messageLines(m *model, w int) []string {
 		case themes.Busy:
 			sign = m.look.Glyphs.Starting
 		}
-		lines = append(lines,
-			hanging(m.look.Paint(themes.Dim, widget.Fit(widget.Clock(s.at, m.now), room, ""))+
-				"  "+m.look.Paint(s.token, sign)+" ", s.text, w)...)
+		at := m.look.Paint(themes.Dim, widget.Fit(widget.Clock(s.at, m.now), room, ""))
+		lines = append(lines, widget.Hanging(at+"  "+m.look.Paint(s.token, sign)+" ", s.text, w)...)
 		for _, one := range s.each {
-			lines = append(lines, hanging(widget.Spaces(room+4)+
+			lines = append(lines, widget.Hanging(widget.Spaces(room+4)+
 				m.look.Paint(themes.Dim, m.look.Glyphs.Dot)+" ", one, w)...)
 		}
 	}
 	return lines
-}
-
-// hanging wraps a text after lead with a hanging indent.
-func hanging(lead, text string, w int) []string {
-	in := widget.Width(lead)
-	lines := widget.Wrap(text, max(10, w-in))
-	for i := range lines {
-		if i == 0 {
-			lines[i] = lead + lines[i]
-		} else {
-			lines[i] = strings.Repeat(" ", in) + lines[i]
-		}
-	}
-	return lines
-}
-
-// eachOutcome returns the result of each command, failures first.
-func eachOutcome(r *feed.Result) []string {
-	if r.Total < 2 {
-		return nil
-	}
-	all := make([]string, 0, r.Total)
-	for _, why := range r.Failures {
-		all = append(all, widget.Lead("failed: "+why))
-	}
-	for _, said := range r.Receipts {
-		all = append(all, widget.Lead(said))
-	}
-	return all
 }

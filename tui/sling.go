@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gcity/beads"
@@ -54,28 +53,13 @@ func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
 		f.None = "The work cannot be read: " + widget.Plain(a.Problem)
 	}
 	f.All = nil
-	for _, b := range readyWork(a.Beads) {
+	for _, b := range panel.ReadyWork(a.Beads) {
 		own := b.Clone()
 		f.All = append(f.All, item{Title: widget.Plain(b.ID) + " " + b.Priority.String() + " " +
 			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: ownerOf(&own),
 			Run: func(m *model) []feed.Effect { return slingTo(m, own, ready.takes) }})
 	}
 	f.Search()
-}
-
-// readyWork sorts work for handing out: unassigned first, then by urgency.
-func readyWork(all []beads.Bead) []beads.Bead {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b beads.Bead) int {
-		if free := a.Assignee == ""; free != (b.Assignee == "") {
-			if free {
-				return -1
-			}
-			return 1
-		}
-		return beads.ByUrgency(a, b)
-	})
-	return all
 }
 
 // ownerOf returns the assignee or the pool of a bead.

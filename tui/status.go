@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -64,7 +63,7 @@ func ended(m *model, r feed.Result) {
 	}
 	offerAnew(m, &r)
 	refusedToDepart(m, &r)
-	text, failed := outcomeText(&r), len(r.Failures) > 0
+	text, failed := r.Text(), len(r.Failures) > 0
 	if k := m.keys.KeyNow("view.palette"); r.Total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
@@ -73,8 +72,8 @@ func ended(m *model, r feed.Result) {
 			return
 		}
 	}
-	s := message{id: r.ID, text: widget.Lead(outcomeText(&r)), token: themes.Good,
-		each: eachOutcome(&r)}
+	s := message{id: r.ID, text: widget.Lead(r.Text()), token: themes.Good,
+		each: r.Each()}
 	if failed {
 		s.token = themes.Bad
 	}
@@ -83,21 +82,6 @@ func ended(m *model, r feed.Result) {
 		show(m, text, failed)
 		m.status.id = r.ID
 	}
-}
-
-// outcomeText describes a result in one line.
-func outcomeText(r *feed.Result) string {
-	switch {
-	case len(r.Failures) == 0 && r.Total == 1:
-		return r.Receipts[0]
-	case len(r.Failures) == 0:
-		return fmt.Sprintf("%s: %d ok", strings.TrimSuffix(r.Title, ":"), r.Total)
-	case r.Total == 1:
-		return r.Failures[0]
-	}
-	return fmt.Sprintf("%s: %d ok, %d failed: %s", strings.TrimSuffix(r.Title, ":"),
-		r.Total-len(r.Failures), len(r.Failures),
-		strings.Join(r.Failures, "; "))
 }
 
 func dismisses(m *model) string { return "  " + m.keys.KeyOf("view.back") + " dismisses" }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/describe"
 	"testing"
 
 	"gcity/city"
@@ -13,7 +14,7 @@ func TestSuspendAPool(t *testing.T) {
 	s.shows("s suspend")
 	s.press("s")
 	s.shows("Suspend pool worker?", "3 sessions stop, and none starts")
-	if got := sessionsStop(1); got != "1 session stops" {
+	if got := describe.SessionsStop(1); got != "1 session stops" {
 		t.Error(got)
 	}
 	s.press("y")

@@ -274,9 +274,8 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	case a.unwanted():
 		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
 	default:
-		dr.undrain(now, a, effect.ActorOperator, "by operator",
-			effect.Answer{ID: id, Receipt: city.Receipt{Message: "canceled the drain of agent " +
-				a.name}})
+		dr.undrain(now, a, effect.ActorOperator, "by operator", effect.Answer{ID: id,
+			Receipt: city.Receipt{Message: "canceled the drain of agent " + a.name}})
 		dr.m.decide(now, a)
 	}
 }

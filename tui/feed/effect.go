@@ -1,9 +1,13 @@
 package feed
 
 import (
+	"fmt"
+	"strings"
+
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/widget"
 )
 
 // Effect is something that the model requests. The types below are the only effects; the runner carries them out.
@@ -204,4 +208,34 @@ type Letter struct {
 	Agent string
 	Text  string // the full text; a snapshot has only its beginning
 	Send  city.Send
+}
+
+// Text describes a result in one line.
+func (r *Result) Text() string {
+	switch {
+	case len(r.Failures) == 0 && r.Total == 1:
+		return r.Receipts[0]
+	case len(r.Failures) == 0:
+		return fmt.Sprintf("%s: %d ok", strings.TrimSuffix(r.Title, ":"), r.Total)
+	case r.Total == 1:
+		return r.Failures[0]
+	}
+	return fmt.Sprintf("%s: %d ok, %d failed: %s", strings.TrimSuffix(r.Title, ":"),
+		r.Total-len(r.Failures), len(r.Failures),
+		strings.Join(r.Failures, "; "))
+}
+
+// Each returns the result of each command, failures first.
+func (r *Result) Each() []string {
+	if r.Total < 2 {
+		return nil
+	}
+	all := make([]string, 0, r.Total)
+	for _, why := range r.Failures {
+		all = append(all, widget.Lead("failed: "+why))
+	}
+	for _, said := range r.Receipts {
+		all = append(all, widget.Lead(said))
+	}
+	return all
 }

@@ -343,3 +343,19 @@ func (p *Pane) Back() bool {
 	}
 	return true
 }
+
+// Output returns the output in the picture as lines of text, with colours if colour is set.
+func (s Picture) Output(colour bool) string {
+	var b strings.Builder
+	for _, l := range s.Lines {
+		text := l.Text
+		switch {
+		case l.Rule != "":
+			text = "-- " + l.Rule + " --"
+		case !colour:
+			text = strings.TrimRight(ansi.Strip(text), " ")
+		}
+		b.WriteString(text + "\n")
+	}
+	return b.String()
+}

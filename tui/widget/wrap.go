@@ -84,3 +84,17 @@ func Hints(w int, all ...string) string {
 	}
 	return text()
 }
+
+// Hanging wraps a text after lead with a hanging indent.
+func Hanging(lead, text string, w int) []string {
+	in := Width(lead)
+	lines := Wrap(text, max(10, w-in))
+	for i := range lines {
+		if i == 0 {
+			lines[i] = lead + lines[i]
+		} else {
+			lines[i] = strings.Repeat(" ", in) + lines[i]
+		}
+	}
+	return lines
+}
