@@ -59,13 +59,13 @@ func tour(ctx context.Context, tapeFile, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	beats := script()
+	actions := script()
 	for second := range tourLength {
 		if err := c.frame(st, float64(second)); err != nil {
 			return err
 		}
-		if len(beats) > 0 && beats[0].at == second {
-			for i, key := range beats[0].keys {
+		if len(actions) > 0 && actions[0].at == second {
+			for i, key := range actions[0].keys {
 				if _, err := io.WriteString(st.tty, key); err != nil {
 					return err
 				}
@@ -76,7 +76,7 @@ func tour(ctx context.Context, tapeFile, file string) (err error) {
 					return err
 				}
 			}
-			beats = beats[1:]
+			actions = actions[1:]
 		}
 		if err := st.order(1); err != nil {
 			return err

@@ -34,7 +34,7 @@ func beatLine(m *model, args []string) ([]feed.Effect, string) {
 	if why := r.JudgedNow(m.now); why != "" {
 		return nil, why
 	}
-	return grantOne(m, panel.LookNow(r)), ""
+	return grantOne(m, panel.CheckNow(r)), ""
 }
 
 func heardLine(m *model, args []string) ([]feed.Effect, string) {

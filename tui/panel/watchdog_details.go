@@ -52,7 +52,7 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 	}
 	lines = append(lines, e.Look.Field("judges", judgeText(e, w)))
 	if w.Every > 0 {
-		lines = append(lines, e.Look.Field("beats", "every "+widget.Duration(w.Every)))
+		lines = append(lines, e.Look.Field("checks", "every "+widget.Duration(w.Every)))
 	}
 	return append(lines, e.Look.Field("declared", widget.Plain(w.Source)))
 }

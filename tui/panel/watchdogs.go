@@ -79,10 +79,10 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	case next == nil:
 		return widget.Phrase{}
 	case !next.After(now):
-		return widget.Phrase{Full: "beats now", Brief: "now"}
+		return widget.Phrase{Full: "check now", Brief: "now"}
 	default:
 		in := widget.Remaining(next.Sub(now))
-		return widget.Phrase{Full: "beats in " + in, Brief: in}
+		return widget.Phrase{Full: "check in " + in, Brief: in}
 	}
 }
 

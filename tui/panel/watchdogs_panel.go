@@ -63,9 +63,9 @@ func (d *Watchdogs) actions() []Action {
 			Run:   d.show}},
 		{Writes: true, Action: Key{ID: "watchdog.beat",
 			Key:   keymap.Bind("run the watchdog now", "t"),
-			Short: "beat",
+			Short: "run",
 			Why:   func(e *Env) string { return d.Current().JudgedNow(e.Now) },
-			Run:   func(*Env) []Request { return []Request{LookNow(d.Current())} }}},
+			Run:   func(*Env) []Request { return []Request{CheckNow(d.Current())} }}},
 		{Action: Key{ID: "watchdog.agent", Key: keymap.Bind("go to the watched agent",
 			"."),
 			Short: "agent", Why: d.whyNoAgent,
@@ -88,9 +88,9 @@ func (r *WatchdogRow) JudgedNow(now time.Time) string {
 	return ""
 }
 
-// LookNow returns the request to run a watchdog now.
-func LookNow(r *WatchdogRow) Request {
-	return Request{Ask: "Have " + r.Shown + " look now?", Verb: "beat", Doing: "beating",
+// CheckNow returns the request to run a watchdog now.
+func CheckNow(r *WatchdogRow) Request {
+	return Request{Ask: "Run watchdog " + r.Shown + " now?", Verb: "run it", Doing: "running",
 		What:     r.Shown,
 		Commands: []city.Command{city.Beat{Watchdog: r.Name}}}
 }
