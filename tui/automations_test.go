@@ -147,7 +147,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
 	s.wants()
-	s.shows("No automations. Each has a file of its own, below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: no automation is selected")
+	s.shows("No automations. Each has a file of its own, below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there is no automation")
 }
 
 // Firing asks first and shows the gate if something prevents a run; otherwise it fires at once.
@@ -221,9 +221,9 @@ func TestEndRun(t *testing.T) {
 func TestFireFromThePalette(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press(":", "f", "i", "r", "e")
-	s.shows("fire the automation now ", "no automation is selected; press 4")
+	s.shows("fire the automation now ", "there is no automation")
 	s.press("enter")
-	s.shows("no automation is selected; press 4")
+	s.shows("there is no automation")
 	s = newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})

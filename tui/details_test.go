@@ -132,3 +132,10 @@ func TestLinesHang(t *testing.T) {
 		}
 	}
 }
+
+// Verbs for the details of an agent are refused in other texts.
+func TestAgentVerbsInThePoolDetails(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("2", "enter", "u")
+	s.shows("cannot release the agent: this text shows pool batch, which is no agent")
+}

@@ -135,8 +135,7 @@ func runFound(m *model) []feed.Effect {
 func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 	m.dialogs.Close(f)
 	if why := t.Refused(); why != "" {
-		what, _, _ := strings.Cut(t.Title, ":")
-		complain(m, "cannot "+what+": "+why)
+		complain(m, "cannot "+keymap.Verb(t.Title)+": "+why)
 	} else {
 		todo = t.Run(m)
 	}

@@ -334,8 +334,7 @@ func (m *model) zone() keymap.Zone {
 // perform runs an action, or says why it is not possible.
 func (m *model) perform(a *action) []feed.Effect {
 	if why := a.Refused(m); why != "" {
-		what, _, _ := strings.Cut(a.Title(), ":")
-		complain(m, "cannot "+what+": "+why)
+		complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
 		if writes(a) {
 			m.refusedText = m.now
 		}

@@ -126,8 +126,9 @@ func apart(m *model) bool { return showsRun(m) || m.zone().Apart() }
 // amongOthers returns why verbs for agents are refused while the focused panel or the pane shows something else.
 func amongOthers(m *model) string {
 	if m.focus != panel.IDPeek {
-		return "press " + m.keys.KeyOf("focus.agents") + " for the agents"
+		return "this panel shows " + m.worked().About().Noun + "s; press " +
+			m.keys.KeyOf("focus.agents") + " for the agents"
 	}
-	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " +
-		m.keys.KeyOf("focus.automations") + " for the automations"
+	return "the pane shows an automation; press " + m.keys.KeyOf("focus.agents") +
+		" for the agents, " + m.keys.KeyOf("focus.automations") + " for the automations"
 }

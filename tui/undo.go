@@ -170,7 +170,9 @@ func needUndoOrHeld(m *model) string {
 	switch {
 	case undoable(m) || m.mode == ReadOnly:
 		return why
-	case len(m.aim) == 0 && m.subject().Kind == panel.KindAutomation:
+	case len(m.aim) == 0 && m.focus == panel.IDRigs && m.Rigs.Resumable():
+		return why + "; " + m.keys.KeyOf("rig.toggle") + " resumes " + m.Rigs.Called()
+	case len(m.aim) == 0 && apart(m):
 		return why + "; to release an agent press " + m.keys.KeyOf("focus.agents") +
 			" for the agents"
 	}

@@ -100,6 +100,17 @@ func Bind(does string, keys ...string) key.Binding {
 // Title returns the description of the action.
 func (a *Action[H, E]) Title() string { return a.Key.Help().Desc }
 
+// Verb returns the part of a description that follows "cannot": "from an event: select its agent" is "select its
+// agent", "filter: all words must match" is "filter".
+func Verb(title string) string {
+	what, rest, _ := strings.Cut(title, ": ")
+	if strings.HasPrefix(what, "from ") {
+		what = rest
+	}
+	what, _, _ = strings.Cut(what, "; ")
+	return what
+}
+
 // Registry is the list of actions, in the order of help and footer.
 type Registry[H, E any] struct {
 	Actions []Action[H, E]
