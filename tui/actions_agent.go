@@ -28,10 +28,9 @@ func agentActions() []action {
 			"the crashes",
 			"enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
 			Why: needAgent, Run: enterAgent},
-		{ID: "agent.attach.zoomed", Key: keymap.Bind("zoom into the terminal; press "+
-			"again to attach",
-			"enter"), Short: "attach",
-			In: []keymap.Zone{keymap.InPeek}, Why: needAgent, Run: zoomOrAttach},
+		{ID: "agent.attach.zoomed", Key: keymap.Bind("zoom or attach: zoom into the terminal; press "+
+			"again to attach", "enter"), Short: "attach",
+			In: []keymap.Zone{keymap.InPeek}, Why: needZoom, Run: zoomOrAttach},
 		{ID: "agent.attach",
 			Key:   keymap.Bind("attach: work in the agent's terminal; ctrl+q leaves it", "a"),
 			Short: "attach",
@@ -228,14 +227,17 @@ func zoomIn(m *model) []feed.Effect {
 	return nil
 }
 
+// needZoom returns why the pane can be neither zoomed nor, once it is zoomed, attached to.
+func needZoom(m *model) string {
+	if m.zoomed {
+		return needTerminal(m)
+	}
+	return needAgent(m)
+}
+
 func zoomOrAttach(m *model) []feed.Effect {
 	if !m.zoomed {
-		m.before = m.focus
-		m.zoomed = true
-		return nil
-	}
-	if why := needTerminal(m); why != "" {
-		complain(m, why)
+		m.before, m.zoomed = m.focus, true
 		return nil
 	}
 	return attachSelected(m)

@@ -25,7 +25,7 @@ func peekActions() []action {
 	return []action{
 		{ID: "peek.logs",
 			Key: keymap.Bind(
-				"logs: show all stored output of the agent, or go back to the pane", "l"),
+				"show all stored output (logs) of the agent or the run, or go back to the pane", "l"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needMeant, Run: showLogs},
 		{ID: "peek.search",
@@ -80,10 +80,12 @@ func meantAgent(m *model) *panel.AgentRow {
 }
 
 func needMeant(m *model) string {
-	if m.focus == panel.IDPeek && showsRun(m) {
+	switch {
+	case showsRun(m) && m.focus == panel.IDPeek:
 		return "this is all stored output of the run"
-	}
-	if meantAgent(m) == nil {
+	case showsRun(m):
+		return ""
+	case meantAgent(m) == nil:
 		return "no agent is selected"
 	}
 	return ""
@@ -129,6 +131,10 @@ func showLogs(m *model) []feed.Effect {
 		m.peek.Logs = false
 		m.peek.Follow()
 		return nil
+	}
+	if showsRun(m) {
+		m.hidden = false
+		return zoomIn(m)
 	}
 	if r := meantAgent(m); r.Name != m.Agents.Chosen {
 		choose(m, r.Name)

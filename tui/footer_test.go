@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"github.com/charmbracelet/x/ansi"
 	"strings"
 	"testing"
 
@@ -55,4 +56,18 @@ func TestFooterKeepsTheVerbs(t *testing.T) {
 	if got := foot(s); !strings.Contains(got, "@ cities") || !strings.Contains(got, "r restart  D drain  s suspend") {
 		t.Errorf("%q", got)
 	}
+}
+
+// The footer of the zoomed pane offers enter only if the agent has a terminal.
+func TestZoomedFooterWithoutATerminal(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	if s.press("0"); !strings.Contains(ansi.Strip(footer(s.m, 120)), "enter zoom") {
+		t.Errorf("before: %s", ansi.Strip(footer(s.m, 120)))
+	}
+	if s.press("enter"); strings.Contains(ansi.Strip(footer(s.m, 120)), "enter ") {
+		t.Errorf("zoomed: %s", ansi.Strip(footer(s.m, 120)))
+	}
+	s.press("enter")
+	s.shows("cannot zoom or attach: scout is quarantined: it has no terminal to attach to")
 }

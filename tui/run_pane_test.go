@@ -325,3 +325,13 @@ func TestVerbsFromTheRunsPane(t *testing.T) {
 		t.Error("the logs are not left")
 	}
 }
+
+// In Automations, l shows the output of the automation, not that of the selected agent.
+func TestLogsOfAnAutomation(t *testing.T) {
+	s := automated(t, 120, 40)
+	s.press("4", "l")
+	s.shows("0 " + s.m.Automations.Current().Shown)
+	s.hides("logs  following", "1 Agents")
+	s.press("esc")
+	s.shows("━ 4 Automations")
+}
