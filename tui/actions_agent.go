@@ -28,9 +28,10 @@ func agentActions() []action {
 			"the crashes",
 			"enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
 			Why: needAgent, Run: enterAgent},
-		{ID: "agent.attach.zoomed", Key: keymap.Bind("zoom or attach: zoom into the terminal; press "+
-			"again to attach", "enter"), Short: "attach",
-			In: []keymap.Zone{keymap.InPeek}, Why: needZoom, Run: zoomOrAttach},
+		{ID: "agent.attach.zoomed", Key: keymap.Bind(
+			"zoom or attach: zoom into the terminal; press again to attach", "enter"),
+			Short: "attach",
+			In:    []keymap.Zone{keymap.InPeek}, Why: needZoom, Run: zoomOrAttach},
 		{ID: "agent.attach",
 			Key:   keymap.Bind("attach: work in the agent's terminal; ctrl+q leaves it", "a"),
 			Short: "attach",

@@ -25,7 +25,7 @@ func peekActions() []action {
 	return []action{
 		{ID: "peek.logs",
 			Key: keymap.Bind(
-				"show all stored output (logs) of the agent or the run, or go back to the pane", "l"),
+				"show all stored output (logs) of the agent or run, or go back", "l"),
 			In:  []keymap.Zone{keymap.Everywhere},
 			Why: needMeant, Run: showLogs},
 		{ID: "peek.search",

@@ -258,8 +258,7 @@ func needMember(m *model) string {
 	}
 	if len(membersAt(m)) == 0 {
 		return "no member of the pool " + m.Pools.Current().Shown +
-			" is running: there is no terminal " +
-			"to attach to"
+			" is running, so none has a terminal"
 	}
 	return ""
 }

@@ -137,5 +137,5 @@ func TestLinesHang(t *testing.T) {
 func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2", "enter", "u")
-	s.shows("cannot release the agent: this text shows pool batch, which is no agent")
+	s.shows("cannot release the agent: this text shows pool batch, not an agent")
 }

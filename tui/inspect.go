@@ -24,14 +24,15 @@ func inspectActions() []action {
 			In: r, Why: needDossier, Run: showPrompt},
 		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: show its crashes", "l"),
 			In: r, Why: needDossier, Run: showCrashes},
-		{ID: "reader.release", Key: keymap.Bind("from an agent's details or crashes: release the agent",
-			"u"), In: r, Why: needHeldDossier, Run: releaseRead},
+		{ID: "reader.release", Key: keymap.Bind(
+			"from an agent's details or crashes: release the agent", "u"),
+			In: r, Why: needHeldDossier, Run: releaseRead},
 	}
 }
 
 func needDossier(m *model) string {
 	if m.dialogs.dossier() == nil {
-		return "this text shows " + m.dialogs.reader().Title + ", which is no agent"
+		return "this text shows " + m.dialogs.reader().Title + ", not an agent"
 	}
 	return ""
 }
