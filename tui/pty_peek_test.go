@@ -84,7 +84,7 @@ func TestTerminalSave(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := open(t, "readonly", 200, 40, "HOME="+dir)
-	c.sees("builds and tests the demo") // in the list: events name agents before it is there
+	c.sees("builds and tests") // in the list: events name agents before it is there
 	c.keys("jjjjjj0")
 	c.sees("compiling")
 	path := filepath.Join(dir, "kept.txt")

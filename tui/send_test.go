@@ -110,7 +110,7 @@ func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 }
 
 func TestRowsSayWhatWaits(t *testing.T) {
-	s := demo(t, 200, 60)
+	s := demo(t, 247, 60)
 	s.agent("builder", withTexts)
 	s.shows("2 texts wait: draft on its line")
 	s.agent("idle", func(a *city.Agent) { a.Sends = []city.Send{{ID: 1, Stage: city.Submitted}} })
