@@ -228,7 +228,7 @@ func TestRenameIsRefused(t *testing.T) {
 		synctest.Wait()
 		w.write("[workspace]\nname = \"two\"\n" + two)
 		if _, err := w.Do(t.Context(), city.Reload{}); err == nil ||
-			!strings.Contains(err.Error(), "keeps its name") {
+			!strings.Contains(err.Error(), "the name of a running city cannot change") {
 			t.Errorf("answered with %v", err)
 		}
 	})

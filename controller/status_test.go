@@ -12,9 +12,9 @@ func TestStatusLine(t *testing.T) {
 	for want, c := range map[string]city.ConfigInfo{
 		"1 of 2 agents running, 1 quarantined": {},
 		"1 of 2 agents running, 1 quarantined, the " +
-			"configuration was refused": {Rejected: "city.toml:1:1: no"},
+			"configuration was rejected": {Rejected: "city.toml:1:1: no"},
 		"1 of 2 agents running, 1 quarantined, a change of the " +
-			"configuration is held": {Held: &city.Held{}},
+			"configuration waits for confirmation": {Held: &city.Held{}},
 	} {
 		if got := status(&city.Snapshot{Agents: agents, Config: c}); got != want {
 			t.Errorf("%q, want %q", got, want)
