@@ -78,7 +78,7 @@ func needDrain(m *model) string {
 		panel.InState(rows[0].State))
 }
 
-// isSurplus returns why a member drains that its pool no longer wants, and how to keep it.
+// isSurplus returns why a surplus member of a pool drains, and how to keep it.
 func isSurplus(m *model, r *panel.AgentRow) string {
 	return fmt.Sprintf("%s drains because pool %s is scaling down; to keep it, press %s, then %s",
 		r.Shown, widget.Plain(r.Pool),

@@ -111,7 +111,7 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	if err != nil {
 		return e, err
 	}
-	// Add compares the names in the registry; for entries without a name it uses the one in their city.toml
+	// registry entries may lack a name: Clash uses the name in their city.toml, supervisor.Add does not
 	if err := Clash(ctx, h, path); err != nil {
 		return e, err
 	}

@@ -82,7 +82,8 @@ func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (
 	return "", nil
 }
 
-// elsewhere returns err of a failed link. If the linked bead is in another store of the city, the error says so.
+// elsewhere completes the error of a failed link: if the linked bead is in another store of the city, it names that
+// store.
 func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links []string) error {
 	var invalid *beads.Invalid
 	if !errors.As(err, &invalid) {
