@@ -266,6 +266,9 @@ func askRestart(m *model) []feed.Effect {
 	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
 		body = "No session is running; a new one starts."
 	}
+	if slices.ContainsFunc(rows, (*panel.AgentRow).Quarantined) {
+		body += " This ends the quarantine."
+	}
 	ask(m, question{title: "Restart " + targetNames(rows) + "?", whom: names(m, rows),
 		verb:  "restart",
 		count: len(rows), do: do, body: []string{body}})

@@ -71,7 +71,7 @@ func TestRestartOfWhatDoesNotRun(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	s.press("r")
-	s.shows("No session is running")
+	s.shows("No session is running", "This ends the quarantine.")
 	s.press("esc")
 	s.choose("builder")
 	s.press("r")

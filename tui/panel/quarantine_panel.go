@@ -56,7 +56,7 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 			l.Add(themes.Dim, widget.Fit(exit, lastWidth-2, more))
 			l.Space(min(lastWidth, 2))
 			l.Add(themes.Warn, widget.Fit(freed(r, e.Now), free, more))
-			if keyWidth > 0 {
+			if keyWidth > 0 && r.Quarantined() {
 				l.Space(2)
 				l.Add(themes.Key, key)
 				l.Add(themes.Dim, " release")
@@ -65,11 +65,14 @@ func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	}
 }
 
+// Quarantined reports whether the agent is in quarantine.
+func (r *AgentRow) Quarantined() bool { return r.State == city.Quarantined }
+
 // freed returns when an agent leaves quarantine.
 func freed(r *AgentRow, now time.Time) string {
 	switch {
-	case r.State != city.Quarantined:
-		return string(r.State)
+	case !r.Quarantined():
+		return "now " + string(r.State)
 	case r.Until.After(now):
 		return "retries in " + widget.Remaining(r.Until.Sub(now))
 	}
