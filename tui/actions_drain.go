@@ -135,7 +135,9 @@ func drainMeans(m *model, rows []*panel.AgentRow) []string {
 	case least != most:
 		deadline = ", or at their deadlines."
 	}
-	if pooled {
+	if p := m.Pools.Find(rows[0].Pool); p != nil && len(rows) == 1 {
+		then = p.AfterDrain()
+	} else if pooled {
 		then = "A declared agent then restarts; a surplus pool member does not."
 	}
 	return []string{told + deadline, then}

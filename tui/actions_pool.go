@@ -58,17 +58,17 @@ func askRestartOf(m *model, p *panel.PoolRow) []feed.Effect {
 				[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
 		}
 	}
-	m.dialogs.Open(&choice{
-		Title: fmt.Sprintf("Restart %s?", p.Shown),
-		Body: []string{fmt.Sprintf("It has %s. Each session ends and a new one starts. It does "+
-			"not count as a crash.", widget.Count(p.Size, "member"))},
-		Since: m.now, At: 2,
-		Answers: []answer{
-			{Key: "y", Title: "yes, one member after the other", Do: restart(true)},
-			{Key: "a", Title: "yes, all members at once", Do: restart(false)},
-			{Key: "n", Title: "no, leave it", Safe: true},
-		},
-	})
+	answers := []answer{
+		{Key: "y", Title: "yes, one member after the other", Do: restart(true)},
+		{Key: "a", Title: "yes, all members at once", Do: restart(false)},
+		{Key: "n", Title: "no, leave it", Safe: true},
+	}
+	if p.Size == 1 {
+		answers[1].Key, answers[1].Title = "y", "yes, restart it"
+		answers = answers[1:]
+	}
+	m.dialogs.Open(&choice{Title: fmt.Sprintf("Restart %s?", p.Shown), Body: p.RestartText(),
+		Since: m.now, At: len(answers) - 1, Answers: answers})
 	return nil
 }
 

@@ -134,7 +134,7 @@ func TestManyMembersLeaveOnlyByTheirNumber(t *testing.T) {
 	s.pool("batch", func(p *city.Pool) { p.Size, p.Desired, p.Override = 8, 8, nil })
 	s.pick("batch")
 	s.press("S", "2", "enter")
-	s.shows("batch-3, batch-4, batch-5, batch-6, batch-7, batch-8", "type 6:")
+	s.shows("batch-3, batch-4, batch-5, batch-6, batch-7, batch-8", "type 6 to confirm:")
 	s.press("y", "enter")
 	s.wants()
 	s.press("backspace", "6", "enter")
@@ -166,6 +166,34 @@ func TestPoolRestart(t *testing.T) {
 	s.wants(city.RestartPool{Pool: "worker"})
 	s.press("r", "esc")
 	s.wants()
+}
+
+// A pool with one running member has one way to restart, and a draining member is skipped.
+func TestRestartOfAPoolWithOneMember(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pool("worker", func(p *city.Pool) {
+		p.Size, p.Desired, p.Draining = 1, 2, []string{"worker-3"}
+	})
+	s.pick("worker")
+	s.shows("waits for worker-3 to finish")
+	s.press("r")
+	s.shows("It has 1 member.", "worker-3 is draining and is skipped.", "yes, restart it")
+	s.hides("one member after the other")
+	s.press("y")
+	s.wants(city.RestartPool{Pool: "worker"})
+}
+
+// The question names what decides whether a session follows the drain of a member.
+func TestTheDrainOfAMemberSaysWhatFollows(t *testing.T) {
+	s := pooled(t, 160, 40)
+	s.choose("worker-1")
+	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Min = 2, 2, 1 })
+	s.press("D")
+	s.shows("Pool worker wants 2 members (min is 1), so a", "new session then starts.")
+	s.press("n")
+	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Min = 3, 2, 1 })
+	s.press("D")
+	s.shows("no new session starts then.")
 }
 
 func TestPoolCheck(t *testing.T) {

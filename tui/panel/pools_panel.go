@@ -177,6 +177,9 @@ func (r *PoolRow) leaving() widget.Phrase {
 	case 0:
 		return widget.Phrase{}
 	case 1:
+		if r.lacks() {
+			return widget.Phrase{Full: "waits for " + r.Draining[0] + " to finish", Brief: "1 draining"}
+		}
 		return widget.Phrase{Full: r.Draining[0] + " draining", Brief: "1 draining"}
 	}
 	return widget.Same(strconv.Itoa(len(r.Draining)) + " draining")
@@ -231,6 +234,29 @@ func (r *PoolRow) CheckText(now time.Time) string {
 		return r.Reason
 	}
 	return "not checked yet"
+}
+
+// RestartText describes what a restart does to its members.
+func (r *PoolRow) RestartText() []string {
+	text := []string{fmt.Sprintf("It has %s. Each session ends and a new one starts. It does "+
+		"not count as a crash.", widget.Count(r.Size, "member"))}
+	switch n := len(r.Draining); {
+	case n == 1:
+		text = append(text, r.Draining[0]+" is draining and is skipped.")
+	case n > 1:
+		text = append(text, strings.Join(r.Draining, ", ")+" are draining and are skipped.")
+	}
+	return text
+}
+
+// AfterDrain describes what follows the drain of one member.
+func (r *PoolRow) AfterDrain() string {
+	wants := fmt.Sprintf("Pool %s wants %s (min is %d), ", r.Shown,
+		widget.Count(r.Desired, "member"), r.Min)
+	if r.Size > r.Desired {
+		return wants + "so no new session starts then."
+	}
+	return wants + "so a new session then starts."
 }
 
 // bound names the limit that overrides the check's result, or "".
