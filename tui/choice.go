@@ -56,7 +56,7 @@ func ask(m *model, q question) {
 		c.Body = append(append(slices.Clone(q.whom), ""), q.body...)
 	}
 	if q.count >= many {
-		c.Must, c.Edit, c.At = strconv.Itoa(q.count), widget.NewEntry(""), 0
+		c.Must, c.Edit = strconv.Itoa(q.count), widget.NewEntry("")
 		c.Answers[0].Key, c.Answers[1].Key = "", ""
 	}
 	m.dialogs.Open(c)

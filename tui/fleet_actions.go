@@ -183,8 +183,8 @@ func suspendCity(m *model) []feed.Effect {
 			do: func(m *model) []feed.Effect { return toCity(m, "resuming", &c, city.Resume{}) }})
 	}
 	ask(m, question{title: "Suspend " + c.Shown + "?", verb: "suspend", count: c.Brief.Running,
-		body: []string{fmt.Sprintf("%s there. All sessions stop, and none starts until the city "+
-			"is resumed.", areRunning(c.Brief.Running))},
+		body: []string{fmt.Sprintf("%d of %s running. All sessions stop, and none starts until "+
+			"the city is resumed.", c.Brief.Running, widget.Count(c.Brief.Agents, "agent"))},
 		do: func(m *model) []feed.Effect { return toCity(m, "suspending", &c, city.Suspend{}) }})
 	return nil
 }
@@ -219,14 +219,14 @@ func askRegister(m *model) []feed.Effect {
 
 func askUnregister(m *model) []feed.Effect {
 	c := *chosenCity(m)
-	body := []string{fmt.Sprintf("%s in %s.", areRunning(c.Brief.Running),
+	body := []string{fmt.Sprintf("%s running in %s.", areRunning(c.Brief.Running),
 		widget.Plain(c.Info.Path)),
 		"They stop, and the city is unregistered; its files stay."}
 	if m.homeAt != "" && c.Info.Path == m.homeAt && m.hosts {
 		body = append(body, "This program runs that city.")
 	}
 	m.dialogs.Open(&choice{Title: "Stop and unregister " + c.Shown, Body: body, Must: c.Shown,
-		Edit: widget.NewEntry(""), Since: m.now,
+		Edit: widget.NewEntry(""), Since: m.now, At: 1,
 		Answers: []answer{
 			{Title: "stop and unregister it", Do: func(m *model) []feed.Effect {
 				return []feed.Effect{feed.UnregisterCity{ID: begin(m,

@@ -141,15 +141,19 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 func TestFleetAsksForMany(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
-	s.press("s", "y", "enter")
+	s.press("s")
+	s.shows("of 8 agents running", "> no, leave it", "type 8 to confirm")
+	s.press("y", "enter")
 	if _, did := effectOf[feed.CommandCity](s); did {
 		t.Fatal("eight agents ended by one key")
 	}
-	s.press("esc", "ctrl+k", "enter")
+	s.press("esc", "ctrl+k")
 	s.shows("Stop and unregister harbour")
+	s.press("enter")
 	if _, did := effectOf[feed.UnregisterCity](s); did {
 		t.Fatal("a city is forgotten by one key")
 	}
+	s.press("ctrl+k")
 	s.typeIn("harbour")
 	s.press("enter")
 	if e, _ := effectOf[feed.UnregisterCity](s); e.Name != "harbour" || e.Path != "/srv/harbour" {

@@ -32,7 +32,7 @@ func TestAHeldPlanIsReadable(t *testing.T) {
 		s := demo(t, size[0], size[1])
 		s.change(everyPoolLeaves)
 		s.press("C")
-		s.shows("removes 200 of 203 running agents", "pool-00 (8 members), ", "(c lists them all).", "Its plan:", "removed pool pool-00", "changed web", "type 200:")
+		s.shows("removes 200 of 203 running agents", "pool-00 (8 members), ", "(c lists them all).", "Its plan:", "removed pool pool-00", "changed web", "type 200 to confirm:")
 		for _, row := range widget.WrapAll(heldLines(s.m, heldConfig(s.m), 24), 72) {
 			if strings.HasSuffix(row, "-") || strings.HasSuffix(row, "(8") {
 				t.Errorf("a name is broken: %s", row)

@@ -279,7 +279,7 @@ func TestAWrongNameIsSaid(t *testing.T) {
 		s.choose("idle")
 		s.press("ctrl+k", "i", "d", "l", "enter")
 		s.wants()
-		s.shows("type idle: idl  this does not match")
+		s.shows("type idle to confirm: idl  this does not match")
 		s.press("e")
 		s.hides("this does not match")
 		s.press("enter")
@@ -405,7 +405,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
-	s.line("stop city", "enter", "tab")
+	s.line("stop city", "enter")
 	s.shows("Stop 6 agents and the controller?")
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
 	why := "the controller has ended"

@@ -65,7 +65,7 @@ func (c *Confirm[T]) Step(n int) { c.At = (c.At + n + len(c.Answers)) % len(c.An
 func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	if c.Must != "" {
 		if c.Edit.Key(k) {
-			c.wrong = false
+			c.typed()
 		}
 		return nil
 	}
@@ -77,6 +77,18 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	}
 	c.note = "no answer has the key " + k.String()
 	return nil
+}
+
+// typed moves the cursor from a safe answer to the first one as soon as there is text, and back when there is none.
+func (c *Confirm[T]) typed() {
+	c.wrong = false
+	safe := slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
+	switch {
+	case c.Edit.String() == "" && safe >= 0:
+		c.At = safe
+	case c.At == safe:
+		c.At = 0
+	}
 }
 
 // Take selects the answer under the cursor if its text was typed.
@@ -104,7 +116,7 @@ func (c *Confirm[T]) Click(row int, close func()) []T {
 func (c *Confirm[T]) Paste(text string) {
 	if c.Must != "" {
 		c.Edit.Paste(text)
-		c.wrong = false
+		c.typed()
 	}
 }
 
@@ -170,8 +182,8 @@ func (c *Confirm[T]) typedRows() int {
 
 // typedLine draws the text to type and the typed part, and returns the column of the cursor.
 func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
-	typed, at := c.Edit.Show(max(4, w-widget.Width(c.Must)-10))
-	label := "type " + c.Must + ": "
+	typed, at := c.Edit.Show(max(4, w-widget.Width(c.Must)-21))
+	label := "type " + c.Must + " to confirm: "
 	state := themes.Warn
 	if c.Edit.String() == c.Must {
 		state = themes.Good
