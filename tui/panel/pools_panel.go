@@ -178,7 +178,8 @@ func (r *PoolRow) leaving() widget.Phrase {
 		return widget.Phrase{}
 	case 1:
 		if r.lacks() {
-			return widget.Phrase{Full: "waits for " + r.Draining[0] + " to finish", Brief: "1 draining"}
+			return widget.Phrase{Full: "waits for " + r.Draining[0] + " to finish",
+				Brief: "1 draining"}
 		}
 		return widget.Phrase{Full: r.Draining[0] + " draining", Brief: "1 draining"}
 	}
