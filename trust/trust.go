@@ -102,7 +102,7 @@ func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) 
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {
-		return Record{}, &Refusal{Dir: dir, Why: "you have not started it before", New: programs}
+		return Record{}, &Refusal{Dir: dir, Why: "gcity has not started it before", New: programs}
 	}
 	var added []Program
 	var where string

@@ -73,6 +73,10 @@ func ShowTrust(e *env.Env, s trustShape) {
 		return
 	}
 	e.Sayf("  runs %s:", describe.Count(len(s.Programs), "program"))
+	if width := e.Columns(); width > 0 {
+		showPrograms(e, s.Programs, width)
+		return
+	}
 	rows := make([][]output.Cell, 0, len(s.Programs))
 	for _, p := range s.Programs {
 		mark := output.Cell{}
@@ -84,6 +88,19 @@ func ShowTrust(e *env.Env, s trustShape) {
 	}
 	// ask even if the table cannot be printed
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
+}
+
+// showPrograms prints programs for a terminal of a width: each with its place, its line below it without a cut.
+func showPrograms(e *env.Env, all []trustedShape, width int) {
+	for _, p := range all {
+		mark := ""
+		if p.New {
+			mark = e.Paint(output.Yellow, "new") + " "
+		}
+		e.Sayf("    %s%s  %s", mark, output.SafeLine(p.What),
+			e.Paint(output.Dim, output.SafeLine(p.At)))
+		e.Sayf("%s", output.Fold(output.SafeLine(p.Line), width, "        "))
+	}
 }
 
 // AskTrust asks whether the programs may run, and reports whether the user agrees. The enter key alone means no.

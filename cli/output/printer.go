@@ -139,6 +139,12 @@ func (p *Printer) row(row []Cell, widths []int, width int) string {
 	return b.String()
 }
 
+// Fold breaks a text at blanks into lines of at most width columns, each after an indent.
+func Fold(text string, width int, indent string) string {
+	text = ansi.Wrap(text, max(20, width-len(indent)), "")
+	return indent + strings.ReplaceAll(text, "\n", "\n"+indent)
+}
+
 // FlushRight aligns the cells and headers of some columns to the right.
 func FlushRight(head []string, rows [][]Cell, columns ...int) {
 	for _, c := range columns {
