@@ -221,9 +221,9 @@ func TestEndRun(t *testing.T) {
 func TestFireFromThePalette(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press(":", "f", "i", "r", "e")
-	s.shows("fire the automation now ", "there is no automation")
+	s.shows("fire the automation now ", "no automation is selected; press 4")
 	s.press("enter")
-	s.shows("there is no automation")
+	s.shows("no automation is selected; press 4")
 	s = newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})

@@ -352,3 +352,21 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 		t.Errorf("first is %q", f.Found[0].Line)
 	}
 }
+
+// Of the matches in the palette, those that cannot run now come last. A full name with the beginning of a verb comes
+// before a name that only contains it.
+func TestPaletteOrder(t *testing.T) {
+	s := rigged(t, 120, 40)
+	s.press(":", "w", "o", "r", "k")
+	refused := false
+	for _, i := range s.m.dialogs.finder().Found {
+		if refused && i.Refused() == "" {
+			t.Errorf("%s comes after an entry that cannot run", i.Title)
+		}
+		refused = i.Refused() != ""
+	}
+	s.press("esc", ":", "s", "h", "o", "p", "space", "r", "e", "s", "u")
+	if got := s.m.dialogs.finder().Found[0].Title; got != "resume rig shop" {
+		t.Errorf("the first match is %q", got)
+	}
+}

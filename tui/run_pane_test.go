@@ -309,21 +309,13 @@ func TestViewerHearsRuns(t *testing.T) {
 	})
 }
 
-// An automation can be fired from the pane that shows its run. The logs are those of an agent and leave that pane.
+// An automation can be fired from the pane that shows its run.
 func TestVerbsFromTheRunsPane(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("release")
 	s.press("0")
 	s.line("automation.fire", "enter")
 	s.wants(city.Fire{Automation: "release", By: "operator"})
-	s.press("4", "l")
-	if showsRun(s.m) || !s.m.peek.Logs {
-		t.Error("the pane is still the automation's")
-	}
-	s.press("l")
-	if s.m.peek.Logs {
-		t.Error("the logs are not left")
-	}
 }
 
 // In Automations, l shows the output of the automation, not that of the selected agent.

@@ -288,9 +288,25 @@ func (f *Finder[T]) Search() {
 	slices.SortStableFunc(f.Found, func(a, b Item[T]) int {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), f.lastUse(b.Line)-f.lastUse(a.Line))
 	})
+	if f.Palette != nil {
+		f.Found = runnableFirst(f.Found)
+	}
 	if f.Found = distinct(f.Found); len(f.Found) == 0 {
 		f.Found = f.fuzzy(text)
 	}
+}
+
+// runnableFirst moves the entries that cannot run now to the end, unless the text is their exact name or key.
+func runnableFirst[T any](all []Item[T]) []Item[T] {
+	var first, last []Item[T]
+	for _, t := range all {
+		if t.Rank > RankExact && t.Refused() != "" {
+			last = append(last, t)
+		} else {
+			first = append(first, t)
+		}
+	}
+	return append(first, last...)
 }
 
 // lastUse returns the position of a line in the history, 0 if it is not there.

@@ -118,7 +118,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 			continue
 		}
 		for _, w := range v.Args(h, nil) {
-			exact, ok := has(v.Name, w, words)
+			exact, named, ok := has(v.Name, w, words)
 			if !ok {
 				continue
 			}
@@ -127,7 +127,7 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 			}
 			item := t.line(h, v, strings.Fields(w.text()), w.Note)
 			item.Rank = dialog.RankWords
-			if exact {
+			if named {
 				item.Rank = dialog.RankNamed
 			}
 			item.Near = !exact && !v.Looks && item.Why != nil
@@ -138,10 +138,10 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 }
 
 // has reports whether a verb with a name contains all words. exact means that both the name and the verb are among
-// the words.
-func has(verb string, w Word, words []string) (exact, ok bool) {
+// the words, named that the verb may be abbreviated.
+func has(verb string, w Word, words []string) (exact, named, ok bool) {
 	name := strings.ToLower(w.Word)
-	named, verbed, kind, part := false, false, false, false
+	verbed, kind, part := false, false, false
 	for _, word := range words {
 		switch {
 		case word == name:
@@ -155,10 +155,11 @@ func has(verb string, w Word, words []string) (exact, ok bool) {
 		case strings.HasPrefix(verb, word):
 			verbed = true
 		default:
-			return false, false
+			return false, false, false
 		}
 	}
-	return named && slices.Contains(words, verb), named || part || kind && verbed
+	ok = named || part || kind && verbed
+	return named && slices.Contains(words, verb), named && verbed, ok
 }
 
 // recentShown is the maximum number of earlier lines at the top of the palette.
