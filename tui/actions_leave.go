@@ -37,7 +37,7 @@ func askQuit(m *model) []feed.Effect {
 		Answers: []answer{
 			{Key: "h", Title: "keep the city running in the background",
 				Do: leave(feed.HandOver)},
-			{Key: "a", Title: "keep the agents, stop the controller (no restarts, no automations)",
+			{Key: "a", Title: "stop only the controller: agents stay; no restarts, no automations",
 				Do: leave(feed.KeepAgents)},
 			{Key: "d", Title: "let all agents finish (drain), then stop the city",
 				Do: askDrainAll},
