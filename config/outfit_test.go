@@ -85,7 +85,7 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 				"verbatim (used at city.toml:3:19)"},
 		{agent + "prompt_template = \"p\"\n" + "[[agents]]\nname = \"b\"\n" +
 			"prompt_template = \"p\"\n", "{{template \"x\" .}}",
-			"p:1:13: uses the fragment \"x\", which does not exist; there are s; the " +
+			"p:1:13: uses the fragment \"x\", which does not exist; defined fragments: s; the " +
 				"text is used " +
 				"verbatim (used at city.toml:3:19)"},
 		{agent + "prompt_template = \"q\"\n" + "[[agents]]\nname = \"b\"\n" +
@@ -96,11 +96,11 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 			"\"../q\" leaves the city's folder; " +
 			"write the absolute path \"UP/q\" if you intend that" + failed},
 		{agent + "prompt_template = \"p\"\ninject_fragments = [\"x\"]\n", "",
-			"city.toml:4:20: agents.inject_fragments: fragment \"x\" not found; there are s; " +
+			"city.toml:4:20: agents.inject_fragments: fragment \"x\" not found; defined fragments: s; " +
 				"it is ignored"},
 		{"[workspace]\nglobal_fragments = [\"x\"]\n" + agent + "prompt_template = \"p\"\n", "",
-			"city.toml:2:20: workspace.global_fragments: fragment \"x\" not found; there are " +
-				"s; it is ignored"},
+			"city.toml:2:20: workspace.global_fragments: fragment \"x\" not found; defined " +
+				"fragments: s; it is ignored"},
 		{agent + "overlay_dir = \"o\"\n", "",
 			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is copied into " +
 				"the working folder"},

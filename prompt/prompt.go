@@ -249,9 +249,9 @@ func (t *Template) walk(name string, above []string, seen map[string]bool) error
 func (t *Template) fragments() string {
 	names := t.Fragments()
 	if len(names) == 0 {
-		return "there are no fragments"
+		return "no fragments are defined"
 	}
-	return "there are " + strings.Join(names, ", ")
+	return "defined fragments: " + strings.Join(names, ", ")
 }
 
 // Fragments returns the names of all fragments, sorted. The template need not use all of them.

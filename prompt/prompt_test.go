@@ -75,8 +75,8 @@ func TestParseSaysWhereAndWhat(t *testing.T) {
 		"{{.A":                        "p:1: is not a valid template: unclosed action",
 		"{{end}}":                     "p:1: is not a valid template: unexpected {{end}}",
 		"\n{{shell \"rm\"}}":          `p:2: is not a valid template: function "shell" not defined`,
-		"\n\n{{template \"nope\" .}}": `p:3: uses the fragment "nope", which does not exist; there are ok, one, two`,
-		"{{template \"ok\" .}}":       `shared/s.md.tmpl:2: uses the fragment "gone", which does not exist; there are ok, one, two`,
+		"\n\n{{template \"nope\" .}}": `p:3: uses the fragment "nope", which does not exist; defined fragments: ok, one, two`,
+		"{{template \"ok\" .}}":       `shared/s.md.tmpl:2: uses the fragment "gone", which does not exist; defined fragments: ok, one, two`,
 		"{{template \"one\" .}}":      "shared/s.md.tmpl: uses itself: one → two → one; the prompt would be endless",
 		"{{template \"p\" .}}":        "p: uses itself: p → p; the prompt would be endless",
 		"x\n\x00":                     "p:2: contains a NUL character, which no program accepts; remove it",
@@ -92,7 +92,7 @@ func TestParseSaysWhereAndWhat(t *testing.T) {
 	if _, err := Parse(File{"p", "x"}, []File{{"s", "{{define"}}, nil); err == nil || err.Error() != "s:1: is not a valid template: unclosed action" {
 		t.Error(err)
 	}
-	if _, err := Parse(File{"p", "x"}, nil, []string{"nope"}); err == nil || err.Error() != `fragment "nope" not found; there are no fragments` {
+	if _, err := Parse(File{"p", "x"}, nil, []string{"nope"}); err == nil || err.Error() != `fragment "nope" not found; no fragments are defined` {
 		t.Error(err)
 	}
 	if _, err := Parse(File{"p", strings.Repeat("{{if .A}}x{{else if .B}}y{{else}}z{{end}}(", 5000)}, nil, nil); err != nil {

@@ -92,7 +92,8 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 func (s place) outside(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-		what = "suspended is set" // the city itself, or a patch
+		// these keys declare nothing: they are the city's own or a patch's
+		what = "suspended is set"
 	}
 	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; write "+
 		"suspended = %t there by hand", what, s.File, on)

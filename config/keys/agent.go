@@ -100,12 +100,12 @@ func poolKeys() []Key {
 				"10,000 agents, including all possible members of its pools."},
 		{Path: "agents.pool.check", Kind: String, Check: checkFilled,
 			Doc: "A shell line that prints one whole number: how many members the pool should " +
-				"have. It runs at every patrol with the agent's environment, in the rig's " +
-				"folder, or in `dir` unless that is a template, or else in the city's folder. If " +
-				"it fails, the size does not change and the reason is shown. `grep -c` prints 0 " +
-				"and exits 1 if nothing matches, so write `grep -c … || true`. Default: the size " +
-				"is the number of beads in the store that are open or in progress and have the " +
-				"label `pool:NAME`."},
+				"have. It runs at every patrol with the agent's environment. It runs in the " +
+				"rig's folder. For an agent without a rig, it runs in `dir`, or in the city's " +
+				"folder if `dir` is not set or contains `{{`. If it fails, the size does not " +
+				"change and the reason is shown. `grep -c` prints 0 and exits 1 if nothing " +
+				"matches, so write `grep -c … || true`. Default: the size is the number of beads " +
+				"in the store that are open or in progress and have the label `pool:NAME`."},
 		{Path: "agents.pool.check_timeout", Kind: Duration, Def: `"30s"`, Check: checkPositive,
 			Doc: "A check that takes longer fails. It and all processes that it has started " +
 				"are killed."},

@@ -133,8 +133,8 @@ func checkTyped(v any) string {
 // further limits.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {
-		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text into a file and "+
-			"write the file's name", n, session.MaxText)
+		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text into a file, and "+
+			"set this key to a short text that names the file", n, session.MaxText)
 	}
 	return ""
 }

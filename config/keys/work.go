@@ -40,8 +40,8 @@ func workKeys() []Key {
 				"is the same."},
 		{Path: "automations.skip", Kind: Strings, Check: checkSkip,
 			Doc: "Automations that are disabled. `NAME` disables all automations of that name, " +
-				"`NAME:rig:RIG` only the one of a rig. They are still listed, as disabled. An " +
-				"unknown automation is a warning of the configuration."},
+				"`NAME:rig:RIG` disables only the automation of that rig. They are still listed, " +
+				"as disabled. An unknown name causes a configuration warning."},
 		{Path: "automations.max_timeout", Kind: Duration, Check: checkNotNegative,
 			Doc: "Upper limit for the `timeout` of all automations. Default, and with " +
 				"`\"0s\"`: no limit."},
