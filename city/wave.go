@@ -21,7 +21,8 @@ func (w Wave) String() string {
 	return text
 }
 
-// Large reports whether a wave has so many agents that a list does not show their progress.
+// Large reports whether a wave has too many agents to follow its progress in the list of agents, so that the header
+// shows a count.
 func (w Wave) Large() bool { return w.Total >= 10 }
 
 // Waves finds waves in successive snapshots. The zero value is ready.

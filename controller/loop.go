@@ -206,8 +206,8 @@ func (l *loop) waiting() effect.Input {
 	}
 }
 
-// publish publishes a snapshot if something has changed. During many changes, snapshots of a large city are
-// delayed. arm ensures that the last change is published in time.
+// publish publishes a snapshot if something has changed. While changes follow quickly, snapshots of a large
+// city are delayed. arm ensures that the last change is published in time.
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}

@@ -21,8 +21,8 @@ func (s Standing) nearness() int {
 
 // Choose changes In so that n members are wanted. all[i-1] is the member with number i. If members must leave,
 // those without work leave first and, among them, those with the highest numbers. If members must return, live
-// members come first, and among them those that are not leaving. Members with work come next, and then those with
-// the lowest numbers.
+// members come first, and among them those that are not leaving. Among equals, those with work come first, then
+// those with the lowest numbers.
 func Choose(all []Standing, n int) {
 	have := 0
 	for i := range all {

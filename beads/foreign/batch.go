@@ -193,7 +193,7 @@ func (m *making) undo(ctx context.Context, why error) error {
 		shutdown.GiveUp(ctx, "cannot close the beads that a failed batch has created; they are "+
 			"still open: %s",
 			strings.Join(left, ", "))
-		return fmt.Errorf("%w; the beads that were created before are still open: %s", why,
+		return fmt.Errorf("%w; the beads created before this failure are still open: %s", why,
 			strings.Join(left, ", "))
 	}
 	return why

@@ -77,7 +77,8 @@ func testEventsResume(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 func testHistory(t *testing.T, ctx context.Context, ctl city.Control) {
-	var seq []uint64 // the city may write events of its own between them
+	// seqs of the emitted events; they need not be consecutive, because the city may write events in between
+	var seq []uint64
 	for i := range 10 {
 		seq = append(seq, do(t, ctx, ctl, city.Emit{Event: events.Event{Type: "test.tick",
 			Subject: fmt.Sprint(i)}}).Seq)

@@ -117,9 +117,9 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	case ok:
 		return v.decode(target, body)
 	case target == "":
-		return nil, invalid("unknown verb %q of a city", name)
+		return nil, invalid("unknown city command %q", name)
 	}
-	return nil, invalid("unknown verb %q of an agent", name)
+	return nil, invalid("unknown agent command %q", name)
 }
 
 // find returns the row of a name. A verb of the city and a verb of an agent or another object may have the same

@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/internal/suggest"
 )
 
@@ -115,11 +116,7 @@ func (ld *loader) unfulfilledGroups(err error) {
 		if on, _ := ld.flagged(g); on == g.on {
 			return false
 		}
-		msg := fmt.Sprintf("the configuration in force does not %s %s", verbFor(g.on), g)
-		if err != nil {
-			msg += ": " + err.Error()
-		}
-		ld.m.step.RefuseFlag(g.id, msg, err)
+		ld.m.step.RefuseFlag(g.id, step.NotInEffect(g.String(), verbFor(g.on), err), err)
 		return true
 	})
 }

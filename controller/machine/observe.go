@@ -144,7 +144,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	lit := false
 	_, waits := lk.unknown[in.Provider]
 	switch {
-	case in.Err != nil && !waits: // a newer list was answered, so this error no longer matters
+	case in.Err != nil && !waits: // the provider has answered a newer request
 		return
 	case in.Err != nil:
 		lk.unknown[in.Provider] = in.Err

@@ -104,10 +104,7 @@ func (ld *loader) unfulfilled(err error) {
 			ld.m.commands.resolve(a, "agent "+a.name+" is not suspended", "resume")
 		}
 		verb := verbFor(a.want.Suspended == "")
-		msg := fmt.Sprintf("the configuration in force does not %s agent %s", verb, a.name)
-		if err != nil {
-			msg += ": " + err.Error()
-		}
+		msg := step.NotInEffect("agent "+a.name, verb, err)
 		for _, w := range ld.m.commands.takeWaiters(a, verb) {
 			ld.m.step.RefuseFlag(w.id, msg, err)
 		}

@@ -93,7 +93,7 @@ func New(c City, out *step.Output) Runs {
 	}
 }
 
-// Inherit sets the state that the previous controller saved, or why it cannot be read.
+// Inherit sets the state that the previous controller saved, or records why it cannot be read.
 func (rs *Runs) Inherit(state map[string]automation.Memory, problem string) {
 	rs.Forgotten = problem
 	if state != nil {

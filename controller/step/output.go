@@ -3,6 +3,8 @@ package step
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"gcity/beads"
 	"gcity/city"
@@ -89,6 +91,17 @@ func (o *Output) RefuseFlag(id uint64, msg string, err error) {
 		e.Details = city.ConfigRefused
 	}
 	o.Do(effect.Reply{Answer: effect.Answer{ID: id, Err: e}})
+}
+
+// NotInEffect returns the reason for RefuseFlag if the flag is written but not in effect. verb is "suspend" or
+// "resume", and err may be nil.
+func NotInEffect(what, verb string, err error) string {
+	msg := fmt.Sprintf("%s was not %sed, because the changed configuration is not in effect", what,
+		strings.TrimSuffix(verb, "e"))
+	if err != nil {
+		msg += ": " + err.Error()
+	}
+	return msg
 }
 
 // Do adds an effect.

@@ -234,8 +234,8 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over%s", beat, name,
 			t.outcome())
 	case b == nil:
-		return city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; run "+
-			"`gcity watchdog triage %s` to start one", name, t.outcome(), name)
+		return city.Conflict, fmt.Sprintf("watchdog %s has no check that waits for a "+
+			"decision%s; run `gcity watchdog triage %s` to start a check", name, t.outcome(), name)
 	case beat != "" && beat != b.id:
 		return city.Conflict, fmt.Sprintf("beat %s of watchdog %s is over; the current beat is %s",
 			beat, name, b.id)

@@ -184,7 +184,7 @@ func notification(payload string, ended bool) verdict {
 	return is(OSC)
 }
 
-// clipboard returns the class of OSC 52: "?" instead of content requests the clipboard.
+// clipboard returns the class of OSC 52. A payload with "?" in place of the content asks to read the clipboard.
 func clipboard(payload string, ended bool) verdict {
 	_, content, given := strings.Cut(payload, ";")
 	switch {

@@ -20,7 +20,7 @@ import (
 const MarksFile = "session-providers"
 
 // errDamaged reports that this program has not written the marks file.
-var errDamaged = errors.New("it is damaged")
+var errDamaged = errors.New("the file is damaged")
 
 // Marks returns the providers in the marks file of a city's .gc folder. With errDamaged or a *disk.UnsafeError, it
 // also returns those that could be read.

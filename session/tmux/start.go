@@ -279,7 +279,8 @@ func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error)
 		problems = append(problems, err)
 	}
 	if left := p.files.sweep(&r, nil); len(left) > 0 {
-		problems = append(problems, fmt.Errorf("these processes of it cannot be killed: %v", left))
+		problems = append(problems, fmt.Errorf("these processes of the session "+
+			"cannot be killed: %v", left))
 	}
 	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
 		disk.Remove(p.files.path(s.Name, recordFile)) // otherwise it would count as lost
