@@ -30,7 +30,7 @@ func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Rout
 	return h.listAgents(w, r, want)
 }
 
-// agentFilter returns a function that selects the agents of a request.
+// agentFilter returns a function that selects the agents that a request asks for.
 func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	running, byRunning, err := flag(r, "running")
 	match := matching(r)

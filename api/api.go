@@ -128,8 +128,9 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rt.Kind {
 	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream:
-		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs without a supervisor " +
-			"and knows no other city: use the supervisor's socket or port"})
+		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs without a " +
+			"supervisor, so it cannot manage other cities: send this request to the socket or " +
+			"port of a running supervisor"})
 		return
 	}
 	s.dispatch(w, r, rt, s.methods(rt.Kind))

@@ -83,7 +83,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	}
 	e.Sayf("wrote %s: city %s with one agent, a shell", file, name)
 	if found := foundAgents(exec.LookPath); len(found) > 0 {
-		e.Sayf("found on this machine and added as comments: %s", strings.Join(found, ", "))
+		e.Sayf("agent programs found on this machine, added to city.toml as comments: %s",
+			strings.Join(found, ", "))
 	}
 	e.Sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
 	return nil

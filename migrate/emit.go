@@ -97,7 +97,7 @@ func (e emitter) keys(a *agent, out *emitted) {
 			if slices.Contains(copied, key) {
 				out.main.set(key, render(v.Node))
 			} else {
-				e.note(v.place(), "%s of the agent %s has no equivalent%s", key, a.name,
+				e.note(v.place(), "the key %s of agent %s has no equivalent%s", key, a.name,
 					instead[key])
 			}
 		}
@@ -116,8 +116,8 @@ var instead = map[string]string{
 	"on_boot": "; the closest is an automation with gate = \"event\" and " +
 		`on = "controller.started"`,
 	"resume_command": "; the presets resume conversations on their own",
-	"skills":         "; put skills into the overlay of the agent",
-	"mcp":            "; put the configuration of the servers into the overlay of the agent",
+	"skills":         "; put the skill files into the agent's overlay folder",
+	"mcp":            "; put the configuration of the servers into the agent's overlay folder",
 }
 
 // fragments writes the fragments that are appended to the prompt.

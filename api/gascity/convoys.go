@@ -186,7 +186,8 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 			return nil, refused(city.Invalid, "%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
 			return nil, refused(city.Conflict,
-				"%s is already a step of %s: add that, or set its parent_id to \"\" first",
+				"%s is already a step of %s: add the parent to the convoy, or set the step's "+
+					"parent_id to \"\" first",
 				id, b.ParentID)
 		case beside != "" && city.BeadPrefix(b.ID) != city.BeadPrefix(beside):
 			return nil, refused(city.Invalid,

@@ -135,7 +135,7 @@ func isCode(err error, code city.Code) bool {
 // Absent returns the error for a noun of Gas City's later API that gcity does not support, or nil for any other
 // noun.
 func Absent(noun string) error {
-	const model = "are of Gas City's session model of April 2026"
+	const model = "belong to Gas City's session model of April 2026"
 	switch noun {
 	case "sessions", "session":
 		return refused(city.NotFound,

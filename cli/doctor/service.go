@@ -176,7 +176,8 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 		return note("", "not compared: %v", err)
 	}
 	if differ := differing(u.Text, want); len(differ) > 0 {
-		return note(again+", and `"+u.Manager.Line("restart", u.Name())+"`, which keeps the agents",
+		return note(again+", and `"+u.Manager.Line("restart", u.Name())+
+			"`, which keeps the agents running",
 			"it differs from what install would write now: %s", strings.Join(differ, ", "))
 	}
 	if this, err := service.ThisProgram(e.Getenv("PATH")); err == nil && this != runs {

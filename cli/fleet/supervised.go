@@ -118,7 +118,7 @@ const (
 	settleQuiet    = 4 // number of equal results in a row that count as settled
 )
 
-// awaitSettled makes a city in another process read its configuration, and waits until no agent is starting or
+// awaitSettled reloads the configuration of a city in another process, and waits until no agent is starting or
 // stopping.
 func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
 	ctx, cancel := context.WithTimeout(ctx, settlePatience)

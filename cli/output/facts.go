@@ -47,7 +47,7 @@ func (p *Printer) Ending(e *city.Exit) string {
 	how := ExitText(e.Code, e.Signal) + fmt.Sprintf(" at %s after %s", p.Clock(e.At),
 		e.Uptime.Round(time.Second/10))
 	if e.File != "" {
-		how += ", its output is stored in " + e.File
+		how += "; its output is stored in " + e.File
 	}
 	return how
 }

@@ -267,8 +267,8 @@ func beadExport(e *env.Env) *cobra.Command {
 		Use: "export [FILE]", Short: "Write all beads as lines of JSON, in the format of " +
 			"`bd export`",
 		Args: env.Between(0, 1),
-		Long: `export writes every bead, also records of runs, as one line of JSON in the format
-of the command line tool bd, oldest first. It writes to standard output or to a
+		Long: `export writes every bead, including the records of runs, as one line of JSON in
+the format of the command line tool bd, oldest first. It writes to standard output or to a
 file. An existing file is replaced only after everything is written.`,
 	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
 		if len(args) == 0 || args[0] == "-" {

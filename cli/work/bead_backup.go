@@ -99,8 +99,8 @@ creates an empty one; the beads of the old store are then lost.`,
 		return restored(ctx, e, d, from, done)
 	})
 	c.Flags().BoolVar(&force, "force", false, "replace the store even if it is intact")
-	c.Flags().BoolVar(&fresh, "new-store", false, "accept the current store, or create "+
-		"an empty one")
+	c.Flags().BoolVar(&fresh, "new-store", false, "accept the current store as the "+
+		"city's store; create an empty one if none exists")
 	return c
 }
 

@@ -117,9 +117,9 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, id
 			return exit.Usage("%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
 			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("%s is already a step of %s: add that bead instead, or "+
-					"remove it from there with `gcity bead update %s --parent ''`", id, b.ParentID,
-					id)}
+				Message: fmt.Sprintf("%s is already a step of %s: add the parent instead, or "+
+					"remove the step from it with `gcity bead update %s --parent ''`",
+					id, b.ParentID, id)}
 		}
 	}
 	return nil

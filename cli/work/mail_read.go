@@ -75,9 +75,9 @@ func mailRead(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
 		Use: "read ID", Short: "Show a message and mark it as read", Args: env.Exactly(1),
 		Long: `read prints a message. If the message is in the reader's own mailbox, read marks it
-as read. That mailbox is the agent's in GC_AGENT, or outside of a session the one shared
-by all people. If a pool member reads a message to its pool, the other members no
-longer see it. Reading the mail of others changes nothing.`,
+as read. The reader is the agent in GC_AGENT. Outside of a session, the reader's mailbox
+is the one that all people share. If a pool member reads a message to its pool, the
+other members no longer see it. Reading the mail of others changes nothing.`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		m, _, err := city.GetMail(ctx, l, args[0])
 		if err != nil {

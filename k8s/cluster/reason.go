@@ -135,8 +135,8 @@ func explain(err error, verb, namespace string) error {
 		}
 		return session.Missing(
 			fmt.Errorf(
-				"the cluster forbids %s of %s in namespace %s: grant it in a Role with "+
-					"{apiGroups: [\"\"], resources: [%s], verbs: [%s]}: %w",
+				"the cluster does not allow gcity to %s %s in namespace %s; grant this in a Role "+
+					"with {apiGroups: [\"\"], resources: [%s], verbs: [%s]}: %w",
 				verb,
 				what,
 				namespace,

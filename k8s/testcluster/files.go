@@ -129,7 +129,8 @@ snapshotter = %[5]q
 		c.path("containerd.sock"), c.path("cni"), "overlayfs")
 }
 
-// audit returns the policy that logs requests about pods and leases, without their bodies.
+// audit returns the policy that logs requests without their bodies: all of the user gcity, and those of
+// system:masters about pods and leases.
 func (c *cluster) audit() object {
 	return object{
 		"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
