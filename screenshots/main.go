@@ -19,8 +19,8 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.out, "out", "screenshots", "the folder for the pictures, which also "+
-		"has the tape")
+	flag.StringVar(&o.out, "out", "screenshots", "the folder for the pictures; it also "+
+		"contains the tape (the recorded run)")
 	flag.StringVar(&o.only, "only", "",
 		`take only pictures with this in their names; "tour" is the animated one`)
 	flag.BoolVar(&o.record, "record", false, "make a new tape first: two minutes of the demo city")

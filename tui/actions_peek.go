@@ -112,8 +112,8 @@ func needOutput(m *model) string {
 
 func needLines(m *model) string {
 	if m.peek.Full() {
-		return "a full-screen program has no lines to wrap; " + m.keys.KeyOf("peek.fit") +
-			" fits it"
+		return "a full-screen program has no lines to wrap; press " + m.keys.KeyOf("peek.fit") +
+			" to fit its screen into the pane"
 	}
 	return ""
 }

@@ -70,7 +70,7 @@ func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roo
 	if o.Memory != "" && t.home != nil {
 		old, err := feed.ReadMemory(o.Memory)
 		if err != nil {
-			r.Log.Warn("the stored state of the room cannot be read", "error", err)
+			r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 		}
 		recall(m, old)
 		m.greeting = err == nil && old.Version == 0

@@ -126,8 +126,8 @@ func runPrograms(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Exi
 	return r.WhatEnded()
 }
 
-// runProgram runs the program once, up to the next attach or the end. Each runProgram is a program of its own, so that
-// the terminal is fully restored in between.
+// runProgram runs one Bubble Tea program, until the next attach or the end. Each call makes a new program, so that the
+// terminal is fully restored in between.
 func runProgram(ctx context.Context, r *feed.Runner, t *roomSwitcher) (feed.Effect, error) {
 	o := t.o
 	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, switcher: t}

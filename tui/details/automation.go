@@ -155,7 +155,8 @@ func outputFields(src *Source, run *city.Run) []string {
 	return lines
 }
 
-// ScrollTo returns the offset that shows the end of a run's output, until the user scrolls.
+// ScrollTo returns the offset that shows the end of a run's output. It returns offset unchanged if no run was in
+// progress or the user has scrolled.
 func (h *RunHistory) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset

@@ -79,7 +79,7 @@ func (r *Runner) Travel(e SwitchCity, known city.Control, keep string) {
 			a.City = c
 			if keep != "" {
 				if a.Memory, err = ReadMemory(keep); err != nil {
-					r.Log.Warn("the stored state of the room cannot be read", "error", err)
+					r.Log.Warn("the stored state of the control room cannot be read", "error", err)
 				}
 			}
 		}

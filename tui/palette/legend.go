@@ -36,8 +36,8 @@ func Legend[T any](look *widget.Styles, keyOf func(id string) string,
 			Title: "in the title of a list: there are 9 more rows below; " +
 				g.Above + "9 above"},
 		{Keys: []string{g.Above + " " + g.Below},
-			Title: "at the title of a column: the list is sorted by it; " +
-				keyOf("list.sort") + " or a click on a title changes it"},
+			Title: "at the title of a column: the list is sorted by this column; " +
+				keyOf("list.sort") + " or a click on a column title changes the sorting"},
 	}
 	for i := range all {
 		all[i].Words, all[i].Tail = "signs symbols glyphs legend", "sign"

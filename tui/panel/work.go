@@ -109,7 +109,7 @@ func rigOfBead(s *city.Snapshot, id string) string {
 	return ""
 }
 
-// Attention reports whether it needs a user, because a gate blocks it.
+// Attention reports whether the bead needs a user's attention: a gate blocks it.
 func (r *WorkRow) Attention() bool { return r.Gate != "" }
 
 // Passes reports whether a row matches the filter.
