@@ -144,7 +144,8 @@ func parameters() map[string]string {
 		"gate":   "string only this gate",
 		"lines":  "integer number of lines from the end; default: the screen",
 		"status": "string any of these, separated by commas",
-		"label":  "string with all of these; may be repeated",
+		"label": "string only beads with this label; several parameters select beads with " +
+			"all of them",
 		"type": "string only this type; for events, also several types separated by commas, " +
 			"and patterns like noun.*",
 		"not_type": "string not this type", "assignee": "string only work assigned to this " +
@@ -156,22 +157,22 @@ func parameters() map[string]string {
 		"assigned":     "boolean only work that is assigned to any agent",
 		"closed_since": "string only work closed at this time or later: 2026-01-02T15:04:05Z",
 		"actor":        "string only events with this actor",
-		"subject":      "string only events about this",
-		"since":        "string since a time, or a duration ago: 1h30m",
+		"subject":      "string only events about this subject",
+		"since":        "string only events since a time, or since a duration ago: 1h30m",
 		"after": "string after this cursor: the number of an event, or cityA:5,cityB:12 " +
 			"for several cities",
 		"after_cursor": "string the same as after",
 		"order":        `string "asc": oldest first, the default with since; or "desc"`,
-		"after_seq":    "string after this event; the same as after",
-		"before_seq":   "integer before this event",
-		"forward":      "boolean oldest first",
+		"after_seq":    "string only events after this one; the same as after",
+		"before_seq":   "integer only events before this one",
+		"forward":      "boolean returns the oldest first",
 		"to":           "string the recipient; empty: people; default: all",
 		"agent":        "string the same as to", "all": "boolean includes read messages",
 		"cols": "integer columns of the terminal", "rows": "integer rows of the terminal",
 		"raw":    "boolean passes every byte of the output without a filter",
 		"view":   "string \"status\": only what `gcity status` shows",
 		"git":    "boolean accepted without effect: gcity does not query git",
-		"tail":   "integer accepted, without effect: use lines",
+		"tail":   "integer accepted without effect: use lines",
 		"before": "string before this cursor; without effect for an agent's output",
 	}
 }
