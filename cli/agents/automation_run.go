@@ -47,7 +47,7 @@ last attempt.`,
 				"with `gcity` or `gcity --headless`", n.item.Name, n.l.Dir)
 		case n.item.State == city.AutomationBroken:
 			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("cannot run %s, its file is broken: %s", n.item.Name,
+				Message: fmt.Sprintf("cannot run %s: its file is broken: %s", n.item.Name,
 					n.item.Reason)}
 		case most <= 0:
 			return exit.Usage("--timeout must be above 0")

@@ -105,11 +105,13 @@ func NotRun(ctx context.Context, e *env.Env, dir string) string {
 	}
 	for _, i := range all {
 		if i.Path == dir && i.Running {
-			return "the supervisor runs it, but its socket does not respond: if the socket in " +
-				"its .gc was removed, it is created again at the next patrol"
+			return "the supervisor runs this city, but the city's socket does not respond; if " +
+				"the socket was removed from .gc, the controller creates it again at the next " +
+				"patrol"
 		}
 		if i.Path == dir {
-			return "it is registered, but the supervisor does not run it: " + fleet.CityStands(e, i)
+			return "the city is registered, but the supervisor does not run it: " +
+				fleet.CityStands(e, i)
 		}
 	}
 	return ""

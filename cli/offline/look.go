@@ -201,13 +201,13 @@ func (b *City) agent(w agent.Want, st session.Status, known bool, v *look) city.
 	case w.Problem != "":
 		a.State, a.Reason = city.Failed, w.Problem
 	case !known && v.mute[w.Spec.Provider] != nil:
-		a.State, a.Reason = city.Failed, "unknown whether it is running: "+w.Spec.Provider+
-			" does not respond"
+		a.State, a.Reason = city.Failed, "provider "+w.Spec.Provider+
+			" does not respond, so it is unknown whether the agent is running"
 	default:
 		a.State, a.Reason = city.Exited, "no controller is running"
 		if a.Exit != nil {
-			a.Since, a.Reason = a.Exit.At, "no controller is running; it exited while none "+
-				"was running"
+			a.Since, a.Reason = a.Exit.At, "no controller is running; the agent exited "+
+				"while none was running"
 		}
 	}
 	if !a.Available {
