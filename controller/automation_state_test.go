@@ -17,13 +17,13 @@ func TestDeedsThatCannotBeUsed(t *testing.T) {
 		file, why string
 		known     int
 	}{
-		"cut off": {`{"version":1,"automations":{` + well, "it is damaged", 0},
+		"cut off": {`{"version":1,"automations":{` + well, "the file is damaged", 0},
 		"of later": {`{"version":2,"automations":{` + well + `}}`,
-			"it has version 2, but this program reads only 1", 0},
+			"the file has version 2, but this program reads only 1", 0},
 		"one is bad": {`{"version":1,"automations":{` + well + `,"bad":{"cursor":"x"}}}`, "bad: ",
 			1},
 		"as it is":    {`{"version":1,"automations":{` + well + `}}`, "", 1},
-		"of no order": {"\x00\x00\x00", "it is damaged", 0},
+		"of no order": {"\x00\x00\x00", "the file is damaged", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t, two)

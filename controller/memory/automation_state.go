@@ -62,10 +62,10 @@ func ReadAutomations(dir string) (map[string]automation.Memory, error) {
 func decodeAutomations(data []byte) (states map[string]automation.Memory, bad []string, err error) {
 	var kept automationsFile[map[string]json.RawMessage]
 	if err := json.Unmarshal(data, &kept); err != nil {
-		return nil, nil, fmt.Errorf("it is damaged: %w", err)
+		return nil, nil, fmt.Errorf("the file is damaged: %w", err)
 	}
 	if kept.Version != automationsVersion {
-		return nil, nil, fmt.Errorf("it has version %d, but this program reads only %d",
+		return nil, nil, fmt.Errorf("the file has version %d, but this program reads only %d",
 			kept.Version,
 			automationsVersion)
 	}

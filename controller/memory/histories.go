@@ -49,21 +49,21 @@ func ReadHistories(dir string) (all effect.Histories, err error) {
 func DecodeHistories(data []byte, dir string) (all effect.Histories, err error) {
 	var m HistoriesFile[map[string]effect.Memo]
 	if err := json.Unmarshal(data, &m); err != nil {
-		return all, fmt.Errorf("it is damaged: %w", err)
+		return all, fmt.Errorf("the file is damaged: %w", err)
 	}
 	if m.Version != MemoryVersion {
-		return all, fmt.Errorf("it has version %d, but this program reads only %d", m.Version,
-			MemoryVersion)
+		return all, fmt.Errorf("the file has version %d, but this program reads only %d",
+			m.Version, MemoryVersion)
 	}
 	if m.City != dir {
-		return all, fmt.Errorf("it belongs to the city in %q", m.City)
+		return all, fmt.Errorf("the file belongs to the city in %q", m.City)
 	}
 	for name, r := range m.Agents {
 		switch r.State {
 		case "", city.Backoff, city.Quarantined, city.Failed:
 		default:
-			return all, fmt.Errorf("it is damaged: agent %q cannot wait in the state %q", name,
-				r.State)
+			return all, fmt.Errorf("the file is damaged: agent %q cannot wait in the state %q",
+				name, r.State)
 		}
 	}
 	return effect.Histories{Agents: m.Agents, HandedOver: m.HandedOver}, nil
