@@ -9,26 +9,29 @@ const flagHelp = `Sets the suspended flag in the configuration; nothing else in 
 func sessions() []Verb {
 	return []Verb{
 		{Name: "interrupt", Noun: Agent, API: API{Summary: "What Ctrl-C does"},
-			Shell:  Shell{Short: "Press Ctrl-C in its terminal"},
+			Shell:  Shell{Short: "Press Ctrl-C in an agent's terminal"},
 			decode: to(func(n string) city.Interrupt { return city.Interrupt{Agent: n} })},
-		{Name: "restart", Noun: Agent, API: API{Summary: "Stop its session and start a new one"},
-			Shell:  Shell{Short: "Stop its session and start a new one"},
+		{Name: "restart", Noun: Agent, API: API{Summary: "Stop an agent's session and " +
+			"start a new one"},
+			Shell:  Shell{Short: "Stop an agent's session and start a new one"},
 			Line:   Line{"restart", "AGENT…", "restart agents"},
 			decode: to(func(n string) city.Restart { return city.Restart{Agent: n} })},
-		{Name: "stop", Noun: Agent, API: API{Summary: "Stop its session and suspend it"},
+		{Name: "stop", Noun: Agent, API: API{Summary: "Stop an agent's session " +
+			"and suspend the agent"},
 			Shell: Shell{Short: "Stop an agent or a pool and suspend it until it is resumed",
 				Long: flagHelp, Pools: true},
 			decode: to(func(n string) city.Stop { return city.Stop{Agent: n} })},
-		{Name: "kill", Noun: Agent, API: API{Summary: "Kill its session at once; it restarts"},
-			Shell:  Shell{Short: "Kill its session at once; it restarts"},
+		{Name: "kill", Noun: Agent, API: API{Summary: "Kill an agent's session at once; the " +
+			"agent restarts"},
+			Shell:  Shell{Short: "Kill an agent's session at once; the agent restarts"},
 			Line:   Line{"kill", "AGENT…", "kill agents at once; they restart"},
 			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},
-		{Name: "suspend", Noun: Agent, API: API{Summary: "Set its suspended flag"},
+		{Name: "suspend", Noun: Agent, API: API{Summary: "Set an agent's suspended flag"},
 			Shell: Shell{Short: "Write suspended = true into the configuration, also for a pool",
 				Long: flagHelp, Pools: true},
 			Line:   Line{"suspend", "AGENT|POOL", "suspend an agent or a pool"},
 			decode: to(func(n string) city.Suspend { return city.Suspend{Agent: n} })},
-		{Name: "resume", Noun: Agent, API: API{Summary: "Remove its suspended flag"},
+		{Name: "resume", Noun: Agent, API: API{Summary: "Remove an agent's suspended flag"},
 			Shell: Shell{Short: "Remove suspended = true from the configuration, also for a pool",
 				Long: flagHelp, Pools: true},
 			Line:   Line{"resume", "AGENT|POOL", "resume an agent or a pool"},
@@ -39,9 +42,10 @@ func sessions() []Verb {
 // drains returns the verbs for an orderly stop and for what follows a stop.
 func drains() []Verb {
 	return []Verb{
-		{Name: "drain", Noun: Agent, API: API{Summary: "Ask it to finish", Body: city.Drain{}},
-			Shell: Shell{Short: "Ask it to finish: it stops when it has, or at its deadline, " +
-				"and restarts",
+		{Name: "drain", Noun: Agent, API: API{Summary: "Ask an agent to finish",
+			Body: city.Drain{}},
+			Shell: Shell{Short: "Ask an agent to finish: it stops when it has, or at its " +
+				"deadline, and restarts",
 				Long: `drain asks an agent to finish its work. The agent sees the request ` +
 					`with\n"gc agent drain-check" and reports with "gc agent drain-ack" that ` +
 					`it has\nfinished. Then, or at the deadline, its session is stopped, and a ` +
@@ -55,19 +59,19 @@ func drains() []Verb {
 					`member that\nits pool does not want any more; for that, scale the pool.`},
 			Line:   Line{"undrain", "AGENT…", "cancel a drain"},
 			decode: to(func(n string) city.Undrain { return city.Undrain{Agent: n} })},
-		{Name: "release", Noun: Agent, API: API{Summary: "End its quarantine or backoff"},
-			Shell:  Shell{Short: "End its quarantine or backoff now"},
+		{Name: "release", Noun: Agent, API: API{Summary: "End an agent's quarantine or backoff"},
+			Shell:  Shell{Short: "End an agent's quarantine or backoff now"},
 			Line:   Line{"release", "AGENT…", "end quarantine or backoff"},
 			decode: to(func(n string) city.Release { return city.Release{Agent: n} })},
-		{Name: "clear", Noun: Agent, API: API{Summary: "Discard its stored output"},
-			Shell:  Shell{Short: "Discard its stored output"},
+		{Name: "clear", Noun: Agent, API: API{Summary: "Discard an agent's stored output"},
+			Shell:  Shell{Short: "Discard an agent's stored output"},
 			decode: to(func(n string) city.Clear { return city.Clear{Agent: n} })},
-		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Report that it has finished"},
+		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Report that an agent has finished"},
 			Shell: Shell{Short: "In a session: report that the agent has finished",
 				Long: "drain-ack reports that an agent that was asked to finish has finished and " +
 					"can be\nstopped."},
 			decode: to(func(n string) city.DrainAck { return city.DrainAck{Agent: n} })},
-		{Name: "request-restart", Noun: Agent, API: API{Summary: "Request its own restart"},
+		{Name: "request-restart", Noun: Agent, API: API{Summary: "Request an agent's restart"},
 			Shell: Shell{Short: "In a session: request a restart of the agent"},
 			decode: to(func(n string) city.RequestRestart {
 				return city.RequestRestart{Agent: n}

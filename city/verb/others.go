@@ -13,7 +13,7 @@ func pools() []Verb {
 			Summary: "Restart all members, at once or one after the other"},
 			Line:   Line{"restart-pool", "POOL", "restart all members of a pool"},
 			decode: to(func(n string) city.RestartPool { return city.RestartPool{Pool: n} })},
-		{Name: "check-pool", Noun: Pool, API: API{Path: "check", Summary: "Run its check now"},
+		{Name: "check-pool", Noun: Pool, API: API{Path: "check", Summary: "Run a pool's check now"},
 			Line:   Line{"check", "POOL", "run a pool's check now"},
 			decode: to(func(n string) city.CheckPool { return city.CheckPool{Pool: n} })},
 	}
@@ -32,11 +32,13 @@ func rigs() []Verb {
 
 func automations() []Verb {
 	return []Verb{
-		{Name: "run", Noun: Automation, API: API{Summary: "Run it now", Body: city.Fire{}},
+		{Name: "run", Noun: Automation, API: API{Summary: "Run an automation now",
+			Body: city.Fire{}},
 			Line:   Line{"fire", "AUTOMATION", "run an automation now"},
 			decode: to(func(n string) city.Fire { return city.Fire{Automation: n} })},
-		{Name: "end-run", Noun: Automation, API: API{Path: "stop", Summary: "Stop its current run",
-			Body: city.EndRun{}},
+		{Name: "end-run", Noun: Automation, API: API{Path: "stop",
+			Summary: "Stop an automation's current run",
+			Body:    city.EndRun{}},
 			Line:   Line{"stop", "AUTOMATION", "stop an automation's current run"},
 			decode: to(func(n string) city.EndRun { return city.EndRun{Automation: n} })},
 	}
@@ -61,7 +63,7 @@ func watchdogs() []Verb {
 					`"reason": "…"}`)
 			})},
 		{Name: "acknowledge", Noun: Watchdog,
-			API:    API{Summary: "Acknowledge its escalation", Body: city.Acknowledge{}},
+			API:    API{Summary: "Acknowledge a watchdog's escalation", Body: city.Acknowledge{}},
 			Line:   Line{"acknowledge", "WATCHDOG", "acknowledge a watchdog's escalation"},
 			decode: to(func(n string) city.Acknowledge { return city.Acknowledge{Watchdog: n} })},
 	}

@@ -142,7 +142,7 @@ type Turn struct {
 
 func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
-	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show its screen, or its last lines",
+	c := &cobra.Command{Use: "peek [AGENT]", Short: "Show an agent's screen, or its last lines",
 		Args: env.Between(0, 1)}
 	c.ValidArgsFunction = env.Complete(e, env.KindAgent)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -196,7 +196,7 @@ func agentLogs(e *env.Env) *cobra.Command {
 		follow, raw bool
 	)
 	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
-		Short: "Print its recent output as lines, and follow it", Args: env.Between(0, 1)},
+		Short: "Print an agent's recent output as lines, and follow it", Args: env.Between(0, 1)},
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			switch {
 			case raw && e.OutTTY:

@@ -32,7 +32,8 @@ const resetModes = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1
 func agentAttach(e *env.Env) *cobra.Command {
 	raw := false
 	c := forAgent(e, &cobra.Command{
-		Use: "attach [AGENT]", Short: "Attach this terminal to its terminal; " + detach.Usual +
+		Use: "attach [AGENT]", Short: "Attach this terminal to an " +
+			"agent's terminal; " + detach.Usual +
 			" detaches",
 		Args: env.Between(0, 1),
 		Long: `attach connects this terminal to the agent's terminal. It shows the output of the

@@ -167,8 +167,8 @@ func automationHistory(e *env.Env) *cobra.Command {
 		limit int
 	)
 	c := &cobra.Command{
-		Use: "history NAME", Short: "List its runs, newest first, also of an automation that no " +
-			"longer exists",
+		Use: "history NAME", Short: "List the runs of an automation, newest first, even if the " +
+			"automation no longer exists",
 		Args:              env.Exactly(1),
 		ValidArgsFunction: env.Complete(e, env.KindAutomation),
 		RunE: func(cmd *cobra.Command, args []string) error {

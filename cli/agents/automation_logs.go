@@ -21,7 +21,7 @@ func automationLogs(e *env.Env) *cobra.Command {
 		follow bool
 	)
 	c := forAutomation(e, &cobra.Command{
-		Use: "logs NAME [RUN]", Short: "Print the output of its newest run",
+		Use: "logs NAME [RUN]", Short: "Print the output of an automation's newest run",
 		Long: `logs prints the output of a run: the newest run, or the one with the given record.
 If the run is still running, logs prints its output so far, and with --follow the
 rest until the run ends. If it has ended, logs prints the output that its record

@@ -31,7 +31,7 @@ func automationRun(e *env.Env) *cobra.Command {
 		most time.Duration
 	)
 	c := forAutomation(e, &cobra.Command{
-		Use: "run NAME", Short: "Run it now, even if its gate is closed",
+		Use: "run NAME", Short: "Run an automation now, even if its gate is closed",
 		Long: `run starts a run of an automation even if its gate is closed. The run is recorded
 like any other. It needs a running controller. With --wait it prints the output of
 the run as it arrives, waits for the run to end, and exits with the code of the
@@ -76,7 +76,7 @@ const queueTimeout = 3 * time.Minute
 
 func automationStop(e *env.Env) *cobra.Command {
 	return forAutomation(e, &cobra.Command{
-		Use: "stop NAME", Short: "Stop its current run with all its processes",
+		Use: "stop NAME", Short: "Stop an automation's current run with all its processes",
 		Long: `stop stops the current run of an automation, with every process that it has
 started. The run counts as failed ("ended by …") and is not retried. If another
 run is queued, that one starts next.`,

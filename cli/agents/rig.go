@@ -40,16 +40,16 @@ func RigCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	suspend := forRig(e, &cobra.Command{Use: "suspend NAME",
-		Short: "Stop its agents and keep them stopped until it is resumed"},
+		Short: "Stop a rig's agents until the rig is resumed"},
 		func(ctx context.Context, l *env.Link, f env.Found) error {
 			return e.Do(ctx, l, city.SuspendRig{Rig: f.Rig.Name})
 		})
-	resume := forRig(e, &cobra.Command{Use: "resume NAME", Short: "Let its agents run again"},
+	resume := forRig(e, &cobra.Command{Use: "resume NAME", Short: "Let a rig's agents run again"},
 		func(ctx context.Context, l *env.Link, f env.Found) error {
 			return e.Do(ctx, l, city.ResumeRig{Rig: f.Rig.Name})
 		})
 	restart := forRig(e, &cobra.Command{
-		Use: "restart NAME", Short: "Restart its agents",
+		Use: "restart NAME", Short: "Restart a rig's agents",
 		Long: `restart restarts the agents of a rig and prints the result of each. Agents restart at
 the same time, except that an agent restarts before the agents that depend on it.
 Suspended and draining agents are not restarted. If another agent could not be

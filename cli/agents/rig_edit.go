@@ -54,7 +54,7 @@ Agents with the rig's name as dir work there.`,
 func rigRemove(e *env.Env) *cobra.Command {
 	var yes, force bool
 	c := &cobra.Command{
-		Use: "remove NAME", Short: "Remove it from city.toml; the folder and its work remain",
+		Use: "remove NAME", Short: "Remove a rig from city.toml; its folder and its work remain",
 		Args: env.Exactly(1), Aliases: []string{"rm"},
 		ValidArgsFunction: env.Complete(e, env.KindRig),
 		Long: `remove removes the [[rigs]] table from city.toml, with the patches of its agents and

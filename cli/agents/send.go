@@ -21,7 +21,7 @@ import (
 func agentNudge(e *env.Env) *cobra.Command {
 	var now, wait bool
 	c := &cobra.Command{
-		Use: "nudge AGENT TEXT…", Short: "Type a text into its terminal and submit it",
+		Use: "nudge AGENT TEXT…", Short: "Type a text into an agent's terminal and submit it",
 		Long: `nudge types a text into the terminal of an agent and submits it. The text is queued
 while the agent is not ready, while there is a draft on its input line, and while a
 user is typing there. If it is still queued after two seconds, nudge prints that. If

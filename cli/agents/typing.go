@@ -17,8 +17,8 @@ import (
 func agentKeys(e *env.Env) *cobra.Command {
 	var literal bool
 	c := forTyping(e, &cobra.Command{
-		Use: "send-keys AGENT KEY…", Short: "Press keys in its terminal: Enter, Escape, C-c, Up, " +
-			"F5, or text",
+		Use: "send-keys AGENT KEY…", Short: "Press keys in an agent's terminal: Enter, " +
+			"Escape, C-c, Up, F5, or text",
 		Long: `send-keys presses the named keys one after the other: Enter, Tab, BTab, Escape,
 Space, BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home, End, F1 to F12,
 with Ctrl as C-c, with Alt as M-x. Any other word is typed as text. A word that

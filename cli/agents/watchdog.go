@@ -143,7 +143,7 @@ func watchable(s *city.Snapshot) string {
 
 func watchdogTriage(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
-		Use: "triage NAME", Short: "Run its check now", Aliases: []string{"beat"},
+		Use: "triage NAME", Short: "Run a watchdog's check now", Aliases: []string{"beat"},
 		Long: `triage makes a watchdog check its agent at once. It starts a triage agent, unless one
 is already running. If the watchdog has no triage agent, the age of the heartbeat
 decides. To see the result, run: gcity watchdog status NAME`,
@@ -154,7 +154,7 @@ decides. To see the result, run: gcity watchdog status NAME`,
 
 func watchdogAcknowledge(e *env.Env) *cobra.Command {
 	return forWatchdog(e, &cobra.Command{
-		Use: "acknowledge NAME", Short: "Acknowledge its call for a person",
+		Use: "acknowledge NAME", Short: "Acknowledge a watchdog's call for a person",
 		Aliases: []string{"ack"},
 		Long: `acknowledge marks the call of a watchdog as seen, so that it is no longer shown as
 new. The watchdog continues its checks. It calls again if its agent recovers and
