@@ -291,6 +291,9 @@ func (c *town) until(what string, true func() bool) {
 			out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // whatever it says
 			state = append(append(state, '\n'), out...)
 		}
+		if c.ctl == nil { // the city runs in a control room
+			return string(state)
+		}
 		return fmt.Sprintf("%s%s", c.ctl.Stderr, state)
 	})
 }
