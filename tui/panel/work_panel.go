@@ -283,7 +283,7 @@ func (r *WorkRow) Details(e *Env) []string {
 	lines := []string{
 		e.Look.Field("title", r.Shown),
 		e.Look.Field("state", e.Look.Paint(token, sign+" "+string(r.State))),
-		e.Look.Field("assignee", widget.Plain(b.Assignee)),
+		e.Look.Field("assignee", r.owner),
 		e.Look.Field("priority", b.Priority.String()),
 		e.Look.Field("type", widget.Plain(b.Type)),
 		e.Look.Field("created", widget.Clock(b.CreatedAt, e.Now)),
