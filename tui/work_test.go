@@ -141,6 +141,16 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 	}
 	s.find(nil, "no such store")
 	s.shows("cannot be read", "gc-216") // what was known stays
+	s.wait(8 * time.Second)
+	if len(s.queries()) > 0 {
+		t.Error("a failed request is repeated too early")
+	}
+	if s.wait(3 * time.Second); len(s.queries()) != 2 {
+		t.Error("a failed request is not repeated")
+	}
+	s.shows("cannot be read") // until the answer
+	s.find(todaysWork(), "")
+	s.hides("cannot be read")
 }
 
 // Of much work the newest is requested. The end of the list requests more, and the ready work shows which beads are

@@ -28,15 +28,22 @@ type Fetch struct {
 	at      time.Time // time of the last queries
 	pending []int     // IDs of the requests, in the order of the queries; 0 = answered
 	found   [][]beads.Bead
+	failed  string // why a query of this group failed
 }
 
 // Outdated marks the answers as outdated.
 func (f *Fetch) Outdated() { f.stale = true }
 
-// Due reports whether to send the queries now: never while answers are pending, and at most once per gap.
+// retryGap is the time between a failed attempt and the next one, if nothing else makes the answers outdated.
+const retryGap = 10 * time.Second
+
+// Due reports whether to send the queries now: never while answers are pending, and at most once per gap. After a
+// failure it is due again when retryGap has passed.
 func (f *Fetch) Due(now time.Time, gap time.Duration) bool {
-	return len(f.pending) == 0 && (!f.Known && f.Problem == "" || f.stale) &&
-		(f.at.IsZero() || now.Sub(f.at) >= gap)
+	if len(f.pending) > 0 || !f.at.IsZero() && now.Sub(f.at) < gap {
+		return false
+	}
+	return f.stale || f.Problem == "" && !f.Known || f.Problem != "" && now.Sub(f.at) >= retryGap
 }
 
 // Begin sends a group of queries.
@@ -45,7 +52,7 @@ func (f *Fetch) Begin(now time.Time, seek func(beads.Query) int, queries ...bead
 	for _, q := range queries {
 		f.pending = append(f.pending, seek(q))
 	}
-	f.Problem = ""
+	f.failed = ""
 }
 
 // Take handles an answer. done reports whether it was the last one; all is nil if a query failed.
@@ -57,12 +64,12 @@ func (f *Fetch) Take(id int, found []beads.Bead, problem string) (all [][]beads.
 	}
 	f.pending[i], f.found[i] = 0, found
 	if problem != "" {
-		f.Problem = widget.Plain(problem)
+		f.failed = widget.Plain(problem)
 	}
 	if slices.ContainsFunc(f.pending, func(id int) bool { return id != 0 }) {
 		return nil, true, false
 	}
-	f.pending = nil
+	f.pending, f.Problem = nil, f.failed
 	if f.Problem != "" {
 		return nil, true, true
 	}
