@@ -151,7 +151,7 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 	if grant.Err() != nil {
 		tested = func(string) string { return "" }
 	}
-	v.unfit = sessions.Preflight(ctx, provider, tested)
+	v.unfit = sessions.Preflight(ctx, provider, v.wants, tested)
 	v.sessions, err = provider.List(ctx)
 	v.sessions, err = session.Await(ctx, v.sessions, err)
 	if partial, partly := errors.AsType[*session.Partial](err); partly {

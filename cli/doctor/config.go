@@ -77,8 +77,8 @@ func checkAgents(ctx context.Context, p *Patient) finding {
 	}
 	// judgeAgents tests each session provider itself, and only once
 	untested := func(string) string { return "" }
-	return judgeAgents(folder.PlanOf(p.config, p.dir, p.Running),
-		sessions.Preflight(ctx, p.provider, untested),
+	wants := folder.PlanOf(p.config, p.dir, p.Running)
+	return judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
 		func(provider string) finding { return p.tried(ctx, provider) })
 }
 

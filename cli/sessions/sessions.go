@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -272,14 +273,26 @@ func Vetter(ctx context.Context, p session.Provider, slow env.Slowly) func(provi
 	}
 }
 
-// Preflight returns a function that returns why an agent cannot start, "" if no reason is known. That function
-// makes the same checks as a start, and calls vet for the agent's session provider.
-func Preflight(ctx context.Context, p session.Provider,
+// Preflight makes the checks of a start for all agents, several at the same time because a folder may not respond. It
+// returns a function that returns why one of these agents cannot start, "" if no reason is known. That function also
+// calls vet for the agent's session provider.
+func Preflight(ctx context.Context, p session.Provider, all []agent.Want,
 	vet func(provider string) string) func(*agent.Want) string {
-	checker := preflight.New(p)
+	checker, found := preflight.New(p), make([]error, len(all))
+	var checks sync.WaitGroup
+	for i := range all {
+		checks.Go(func() { found[i] = checker.Check(ctx, &all[i]) })
+	}
+	checks.Wait()
+	why := map[string]string{}
+	for i, err := range found {
+		if err != nil {
+			why[all[i].Name] = err.Error()
+		}
+	}
 	return func(w *agent.Want) string {
-		if err := checker.Check(ctx, w); err != nil {
-			return err.Error()
+		if text := why[w.Name]; text != "" {
+			return text
 		}
 		return vet(w.Spec.Provider)
 	}
