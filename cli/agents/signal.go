@@ -65,8 +65,8 @@ func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string
 		_, now, err := l.Find(ctx, g.Name)
 		return err == nil && now.PID == pid && now.Running
 	}) {
-		return fmt.Errorf("the process %d of agent %s does not exist any more; `gcity why %s` "+
-			"shows what happened", g.PID, g.Name, g.Name)
+		return fmt.Errorf("process %d of agent %s has ended; `gcity why %s` shows what happened",
+			g.PID, g.Name, g.Name)
 	}
 	return e.Receipt(city.Receipt{Message: fmt.Sprintf("sent %s to agent %s, pid %d",
 		unix.SignalName(sig), g.Name, g.PID)})

@@ -50,7 +50,7 @@ func (s *unit) longName() string {
 	return s.Name + "-" + hex.EncodeToString(sum[:4])
 }
 
-// serviceUser returns the user as whom a system unit runs. By default that is the owner of the folder.
+// serviceUser returns the user that a system unit runs as. By default that is the owner of the folder.
 func serviceUser(s *unit, name string) (*user.User, error) {
 	owner, err := ownerOf(s.at)
 	if err != nil {
