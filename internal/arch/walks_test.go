@@ -1,0 +1,41 @@
+package arch
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The walks of ARCHITECTURE.md name files and functions that exist.
+func TestWalksNameFunctions(t *testing.T) {
+	page, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, walks, found := strings.Cut(string(page), "\n## Walks\n")
+	if !found {
+		t.Fatal("ARCHITECTURE.md has no walks")
+	}
+	walks, _, _ = strings.Cut(walks, "\n## ")
+	calls := regexp.MustCompile("`([a-z/_]+\\.go)`:\\s+`([A-Za-z]+)`").FindAllStringSubmatch(walks, -1)
+	if len(calls) < 10 {
+		t.Errorf("the walks name only %d functions", len(calls))
+	}
+	for _, c := range calls {
+		code, err := os.ReadFile(filepath.Join("../..", c[1]))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + c[2] + `[\[(]`).Match(code) {
+			t.Errorf("%s has no function %s", c[1], c[2])
+		}
+	}
+	for _, name := range filesNamed(walks) {
+		if _, err := os.Stat(filepath.Join("../..", name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
