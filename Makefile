@@ -17,7 +17,7 @@ IMAGE   ?= gcity-pod:1
 .PHONY: help build k8s image test-k8s testcluster man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
 
 build: ## bin/gcity, with the holder program embedded
 	$(HOLDENV) go build $(HOLDFLAGS) -o $(HOLDBIN)$$(go env GOARCH) ./session/pty/gcity-hold
