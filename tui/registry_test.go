@@ -99,12 +99,15 @@ func TestKeysDoc(t *testing.T) {
 func keysDoc(r *registry) string {
 	var b strings.Builder
 	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
-		"`?` shows the same list in the control room: type to search, enter runs it. Verbs act on the marked agents, else on\n" +
-		"the selected one, whichever panel has the focus, but Pools: there `s`, `d`, `W` and `B` are about the pool, `a` attaches\n" +
-		"to a member, and the other verbs of agents are refused; `1` goes to the agents. In Watchdogs they\n" +
-		"act on the agent that is watched, and `u` answers a call. `ctrl+q` leaves an attached terminal. `s` acts\n" +
-		"on marked pools, `t` on marked automations. In Rigs, Work and Mail the keys of the panel come first, and verbs of\n" +
-		"agents are refused.\n")
+		"`?` shows the same list in the control room: type to search, `enter` runs the selected action. `ctrl+q` leaves an attached\n" +
+		"terminal.\n\n" +
+		"An action applies to the marked rows, or to the selected row if none is marked. Actions of agents work in most panels:\n\n" +
+		"- In Pools `s`, `r`, `D`, `d`, `W` and `B` apply to the pool, and `a` attaches to a member. Other actions of agents are\n" +
+		"  refused; `1` goes to Agents.\n" +
+		"- In Watchdogs they apply to the watched agent, and `u` acknowledges a call.\n" +
+		"- In Rigs, Work and Mail the keys of the panel take precedence, and actions of agents are refused.\n" +
+		"- Elsewhere they apply to agents, even while another panel has the focus. `s` also applies to marked pools, and `t` to\n" +
+		"  marked automations.\n")
 	for _, c := range r.Zones() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
 		for i := range r.Actions {
