@@ -1,0 +1,115 @@
+package lifecycle
+
+import (
+	"maps"
+	"slices"
+	"testing"
+)
+
+var names = map[State]string{Absent: "absent", Starting: "starting", Unready: "unready",
+	Resuming: "resuming", Running: "running", Stopping: "stopping", Unclear: "unclear"}
+
+var events = map[string]func(*Phase){
+	"Start":        func(p *Phase) { p.Start(1) },
+	"Resume":       func(p *Phase) { p.Resume(1) },
+	"Cancel":       func(p *Phase) { p.Cancel() },
+	"StartEnds":    func(p *Phase) { p.StartEnds(1) },
+	"Stop":         func(p *Phase) { p.Stop(1) },
+	"StopEnds":     func(p *Phase) { p.StopEnds(1) },
+	"Runs":         func(p *Phase) { p.Runs() },
+	"Doubt":        func(p *Phase) { p.Doubt() },
+	"Ends":         func(p *Phase) { p.Ends() },
+	"Listed":       func(p *Phase) { p.Listed() },
+	"Found":        func(p *Phase) { p.Found(true) },
+	"FoundUnready": func(p *Phase) { p.Found(false) },
+}
+
+// reach returns every phase that any sequence of events leads to.
+func reach() []Phase {
+	known := map[Phase]bool{{}: true}
+	for queue := []Phase{{}}; len(queue) > 0; queue = queue[1:] {
+		for _, event := range slices.Sorted(maps.Keys(events)) {
+			p := queue[0]
+			if events[event](&p); !known[p] {
+				known[p] = true
+				queue = append(queue, p)
+			}
+		}
+	}
+	return slices.Collect(maps.Keys(known))
+}
+
+func TestEveryPhaseIsConsistent(t *testing.T) {
+	all := reach()
+	if len(all) < len(names) {
+		t.Fatalf("only %d phases can be reached", len(all))
+	}
+	for _, p := range all {
+		if names[p.state] == "" {
+			t.Errorf("%+v has no named state", p)
+		}
+		if u := p.known(); u != Absent && u != Unready && u != Running {
+			t.Errorf("%+v is known as %s", p, names[u])
+		}
+		if p.Ready() && !p.Alive() || p.Alive() && !p.Seen() {
+			t.Errorf("%+v: ready %t, alive %t, seen %t", p, p.Ready(), p.Alive(), p.Seen())
+		}
+		if p.Idle() == (p.Alive() || p.InFlight()) {
+			t.Errorf("%+v: idle %t, alive %t, in flight %t", p, p.Idle(), p.Alive(), p.InFlight())
+		}
+	}
+}
+
+// TestOneStartOrStopAtATime holds L1: only Absent and a session that runs can begin a start or a stop.
+func TestOneStartOrStopAtATime(t *testing.T) {
+	for _, p := range reach() {
+		for _, begin := range []string{"Start", "Resume", "Stop"} {
+			after := p
+			events[begin](&after)
+			if after.state == p.state {
+				continue
+			}
+			if p.InFlight() || p.state == Unclear {
+				t.Errorf("%s leads from %s to %s", begin, names[p.state], names[after.state])
+			}
+			if !after.InFlight() || after.Turn() != 1 {
+				t.Errorf("%s leads to %s in turn %d", begin, names[after.state], after.Turn())
+			}
+		}
+	}
+}
+
+func TestPaths(t *testing.T) {
+	for _, c := range []struct {
+		events []string
+		want   State
+	}{
+		{[]string{"Start", "StartEnds", "Runs", "Stop", "StopEnds", "Ends"}, Absent},
+		{[]string{"Start", "StartEnds", "Doubt"}, Unclear},
+		{[]string{"Start", "Cancel", "StartEnds", "Doubt", "Listed"}, Absent},
+		{[]string{"Start", "StartEnds", "Runs", "Ends"}, Absent},
+		{[]string{"FoundUnready", "Resume", "StartEnds", "Runs"}, Running},
+		// a failed stop returns to the state before it
+		{[]string{"FoundUnready", "Stop", "StopEnds", "Doubt", "Listed"}, Unready},
+		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Listed"}, Running},
+		// an exit does not end the doubt of a failed stop
+		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends"}, Unclear},
+		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends", "Listed"}, Absent},
+	} {
+		var p Phase
+		for _, event := range c.events {
+			events[event](&p)
+		}
+		if p.state != c.want {
+			t.Errorf("%v lead to %s, want %s", c.events, names[p.state], names[c.want])
+		}
+	}
+	var p Phase
+	p.Start(3)
+	if !p.Cancel() || p.Cancel() || !p.Canceled() || !p.Starting() || p.StopEnds(4) {
+		t.Errorf("a start is canceled once and stays in flight: %+v", p)
+	}
+	if !p.StartEnds(5) || p.StartEnds(6) || p.Turn() != 5 {
+		t.Errorf("a start ends once: %+v", p)
+	}
+}
