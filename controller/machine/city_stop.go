@@ -10,6 +10,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 )
 
 // HurryLimit is how long a stopping city waits for killed agents, after their grace period or after a request to
@@ -59,7 +60,7 @@ func (fn *cityStop) hurryUp(now time.Time) {
 		fn.by = by
 	}
 	for _, a := range fn.m.order {
-		if a.act.op == opStop {
+		if a.phase.Stopping() {
 			fn.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
 			fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; being killed", fn.by)
 		}
@@ -146,7 +147,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	}
 	var left []string
 	for _, a := range m.order {
-		if !a.sess.alive && a.act.op == opNone && !a.sess.startUnclear {
+		if a.phase.State() == lifecycle.Absent {
 			continue
 		}
 		by := a.sess.life.Provider

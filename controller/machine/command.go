@@ -160,7 +160,7 @@ func (cs *commands) noRestart(a *record) string {
 			"checks; run `gcity watchdog triage %s` to start one", a.name, a.want.TriageOf,
 			a.want.TriageOf)
 	}
-	if why := cs.m.deps.missing(a); why != "" && a.sess.alive && a.act.op == opNone {
+	if why := cs.m.deps.missing(a); why != "" && a.phase.Alive() && !a.phase.InFlight() {
 		return fmt.Sprintf("a restart would only stop agent %s: it %s; start that dependency "+
 			"first, or kill the agent", a.name, why)
 	}
@@ -169,7 +169,7 @@ func (cs *commands) noRestart(a *record) string {
 
 // startAgain restarts an agent, or starts it if it is not running. A start in flight counts as a restart.
 func (cs *commands) startAgain(now time.Time, a *record) {
-	if !a.sess.alive && a.act.op == opNone {
+	if a.phase.Idle() {
 		a.forgive("started by operator")
 	}
 	a.act.intent = cause{kind: causeRestart, why: "restarted by operator"}
@@ -177,13 +177,13 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 }
 
 func (cs *commands) kill(now time.Time, id uint64, a *record) {
-	if !a.sess.alive && a.act.op == opNone {
+	if a.phase.Idle() {
 		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: "+
 			"it is %s (%s)", a.name, a.state, a.reason))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
-	if a.act.op == opStop {
+	if a.phase.Stopping() {
 		if a.act.stopping.kind == causeRestart {
 			a.act.stopping = cause{kind: causeKill, why: "killed by operator"}
 		}
@@ -211,11 +211,11 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 }
 
 func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
-	if !a.sess.alive || a.want == nil {
+	if !a.phase.Alive() || a.want == nil {
 		cs.m.step.Refuse(id, city.Conflict, "agent "+a.name+" has no session to restart")
 		return
 	}
-	if a.act.op == opNone {
+	if !a.phase.InFlight() {
 		a.act.intent = cause{kind: causeRequest, why: "restart requested by agent"}
 	}
 	cs.m.step.Reply(id, "agent "+a.name+" restarts")
@@ -263,7 +263,7 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 
 // typeInto queues keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
-	if !a.sess.alive && a.act.asking == nil {
+	if !a.phase.Alive() && a.act.asking == nil {
 		cs.m.step.Refuse(id, city.Conflict, noSession(a))
 		return
 	}
@@ -288,7 +288,7 @@ func (cs *commands) beginTyping(a *record) {
 	t := a.typing[0]
 	if t.text == nil {
 		name := a.sess.life.Name
-		if !a.sess.alive && a.act.asking != nil {
+		if !a.phase.Alive() && a.act.asking != nil {
 			name = a.act.asking.Name
 		}
 		cs.m.step.Do(effect.Type{Agent: a.name, Session: name, Cmd: t.cmd})

@@ -22,14 +22,14 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 		return
 	}
 	switch {
-	case a.act.op == opStart:
+	case a.phase.Starting():
 		a.act.early = &e
-	case a.act.op == opStop:
-	case a.sess.alive && a.sess.life.ID == e.ID && e.Asked:
+	case a.phase.Stopping():
+	case a.phase.Alive() && a.sess.life.ID == e.ID && e.Asked:
 		// an earlier stop that reported an error has succeeded after all
 		m.endedAsAsked(now, a, e.ID)
 		m.decide(now, a)
-	case a.sess.alive && a.sess.life.ID == e.ID:
+	case a.phase.Alive() && a.sess.life.ID == e.ID:
 		m.died(now, a, e)
 		m.decide(now, a)
 	}
@@ -37,14 +37,16 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 
 // endedAsAsked handles the exit of a session that gcity stopped, if the stop itself did not report it.
 func (m *Machine) endedAsAsked(now time.Time, a *record, id string) {
-	a.sess.alive, a.sess.ready, a.sess.drift, a.act.stopFrom = false, false, nil, time.Time{}
+	a.phase.Ends()
+	a.sess.drift, a.act.stopFrom = nil, time.Time{}
 	m.ended(now, a, id)
 	m.afterStop(now, a, a.act.stopping)
 }
 
 // died handles an exit that was not requested.
 func (m *Machine) died(now time.Time, a *record, e session.Exit) {
-	a.sess.alive, a.sess.ready, a.sess.drift = false, false, nil
+	a.phase.Ends()
+	a.sess.drift = nil
 	a.sess.life.ID, a.sess.life.PID = e.ID, 0
 	drained := a.finish.drain
 	m.ended(now, a, e.ID)
@@ -142,7 +144,7 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 
 // startFailed handles a failed start. It counts as a crash unless nothing was started.
 func (m *Machine) startFailed(now time.Time, a *record, err error) {
-	a.sess.alive = false
+	a.phase.Ends()
 	if a.want == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/controller/step"
 	"gcity/events"
 	"gcity/session"
@@ -31,17 +32,19 @@ func (m *Machine) decideAll(now time.Time) {
 // decide brings one agent one step closer to the wanted state. It is level-triggered: it depends on the current
 // facts only, and a second call changes nothing (L5).
 func (m *Machine) decide(now time.Time, a *record) {
-	switch {
-	case !m.looks.listed || m.ending == leaveAgents || m.ending == ended:
-	case a.act.op == opStart:
+	if !m.looks.listed || m.ending == leaveAgents || m.ending == ended {
+		return
+	}
+	switch a.phase.State() {
+	case lifecycle.Starting, lifecycle.Resuming:
 		m.mayCancel(a)
-	case a.act.op == opStop:
+	case lifecycle.Stopping:
 		m.cityStop.overdue(now, a)
-	case a.sess.startUnclear:
-	case a.sess.alive:
+	case lifecycle.Unready, lifecycle.Running:
 		m.decideAlive(now, a)
-	default:
+	case lifecycle.Absent:
 		m.decideDead(now, a)
+	case lifecycle.Unclear: // the next list decides
 	}
 }
 
@@ -50,8 +53,7 @@ func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
 		a.act.intent.kind != causeNone ||
 		a.called() && (a.triage.summons == nil || a.triage.served != a.triage.summons.Beat)
-	if idle && !a.act.canceled {
-		a.act.canceled = true
+	if idle && a.phase.Cancel() {
 		m.step.Do(effect.Cancel{Agent: a.name})
 	}
 }
@@ -71,8 +73,8 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		return
 	}
 	m.drains.mark(now, a)
-	if !a.sess.ready && !a.unwanted() {
-		a.act.op, a.act.opTurn = opStart, m.turn
+	if !a.phase.Ready() && !a.unwanted() {
+		a.phase.Resume(m.turn)
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
 		m.decided(now, a, "resume", "the previous controller started it and did not see it ready")
 		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
@@ -105,7 +107,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return cause{kind: causeSuspend, why: a.pool.want.Suspended}
 	case a.act.intent.kind != causeNone:
 		return a.act.intent
-	case a.unwanted() && !a.sess.ready && !m.settling && !a.pool.guessed():
+	case a.unwanted() && !a.phase.Ready() && !m.settling && !a.pool.guessed():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	case a.called() && a.offBeat(now).kind != causeNone:
 		return a.offBeat(now)
@@ -202,7 +204,8 @@ func (m *Machine) start(now time.Time, a *record) {
 			"for beat "+a.triage.summons.Beat
 	}
 	a.act.because = orDefault(a.act.because, a.declared())
-	a.act.op, a.act.opTurn, a.act.early, a.act.canceled = opStart, m.turn, nil, false
+	a.phase.Start(m.turn)
+	a.act.early = nil
 	a.act.intent, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = cause{}, time.Time{}, "", ""
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
 	if a.rest.missing.Why == "" {
@@ -212,7 +215,8 @@ func (m *Machine) start(now time.Time, a *record) {
 }
 
 func (m *Machine) stop(now time.Time, a *record, c cause) {
-	a.act.op, a.act.opTurn, a.act.stopping, a.act.intent = opStop, m.turn, c, cause{}
+	a.phase.Stop(m.turn)
+	a.act.stopping, a.act.intent = c, cause{}
 	grace := m.conf.Grace
 	if c.kind == causeKill || m.cityStop.hurried {
 		grace = 0
@@ -230,12 +234,11 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 
 func (m *Machine) started(now time.Time, in effect.Started) {
 	a, ok := m.agents[in.Agent]
-	if !ok || a.act.op != opStart {
+	if !ok || !a.phase.StartEnds(m.turn) {
 		return
 	}
 	early := a.act.early
-	a.act.op, a.act.opTurn, a.act.early, a.act.asking, a.act.endFiles = opNone, m.turn, nil, nil,
-		false
+	a.act.early, a.act.asking, a.act.endFiles = nil, nil, false
 	switch {
 	case in.Err == nil:
 		m.up(now, a, in)
@@ -249,14 +252,14 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
 		// the failed start caused this exit, which has the better reason
 		m.died(now, a, *early)
-	case a.act.canceled:
-		a.sess.startUnclear = true
+	case a.phase.Canceled():
+		a.phase.Doubt()
 		m.looks.look()
 		if a.called() {
 			m.triageOver(now, a, "was stopped before it was ready")
 		}
 	default:
-		a.sess.startUnclear = true
+		a.phase.Doubt()
 		m.looks.look()
 		m.startFailed(now, a, in.Err)
 	}
@@ -264,15 +267,14 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 }
 
 func (m *Machine) up(now time.Time, a *record, in effect.Started) {
-	fresh, before := !a.sess.alive, a.sess.life
+	fresh, before := !a.phase.Alive(), a.sess.life
 	if fresh {
 		a.sess.lastOutput = time.Time{}
 		a.noteOutput(now, &in.Status, false)
 	}
-	a.sess.seenAlive = true
-	a.sess.alive, a.sess.ready, a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = true,
-		true,
-		in.Status, false, false, effect.MissingMemo{}
+	a.phase.Runs()
+	a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = in.Status, false, false,
+		effect.MissingMemo{}
 	if fresh && a.rest.diedOnItsOwn {
 		a.rest.restarts++
 	}
@@ -311,14 +313,13 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 
 func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	a, ok := m.agents[in.Agent]
-	if !ok || a.act.op != opStop {
+	if !ok || !a.phase.StopEnds(m.turn) {
 		return
 	}
-	a.act.op, a.act.opTurn = opNone, m.turn
 	if in.Err != nil {
 		a.act.stopFrom = now.Add(stopRetry)
 		a.act.intent = a.act.stopping.again()
-		a.sess.startUnclear = true
+		a.phase.Doubt()
 		m.looks.look()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
 		m.decided(now, a, "stop failed", in.Err.Error())
@@ -327,7 +328,8 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		m.loader.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}
-	a.sess.alive, a.sess.ready, a.sess.drift, a.act.stopFrom = false, false, nil, time.Time{}
+	a.phase.Ends()
+	a.sess.drift, a.act.stopFrom = nil, time.Time{}
 	m.ended(now, a, a.sess.life.ID)
 	m.afterStop(now, a, a.act.stopping)
 	m.decide(now, a)

@@ -89,7 +89,7 @@ func (ds *dependencies) ripple(now time.Time) {
 		again = false
 		for i := range ds.m.order {
 			a := ds.m.order[i]
-			up, there := a.isUp(), a.sess.alive || a.act.op != opNone
+			up, there := a.isUp(), !a.phase.Idle()
 			if up == a.wasUp && there == a.wasThere {
 				continue
 			}
@@ -119,7 +119,7 @@ func (ds *dependencies) ripple(now time.Time) {
 func (ds *dependencies) decideNamed(now time.Time, name string) {
 	ds.index()
 	for _, a := range ds.named[name] {
-		if a.state == city.Stopping && a.act.op == opNone {
+		if a.state == city.Stopping && !a.phase.InFlight() {
 			ds.m.decide(now, a)
 		}
 	}
@@ -133,7 +133,7 @@ func (ds *dependencies) leavesLater(a *record) string {
 	}
 	for _, d := range ds.dependents(a.names()...) {
 		going := ds.m.ending == stopAgents || d.want == nil || d.want.Suspended != ""
-		if d == a || !going || !d.sess.alive && d.act.op == opNone {
+		if d == a || !going || d.phase.Idle() {
 			continue
 		}
 		// a cycle, because the dependencies of a removed agent still count
@@ -172,7 +172,8 @@ func (ds *dependencies) spread(now time.Time, a *record) {
 	}
 	why := fmt.Sprintf("restarted because %s crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range ds.fellows(a) {
-		if other == a || !other.sess.alive || other.act.op != opNone || other.finish.drain != nil ||
+		if other == a || !other.phase.Alive() || other.phase.InFlight() ||
+			other.finish.drain != nil ||
 			other.unwanted() || other.act.intent.kind != causeNone {
 			continue
 		}

@@ -32,7 +32,7 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 // terminal.
 func (m *Machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
-	if !ok || a.act.op != opStart || a.act.canceled {
+	if !ok || !a.phase.Starting() || a.phase.Canceled() {
 		return
 	}
 	if in.About == "" {

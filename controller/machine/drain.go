@@ -49,7 +49,7 @@ func (dr *drains) pending(now time.Time, a *record) {
 		return
 	}
 	switch {
-	case dr.m.settling || dr.m.ending != alive || !a.sess.ready || a.pool.guessed():
+	case dr.m.settling || dr.m.ending != alive || !a.phase.Ready() || a.pool.guessed():
 	case a.pool != nil && a.unwanted() && a.finish.drain == nil:
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&
@@ -236,14 +236,14 @@ func (dr *drains) resume(now time.Time, a *record) {
 // command starts a drain for a user. It can also make a drain in progress final.
 func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 	switch {
-	case !a.sess.alive || a.act.op == opStop:
+	case !a.phase.Alive() || a.phase.Stopping():
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: "+
 			"it is %s (%s)", a.name, a.state, a.reason))
 	case a.finish.drain != nil:
 		a.finish.drain.final = a.finish.drain.final || final
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
 			a.finish.drain.end(now)))
-	case !a.sess.ready || a.act.op != opNone:
+	case !a.phase.Ready() || a.phase.InFlight():
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and cannot be drained yet",
 			a.name, a.state))
 	default:
@@ -260,11 +260,11 @@ func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 
 func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch {
-	case a.rest.final && !a.sess.alive && a.act.op == opNone && !a.unwanted():
+	case a.rest.final && a.phase.Idle() && !a.unwanted():
 		a.forgive("restarted: its drain was canceled by operator")
 		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and restarts")
 		dr.m.decide(now, a)
-	case a.finish.drain == nil || !a.sess.alive || a.act.op == opStop:
+	case a.finish.drain == nil || !a.phase.Alive() || a.phase.Stopping():
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s",
 			a.name, a.state))
 	case a.unwanted() && a.want != nil:
@@ -282,7 +282,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 
 // ack handles an agent's report that it has finished.
 func (dr *drains) ack(now time.Time, id uint64, a *record) {
-	if a.finish.drain == nil || !a.sess.alive {
+	if a.finish.drain == nil || !a.phase.Alive() {
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining, so there is "+
 			"nothing to acknowledge", a.name))
 		return

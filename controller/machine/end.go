@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/events"
 )
 
@@ -44,7 +45,7 @@ func (m *Machine) finish(now time.Time) {
 	m.step.AppendLate()
 	for _, a := range m.order {
 		// acknowledge an exit only after its events are recorded
-		if len(a.act.acks) > 0 && a.act.op != opStop && a.act.queued == 0 && !a.act.endFiles {
+		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 && !a.act.endFiles {
 			m.flushAcks(a)
 		}
 	}
@@ -73,7 +74,7 @@ func (fn *cityStop) quiet() bool {
 		return false
 	}
 	for _, a := range fn.m.order {
-		if a.act.op != opNone {
+		if a.phase.InFlight() {
 			return false
 		}
 	}
@@ -83,7 +84,7 @@ func (fn *cityStop) quiet() bool {
 func (fn *cityStop) lastOp() uint64 {
 	var last uint64
 	for _, a := range fn.m.order {
-		last = max(last, a.act.opTurn)
+		last = max(last, a.phase.Turn())
 	}
 	return last
 }
@@ -98,7 +99,7 @@ func (fn *cityStop) seenEmpty(now time.Time, turn uint64) {
 		return
 	}
 	for _, a := range fn.m.order {
-		if a.sess.alive || a.sess.startUnclear || a.act.opTurn > turn {
+		if a.phase.State() != lifecycle.Absent || a.phase.Turn() > turn {
 			return
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/controller/step"
 	"gcity/events"
 )
@@ -62,7 +63,7 @@ func (wk *work) giveBack() {
 		switch {
 		case a != nil && !a.unwanted():
 			delete(wk.leavers, name)
-		case a == nil || !a.sess.alive && a.act.op == opNone && !a.sess.startUnclear:
+		case a == nil || a.phase.State() == lifecycle.Absent:
 			wk.leaving = append(wk.leaving, effect.Leaver{Agent: name, Pool: wk.leavers[name]})
 		}
 	}

@@ -93,7 +93,7 @@ func (ld *loader) settleGroups() {
 		members := 0
 		for _, a := range ld.m.order {
 			if ld.inGroup(g, a) {
-				if members++; g.on && (a.sess.alive || a.act.op != opNone) {
+				if members++; g.on && !a.phase.Idle() {
 					return false
 				}
 			}

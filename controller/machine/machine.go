@@ -286,7 +286,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	}
 	t = m.watchdogs.Next(now, m.texts.nextSend(now, t))
 	for _, a := range m.order {
-		if a.act.op == opStart {
+		if a.phase.Starting() {
 			continue
 		}
 		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt} {

@@ -34,7 +34,7 @@ type gauge struct {
 // measure requests a sample if an agent is running and the newest sample is older than age.
 func (ga *gauge) measure(now time.Time, age time.Duration) {
 	if !ga.able || ga.busy || ga.m.settling || ga.m.ending != alive || now.Sub(ga.ordered) < age ||
-		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.sess.alive }) {
+		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.phase.Alive() }) {
 		return
 	}
 	ga.busy, ga.ordered, ga.turn = true, now, ga.m.turn
@@ -44,7 +44,7 @@ func (ga *gauge) measure(now time.Time, age time.Duration) {
 // age returns the minimum age of the newest sample before a patrol takes another, if no client watches.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
-		if !g.atRest || a.sess.alive && !a.sess.sample.Current(&a.sess.life) {
+		if !g.atRest || a.phase.Alive() && !a.sess.sample.Current(&a.sess.life) {
 			return measureIdle
 		}
 	}
@@ -61,7 +61,7 @@ func (ga *gauge) measured(in effect.Measured) {
 	}
 	ga.m.step.Note(&ga.problem, problem)
 	for _, a := range ga.m.order {
-		if !a.sess.alive || a.act.opTurn > ga.turn { // the sample may be of an earlier session
+		if !a.phase.Alive() || a.phase.Turn() > ga.turn { // the sample may be of an earlier session
 			continue
 		}
 		shown, before := a.usage(), a.sess.sample

@@ -67,7 +67,7 @@ func (ps *poolSizes) standings(p *poolRecord) []pool.Standing {
 	all := make([]pool.Standing, len(p.members))
 	for i, w := range p.members {
 		s := pool.Standing{In: p.placed && p.has(w.Index), Working: ps.m.work.tasks[w.Name] != ""}
-		if a := ps.m.agents[w.Name]; a != nil && a.sess.alive && a.act.op != opStop {
+		if a := ps.m.agents[w.Name]; a != nil && a.phase.Alive() && !a.phase.Stopping() {
 			s.Alive = a.finish.drain == nil || !a.finish.drain.acked
 			s.Leaving = a.finish.drain != nil
 		}

@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/controller/step"
 	"gcity/events"
 	"gcity/session"
@@ -68,7 +69,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lk.miss(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
 		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || len(a.typing) > 0 ||
-			a.act.opTurn > in.Turn || a.remembered(now) {
+			a.phase.Turn() > in.Turn || a.remembered(now) {
 			return false
 		}
 		delete(lk.m.agents, a.name)
@@ -162,7 +163,8 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 	lk.allListed(now, false, lit)
 	lk.miss(now, in.Turn, func(a *record) bool {
-		return a.sess.life.Provider == in.Provider || a.sess.startUnclear && a.want != nil &&
+		return a.sess.life.Provider == in.Provider || a.phase.State() == lifecycle.Unclear &&
+			a.want != nil &&
 			a.want.Spec.Provider == in.Provider
 	})
 	lk.m.decideAll(now)
@@ -178,19 +180,19 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 // miss handles the agents of these providers that a list did not show.
 func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
-		if a.sess.seen == lk.m.turn || a.act.op != opNone || a.act.opTurn > turn || !of(a) {
+		if a.sess.seen == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {
 			continue
 		}
 		var untold error
-		if a.sess.alive {
+		if a.phase.Alive() {
 			untold = lk.unknown[a.sess.life.Provider]
 		}
 		if a.sess.uncertain = untold != nil && !effect.IsLate(untold); untold != nil ||
-			a.sess.startUnclear && a.unknownIn(lk.unknown) {
+			a.phase.State() == lifecycle.Unclear && a.unknownIn(lk.unknown) {
 			continue
 		}
-		a.sess.startUnclear = false
-		if a.sess.alive {
+		a.phase.Listed()
+		if a.phase.Alive() {
 			lk.m.died(now, a, session.Exit{
 				Name: a.sess.life.Name, Agent: a.name, ID: a.sess.life.ID, Code: -1, Lost: true,
 				At:     now,
@@ -203,7 +205,7 @@ func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 // mayRunUnlisted returns why an agent must not start: it may already be running at a provider that has never
 // answered (L11). It returns "" if the agent may start.
 func (lk *looks) mayRunUnlisted(a *record) string {
-	if a.sess.seenAlive || len(lk.unlistedProviders) == 0 {
+	if a.phase.Seen() || len(lk.unlistedProviders) == 0 {
 		return ""
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(lk.unlistedProviders)), ", ")
@@ -228,18 +230,19 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 		lk.m.sizes.member(a)
 	}
 	twice := a.sess.seen == lk.m.turn || of.rest && a.sess.life.Provider != s.Provider &&
-		a.act.op == opNone &&
-		a.act.opTurn <= turn
-	if known && twice && s.Alive && a.sess.alive && a.sess.life.ID != s.ID {
+		!a.phase.InFlight() &&
+		a.phase.Turn() <= turn
+	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
 		lk.m.decided(now, a, "kill", fmt.Sprintf("it is a second session: %s", s.ID))
 		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
 	a.sess.seen = lk.m.turn
-	if a.act.op != opNone || a.act.opTurn > turn {
+	if a.phase.InFlight() || a.phase.Turn() > turn {
 		return
 	}
-	a.sess.startUnclear, a.sess.uncertain, a.sess.looked, a.sess.fresh = false, false, turn, now
+	a.phase.Listed()
+	a.sess.uncertain, a.sess.looked, a.sess.fresh = false, turn, now
 	switch {
 	case s.Alive:
 		lk.seeAlive(now, a, s)
@@ -249,7 +252,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			!slices.Contains(a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
 		}
-	case s.Exit != nil && a.sess.alive && a.sess.life.ID != s.ID:
+	case s.Exit != nil && a.phase.Alive() && a.sess.life.ID != s.ID:
 		// an earlier session under another name
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
 			a.act.acks, f) {
@@ -260,8 +263,9 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 		}
 	case s.Exit != nil && s.Exit.Asked:
 		// the stop did not report this exit, or the start was canceled
-		untold := past.Lacks(s.ID) || past == nil && (a.act.canceled || a.sess.alive)
-		a.sess.life, a.sess.alive = *s, false
+		untold := past.Lacks(s.ID) || past == nil && (a.phase.Canceled() || a.phase.Alive())
+		a.sess.life = *s
+		a.phase.Ends()
 		lk.m.ended(now, a, s.ID)
 		if untold {
 			lk.recordLateEnd(a, s.Exit)
@@ -290,9 +294,9 @@ func (lk *looks) recordLateEnd(a *record, x *session.Exit) {
 }
 
 func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
-	a.sess.seenAlive = true
-	if !a.sess.alive || a.sess.life.ID != s.ID {
-		a.sess.alive, a.sess.ready, a.finish.drain = true, s.Ready, nil
+	if !a.phase.Alive() || a.sess.life.ID != s.ID {
+		a.phase.Found(s.Ready)
+		a.finish.drain = nil
 		// a running agent does not wait for a start
 		a.rest.notBefore, a.rest.hold, a.rest.holdWhy = time.Time{}, "", ""
 		a.act.because = "adopted: it was running when this controller started"

@@ -26,7 +26,7 @@ func (ld *loader) removes(c *effect.Configuration) (names []string, running int)
 		wanted[c.Wants[i].Name] = true
 	}
 	for _, a := range ld.m.order {
-		if !a.sess.alive || a.unwanted() {
+		if !a.phase.Alive() || a.unwanted() {
 			continue
 		}
 		running++

@@ -18,9 +18,9 @@ func (c rollCity) Member(name string) (rollout.Member, bool) {
 	if a == nil || a.unwanted() {
 		return rollout.Member{}, false
 	}
-	m := rollout.Member{State: a.state, Reason: a.reason, Busy: a.act.op != opNone,
-		Starts: a.act.op == opStart, Due: a.act.intent.kind == causeRestart}
-	if a.sess.alive {
+	m := rollout.Member{State: a.state, Reason: a.reason, Busy: a.phase.InFlight(),
+		Starts: a.phase.Starting(), Due: a.act.intent.kind == causeRestart}
+	if a.phase.Alive() {
 		m.Life = a.sess.life.ID
 	}
 	return m, true

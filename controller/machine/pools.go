@@ -164,7 +164,7 @@ const unanswered = ": its check has not returned yet"
 // belonged reports whether the previous controller wanted a member that was found. It did if the member runs
 // without a drain by its pool, or exited on its own since.
 func (a *record) belonged() bool {
-	if !a.sess.alive {
+	if !a.phase.Alive() {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()
 	}
 	return a.finish.drain == nil || a.finish.drain.by != byPool
@@ -363,7 +363,7 @@ func (ps *poolSizes) drawPools() []city.Pool {
 	}
 	for _, a := range ps.m.order {
 		switch {
-		case a.pool == nil || !a.sess.alive || ps.pools[a.pool.name()] != a.pool:
+		case a.pool == nil || !a.phase.Alive() || ps.pools[a.pool.name()] != a.pool:
 		case a.finish.drain != nil:
 			a.pool.draining = append(a.pool.draining, a.name)
 		default:

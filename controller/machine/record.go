@@ -6,27 +6,20 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
 	"gcity/controller/usage"
 	"gcity/restart"
 	"gcity/session"
 )
 
-// op is the effect in flight for an agent.
-type op int
-
-const (
-	opNone op = iota
-	opStart
-	opStop
-)
-
 // record is the state of one agent: declared in the configuration, or only found running.
 type record struct {
 	command         string // command of want, for display
 	name            string
-	want            *agent.Want // nil: the agent is an orphan
-	pool            *poolRecord // nil: not in a pool
+	want            *agent.Want     // nil: the agent is an orphan
+	pool            *poolRecord     // nil: not in a pool
+	phase           lifecycle.Phase // of its session
 	sess            presence
 	state           city.State
 	reason          string
@@ -89,13 +82,9 @@ func (a *record) obscure() bool { return a.sess.uncertain || !a.sess.life.Silent
 
 // presence is what the machine knows about an agent's session.
 type presence struct {
-	life         session.Status
-	alive        bool // the session is believed to run
-	ready        bool
-	startUnclear bool // a start was canceled, so sessions must be listed before the next action
+	life session.Status
 	// its provider did not answer the newest list
 	uncertain bool
-	seenAlive bool      // this controller has seen the agent running
 	seen      uint64    // turn in which a list last showed a session of the agent
 	looked    uint64    // turn in which that list was requested
 	fresh     time.Time // when that list was handled
@@ -111,9 +100,6 @@ type presence struct {
 
 // action is the effect in flight for an agent, and what is planned after it.
 type action struct {
-	op       op
-	opTurn   uint64 // turn in which op last changed; lists requested earlier are out of date
-	canceled bool
 	// the session of a start in flight, while its program asks a question in its terminal
 	asking   *session.Status
 	early    *session.Exit        // an exit that arrived before the result of its start
@@ -181,8 +167,8 @@ func (a *record) names() []string {
 
 // isUp reports whether dependents may start: the agent runs, or has exited successfully.
 func (a *record) isUp() bool {
-	if a.sess.alive {
-		return a.sess.ready && a.act.op == opNone
+	if a.phase.Alive() {
+		return a.phase.Ready() && !a.phase.InFlight()
 	}
 	return a.rest.staysDown && a.rest.hold == city.Exited && a.sess.exit != nil &&
 		a.sess.exit.Code == 0 &&
@@ -206,7 +192,7 @@ func (a *record) forgive(because string) {
 
 // gone reports whether an unwanted agent has stopped. It is then hidden, but its record remains until no list shows
 // its last session.
-func (a *record) gone() bool { return a.unwanted() && !a.sess.alive && a.act.op == opNone }
+func (a *record) gone() bool { return a.unwanted() && a.phase.Idle() }
 
 // shrinks returns why a member does not start yet: after the next count of work, the pool may not want it.
 func (a *record) shrinks() string {

@@ -227,7 +227,7 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was suspended " + a.want.Suspended},
 			ld.m.commands.answersFor(a, "agent "+a.name+" is resumed", "resume")...)
-	case a.want.Suspended == "" && !a.sess.alive && a.act.op == opNone:
+	case a.want.Suspended == "" && a.phase.Idle():
 		ld.m.journal.record(a, events.Event{Type: events.AgentSuspended,
 			Actor:   effect.ActorOperator,
 			Message: w.Suspended},

@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
 	"gcity/controller/step"
 	"gcity/events"
@@ -35,7 +36,7 @@ func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 			"%d); put it into a file and send the file's name", len(c.Text), city.MaxSend))
 		return
 	}
-	if _, never := tx.outlook(a); never || !a.sess.alive && a.act.op == opNone &&
+	if _, never := tx.outlook(a); never || a.phase.Idle() &&
 		a.state == city.Failed {
 		tx.m.step.Refuse(id, city.Conflict, noSession(a))
 		return
@@ -77,15 +78,15 @@ func (tx *texts) outlook(a *record) (why string, never bool) {
 	switch {
 	case tx.m.ending != alive:
 		return "the city is being stopped", true
-	case a.sess.alive && a.sess.ready && a.act.op == opNone && !a.sess.startUnclear:
+	case a.phase.State() == lifecycle.Running:
 		return "", false
 	case a.unwanted() || a.want.Suspended != "" || a.want.Problem != "":
 		return standing(a), true
-	case a.act.op != opNone, a.sess.alive, a.sess.startUnclear:
+	case a.phase.State() != lifecycle.Absent:
 	case a.rest.staysDown || a.rest.hold == city.Quarantined:
 		return standing(a), true
 	}
-	if a.act.op == opStart || a.state == city.Starting {
+	if a.phase.Starting() || a.state == city.Starting {
 		return "it is starting and not ready yet", false
 	}
 	return standing(a), false
@@ -271,7 +272,7 @@ func (tx *texts) checkOutput(now time.Time, a *record) {
 			continue
 		}
 		switch {
-		case !a.sess.alive || a.sess.life.ID != d.Life || d.Output == math.MaxUint64:
+		case !a.phase.Alive() || a.sess.life.ID != d.Life || d.Output == math.MaxUint64:
 			// that session is over, or the provider does not count output
 			d.Looks = len(outputChecks) + 1
 		case a.sess.life.Output > d.Output:

@@ -94,7 +94,7 @@ func (m *Machine) drawRigs() []city.Rig {
 				continue
 			}
 			rigs[i].Agents++
-			if a.sess.alive {
+			if a.phase.Alive() {
 				rigs[i].Running++
 			}
 		}
@@ -120,7 +120,7 @@ func (a *record) crashes(now time.Time, window time.Duration) int {
 func (a *record) draw() city.Agent {
 	v := city.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, Since: a.since,
-		Running: a.sess.alive, Restarts: a.rest.restarts, Exit: a.sess.exit, Drift: a.sess.drift,
+		Running: a.phase.Alive(), Restarts: a.rest.restarts, Exit: a.sess.exit, Drift: a.sess.drift,
 		Decisions: slices.Clone(a.decisions),
 	}
 	if !a.until.IsZero() {
@@ -136,7 +136,7 @@ func (a *record) draw() city.Agent {
 		v.UnavailableReason = w.Problem
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
 	}
-	if d := a.finish.drain; d != nil && a.sess.alive {
+	if d := a.finish.drain; d != nil && a.phase.Alive() {
 		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked, Final: d.final}
 		if !d.deadline.IsZero() {
 			deadline := d.deadline
@@ -151,10 +151,10 @@ func (a *record) draw() city.Agent {
 	if !v.Available && v.UnavailableReason == "" {
 		v.UnavailableReason = a.reason
 	}
-	if a.act.asking != nil && !a.sess.alive {
+	if a.act.asking != nil && !a.phase.Alive() {
 		v.Running, v.PID, v.Session = true, a.act.asking.PID, sessionOf(a.act.asking)
 	}
-	if a.sess.alive {
+	if a.phase.Alive() {
 		v.Provider = cmp.Or(a.sess.life.Provider, v.Provider)
 		v.PID, v.Frozen, v.Session, v.Usage = a.sess.life.PID, a.sess.life.Frozen,
 			sessionOf(&a.sess.life),

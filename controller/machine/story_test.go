@@ -293,8 +293,8 @@ func (w *world) tell(words []string) error {
 	return nil
 }
 
-// succeed replaces the controller by a fresh one, as after a hand-over or a SIGKILL; effects of some kinds are stuck from its
-// beginning.
+// succeed replaces the controller by a fresh one, as after a hand-over or a SIGKILL; effects of some kinds are
+// stuck from its beginning.
 func (w *world) succeed(stuck ...string) {
 	before := w.m
 	w.m = newMachine()
@@ -354,7 +354,7 @@ func (w *world) quarantines(before *Machine) map[string]time.Time {
 		a := before.agents[want.Name]
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum ==
 			want.Spec.Fingerprint.Sum
-		if same && a.act.queued == 0 && a.rest.hold == city.Quarantined && !a.sess.alive &&
+		if same && a.act.queued == 0 && a.rest.hold == city.Quarantined && !a.phase.Alive() &&
 			w.now.Before(a.rest.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
 			out[want.Name] = a.rest.notBefore
 		}

@@ -9,6 +9,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/controller/lifecycle"
 	"gcity/pool"
 )
 
@@ -56,7 +57,7 @@ func (wk *work) whyAbsent(who string) (why string, gone bool) {
 		return "", false
 	case a == nil:
 		return wk.whyUndeclared(who)
-	case a.sess.alive || a.act.op != opNone || a.sess.startUnclear:
+	case a.phase.State() != lifecycle.Absent:
 		return "", false
 	case a.unwanted():
 		return wk.whyUndeclared(who)

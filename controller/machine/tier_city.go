@@ -28,8 +28,8 @@ func (c tierCity) Agent(name string) *tier.Agent {
 	}
 	v := &tier.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, TriageOf: a.triageOf(),
-		Alive: a.sess.alive, Ready: a.sess.ready, Starting: a.act.op == opStart,
-		Stopping: a.act.op == opStop, Ending: a.ending(), KeptEnded: a.rest.staysDown &&
+		Alive: a.phase.Alive(), Ready: a.phase.Ready(), Starting: a.phase.Starting(),
+		Stopping: a.phase.Stopping(), Ending: a.ending(), KeptEnded: a.rest.staysDown &&
 			a.rest.final,
 		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
@@ -57,7 +57,7 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown = time.Time{}, "", "", false
 	a.act.because = "started by " + why
 	c.m.decide(now, a)
-	if a.act.op != opStart {
+	if !a.phase.Starting() {
 		return "not started yet: " + standing(a)
 	}
 	return "starting"
@@ -67,9 +67,9 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 func (c tierCity) Replace(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	switch {
-	case a.act.op != opNone && a.act.stopFrom.IsZero():
+	case a.phase.InFlight() && a.act.stopFrom.IsZero():
 		return tier.LeftAlone + standing(a)
-	case a.act.op != opNone:
+	case a.phase.InFlight():
 		return "not restarted yet: " + standing(a)
 	case a.finish.drain != nil:
 		return tier.LeftAlone + "it drains"

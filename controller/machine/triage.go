@@ -43,7 +43,7 @@ func (a *record) summoned() bool {
 func (a *record) rededicate(w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
-	} else if was != "" && a.triage.served != "" && (a.sess.alive || a.act.op == opStart) {
+	} else if was != "" && a.triage.served != "" && (a.phase.Alive() || a.phase.Starting()) {
 		a.act.intent = cause{kind: causeBeat, why: "it was started for a beat and is no longer a " +
 			"triage agent"}
 	}
@@ -103,7 +103,7 @@ func (m *Machine) triageOver(now time.Time, a *record, why string) {
 
 // triageUnfit handles a failed start of a triage agent.
 func (m *Machine) triageUnfit(now time.Time, a *record, err error) {
-	a.sess.alive, a.triage.unfit = false, err.Error()
+	a.triage.unfit = err.Error()
 	m.decided(now, a, "start failed", a.triage.unfit)
 	m.triageOver(now, a, "could not start: "+a.triage.unfit)
 }
@@ -123,8 +123,8 @@ func (m *Machine) triageDied(now time.Time, a *record, e session.Exit, d restart
 
 // ending reports whether a session is being stopped or is about to be. A stop that failed does not count.
 func (a *record) ending() bool {
-	return a.sess.alive && a.act.stopFrom.IsZero() &&
-		(a.act.op == opStop || a.act.intent.kind != causeNone)
+	return a.phase.Alive() && a.act.stopFrom.IsZero() &&
+		(a.phase.Stopping() || a.act.intent.kind != causeNone)
 }
 
 // standing returns a clause that describes the state of an agent, for use in a message.

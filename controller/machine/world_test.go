@@ -208,12 +208,12 @@ func (w *world) removed(in effect.Input) (removes, asked bool) {
 	}
 	gone, all := 0, 0
 	for _, a := range w.m.order {
-		if a.sess.alive && !a.unwanted() {
+		if a.phase.Alive() && !a.unwanted() {
 			all++
 			gone++
 		}
 		for _, want := range c.Conf.Wants {
-			if a.sess.alive && !a.unwanted() && want.Name == a.name {
+			if a.phase.Alive() && !a.unwanted() && want.Name == a.name {
 				gone--
 			}
 		}
