@@ -21,34 +21,24 @@ const module = "gcity"
 // packages below session, and so on, and "main" is the top itself. It is the table "Imports" of ARCHITECTURE.md, and
 // both must be changed together. Each package below cli has its own entry.
 var doors = map[string][]string{
-	"main": {"cli", "session/*"},
-	"cli":  {"*"},
-	"controller": {"controller/catalogue", "controller/effect", "controller/machine",
-		"controller/memory", "controller/perform", "controller/pulse", "controller/step", "agent",
-		"config", "config/edit", "city", "events", "beads", "session", "internal"},
-	"supervisor": {"city", "events", "beads", "restart", "internal"},
-	"api":        {"city", "city/verb", "describe", "mail", "events", "beads", "internal"},
-	"agent":      {"config", "session", "pool", "restart", "prompt"},
-	"config": {"config/files", "config/keys", "config/packmodel", "config/placeholder",
-		"session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks",
-		"topology", "trust", "internal"},
+	"main":        {"cli", "session/*"},
+	"cli":         {"*"},
+	"controller":  {"controller/catalogue", "controller/effect", "controller/machine", "controller/memory", "controller/perform", "controller/pulse", "controller/step", "agent", "config", "config/edit", "city", "events", "beads", "session", "internal"},
+	"supervisor":  {"city", "events", "beads", "restart", "internal"},
+	"api":         {"city", "city/verb", "describe", "mail", "events", "beads", "internal"},
+	"agent":       {"config", "session", "pool", "restart", "prompt"},
+	"config":      {"config/files", "config/keys", "config/packmodel", "config/placeholder", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
 	"config/edit": {"config", "config/files", "internal"},
-	"migrate": {"config", "config/files", "config/keys", "config/packmodel",
-		"config/placeholder", "formula", "automation", "internal"},
+	"migrate":     {"config", "config/files", "config/keys", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
 
-	"tui": {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap",
-		"tui/palette", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail",
-		"events", "beads", "themes", "internal"},
-	"tui/details": {"tui/panel", "tui/terminal", "tui/widget", "city", "describe", "themes",
-		"internal"},
-	"tui/dialog": {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
-	"tui/feed": {"tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city",
-		"describe", "mail", "events", "beads", "themes", "internal"},
-	"tui/fleet":   {"tui/panel", "tui/widget", "city", "themes", "internal"},
-	"tui/keymap":  {"internal"},
-	"tui/palette": {"tui/dialog", "tui/panel", "tui/widget", "internal"},
-	"tui/panel": {"tui/keymap", "tui/widget", "city", "describe", "mail", "events", "beads",
-		"themes", "internal"},
+	"tui":          {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/palette", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
+	"tui/details":  {"tui/panel", "tui/terminal", "tui/widget", "city", "describe", "themes", "internal"},
+	"tui/dialog":   {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
+	"tui/feed":     {"tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
+	"tui/fleet":    {"tui/panel", "tui/widget", "city", "themes", "internal"},
+	"tui/keymap":   {"internal"},
+	"tui/palette":  {"tui/dialog", "tui/panel", "tui/widget", "internal"},
+	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
 	"tui/terminal": {"tui/widget", "city", "internal"},
 	"tui/tuitest":  nil,
 	"tui/widget":   {"city", "describe", "themes", "internal"},
@@ -90,46 +80,31 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads"},
 
-	"controller/machine": {"controller/effect", "controller/lifecycle", "controller/outbox",
-		"controller/rollout", "controller/runs", "controller/step", "controller/tier",
-		"controller/usage", guardRoom, "agent", "config", "city", "events", "beads", "session",
-		"pool", "automation", "watchdog", "restart", "internal"},
+	"controller/machine":   {"controller/effect", "controller/lifecycle", "controller/outbox", "controller/rollout", "controller/runs", "controller/step", "controller/tier", "controller/usage", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
 	"controller/outbox":    {"controller/effect", "city"},
 	"controller/lifecycle": nil,
 	"controller/rollout":   {"controller/step", "city"},
-	"controller/runs": {"controller/describe", "controller/effect", "controller/step",
-		"automation", "beads", "city", "events", "internal"},
-	"controller/tier": {"controller/effect", "controller/step", "city", "config", "events",
-		"session", "watchdog", "internal"},
-	"controller/step": {"controller/effect", "beads", "city", "config"},
-	"controller/perform": {"controller/effect", "controller/memory", "controller/preflight",
-		guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads",
-		"session", "pool", "formula", "automation", "watchdog", "overlay", "hooks", "internal"},
+	"controller/runs":      {"controller/describe", "controller/effect", "controller/step", "automation", "beads", "city", "events", "internal"},
+	"controller/tier":      {"controller/effect", "controller/step", "city", "config", "events", "session", "watchdog", "internal"},
+	"controller/step":      {"controller/effect", "beads", "city", "config"},
+	"controller/perform":   {"controller/effect", "controller/memory", "controller/preflight", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "overlay", "hooks", "internal"},
 	"controller/describe":  {"automation", "city", "internal"},
 	"controller/preflight": {"agent", "session", "internal"},
 	"controller/usage":     {"city", "session"},
 	"controller/memory":    {"controller/effect", "city", "automation", "internal"},
 	"controller/pulse":     {"controller/effect"},
-	"controller/catalogue": {"config", "config/edit", "city", "events", "beads", "formula",
-		"internal"},
-	"controller/effect": {guardRoom, "agent", "config", "city", "events", "beads", "session",
-		"formula", "automation", "watchdog", "restart"},
+	"controller/catalogue": {"config", "config/edit", "city", "events", "beads", "formula", "internal"},
+	"controller/effect":    {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog", "restart"},
 
 	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 
-	"cli/agents": {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/offline",
-		"cli/output", "cli/sessions", "cli/workstore"},
-	"cli/work": {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/output",
-		"cli/workstore"},
-	"cli/doctor": {outside, "cli/env", "cli/exit", "cli/fleet", "cli/folder", "cli/host",
-		"cli/output", "cli/service", "cli/sessions", "cli/workstore"},
-	"cli/fleet": {outside, "cli/consent", "cli/env", "cli/exit", "cli/folder", "cli/host",
-		"cli/offline", "cli/output", "cli/service"},
-	"cli/host": {outside, "cli/env", "cli/exit", "cli/folder", "cli/offline", "cli/output",
-		"cli/service", "cli/sessions", "cli/workstore"},
-	"cli/service": {outside, "cli/env", "cli/exit", "cli/folder", "cli/output"},
-	"cli/offline": {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/output",
-		"cli/sessions", "cli/workstore"},
+	"cli/agents":    {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/offline", "cli/output", "cli/sessions", "cli/workstore"},
+	"cli/work":      {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/output", "cli/workstore"},
+	"cli/doctor":    {outside, "cli/env", "cli/exit", "cli/fleet", "cli/folder", "cli/host", "cli/output", "cli/service", "cli/sessions", "cli/workstore"},
+	"cli/fleet":     {outside, "cli/consent", "cli/env", "cli/exit", "cli/folder", "cli/host", "cli/offline", "cli/output", "cli/service"},
+	"cli/host":      {outside, "cli/env", "cli/exit", "cli/folder", "cli/offline", "cli/output", "cli/service", "cli/sessions", "cli/workstore"},
+	"cli/service":   {outside, "cli/env", "cli/exit", "cli/folder", "cli/output"},
+	"cli/offline":   {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/output", "cli/sessions", "cli/workstore"},
 	"cli/sessions":  {outside, "cli/env", "cli/folder", "cli/output", "cli/workstore"},
 	"cli/depot":     {outside, "cli/env", "cli/exit", "cli/folder", "cli/output", "cli/workstore"},
 	"cli/guide":     {outside, "cli/env", "cli/exit", "cli/output"},
@@ -142,10 +117,7 @@ var doors = map[string][]string{
 }
 
 // libraries limits how many external modules one package of the basic ones may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1,
-	"restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1,
-	"watchdog": 0, "describe": 0, "topology": 1, "themes": 1, "prefs": 1, "trust": 0, "internal": 2,
-	leaf: 0}
+var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "describe": 0, "topology": 1, "themes": 1, "prefs": 1, "trust": 0, "internal": 2, leaf: 0}
 
 // characters are the role names of well-known example cities. Roles are configuration, so the program must not contain
 // these names.
@@ -169,8 +141,7 @@ func TestDoors(t *testing.T) {
 				}
 				continue
 			}
-			if to, _ := room(strings.TrimPrefix(strings.TrimPrefix(imp, module), "/")); !open(from,
-				to) {
+			if to, _ := room(strings.TrimPrefix(strings.TrimPrefix(imp, module), "/")); !open(from, to) {
 				t.Errorf("%s imports %s: there is no door from %s to %s", f.path, imp, from, to)
 			}
 		}
@@ -178,16 +149,14 @@ func TestDoors(t *testing.T) {
 	for dir, libs := range foreign {
 		from, _ := room(dir)
 		if most, basic := libraries[from]; basic && len(libs) > most {
-			t.Errorf("%s uses %d libraries (%s), at most %d in a basic room", dir, len(libs),
-				strings.Join(libs, ", "), most)
+			t.Errorf("%s uses %d libraries (%s), at most %d in a basic room", dir, len(libs), strings.Join(libs, ", "), most)
 		}
 	}
 }
 
 // Every command pays for the initialisation of these packages. go.mod replaces the last one.
 func TestNoCostlyImports(t *testing.T) {
-	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize",
-		"github.com/atotto/clipboard"}
+	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize", "github.com/atotto/clipboard"}
 	for _, f := range sources(t) {
 		for _, imp := range f.imports() {
 			if slices.Contains(costly, imp) {
@@ -207,8 +176,7 @@ func TestNoCharacters(t *testing.T) {
 			}
 			if text, err := strconv.Unquote(lit.Value); err == nil {
 				if who := character(text); who != "" {
-					t.Errorf("%s: the role %q is written into the program",
-						f.fset.Position(lit.Pos()), who)
+					t.Errorf("%s: the role %q is written into the program", f.fset.Position(lit.Pos()), who)
 				}
 			}
 			return true
@@ -233,25 +201,15 @@ func TestTheRulesBite(t *testing.T) {
 		from, to string
 		want     bool
 	}{
-		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false},
-		{"controller", "session/*", false},
-		{"main", "controller", false}, {"cli", "tui", true}, {"tui", "tui/widget", true},
-		{"tui/widget", "tui", false}, {"api", "tui/widget", false}, {"session/*", "session", true},
-		{"agent", "city", false},
-		{"controller", "beads", true}, {"controller", "beads/*", false},
-		{"controller/perform", guardRoom, true}, {"controller", guardRoom, false},
-		{"controller/machine", "controller/perform", false}, {guardRoom, "beads/*", false},
-		{"beads", "beads/*", false},
+		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false}, {"controller", "session/*", false},
+		{"main", "controller", false}, {"cli", "tui", true}, {"tui", "tui/widget", true}, {"tui/widget", "tui", false}, {"api", "tui/widget", false}, {"session/*", "session", true}, {"agent", "city", false},
+		{"controller", "beads", true}, {"controller", "beads/*", false}, {"controller/perform", guardRoom, true}, {"controller", guardRoom, false}, {"controller/machine", "controller/perform", false}, {guardRoom, "beads/*", false}, {"beads", "beads/*", false},
 		{"city", "beads/*", false}, {"city/*", "beads/*", true}, {"api", "city/*", false},
-		{"automation", "formula", true}, {"formula", "automation", false},
-		{"automation", "config", false},
-		{"city", "internal/recovery", true}, {"city", "internal", false},
-		{"api", "internal/recovery", true}, {"watchdog", "internal/recovery", false},
+		{"automation", "formula", true}, {"formula", "automation", false}, {"automation", "config", false},
+		{"city", "internal/recovery", true}, {"city", "internal", false}, {"api", "internal/recovery", true}, {"watchdog", "internal/recovery", false},
 		{"internal/recovery", "internal", false},
-		{"cli/doctor", "cli/host", true}, {"cli/host", "cli/doctor", false},
-		{"cli/host", "controller", true}, {"cli/env", "cli", false},
-		{"cli/env", "internal/recovery", true}, {"cli/output", "cli/exit", true},
-		{"cli/exit", "cli/output", false}, {"cli/output", "cli", false},
+		{"cli/doctor", "cli/host", true}, {"cli/host", "cli/doctor", false}, {"cli/host", "controller", true}, {"cli/env", "cli", false},
+		{"cli/env", "internal/recovery", true}, {"cli/output", "cli/exit", true}, {"cli/exit", "cli/output", false}, {"cli/output", "cli", false},
 	} {
 		if got := open(c.from, c.to); got != c.want {
 			t.Errorf("open(%q, %q) = %v", c.from, c.to, got)
@@ -265,10 +223,7 @@ func TestTheRulesBite(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]string{
-		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*",
-		"beads/sqlite": "beads/*", "events/mirror": "events/*", "city": "city",
-		"city/citytest": "city/*", "tui": "tui", "tui/widget": "tui/widget",
-		"internal/disk": "internal", "internal/recovery": "internal/recovery", "api/wire": "api",
+		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "events/mirror": "events/*", "city": "city", "city/citytest": "city/*", "tui": "tui", "tui/widget": "tui/widget", "internal/disk": "internal", "internal/recovery": "internal/recovery", "api/wire": "api",
 	} {
 		if got, ok := room(dir); !ok || got != want {
 			t.Errorf("room(%q) = %q, %v", dir, got, ok)
@@ -334,9 +289,7 @@ func library(imp string) string {
 
 // character returns a role name that is a separate word in a text.
 func character(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return r < 'a' || r > 'z'
-	})
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' })
 	for _, w := range words {
 		if slices.Contains(characters, w) {
 			return w
@@ -382,8 +335,7 @@ func sources(t *testing.T) []source {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if p != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" ||
-				name == "dist") {
+			if p != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" || name == "dist") {
 				return filepath.SkipDir
 			}
 			return nil
@@ -405,8 +357,7 @@ func sources(t *testing.T) []source {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		out = append(out, source{path: rel, dir: strings.TrimSuffix(path.Dir(rel), "."), fset: fset,
-			tree: tree,
+		out = append(out, source{path: rel, dir: strings.TrimSuffix(path.Dir(rel), "."), fset: fset, tree: tree,
 			text: string(text)})
 		return nil
 	})
