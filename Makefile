@@ -12,9 +12,11 @@ MINUTES ?= 5
 SEED    ?= 0
 CITY    ?= demo
 IMAGE   ?= gcity-pod:1
+ROUNDS  ?= 50
+AGENTS  ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help build k8s image test-k8s testcluster man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
+.PHONY: help build k8s image test-k8s faults-k8s testcluster man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -32,6 +34,10 @@ test-k8s: ## test the Kubernetes provider on a temporary cluster or on GCITY_TES
 image: build k8s ## build/gcity-pod.tar, the image for the pods of agents; needs no Docker (IMAGE=name:tag)
 	mkdir -p build
 	cd k8s && go run ./mkimage '$(IMAGE)' ../build/gcity-pod.tar gcity-pod=../bin/gcity-pod bin/gcity=../bin/gcity
+
+faults-k8s: ## kill the controller, the helper and each part of a test cluster in turn (ROUNDS=50 AGENTS=20 SEED=0)
+	cd k8s && go build -o ../build/testcluster ./testcluster && ../build/testcluster run go test -timeout 90m -v \
+		./e2e -run '^TestFaults$$' -rounds '$(ROUNDS)' -agents '$(AGENTS)' -seed '$(SEED)'
 
 testcluster: ## build the Kubernetes programs of the test cluster into the user's cache (once, ten minutes)
 	cd k8s && go run ./testcluster build

@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gcity/internal/eventually"
+)
+
+var (
+	rounds = flag.Int("rounds", 0, "number of rounds of TestFaults; 0 skips it")
+	crew   = flag.Int("agents", 20, "number of agents of TestFaults")
+	which  = flag.String("parts", "controller,helper,kubelet,apiserver,containerd,etcd",
+		"what TestFaults kills in turn")
+	seed = flag.Uint64("seed", 0, "seed of TestFaults; 0 = a new one")
+)
+
+// TestFaults kills the controller, the helper and each part of the cluster in turn, and one agent in each round,
+// mostly while that part is down. The other agents keep their processes, no agent ever has two, and each killed
+// agent is in the event log exactly once.
+func TestFaults(t *testing.T) {
+	if *rounds == 0 {
+		t.Skip("it damages the cluster: run make faults-k8s")
+	}
+	if os.Getenv("GCITY_TEST_CLUSTER") == "" && os.Getenv("GCITY_TEST_KUBECONFIG") != "" {
+		t.Skip("parts can only be killed on a cluster of testcluster")
+	}
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("-seed %d", *seed)
+	c := newCity(t, manyAgents(*crew))
+	c.start()
+	f := &faults{city: c, random: rand.New(rand.NewPCG(*seed, 0)), killed: map[string]bool{}}
+	eventually.True(t, "all agents run", func() bool { return c.running() == *crew }, c.state)
+	f.known = f.sample()
+	if len(f.known) != *crew {
+		t.Fatalf("%d processes of %d agents", len(f.known), *crew)
+	}
+	stop := f.observe()
+	parts := strings.Split(*which, ",")
+	for n := range *rounds {
+		began := time.Now()
+		f.round(parts[n%len(parts)], n)
+		t.Logf("round %d: %s, %s", n+1, parts[n%len(parts)], time.Since(began).Round(time.Second/10))
+		if t.Failed() {
+			break
+		}
+	}
+	stop()
+	f.checkLog()
+}
+
+// manyAgents returns a city.toml with n agents that do nothing.
+func manyAgents(n int) string {
+	var b strings.Builder
+	b.WriteString("[workspace]\nname = \"faults\"\n[session]\nprovider = \"k8s\"\n[daemon]\n" +
+		"patrol_interval = \"2s\"\nmax_restarts = 0\nrestart_backoff = \"100ms\"\n")
+	for i := range n {
+		fmt.Fprintf(&b, "[[agents]]\nname = \"a-%d\"\nstart_command = \"exec cat\"\n", i)
+	}
+	return b.String()
+}
+
+// faults is one run of TestFaults.
+type faults struct {
+	*city
+	random *rand.Rand
+	known  map[string]process // expected process of each agent
+	killed map[string]bool    // sessions whose agent was killed
+
+	mu    sync.Mutex
+	twice []string // agents that had two processes at one time
+}
+
+// sample returns the processes by agent, and records agents with two.
+func (f *faults) sample() map[string]process {
+	out := map[string]process{}
+	for _, p := range f.processes("cat") {
+		if q, ok := out[p.agent]; ok {
+			f.mu.Lock()
+			f.twice = append(f.twice, fmt.Sprintf("%s: %+v and %+v", p.agent, p, q))
+			f.mu.Unlock()
+		}
+		out[p.agent] = p
+	}
+	return out
+}
+
+// observe samples the processes in the background until the returned function is called.
+func (f *faults) observe() func() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			f.sample()
+			select {
+			case <-time.After(100 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// round kills a part and an agent, starts the part again, and checks the processes.
+func (f *faults) round(part string, n int) {
+	f.Helper()
+	victim := f.known[fmt.Sprintf("a-%d", f.random.IntN(len(f.known)))]
+	f.killPart(part)
+	early := n%4 != 3 // in one of four rounds the agent exits after the part is back
+	f.pause()
+	if early {
+		kill9(f, victim.pid)
+		f.pause()
+	}
+	f.startPart(part)
+	if !early {
+		kill9(f, victim.pid)
+	}
+	f.killed[victim.session] = true
+	var now map[string]process
+	eventually.True(f, "the killed agent has been replaced and all agents run", func() bool {
+		now = f.sample()
+		p, ok := now[victim.agent]
+		return ok && p.session != victim.session && f.recovered(now)
+	}, func() string { return fmt.Sprintf("round %d: %s, %+v", n, part, victim) }, f.state)
+	for _, name := range slices.Sorted(maps.Keys(f.known)) {
+		if name != victim.agent && now[name] != f.known[name] {
+			f.Errorf("round %d: %s: the process of %s was %+v and is %+v", n, part, name,
+				f.known[name], now[name])
+		}
+	}
+	f.known = now
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.twice) > 0 {
+		f.Errorf("round %d: %s: two processes at one time: %s", n, part, f.twice)
+	}
+}
+
+// pause waits for up to two seconds, so that parts notice a fault or not.
+func (f *faults) pause() { time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) }
+
+// recovered reports whether the controller knows each agent with its current session and can reach its terminal.
+func (f *faults) recovered(now map[string]process) bool {
+	all := f.agents()
+	if len(all) != len(f.known) || len(now) != len(f.known) {
+		return false
+	}
+	for name, a := range all {
+		if a.State != "running" || a.Session == nil || a.Session.ID != now[name].session {
+			return false
+		}
+	}
+	_, err := f.gcity("agent", "peek", "a-0")
+	return err == nil
+}
+
+func (f *faults) killPart(part string) {
+	f.Helper()
+	switch part {
+	case "controller":
+		f.kill()
+	case "helper":
+		kill9(f, f.city.helper())
+	default:
+		f.cluster("kill", part)
+	}
+}
+
+func (f *faults) startPart(part string) {
+	f.Helper()
+	switch part {
+	case "controller":
+		f.start()
+	case "helper": // the controller starts it again
+	default:
+		f.cluster("start", part)
+	}
+}
+
+// cluster runs the program of the test cluster.
+func (f *faults) cluster(verb, part string) {
+	f.Helper()
+	cmd := exec.Command(os.Getenv("GCITY_TEST_CLUSTER"), verb, os.Getenv("GCITY_TEST_CLUSTER_DIR"), part)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		f.Fatalf("testcluster %s %s: %v: %s", verb, part, err, out)
+	}
+}
+
+// checkLog checks that each killed session has exactly one crash in the log, that no other session ended, and that
+// the log has no gap.
+func (f *faults) checkLog() {
+	f.Helper()
+	starts, ends := map[string]int{}, map[string][]string{}
+	for i, e := range f.events() {
+		if e.Seq != i+1 {
+			f.Errorf("event %d has seq %d", i+1, e.Seq)
+		}
+		switch e.Type {
+		case "agent.started":
+			starts[e.Payload.Session]++
+		case "agent.crashed", "agent.stopped":
+			ends[e.Payload.Session] = append(ends[e.Payload.Session], e.Type+": "+e.Message)
+		case "events.gap":
+			f.Errorf("event %d: %s", e.Seq, e.Message)
+		}
+	}
+	for id := range f.killed {
+		if len(ends[id]) != 1 || !strings.HasPrefix(ends[id][0], "agent.crashed") {
+			f.Errorf("the killed session %s has the ends %q, want one crash", id, ends[id])
+		}
+	}
+	for id, all := range ends {
+		if !f.killed[id] {
+			f.Errorf("session %s was not killed and has the ends %q", id, all)
+		}
+	}
+	for id, n := range starts {
+		if n != 1 {
+			f.Errorf("session %s has %d starts", id, n)
+		}
+	}
+	if want := len(f.known) + len(f.killed); len(starts) != want {
+		f.Errorf("%d sessions started, want %d", len(starts), want)
+	}
+	f.Logf("%d events, %d killed agents", len(f.events()), len(f.killed))
+}
