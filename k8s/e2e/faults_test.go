@@ -153,8 +153,10 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// pause waits for up to two seconds, so that parts notice a fault or not.
-func (f *faults) pause() { time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) }
+// pause lasts up to two seconds, so that parts notice a fault or not.
+func (f *faults) pause() {
+	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // a random moment of the fault
+}
 
 // recovered reports whether the controller knows each agent with its current session and can reach its terminal.
 func (f *faults) recovered(now map[string]process) bool {
