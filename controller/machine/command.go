@@ -57,11 +57,11 @@ func (cs *commands) take(now time.Time, id uint64, cmd city.Command) {
 	case city.ResumeRig:
 		cs.m.loader.suspendRig(id, c.Rig, false)
 	case city.Scale:
-		cs.m.sizes.scale(id, c)
+		cs.m.pools.Scale(id, c)
 	case city.RestartPool:
-		cs.m.sizes.restartPool(now, id, c)
+		cs.m.pools.Restart(now, id, c)
 	case city.CheckPool:
-		cs.m.sizes.checkNow(now, id, c.Pool)
+		cs.m.pools.CheckNow(now, id, c.Pool)
 	case city.Fire:
 		cs.m.runs.Fire(now, id, c)
 	case city.EndRun:
@@ -113,16 +113,16 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 	if a, ok := cs.m.agents[name]; ok && !a.gone() {
 		return a, true
 	}
-	if p := cs.m.sizes.pools[name]; p != nil && p.want.Max != 1 {
+	if p := cs.m.pools.Get(name); p != nil && p.Want.Max != 1 {
 		cs.m.step.Refuse(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
-			"from %s to %s", name, p.want.Member(1), p.want.Member(p.want.Max)))
+			"from %s to %s", name, p.Want.Member(1), p.Want.Member(p.Want.Max)))
 		return nil, false
 	}
-	for _, p := range cs.m.sizes.poolOrder {
-		if i := p.want.Index(name); i > 0 {
+	for _, p := range cs.m.pools.All() {
+		if i := p.Want.Index(name); i > 0 {
 			cs.m.step.Refuse(id, city.NotFound,
 				fmt.Sprintf("agent %s is not running: pool %s wants %d of at most %d members", name,
-					p.name(), p.desired, p.want.Max))
+					p.Name(), p.Desired, p.Want.Max))
 			return nil, false
 		}
 	}
@@ -224,7 +224,7 @@ func (cs *commands) requestRestart(now time.Time, id uint64, a *record) {
 
 // suspend requests a write of the suspended flag of an agent, a pool or, if name is "", the city.
 func (cs *commands) suspend(id uint64, name string, on bool) {
-	if p := cs.m.sizes.pools[name]; p != nil && (p.want.Max != 1 || cs.m.agents[name] == nil ||
+	if p := cs.m.pools.Get(name); p != nil && (p.Want.Max != 1 || cs.m.agents[name] == nil ||
 		cs.m.agents[name].gone()) {
 		cs.m.loader.suspendPool(id, p, on)
 		return

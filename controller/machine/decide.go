@@ -103,11 +103,11 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
 	case a.want != nil && a.want.Suspended != "":
 		return cause{kind: causeSuspend, why: a.want.Suspended}
-	case a.want == nil && a.pool.want.Suspended != "":
-		return cause{kind: causeSuspend, why: a.pool.want.Suspended}
+	case a.want == nil && a.pool.Want.Suspended != "":
+		return cause{kind: causeSuspend, why: a.pool.Want.Suspended}
 	case a.act.intent.kind != causeNone:
 		return a.act.intent
-	case a.unwanted() && !a.phase.Ready() && !m.settling && !a.pool.guessed():
+	case a.unwanted() && !a.phase.Ready() && !m.settling && !a.pool.Guessed():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	case a.called() && a.offBeat(now).kind != causeNone:
 		return a.offBeat(now)

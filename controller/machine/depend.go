@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/pools"
 	"gcity/restart"
 )
 
@@ -52,7 +53,7 @@ func (ds *dependencies) missing(a *record) string {
 
 // standing reports whether a dependency is up. If it is not, how is its name and state.
 func (ds *dependencies) standing(name string) (how string, up bool) {
-	if p := ds.m.sizes.pools[name]; p != nil {
+	if p := ds.m.pools.Get(name); p != nil {
 		return ds.poolStanding(p)
 	}
 	a := ds.m.agents[name]
@@ -65,19 +66,19 @@ func (ds *dependencies) standing(name string) (how string, up bool) {
 	return fmt.Sprintf("%s (%s)", name, a.state), false
 }
 
-func (ds *dependencies) poolStanding(p *poolRecord) (how string, up bool) {
-	if p.want.Suspended != "" {
-		return fmt.Sprintf("pool %s (suspended %s)", p.name(), p.want.Suspended), false
+func (ds *dependencies) poolStanding(p *pools.Pool) (how string, up bool) {
+	if p.Want.Suspended != "" {
+		return fmt.Sprintf("pool %s (suspended %s)", p.Name(), p.Want.Suspended), false
 	}
-	if p.desired == 0 {
+	if p.Desired == 0 {
 		return "", true
 	}
-	for _, w := range p.members {
-		if a := ds.m.agents[w.Name]; a != nil && p.has(w.Index) && a.isUp() {
+	for _, w := range p.Members {
+		if a := ds.m.agents[w.Name]; a != nil && p.Has(w.Index) && a.isUp() {
 			return "", true
 		}
 	}
-	return fmt.Sprintf("pool %s (no member runs)", p.name()), false
+	return fmt.Sprintf("pool %s (no member runs)", p.Name()), false
 }
 
 // ripple decides again about the dependents and dependencies of agents that started or stopped.
@@ -104,10 +105,10 @@ func (ds *dependencies) ripple(now time.Time) {
 				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range ds.m.sizes.poolOrder { // a pool of size 0 counts as up
-			if empty := p.desired == 0; empty != p.wasEmpty {
-				p.wasEmpty, again = empty, true
-				for _, d := range ds.dependents(p.name()) {
+		for _, p := range ds.m.pools.All() { // a pool of size 0 counts as up
+			if p.EmptyChanged() {
+				again = true
+				for _, d := range ds.dependents(p.Name()) {
 					ds.m.decide(now, d)
 				}
 			}

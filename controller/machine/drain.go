@@ -35,7 +35,7 @@ const drainTimeout = 5 * time.Minute
 
 func (a *record) drainTimeout() time.Duration {
 	if a.pool != nil {
-		return a.pool.want.DrainTimeout
+		return a.pool.Want.DrainTimeout
 	}
 	return drainTimeout
 }
@@ -49,14 +49,14 @@ func (dr *drains) pending(now time.Time, a *record) {
 		return
 	}
 	switch {
-	case dr.m.settling || dr.m.ending != alive || !a.phase.Ready() || a.pool.guessed():
+	case dr.m.settling || dr.m.ending != alive || !a.phase.Ready() || a.pool.Guessed():
 	case a.pool != nil && a.unwanted() && a.finish.drain == nil:
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&
 		!a.finish.drain.acked:
 		why := "wanted again: it is now declared as an agent of its own"
 		if a.pool != nil {
-			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired)
+			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.Name(), a.pool.Desired)
 		}
 		dr.undrain(now, a, effect.ActorController, why)
 	}
@@ -68,9 +68,9 @@ func (dr *drains) pending(now time.Time, a *record) {
 
 func (a *record) surplusReason() string {
 	if a.want == nil {
-		return "no longer a member of pool " + a.pool.name()
+		return "no longer a member of pool " + a.pool.Name()
 	}
-	return fmt.Sprintf("pool %s wants %d", a.pool.name(), a.pool.desired)
+	return fmt.Sprintf("pool %s wants %d", a.pool.Name(), a.pool.Desired)
 }
 
 func (d *drain) limit(t time.Duration) {
@@ -270,7 +270,8 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	case a.unwanted() && a.want != nil:
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %d members; to keep "+
 			"%s, run `gcity pool scale %s %d`",
-			a.pool.name(), a.pool.desired, a.name, a.pool.name(), dr.m.sizes.sizeFor(a)))
+			a.pool.Name(), a.pool.Desired, a.name, a.pool.Name(),
+			dr.m.pools.SizeFor(a.pool, a.want.Index)))
 	case a.unwanted():
 		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" was removed from the configuration")
 	default:

@@ -128,12 +128,7 @@ func (fn *cityStop) end(now time.Time, msg string) {
 
 // Rest reports whether a one-shot run is done.
 func (m *Machine) Rest() bool {
-	for _, p := range m.sizes.poolOrder {
-		if p.asks > 0 {
-			return false
-		}
-	}
 	return m.looks.listed && m.cityStop.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
 		!m.loader.loading &&
-		len(m.sizes.checking) == 0 && !m.drifts.vetting()
+		!m.pools.Busy() && !m.drifts.vetting()
 }

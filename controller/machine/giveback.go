@@ -17,15 +17,9 @@ func (wk *work) leaves(a *record) {
 	switch {
 	case a.pool == nil || !a.unwanted() || wk.m.conf.NoWork || wk.m.settling ||
 		wk.m.ending != alive:
-	case a.want == nil || a.pool.placed && wk.sure(a.pool):
-		wk.leavers[a.name] = a.pool.name()
+	case a.want == nil || a.pool.Placed() && wk.m.pools.Sure(a.pool):
+		wk.leavers[a.name] = a.pool.Name()
 	}
-}
-
-// sure reports whether the size of a pool is reliable, so that a surplus member has left for good. Right after the
-// start of a city, a member may merely not have been started yet.
-func (wk *work) sure(p *poolRecord) bool {
-	return p.want.Max == 0 || p.override != nil || p.good || p.want.Check == "" && wk.counted
 }
 
 // seekLeavers finds members that left before this controller started or while not running. They still have work.
@@ -36,19 +30,19 @@ func (wk *work) seekLeavers() {
 		wk.m.ending != alive {
 		return
 	}
-	for _, p := range wk.m.sizes.poolOrder {
-		if !p.placed || !wk.sure(p) {
+	for _, p := range wk.m.pools.All() {
+		if !p.Placed() || !wk.m.pools.Sure(p) {
 			continue
 		}
-		for _, w := range p.members {
-			if tasks[w.Name] != "" && !p.has(w.Index) {
-				wk.leavers[w.Name] = p.name()
+		for _, w := range p.Members {
+			if tasks[w.Name] != "" && !p.Has(w.Index) {
+				wk.leavers[w.Name] = p.Name()
 			}
 		}
 	}
 	for _, a := range wk.m.order {
 		if a.pool != nil && a.want == nil && tasks[a.name] != "" {
-			wk.leavers[a.name] = a.pool.name()
+			wk.leavers[a.name] = a.pool.Name()
 		}
 	}
 }
@@ -119,7 +113,5 @@ func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Ret
 		Type: events.PoolWorkReturned, Actor: effect.ActorController, Subject: l.Pool, Message: msg,
 		Payload: step.Payload(map[string]any{"agent": l.Agent, "beads": ids}),
 	}}})
-	if p := wk.m.sizes.pools[l.Pool]; p != nil {
-		wk.m.decidedOn(now, &p.decisions, "work returned", msg)
-	}
+	wk.m.pools.Decided(now, l.Pool, "work returned", msg)
 }

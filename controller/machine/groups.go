@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
+	"gcity/controller/pools"
 	"gcity/controller/step"
 	"gcity/internal/suggest"
 )
@@ -31,12 +32,12 @@ func (ld *loader) inGroup(g groupWaiter, a *record) bool {
 	if g.rig != "" {
 		return a.want != nil && a.want.Rig == g.rig
 	}
-	return a.pool != nil && a.pool.name() == g.pool
+	return a.pool != nil && a.pool.Name() == g.pool
 }
 
-func (ld *loader) suspendPool(id uint64, p *poolRecord, on bool) {
-	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, pool: p.name()})
-	ld.edit(effect.Edit{Agent: p.name(), On: on, ID: id})
+func (ld *loader) suspendPool(id uint64, p *pools.Pool, on bool) {
+	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, pool: p.Name()})
+	ld.edit(effect.Edit{Agent: p.Name(), On: on, ID: id})
 }
 
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
@@ -70,14 +71,14 @@ func (ld *loader) flagged(g groupWaiter) (on bool, still string) {
 		}
 		return on, still
 	}
-	p := ld.m.sizes.pools[g.pool]
+	p := ld.m.pools.Get(g.pool)
 	switch {
-	case p == nil, p.want.Suspended == "":
+	case p == nil, p.Want.Suspended == "":
 		return false, ""
-	case p.want.Suspended == byAgent:
+	case p.Want.Suspended == byAgent:
 		return true, ""
 	}
-	return false, p.want.Suspended
+	return false, p.Want.Suspended
 }
 
 // byAgent is the reason of a suspension by the flag of the agent or pool itself.

@@ -183,9 +183,9 @@ func (kp *keeper) recall(now time.Time) {
 	for name, r := range kp.recalled.Agents {
 		a := kp.m.agents[name]
 		// the pool may not want this member now, but its history still counts
-		if w := kp.m.sizes.memberWant(name); a == nil && w != nil {
+		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
-			a.join(kp.m.sizes.pools[w.Pool], w)
+			a.join(kp.m.pools.Get(w.Pool), w)
 		}
 		if a != nil && a.want != nil && r.Fingerprint == a.want.Spec.Fingerprint.Sum {
 			kp.restore(now, a, r)

@@ -251,8 +251,8 @@ func (w *world) unanswered() {
 	for _, g := range w.m.loader.groups {
 		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))
 	}
-	if len(w.m.sizes.scales) > 0 || len(w.m.loader.edits) > 0 {
-		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.sizes.scales,
+	if len(w.m.pools.Scales) > 0 || len(w.m.loader.edits) > 0 {
+		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.pools.Scales,
 			w.m.loader.edits))
 	}
 	if n := len(w.m.loader.asking) + len(w.m.loader.waiting) + len(w.m.loader.confirms); n > 0 {

@@ -9,7 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
-	"gcity/controller/rollout"
+	"gcity/controller/pools"
 	"gcity/controller/runs"
 	"gcity/controller/step"
 	"gcity/controller/tier"
@@ -31,7 +31,7 @@ type Machine struct {
 	gauge     gauge  // measures processes
 	agents    map[string]*record
 	order     []*record // sorted by name
-	sizes     poolSizes
+	pools     pools.Pools
 	deps      dependencies
 	awake     time.Time // when the last stall of the whole program ended; zero = no stall
 	turn      uint64    // number of the current step
@@ -60,14 +60,14 @@ const (
 
 func newMachine() *Machine {
 	m := &Machine{}
-	m.deps.m, m.texts.m, m.sizes.m, m.looks.m, m.loader.m = m, m, m, m, m
+	m.deps.m, m.texts.m, m.looks.m, m.loader.m = m, m, m, m
 	m.keeper.m, m.gauge.m, m.cityStop.m, m.journal.m, m.listener.m = m, m, m, m, m
 	m.commands.m, m.drains.m, m.drifts.m = m, m, m
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
-	m.sizes.rollouts = rollout.New(rollCity{m}, &m.step)
+	m.pools = pools.New(poolCity{runsCity{m}}, &m.step)
 	m.agents, m.drifts.vets = map[string]*record{}, map[string]*vetting{}
-	m.sizes.checking, m.texts.sendBlocked = map[string]time.Time{}, map[string]string{}
+	m.texts.sendBlocked = map[string]string{}
 	m.loader.confirms = map[uint64]string{}
 	return m
 }
@@ -78,7 +78,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.step.Begin()
 	_ = m.takeSession(now, in) || m.takeRun(now, in) || m.takeWork(now, in) ||
 		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
-	m.sizes.rollouts.Turn(now)
+	m.pools.Rollouts.Turn(now)
 	m.watchdogs.Watch(now)
 	m.texts.deliver(now)
 	m.work.giveBack()
@@ -96,7 +96,7 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 		m.work.failing = false
 		m.looks.look()
 		m.loader.loadAtPatrol()
-		m.sizes.checkPools(now)
+		m.pools.CheckAll(now)
 		m.decideAll(now)
 		m.work.patrol(now)
 		m.work.findStranded(now)
@@ -200,9 +200,9 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 	case effect.StoresProbed:
 		m.work.probing = false
 	case effect.PoolChecked:
-		m.sizes.checked(now, in)
+		m.pools.Checked(now, in)
 	case effect.Scaled:
-		m.sizes.scaled(now, in)
+		m.pools.Scaled(now, in)
 	default:
 		return false
 	}
@@ -370,15 +370,7 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 
 // decided stores a decision for `gcity why`.
 func (m *Machine) decided(now time.Time, a *record, what, why string) {
-	m.decidedOn(now, &a.decisions, what, why)
-}
-
-func (m *Machine) decidedOn(now time.Time, kept *[]city.Decision, what, why string) {
-	if len(*kept) == city.MaxDecisions {
-		*kept = slices.Delete(*kept, 0, 1)
-	}
-	*kept = append(*kept, city.Decision{At: now, What: what, Why: why})
-	m.step.Changed = true
+	m.step.Decided(now, &a.decisions, what, why)
 }
 
 func orDefault(s, d string) string {

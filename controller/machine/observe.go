@@ -127,12 +127,10 @@ func (lk *looks) noteUnknown() {
 // allListed continues what had to wait until all sessions were known.
 func (lk *looks) allListed(now time.Time, first, lit bool) {
 	if lit { // sizes guessed from an incomplete list are invalid
-		for _, p := range lk.m.sizes.poolOrder {
-			p.settled, p.placed = p.settled && p.good, false
-		}
+		lk.m.pools.Unsettle()
 	}
 	if first || lit {
-		lk.m.sizes.sizePools(now)
+		lk.m.pools.SizeAll(now)
 		if lk.m.loader.again {
 			lk.m.loader.load()
 		}
@@ -227,7 +225,11 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			return
 		}
 		a = lk.m.record(now, s.Agent)
-		lk.m.sizes.member(a)
+		if p, w := lk.m.pools.Of(a.name); w != nil {
+			a.join(p, w)
+		} else {
+			a.pool = p
+		}
 	}
 	twice := a.sess.seen == lk.m.turn || of.rest && a.sess.life.Provider != s.Provider &&
 		!a.phase.InFlight() &&

@@ -8,6 +8,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
+	"gcity/controller/pools"
 	"gcity/controller/usage"
 	"gcity/restart"
 	"gcity/session"
@@ -18,7 +19,7 @@ type record struct {
 	command         string // command of want, for display
 	name            string
 	want            *agent.Want     // nil: the agent is an orphan
-	pool            *poolRecord     // nil: not in a pool
+	pool            *pools.Pool     // nil: not in a pool
 	phase           lifecycle.Phase // of its session
 	sess            presence
 	state           city.State
@@ -152,15 +153,15 @@ type silence struct {
 // declared returns why an agent runs: where it is declared, or its pool.
 func (a *record) declared() string {
 	if a.pool != nil {
-		return "member of pool " + a.pool.name()
+		return "member of pool " + a.pool.Name()
 	}
 	return "declared at " + a.want.Source
 }
 
 // names returns the names under which other agents can depend on this one: its own and its pool's.
 func (a *record) names() []string {
-	if a.pool != nil && a.pool.name() != a.name {
-		return []string{a.name, a.pool.name()}
+	if a.pool != nil && a.pool.Name() != a.name {
+		return []string{a.name, a.pool.Name()}
 	}
 	return []string{a.name}
 }
@@ -194,19 +195,27 @@ func (a *record) forgive(because string) {
 // its last session.
 func (a *record) gone() bool { return a.unwanted() && a.phase.Idle() }
 
+// surplus reports whether an agent is a pool member that is currently unwanted.
+func (a *record) surplus() bool {
+	return a.pool != nil && (a.want == nil || !a.pool.Has(a.want.Index))
+}
+
+// unwanted reports whether an agent should not run.
+func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
+
 // shrinks returns why a member does not start yet: after the next count of work, the pool may not want it.
 func (a *record) shrinks() string {
 	switch {
-	case a.pool == nil || a.pool.asks == 0:
+	case a.pool == nil || !a.pool.Waits():
 		return ""
-	case a.pool.guessed():
-		return "waits until it is known which members of pool " + a.pool.name() + " are busy"
+	case a.pool.Guessed():
+		return "waits until it is known which members of pool " + a.pool.Name() + " are busy"
 	}
-	return "waits until it is known which members of pool " + a.pool.name() +
+	return "waits until it is known which members of pool " + a.pool.Name() +
 		" are busy, because the pool is to shrink"
 }
 
-func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
+func (a *record) join(p *pools.Pool, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
 
 // unknownIn reports whether the provider of the agent's last session did not answer.
 func (a *record) unknownIn(unknown map[string]error) bool {

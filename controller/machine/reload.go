@@ -150,7 +150,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	ld.loaded, ld.since, ld.m.step.Changed = now, ld.m.turn, true
 	ch := ld.compare(c)
 	wanted := make(map[string]bool, len(c.Wants))
-	ld.m.sizes.adoptPools(now, c)
+	ld.m.pools.Adopt(now, c)
 	for i := range c.Wants {
 		wanted[c.Wants[i].Name] = true
 		delete(ld.m.work.former, c.Wants[i].Name)
@@ -187,7 +187,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 		ld.suspensions(before, c)
 	}
 	ld.m.watchdogs.Adopt(now, c)
-	ld.m.sizes.sizePools(now)
+	ld.m.pools.SizeAll(now)
 	ld.m.decideAll(now)
 	if !first {
 		ld.m.runs.Scan()
@@ -205,7 +205,7 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 		}
 		a = ld.m.record(now, w.Name)
 	}
-	a.pool, a.needs = ld.m.sizes.pools[w.Pool], w.DependsOn
+	a.pool, a.needs = ld.m.pools.Get(w.Pool), w.DependsOn
 	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
 		a.want.Spec.Provider != w.Spec.Provider) {
 		a.forgive("configuration changed")
@@ -308,16 +308,16 @@ func (ld *loader) comparePools(c *effect.Configuration, ch *step.Changes) {
 	for i := range c.Pools {
 		w := &c.Pools[i]
 		wanted[w.Name] = true
-		switch p := ld.m.sizes.pools[w.Name]; {
+		switch p := ld.m.pools.Get(w.Name); {
 		case p == nil:
 			ch.Added = append(ch.Added, "pool "+w.Name)
-		case p.want.Spec != w.Spec || p.want.Check != w.Check:
+		case p.Want.Spec != w.Spec || p.Want.Check != w.Check:
 			ch.Changed = append(ch.Changed, "pool "+w.Name)
 		}
 	}
-	for _, p := range ld.m.sizes.poolOrder {
-		if !wanted[p.name()] {
-			ch.Removed = append(ch.Removed, "pool "+p.name())
+	for _, p := range ld.m.pools.All() {
+		if !wanted[p.Name()] {
+			ch.Removed = append(ch.Removed, "pool "+p.Name())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/pools"
 	"gcity/controller/step"
 	"gcity/session"
 )
@@ -57,7 +58,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	}
 	s.Away, s.Mode = m.away, m.mode
 	s.API, s.APIToken = m.listener.Address, m.listener.TokenFile
-	s.Pools = m.sizes.drawPools()
+	s.Pools = m.drawPools()
 	s.CountMail(m.work.mail)
 	s.Rigs = m.drawRigs()
 	s.Automations, s.Work, s.Stranded = m.runs.Snapshot(), m.work.counts, m.work.stranded
@@ -75,6 +76,24 @@ func (m *Machine) warnings() []string {
 		all = append(all, strings.ReplaceAll(p.String(), m.conf.Dir+"/", ""))
 	}
 	return all
+}
+
+// drawPools returns all pools for a snapshot.
+func (m *Machine) drawPools() []city.Pool {
+	members := map[*pools.Pool]pools.Census{}
+	for _, a := range m.order {
+		if a.pool == nil || !a.phase.Alive() {
+			continue
+		}
+		c := members[a.pool]
+		if a.finish.drain != nil {
+			c.Draining = append(c.Draining, a.name)
+		} else {
+			c.Size++
+		}
+		members[a.pool] = c
+	}
+	return m.pools.Snapshot(members)
 }
 
 func (m *Machine) drawRigs() []city.Rig {

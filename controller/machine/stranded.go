@@ -80,20 +80,20 @@ func (wk *work) whyUndeclared(who string) (why string, gone bool) {
 	if len(wk.m.looks.unlistedProviders) > 0 {
 		return "", false
 	}
-	if p := wk.m.sizes.pools[who]; p != nil && p.want.Max != 1 {
+	if p := wk.m.pools.Get(who); p != nil && p.Want.Max != 1 {
 		return "is a pool, not one of its members", true
 	}
-	if w := wk.m.sizes.memberWant(who); w != nil {
-		if p := wk.m.sizes.pools[w.Pool]; p.want.Suspended != "" {
-			return "is suspended " + p.want.Suspended, false
+	if w := wk.m.pools.MemberWant(who); w != nil {
+		if p := wk.m.pools.Get(w.Pool); p.Want.Suspended != "" {
+			return "is suspended " + p.Want.Suspended, false
 		}
 		return fmt.Sprintf("does not run, because pool %s wants %d", w.Pool,
-				wk.m.sizes.pools[w.Pool].desired),
+				wk.m.pools.Get(w.Pool).Desired),
 			false
 	}
-	for _, p := range wk.m.sizes.poolOrder {
-		if (pool.Spec{Name: p.name(), Max: math.MaxInt}).Index(who) > 0 {
-			return "is no longer a member of pool " + p.name(), true
+	for _, p := range wk.m.pools.All() {
+		if (pool.Spec{Name: p.Name(), Max: math.MaxInt}).Index(who) > 0 {
+			return "is no longer a member of pool " + p.Name(), true
 		}
 	}
 	rig, _, qualified := strings.Cut(who, "/")

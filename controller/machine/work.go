@@ -99,21 +99,15 @@ func (wk *work) count() {
 		wk.recount = true
 		return
 	}
-	var pools []string
-	for _, p := range wk.m.sizes.poolOrder {
-		if p.want.Check == "" && p.want.Max > 0 {
-			pools = append(pools, p.name())
-		}
-	}
 	wk.counting, wk.recount, wk.ordered = true, false, wk.m.turn
-	wk.m.step.Do(effect.CountWork{Pools: pools})
+	wk.m.step.Do(effect.CountWork{Pools: wk.m.pools.ByWork()})
 }
 
 func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	ordered := wk.ordered
 	wk.counting, wk.countedTurn = false, wk.m.turn
 	defer wk.seekLeavers()
-	defer wk.m.sizes.chosen(now, ordered)
+	defer wk.m.pools.Chosen(now, ordered)
 	if wk.recount {
 		wk.count()
 	}
@@ -136,11 +130,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	defer wk.findStranded(now)
 	wk.takeSeen(in)
 	wk.counts, wk.counted = in.Work, true
-	for _, p := range wk.m.sizes.poolOrder {
-		if p.want.Check == "" {
-			wk.m.sizes.size(now, p)
-		}
-	}
+	wk.m.pools.WorkCounted(now)
 }
 
 // takeSeen stores what a count found, even if some stores did not answer.
@@ -150,15 +140,6 @@ func (wk *work) takeSeen(in effect.WorkCounted) {
 		wk.m.step.Changed = true
 	}
 	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
-}
-
-// uncountedReason returns the reason of a pool's size. It adds why the pool's work is not counted yet.
-func (wk *work) uncountedReason(p *poolRecord) string {
-	what, waits := strings.CutSuffix(p.why, unanswered)
-	if !waits {
-		return p.why
-	}
-	return what + ": " + orDefault(wk.uncounted, "its work has not been counted yet")
 }
 
 // patrol does the part of a patrol that concerns work and automations.

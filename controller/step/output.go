@@ -4,7 +4,9 @@ package step
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"gcity/beads"
 	"gcity/city"
@@ -113,6 +115,15 @@ func (o *Output) Note(fact *string, value string) {
 		*fact = value
 		o.Changed = true
 	}
+}
+
+// Decided adds a decision to the newest ones of an agent or a pool.
+func (o *Output) Decided(now time.Time, kept *[]city.Decision, what, why string) {
+	if len(*kept) == city.MaxDecisions {
+		*kept = slices.Delete(*kept, 0, 1)
+	}
+	*kept = append(*kept, city.Decision{At: now, What: what, Why: why})
+	o.Changed = true
 }
 
 // Lose sets why some work cannot be used, or clears it. The error of an open circuit breaker is left out, because

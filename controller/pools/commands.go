@@ -1,0 +1,89 @@
+package pools
+
+import (
+	"fmt"
+	"time"
+
+	"gcity/city"
+)
+
+// Restart begins a restart of a pool's members.
+func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
+	p, ok := ps.find(id, c.Pool)
+	if !ok {
+		return
+	}
+	why := ""
+	var names []string
+	for _, w := range p.Members {
+		if _, wanted := ps.city.Member(w.Name); wanted {
+			names = append(names, w.Name)
+		}
+	}
+	busy := ps.Rollouts.Progress(p.Name())
+	switch {
+	case busy != "":
+		why = "is already " + busy
+	case p.Want.Suspended != "":
+		why = "is suspended " + p.Want.Suspended + ": resume it first"
+	case len(names) == 0:
+		why = "has no members to restart: " + p.why
+	}
+	if why != "" {
+		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
+		return
+	}
+	ps.out.Decided(now, &p.decisions, "restart", "by operator")
+	ps.Rollouts.Begin(now, id, p.Name(), names, c.Rolling)
+}
+
+// CheckNow runs a pool's check on request of a user.
+func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
+	p, ok := ps.find(id, name)
+	if !ok {
+		return
+	}
+	why := ""
+	switch {
+	case p.Want.Check == "":
+		why = "has no check: its size follows from the work that is open for it"
+	case p.Want.Max == 0:
+		why = "is off (max = 0), so its check does not run"
+	case p.Want.Suspended != "":
+		why = "is suspended " + p.Want.Suspended + ", so its check does not run; resume it first"
+	}
+	if why != "" {
+		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
+		return
+	}
+	p.asking = append(p.asking, id)
+	ps.check(now, p)
+}
+
+// drop refuses the commands that wait for a pool that is no longer declared.
+func (ps *Pools) drop(p *Pool) {
+	ps.Rollouts.Drop(p.Name())
+	ps.refuseCheck(p, "is no longer declared")
+}
+
+// refuseCheck refuses the commands that wait for a check that will not return.
+func (ps *Pools) refuseCheck(p *Pool, why string) {
+	for _, id := range p.asking {
+		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)
+	}
+	p.asking = nil
+}
+
+// answerCheck answers the commands that wait for a pool's check, with its result.
+func (ps *Pools) answerCheck(p *Pool) {
+	ids := p.asking
+	p.asking = nil
+	for _, id := range ids {
+		if p.last.Problem != "" {
+			ps.out.Refuse(id, city.Unavailable, fmt.Sprintf("the check of pool %s failed: %s; "+
+				"the size stays %d", p.Name(), p.last.Problem, p.Desired))
+			continue
+		}
+		ps.out.Reply(id, fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why))
+	}
+}

@@ -1,0 +1,140 @@
+package pools
+
+import (
+	"math"
+	"time"
+
+	"gcity/agent"
+	"gcity/pool"
+)
+
+// Has reports whether the pool currently wants the member with this index.
+func (p *Pool) Has(index int) bool { return index < len(p.in) && p.in[index] }
+
+// fit resizes the list of wanted members to the possible number of members.
+func (p *Pool) fit() {
+	in := make([]bool, len(p.Members)+1)
+	copy(in, p.in)
+	p.in = in
+}
+
+// choose selects the wanted members with pool.Choose. Members with work leave last. So before any member leaves,
+// choose waits for a count of work that started after the decision. The first choice accepts any count, and is
+// provisional until it has one and all sessions are known.
+func (ps *Pools) choose(p *Pool) {
+	all, n := ps.standings(p), min(p.Desired, len(p.Members))
+	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.city.Listed() &&
+		ps.picks(all, n))
+	if wait && p.asks == 0 {
+		p.asks, ps.out.Changed = ps.city.Turn(), true
+		ps.city.CountWork()
+	}
+	switch {
+	case wait && p.placed:
+		return
+	case !wait:
+		p.asks, p.placed = 0, ps.city.Listed()
+	}
+	pool.Choose(all, n)
+	for i, w := range p.Members {
+		if all[i].In == p.in[w.Index] {
+			continue
+		}
+		p.in[w.Index], ps.out.Changed = all[i].In, true
+		if all[i].In {
+			ps.city.WantedAgain(w.Name)
+		}
+	}
+}
+
+// picks reports whether the first choice depends on which members are busy, and no work has been counted yet.
+func (ps *Pools) picks(all []pool.Standing, n int) bool {
+	living := 0
+	for _, s := range all {
+		if s.Alive && !s.Leaving {
+			living++
+		}
+	}
+	return 0 < n && n < len(all) && (living > n || living < n && ps.city.Work().CountedTurn == 0)
+}
+
+// Guessed reports whether the choice of members is provisional. No member is stopped because of such a choice.
+func (p *Pool) Guessed() bool { return p != nil && p.asks > 0 && !p.placed }
+
+// standings returns the state of each possible member of a pool.
+func (ps *Pools) standings(p *Pool) []pool.Standing {
+	all, tasks := make([]pool.Standing, len(p.Members)), ps.city.Work().Tasks
+	for i, w := range p.Members {
+		all[i] = pool.Standing{In: p.placed && p.Has(w.Index), Working: tasks[w.Name] != ""}
+		all[i].Alive, all[i].Leaving = ps.city.Session(w.Name)
+	}
+	return all
+}
+
+// wanted returns how many members are wanted. It is more than the size while a smaller choice waits for a count.
+func (p *Pool) wanted() int {
+	n := 0
+	for _, in := range p.in {
+		if in {
+			n++
+		}
+	}
+	return n
+}
+
+// informed reports whether all that can be known about busy members is known: from a new count, or without counts.
+func (ps *Pools) informed() bool {
+	return ps.city.Configuration().NoWork || ps.city.Work().CountedTurn == ps.city.Turn() ||
+		!ps.city.Running()
+}
+
+// Chosen makes the choice in the pools that waited for a count requested in this turn or earlier.
+func (ps *Pools) Chosen(now time.Time, ordered uint64) {
+	for _, p := range ps.order {
+		if p.asks > 0 && p.asks <= ordered {
+			ps.populate(now, p)
+		}
+	}
+}
+
+// SizeFor returns the smallest size at which pool.Choose keeps the member with this index.
+func (ps *Pools) SizeFor(p *Pool, index int) int {
+	for n := p.Desired + 1; n < len(p.Members); n++ {
+		all := ps.standings(p)
+		if pool.Choose(all, n); all[index-1].In {
+			return n
+		}
+	}
+	return len(p.Members)
+}
+
+// populate chooses the wanted members according to the pool's size, and applies the choice.
+func (ps *Pools) populate(now time.Time, p *Pool) {
+	ps.choose(p)
+	ps.city.Populate(now, p)
+}
+
+// MemberWant returns the declaration of the possible member with this name, or nil.
+func (ps *Pools) MemberWant(name string) *agent.Want {
+	for _, p := range ps.order {
+		if i := p.Want.Index(name); i > 0 && i <= len(p.Members) {
+			return p.Members[i-1]
+		}
+	}
+	return nil
+}
+
+// Of returns the pool that an agent's name belongs to, although the pool may not want it. w is nil if the pool does
+// not allow the index.
+func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
+	if w := ps.MemberWant(name); w != nil {
+		return ps.byName[w.Pool], w
+	}
+	for _, p := range ps.order {
+		any := pool.Spec{Name: p.Name(), Max: math.MaxInt}
+		if name == p.Name() || any.Index(name) > 0 {
+			return p, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,497 @@
+// Package pools decides how many members each pool has, and which. It is pure.
+package pools
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/rollout"
+	"gcity/controller/step"
+	"gcity/events"
+	"gcity/internal/redact"
+	"gcity/internal/suggest"
+)
+
+// City is the view of the city that pools use.
+type City interface {
+	rollout.City
+	Configuration() *effect.Configuration
+	Listed() bool // the sessions were listed at least once
+	Turn() uint64 // number of the current step
+	Work() Work
+	CountWork()            // requests a count of work
+	Record(e events.Event) // records an event, in the order of the decisions
+	IsAgent(name string) bool
+	// Session reports whether a member runs and has not reported done, and whether it is draining.
+	Session(name string) (alive, leaving bool)
+	// Found returns how many members of a pool were found running or exited, and were wanted by the previous
+	// controller.
+	Found(p *Pool) int
+	WantedAgain(name string)         // lets a drained member start again
+	Populate(now time.Time, p *Pool) // adds the wanted members, and decides about each member
+}
+
+// Work is what is known about open work.
+type Work struct {
+	Counted     bool
+	CountedTurn uint64 // turn in which the newest count returned
+	AsOf        time.Time
+	Pools       map[string]int    // open work, by pool
+	Tasks       map[string]string // newest work in progress, by assignee
+	Uncounted   string            // why some work cannot be counted
+}
+
+// Pools decides how many members each pool has, and which.
+type Pools struct {
+	city City
+	out  *step.Output
+
+	byName map[string]*Pool
+	order  []*Pool // sorted by name
+	// when the check in flight was started, by pool, including removed pools
+	checking map[string]time.Time
+	Scales   []effect.Scale // sizes waiting to be saved; the first is in flight
+	Rollouts rollout.Rollouts
+}
+
+// New returns an empty Pools. Effects are added to out.
+func New(c City, out *step.Output) Pools {
+	return Pools{city: c, out: out, checking: map[string]time.Time{},
+		Rollouts: rollout.New(c, out)}
+}
+
+// Pool is the state of one pool: its size and the reason. The city knows the state of its members.
+type Pool struct {
+	Want    *agent.Pool
+	Members []*agent.Want // all possible members, by index
+
+	Desired  int
+	why      string
+	since    time.Time
+	settled  bool // Desired was computed, and is not a placeholder
+	override *int
+	without  int    // size before a user set it
+	whyNot   string // reason of that size
+
+	asked   string // command of the newest check
+	trouble string // kind of the newest check's failure
+	last    city.Check
+	good    bool // last.Value is valid
+
+	in     []bool // whether each member is wanted, by index
+	placed bool   // the choice is not provisional
+	// the choice waits for a count of work requested in this turn or later; 0 = it does not wait
+	asks uint64
+
+	wasEmpty bool // size was 0 when EmptyChanged was last called
+
+	decisions []city.Decision
+
+	asking []uint64 // commands that wait for the check to return
+}
+
+// Name returns the name of the pool.
+func (p *Pool) Name() string { return p.Want.Name }
+
+// Placed reports whether the choice of members is not provisional.
+func (p *Pool) Placed() bool { return p.placed }
+
+// Waits reports whether the choice of members waits for a count of work.
+func (p *Pool) Waits() bool { return p.asks > 0 }
+
+// EmptyChanged reports whether the size has become 0, or is no longer 0, since the last call.
+func (p *Pool) EmptyChanged() bool {
+	empty := p.Desired == 0
+	changed := empty != p.wasEmpty
+	p.wasEmpty = empty
+	return changed
+}
+
+// Get returns the pool with this name, or nil.
+func (ps *Pools) Get(name string) *Pool { return ps.byName[name] }
+
+// All returns the pools, sorted by name.
+func (ps *Pools) All() []*Pool { return ps.order }
+
+// Busy reports whether a check is in flight, or a choice of members waits for a count of work.
+func (ps *Pools) Busy() bool {
+	return len(ps.checking) > 0 || slices.ContainsFunc(ps.order, (*Pool).Waits)
+}
+
+// Sure reports whether the size of a pool is reliable, so that a surplus member has left for good. Right after the
+// start of a city, a member may merely not have been started yet.
+func (ps *Pools) Sure(p *Pool) bool {
+	return p.Want.Max == 0 || p.override != nil || p.good ||
+		p.Want.Check == "" && ps.city.Work().Counted
+}
+
+// Unsettle makes all choices of members provisional, and all sizes that were guessed: they came from an incomplete list
+// of sessions.
+func (ps *Pools) Unsettle() {
+	for _, p := range ps.order {
+		p.settled, p.placed = p.settled && p.good, false
+	}
+}
+
+// ByWork returns the names of the pools with a size that follows from their open work.
+func (ps *Pools) ByWork() []string {
+	var names []string
+	for _, p := range ps.order {
+		if p.Want.Check == "" && p.Want.Max > 0 {
+			names = append(names, p.Name())
+		}
+	}
+	return names
+}
+
+// WorkCounted sets the sizes that follow from open work, after a count.
+func (ps *Pools) WorkCounted(now time.Time) {
+	for _, p := range ps.order {
+		if p.Want.Check == "" {
+			ps.size(now, p)
+		}
+	}
+}
+
+// Decided stores a decision about a pool. It does nothing if the pool was removed.
+func (ps *Pools) Decided(now time.Time, name, what, why string) {
+	if p := ps.byName[name]; p != nil {
+		ps.out.Decided(now, &p.decisions, what, why)
+	}
+}
+
+// Adopt adopts the pools of a new configuration. Pools with the same name keep their state (L6).
+func (ps *Pools) Adopt(now time.Time, c *effect.Configuration) {
+	before := ps.byName
+	ps.byName, ps.order = make(map[string]*Pool, len(c.Pools)), ps.order[:0]
+	for i := range c.Pools {
+		w := &c.Pools[i]
+		p, known := before[w.Name]
+		if !known {
+			p = &Pool{since: now, why: "the minimum: the check has not run yet"}
+			if n, ok := c.Overrides[w.Name]; ok {
+				p.override = &n
+			}
+		} else if w.Check == "" {
+			// without a check, its last value no longer applies
+			p.good, p.last = false, city.Check{}
+		}
+		p.Want, p.Members = w, p.Members[:0]
+		p.last.Command = redact.Text(w.Check)
+		ps.byName[w.Name] = p
+		ps.order = append(ps.order, p)
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if ps.byName[name] == nil {
+			ps.drop(before[name])
+		}
+	}
+	for i := range c.Wants {
+		if p := ps.byName[c.Wants[i].Pool]; p != nil {
+			p.Members = append(p.Members, &c.Wants[i])
+		}
+	}
+	for _, p := range ps.order {
+		slices.SortFunc(p.Members, func(a, b *agent.Want) int {
+			return cmp.Compare(a.Index, b.Index)
+		})
+		p.fit()
+		if !p.settled && p.Desired == 0 {
+			p.Desired = p.Want.Size(0)
+		}
+	}
+}
+
+// SizeAll sets the size of every pool and runs their checks. It is called when a configuration comes into force,
+// and when all sessions are known for the first time.
+func (ps *Pools) SizeAll(now time.Time) {
+	for _, p := range ps.order {
+		ps.size(now, p)
+		ps.populate(now, p)
+		if ps.city.Listed() && (p.last.At == nil || p.asked != p.Want.Check) {
+			ps.check(now, p)
+		}
+	}
+}
+
+// size sets how many members a pool should have, from what is known so far.
+func (ps *Pools) size(now time.Time, p *Pool) {
+	switch s := p.Want.Spec; {
+	case s.Max == 0:
+		ps.resize(now, p, 0, "off: max = 0")
+	case p.override != nil:
+		why := fmt.Sprintf("set to %d by operator", *p.override)
+		ps.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
+	case p.good:
+		ps.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check returned %d", p.last.Value)+
+			p.bounded(p.last.Value))
+	case p.Want.Check == "" && ps.city.Work().Counted:
+		n := ps.city.Work().Pools[p.Name()]
+		ps.resize(now, p, s.Size(n), fmt.Sprintf("open work: %d", n)+p.bounded(n))
+	case p.Want.Check == "" && ps.city.Configuration().NoWork:
+		ps.resize(now, p, s.Min, "the minimum: it has no check, and work is not counted "+
+			"in this city")
+	case !ps.city.Listed() || p.settled:
+		ps.resize(now, p, s.Size(p.Desired), p.why)
+	default:
+		ps.guess(now, p)
+	}
+}
+
+// byHand notes a size set by a user, or its removal. After a removal, the size from before applies until a check
+// returns.
+func (ps *Pools) byHand(now time.Time, p *Pool, size *int) {
+	what := "returned to its check by operator"
+	if size != nil {
+		what = fmt.Sprintf("set to %d by operator", *size)
+	}
+	if p.override == nil && size != nil {
+		p.without, p.whyNot = p.Desired, p.why
+	}
+	if p.override != nil && size == nil && !p.good && p.Want.Check != "" {
+		if p.whyNot == "" { // the user set the size before this controller started
+			p.without, p.whyNot = p.Want.Min, "the minimum"+unanswered
+		}
+		defer ps.resize(now, p, p.Want.Size(p.without), p.whyNot)
+	}
+	p.override, ps.out.Changed = size, true
+	ps.out.Decided(now, &p.decisions, "override", what)
+}
+
+// unanswered is the end of the reason of a size that waits for a check.
+const unanswered = ": its check has not returned yet"
+
+// guess uses the number of members found running as the size until a check returns.
+func (ps *Pools) guess(now time.Time, p *Pool) {
+	found := ps.city.Found(p)
+	n := p.Want.Size(found)
+	why := "the minimum" + unanswered
+	if found > p.Want.Min {
+		why = "as many as were found running" + unanswered
+	}
+	p.settled = true
+	p.Desired, p.why, p.since = n, why, now
+	ps.out.Changed = true
+}
+
+func (p *Pool) bounded(n int) string {
+	switch {
+	case n < p.Want.Min:
+		return fmt.Sprintf(", min is %d", p.Want.Min)
+	case n > p.Want.Max:
+		return fmt.Sprintf(", max is %d", p.Want.Max)
+	}
+	return ""
+}
+
+func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
+	from, first := p.Desired, !p.settled && !ps.city.Listed()
+	if p.why != why {
+		p.why, ps.out.Changed = why, true
+	}
+	p.settled = p.settled || ps.city.Listed()
+	if n == from {
+		return
+	}
+	p.Desired, p.since, ps.out.Changed = n, now, true
+	if first {
+		return
+	}
+	ps.out.Decided(now, &p.decisions, "scale", fmt.Sprintf("%d → %d: %s", from, n, why))
+	e := events.Event{
+		Type: events.PoolScaled, Actor: effect.ActorController, Subject: p.Name(),
+		Message: fmt.Sprintf("%d → %d: %s", from, n, why),
+		Payload: step.Payload(map[string]any{"from": from, "to": n}),
+	}
+	if p.override != nil {
+		e.Actor = effect.ActorOperator
+	}
+	ps.city.Record(e)
+	ps.populate(now, p)
+}
+
+// check runs the check of a pool.
+func (ps *Pools) check(now time.Time, p *Pool) {
+	if p.Want.Check == "" || p.Want.Max == 0 || p.Want.Suspended != "" || !ps.city.Running() {
+		return
+	}
+	if _, already := ps.checking[p.Name()]; already {
+		return
+	}
+	ps.checking[p.Name()], p.asked, ps.out.Changed = now, p.Want.Check, true
+	ps.out.Do(effect.CheckPool{Pool: p.Want})
+}
+
+func (ps *Pools) CheckAll(now time.Time) {
+	for _, p := range ps.order {
+		ps.check(now, p)
+	}
+}
+
+// Checked handles the result of a check. A failure leaves the size unchanged, and only a new kind of failure is
+// recorded.
+func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
+	delete(ps.checking, in.Pool)
+	p, ok := ps.byName[in.Pool]
+	if !ok {
+		return
+	}
+	ps.out.Changed = true
+	if in.Check != p.Want.Check {
+		ps.check(now, p)
+		if _, again := ps.checking[in.Pool]; !again {
+			ps.refuseCheck(p, "has a different check now, which is not run")
+		}
+		return
+	}
+	defer ps.answerCheck(p)
+	problem, kind := p.last.Problem, p.trouble
+	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.trouble = &now, in.Took, in.Output, "",
+		in.Kind
+	if in.Err != nil {
+		p.last.Problem = in.Err.Error()
+		if problem == "" || kind != in.Kind {
+			ps.out.Decided(now, &p.decisions, "check failed", p.last.Problem)
+			ps.out.Do(effect.Record{Event: events.Event{
+				Type: events.PoolCheckFailed, Actor: effect.ActorController, Subject: p.Name(),
+				Message: fmt.Sprintf("the size stays %d: %s", p.Desired, p.last.Problem),
+				Payload: step.Payload(map[string]any{"size": p.Desired, "output": in.Output}),
+			}})
+		}
+		return
+	}
+	if problem != "" {
+		ps.out.Decided(now, &p.decisions, "check works again", fmt.Sprint(in.Value))
+	}
+	p.last.Good, p.last.Value, p.good = &now, in.Value, true
+	ps.size(now, p)
+}
+
+// Scale sets a pool's size on request of a user, or lets the check decide again.
+func (ps *Pools) Scale(id uint64, c city.Scale) {
+	p, ok := ps.find(id, c.Pool)
+	if !ok {
+		return
+	}
+	f := effect.Scale{Pool: p.Name(), ID: id}
+	if !c.Auto {
+		if p.Want.Size(c.Size) != c.Size {
+			ps.out.Refuse(id, city.Invalid,
+				fmt.Sprintf("pool %s cannot have %d members: use %d to %d (%s)",
+					p.Name(), c.Size, p.Want.Min, p.Want.Max, p.Want.Source))
+			return
+		}
+		f.Size = &c.Size
+	}
+	ps.Scales = append(ps.Scales, f)
+	if len(ps.Scales) == 1 {
+		ps.out.Do(f)
+	}
+}
+
+// Scaled handles the result of saving a size that a user set. Only a saved size takes effect, since it outlives
+// restarts.
+func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
+	ps.Scales = ps.Scales[1:]
+	if len(ps.Scales) > 0 {
+		ps.out.Do(ps.Scales[0])
+	}
+	p, ok := ps.byName[in.Scale.Pool]
+	switch {
+	case in.Err != nil:
+		ps.out.Refuse(in.Scale.ID, city.Unavailable, in.Err.Error())
+		return
+	case !ok:
+		ps.out.Refuse(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+
+			" was removed from the configuration")
+		return
+	}
+	from := p.Desired
+	ps.byHand(now, p, in.Scale.Size)
+	ps.size(now, p)
+	msg := fmt.Sprintf("pool %s wants %d: %s", p.Name(), p.Desired, p.why)
+	if from != p.Desired {
+		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.Name(), from, p.Desired, p.why)
+	} else { // record a size set by a user even if nothing changes
+		ps.out.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
+			Actor:   effect.ActorOperator,
+			Subject: p.Name(), Message: fmt.Sprintf("stays %d: %s", p.Desired,
+				p.decisions[len(p.decisions)-1].Why)}})
+	}
+	if p.Want.Suspended != "" {
+		msg += "; it is suspended " + p.Want.Suspended + ", so its members stay stopped until " +
+			"it is resumed"
+	}
+	ps.out.Reply(in.Scale.ID, msg)
+}
+
+// find returns a pool by name. If it does not exist, findPool refuses the command.
+func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
+	if p, ok := ps.byName[name]; ok {
+		return p, true
+	}
+	names := make([]string, 0, len(ps.order))
+	for _, p := range ps.order {
+		names = append(names, p.Name())
+	}
+	msg := suggest.NotFound("pool", name, names)
+	if ps.city.IsAgent(name) {
+		msg = fmt.Sprintf("%s is an agent, not a pool; add [agents.pool] to make it one", name)
+	}
+	ps.out.Refuse(id, city.NotFound, msg)
+	return nil, false
+}
+
+// Census is the sessions of one pool's members.
+type Census struct {
+	Size     int      // members that run and are not draining
+	Draining []string // names of members
+}
+
+// Snapshot returns all pools for a snapshot. members has the sessions by pool.
+func (ps *Pools) Snapshot(members map[*Pool]Census) []city.Pool {
+	out, work := make([]city.Pool, len(ps.order)), ps.city.Work()
+	for i, p := range ps.order {
+		out[i] = p.draw()
+		out[i].Size, out[i].Draining = members[p].Size, members[p].Draining
+		out[i].Reason += ps.Rollouts.Suffix(p.Name())
+		if p.Want.Check == "" && work.Counted && p.Want.Max > 0 {
+			at := work.AsOf
+			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = work.Pools[p.Name()], &at, &at
+		}
+		if p.Want.Check == "" && !work.Counted && p.override == nil {
+			out[i].Reason = p.uncountedReason(work.Uncounted)
+		}
+		if since, ok := ps.checking[p.Name()]; ok {
+			out[i].Check.Running = &since
+		}
+	}
+	return out
+}
+
+// uncountedReason returns the reason of the size. It adds why the pool's work is not counted yet.
+func (p *Pool) uncountedReason(uncounted string) string {
+	what, waits := strings.CutSuffix(p.why, unanswered)
+	if !waits {
+		return p.why
+	}
+	return what + ": " + cmp.Or(uncounted, "its work has not been counted yet")
+}
+
+func (p *Pool) draw() city.Pool {
+	w := p.Want
+	return city.Pool{
+		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max,
+		Desired: p.Desired, Reason: p.why, Since: p.since,
+		Override: p.override, Suspended: w.Suspended != "", SuspendedReason: w.Suspended,
+		Check: p.last, Timeout: w.DrainTimeout,
+		Source: w.Source, Patched: w.Patched, Decisions: slices.Clone(p.decisions),
+	}
+}
