@@ -1,0 +1,156 @@
+package pools
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/rollout"
+	"gcity/controller/step"
+	"gcity/events"
+	"gcity/pool"
+)
+
+// town is a city with one pool. All wanted members run at once.
+type town struct {
+	conf     effect.Configuration
+	turn     uint64
+	work     Work
+	counts   int
+	recorded []events.Event
+	running  map[string]bool
+}
+
+func (c *town) Running() bool                                 { return true }
+func (c *town) Restart(time.Time, string) string              { return "" }
+func (c *town) Configuration() *effect.Configuration          { return &c.conf }
+func (c *town) Listed() bool                                  { return true }
+func (c *town) Turn() uint64                                  { return c.turn }
+func (c *town) Work() Work                                    { return c.work }
+func (c *town) CountWork()                                    { c.counts++ }
+func (c *town) Record(e events.Event)                         { c.recorded = append(c.recorded, e) }
+func (c *town) IsAgent(string) bool                           { return false }
+func (c *town) Session(name string) (alive, leaving bool)     { return c.running[name], false }
+func (c *town) Found(*Pool) int                               { return len(c.running) }
+func (c *town) WantedAgain(string)                            {}
+func (c *town) Member(name string) (m rollout.Member, _ bool) { return m, c.running[name] }
+
+func (c *town) Populate(_ time.Time, p *Pool) {
+	for _, w := range p.Members {
+		if p.Has(w.Index) {
+			c.running[w.Name] = true
+		}
+	}
+}
+
+// counted ends a count of work that was requested in an earlier turn.
+func (c *town) counted(ps *Pools, now time.Time) {
+	c.turn++
+	c.work.Counted, c.work.CountedTurn = true, c.turn
+	ps.WorkCounted(now)
+	ps.Chosen(now, c.turn-1)
+}
+
+func (c *town) wanted(p *Pool) string {
+	var names []string
+	for _, w := range p.Members {
+		if p.Has(w.Index) {
+			names = append(names, w.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+func newTown(check string) (*town, *Pools, *step.Output) {
+	spec := pool.Spec{Name: "crew", Min: 1, Max: 4}
+	c := &town{turn: 1, running: map[string]bool{},
+		conf: effect.Configuration{Pools: []agent.Pool{{Spec: spec, Check: check}}}}
+	for i := range spec.Max {
+		c.conf.Wants = append(c.conf.Wants, agent.Want{Name: spec.Member(i + 1), Pool: "crew",
+			Index: i + 1})
+	}
+	out := &step.Output{}
+	ps := New(c, out)
+	return c, &ps, out
+}
+
+func TestACheckSetsTheSize(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, ps, out := newTown("wc -l < queue")
+	ps.Adopt(now, &c.conf)
+	ps.SizeAll(now)
+	if _, asked := out.Effects[0].(effect.CheckPool); !asked || !ps.Busy() {
+		t.Fatalf("no check was requested: %v", out.Effects)
+	}
+	ps.Checked(now, effect.PoolChecked{Pool: "crew", Check: "wc -l < queue", Value: 9})
+	p := ps.Get("crew")
+	if got := fmt.Sprintf("%d %s", p.Desired, p.why); got != "4 check returned 9, max is 4" {
+		t.Errorf("the pool wants %s", got)
+	}
+	if len(c.recorded) != 1 || c.recorded[0].Type != events.PoolScaled {
+		t.Errorf("recorded %v", c.recorded)
+	}
+	ps.Checked(now, effect.PoolChecked{Pool: "crew", Check: "wc -l < queue", Kind: "exit",
+		Err: errors.New("exit status 2")})
+	if got := ps.Snapshot(nil)[0]; p.Desired != 4 || got.Check.Problem != "exit status 2" {
+		t.Errorf("after a failed check the pool wants %d: %+v", p.Desired, got.Check)
+	}
+}
+
+// TestAPoolShrinksOnlyWithANewCount holds that a member with work leaves last.
+func TestAPoolShrinksOnlyWithANewCount(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, ps, _ := newTown("")
+	ps.Adopt(now, &c.conf)
+	c.work.Pools = map[string]int{"crew": 3}
+	c.counted(ps, now)
+	p := ps.Get("crew")
+	if got := c.wanted(p); got != "crew-1 crew-2 crew-3" {
+		t.Fatalf("3 open tasks want %q", got)
+	}
+
+	c.turn++
+	c.work.Pools, c.work.CountedTurn = map[string]int{"crew": 1}, c.turn-1
+	ps.WorkCounted(now)
+	if before := c.counts; before == 0 || !p.Waits() || c.wanted(p) != "crew-1 crew-2 crew-3" {
+		t.Fatalf("%d counts requested, waits %t, wants %q", before, p.Waits(), c.wanted(p))
+	}
+	c.work.Tasks = map[string]string{"crew-3": "gc-7"}
+	c.counted(ps, now)
+	if got := c.wanted(p); got != "crew-3" || p.Waits() {
+		t.Errorf("only crew-3 has work, but the pool wants %q", got)
+	}
+}
+
+func TestAUserSetsTheSize(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, ps, out := newTown("true")
+	ps.Adopt(now, &c.conf)
+	out.Begin()
+	ps.Scale(7, city.Scale{Pool: "crew", Size: 5})
+	if r := out.Effects[0].(effect.Reply); r.Answer.Err == nil {
+		t.Error("a size above max was accepted")
+	}
+	out.Begin()
+	ps.Scale(8, city.Scale{Pool: "crew", Size: 2})
+	f := out.Effects[0].(effect.Scale)
+	if ps.Get("crew").Desired != 1 {
+		t.Error("the size took effect before it was saved")
+	}
+	ps.Scaled(now, effect.Scaled{Scale: f})
+	if p := ps.Get("crew"); p.Desired != 2 || c.wanted(p) != "crew-1 crew-2" || len(ps.Scales) > 0 {
+		t.Errorf("the pool wants %d: %q", p.Desired, c.wanted(p))
+	}
+	if !slices.ContainsFunc(out.Effects, func(f effect.Effect) bool {
+		r, ok := f.(effect.Reply)
+		return ok && r.Answer.ID == 8 && r.Answer.Err == nil
+	}) {
+		t.Errorf("the command was not answered: %v", out.Effects)
+	}
+}
