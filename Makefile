@@ -32,8 +32,10 @@ test-k8s: ## test the Kubernetes provider on a temporary cluster or on GCITY_TES
 	cd k8s && go build -o ../build/testcluster ./testcluster && ../build/testcluster run go test -timeout 15m ./...
 
 image: build k8s ## build/gcity-pod.tar, the image for the pods of agents; needs no Docker (IMAGE=name:tag)
-	mkdir -p build
-	cd k8s && go run ./mkimage '$(IMAGE)' ../build/gcity-pod.tar gcity-pod=../bin/gcity-pod bin/gcity=../bin/gcity
+	mkdir -p build/image
+	cp bin/gcity-pod build/image/
+	go build -trimpath -tags holder -ldflags '-s -w $(LDFLAGS)' -o build/image/gcity .
+	cd k8s && go run ./mkimage '$(IMAGE)' ../build/gcity-pod.tar gcity-pod=../build/image/gcity-pod bin/gcity=../build/image/gcity
 
 faults-k8s: ## kill the controller, the helper and each part of a test cluster in turn (ROUNDS=50 AGENTS=20 SEED=0)
 	cd k8s && go build -o ../build/testcluster ./testcluster && ../build/testcluster run go test -timeout 90m -v \

@@ -5,6 +5,7 @@ package image
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -102,14 +103,27 @@ func Write(to io.Writer, im *Image) error {
 	if err != nil {
 		return err
 	}
+	packed, err := compress(layer.Bytes())
+	if err != nil {
+		return err
+	}
 	out := tar.NewWriter(to)
 	return errors.Join(
 		add(out, File{Path: "config.json", Mode: 0o644, Data: conf}),
 		add(out, File{Path: "manifest.json", Mode: 0o644, Data: list}),
 		add(out, File{Path: digest, Mode: 0o755, Dir: true}),
-		add(out, File{Path: digest + "/layer.tar", Mode: 0o644, Data: layer.Bytes()}),
+		add(out, File{Path: digest + "/layer.tar", Mode: 0o644, Data: packed}),
 		out.Close(),
 	)
+}
+
+// compress compresses a layer. Engines accept that, and identify the layer by its uncompressed content.
+func compress(data []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write(data)
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
 }
 
 func writeLayer(to io.Writer, files []File) error {
