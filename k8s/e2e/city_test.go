@@ -120,6 +120,16 @@ func (c *city) write(name, text string) {
 	}
 }
 
+// rewrite replaces a part of city.toml.
+func (c *city) rewrite(old, text string) {
+	c.Helper()
+	data, err := os.ReadFile(filepath.Join(c.dir, "city.toml"))
+	if err != nil || !strings.Contains(string(data), old) {
+		c.Fatalf("cannot replace %q in city.toml: %v", old, err)
+	}
+	c.write("city.toml", strings.Replace(string(data), old, text, 1))
+}
+
 // makeNamespace creates a namespace for one test.
 func (c *city) makeNamespace() {
 	c.Helper()

@@ -1,0 +1,120 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/internal/eventually"
+)
+
+var poolSize = flag.Int("pool", 20, "number of members in TestPoolScales")
+
+// pods returns the number of pods in the city's namespace.
+func (c *city) pods() int {
+	c.Helper()
+	list, err := c.client.CoreV1().Pods(c.namespace).List(c.Context(), metav1.ListOptions{})
+	if err != nil {
+		c.Fatal(err)
+	}
+	return len(list.Items)
+}
+
+// TestPoolScales scales a pool in the cluster from 0 to N and back by its check. At size 0 no pod is left.
+func TestPoolScales(t *testing.T) {
+	c := newCity(t, fmt.Sprintf(`[workspace]
+name = "pool"
+[daemon]
+patrol_interval = "500ms"
+[session]
+provider = "k8s"
+[[agents]]
+name = "worker"
+start_command = "until gc agent drain-check; do sleep 2; done; gc agent drain-ack; exec cat"
+[agents.pool]
+min = 0
+max = %d
+check = "cat wanted"
+`, *poolSize))
+	c.write("wanted", "0\n")
+	c.start()
+	eventually.True(t, "the check has run", func() bool {
+		return strings.Contains(c.quiet("pool", "list"), "worker")
+	}, c.state)
+	if n := c.pods(); n != 0 {
+		t.Errorf("%d pods of a pool of size 0", n)
+	}
+	c.write("wanted", strconv.Itoa(*poolSize))
+	eventually.True(t, "all members run", func() bool { return c.running() == *poolSize }, c.state)
+	if n := c.pods(); n != *poolSize {
+		t.Errorf("%d pods, want %d", n, *poolSize)
+	}
+	c.write("wanted", "0\n")
+	eventually.True(t, "no pod is left", func() bool { return c.pods() == 0 }, c.state)
+	ends := map[string]string{}
+	eventually.True(t, "all ends are in the log", func() bool {
+		for _, e := range c.events() {
+			if e.Type == "agent.stopped" || e.Type == "agent.crashed" {
+				ends[e.Subject] = e.Type + " " + e.Message
+			}
+		}
+		return len(ends) == *poolSize
+	}, c.state)
+	for _, name := range slices.Sorted(maps.Keys(ends)) {
+		if ends[name] != "agent.stopped drained: reported done" {
+			t.Errorf("%s: %s", name, ends[name])
+		}
+	}
+}
+
+// TestMixedCity runs agents on this machine and in the cluster in one city. They are listed together, get texts, and
+// a change of the provider moves an agent.
+func TestMixedCity(t *testing.T) {
+	const text = `[workspace]
+name = "mixed"
+[daemon]
+patrol_interval = "500ms"
+[[agents]]
+name = "here"
+start_command = "exec cat"
+[[agents]]
+name = "there"
+start_command = "exec cat"
+session = %q
+`
+	c := newCity(t, fmt.Sprintf(text, "k8s"))
+	c.start()
+	eventually.True(t, "both run", func() bool { return c.running() == 2 }, c.state)
+	for _, name := range []string{"here", "there"} {
+		c.must("agent", "nudge", name, "hello from "+name)
+		eventually.True(t, name+" has read its text", func() bool {
+			return strings.Count(c.quiet("agent", "peek", name), "hello from "+name) == 2
+		}, c.state)
+	}
+	if n := c.pods(); n != 1 {
+		t.Errorf("%d pods, want the one of there", n)
+	}
+	all := c.agents()
+	if a := all["here"]; a.Session == nil || len(a.Session.Details) != 0 {
+		t.Errorf("here: %+v", a.Session)
+	}
+	if a := all["there"]; a.Session == nil || !slices.Contains(a.Session.Details, "node localhost") {
+		t.Errorf("there: %+v", a.Session)
+	}
+	before := all["there"].Session.ID
+	c.rewrite(fmt.Sprintf(text, "k8s"), fmt.Sprintf(text, ""))
+	eventually.True(t, "there has moved to this machine", func() bool {
+		a := c.agents()["there"]
+		return a.State == "running" && a.Session != nil && a.Session.ID != before &&
+			len(a.Session.Details) == 0 && c.pods() == 0
+	}, c.state)
+	if now := c.agents()["here"]; now.Session == nil || now.Session.ID != all["here"].Session.ID {
+		t.Errorf("here was restarted: %+v, before %+v", now.Session, all["here"].Session)
+	}
+}
