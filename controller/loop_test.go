@@ -406,7 +406,7 @@ func (w *town) misfortune(rnd *rand.Rand) {
 	case 6:
 		w.write(slow + strings.Replace(two, "run b", fmt.Sprintf("run b%d", rnd.IntN(3)), 1))
 	case 7:
-		w.fake.Attach(name, rnd.IntN(2))
+		w.fake.Viewers(name, rnd.IntN(2))
 	}
 }
 

@@ -36,7 +36,7 @@ func TestTextThatWaits(t *testing.T) {
 		time.Sleep(effect.TypingPause + effect.SendAgain) // on the bubble's clock
 		synctest.Wait()
 		out, err := w.Output(t.Context(), "a", 0)
-		if err != nil || out != "Up\npatient" {
+		if err != nil || out != "Uppatient" {
 			t.Errorf("%q, %v", out, err)
 		}
 		s, err := w.Snapshot(t.Context())

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,13 +24,15 @@ type Provider struct {
 	blind   error
 	failing map[string]error // why starts fail, by agent
 	started map[string]int   // number of starts, by agent
+	greets  map[string]string
+	changed chan struct{} // closed and replaced when a terminal changes
 }
 
 type life struct {
 	session.Status
 	meta  map[string]string
-	typed []string
 	usage session.Usage
+	screen
 }
 
 // New returns a provider with no sessions.
@@ -39,7 +40,7 @@ func New() *Provider {
 	return &Provider{
 		exits: make(chan session.Exit, 1024), pid: 1000,
 		lives: map[string]*life{}, past: map[string]*life{}, failing: map[string]error{},
-		started: map[string]int{},
+		started: map[string]int{}, greets: map[string]string{}, changed: make(chan struct{}),
 	}
 }
 
@@ -69,7 +70,8 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Alive: true,
 		Ready: !session.NeedsSettling(&s), PID: max(p.pid, 0),
 		Started: now, Activity: now, Fingerprint: s.Fingerprint,
-	}}
+	}, screen: screen{cols: 80, rows: 24}}
+	p.print(l, p.greets[s.Agent])
 	p.past[s.Name] = p.lives[s.Name]
 	p.lives[s.Name] = l
 	return l.Status, nil
@@ -84,49 +86,14 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// Interrupt implements session.Provider. The simulated program records it and continues.
-func (p *Provider) Interrupt(_ context.Context, name string) error {
-	return p.with(name, func(l *life) { l.typed = append(l.typed, "^C") })
-}
-
-// Send implements session.Provider.
-func (p *Provider) Send(_ context.Context, name, text string) error {
-	return p.with(name, func(l *life) {
-		l.typed = append(l.typed, text)
-		l.Activity = time.Now()
-		l.Status.Output += uint64(len(text))
-		l.Draft = false // the text submitted it
-	})
-}
-
-// SendPolitely implements session.Polite.
-func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
-	p.mu.Lock()
-	l, err := p.live(name)
-	busy := err == nil && (l.Draft || !l.TypedAt.IsZero() && time.Since(l.TypedAt) < quiet)
-	p.mu.Unlock()
-	if busy {
-		return fmt.Errorf("session %s: %w", name, session.ErrBusy)
-	}
-	return p.Send(ctx, name, text)
-}
-
-// SendKeys implements session.Keyer.
-func (p *Provider) SendKeys(_ context.Context, name string, keys ...string) error {
-	return p.with(name, func(l *life) { l.typed = append(l.typed, strings.Join(keys, " ")) })
-}
-
-// Clear implements session.Clearer.
-func (p *Provider) Clear(_ context.Context, name string) error {
-	return p.with(name, func(l *life) { l.typed = nil })
-}
-
+// with calls do for a living session, and wakes the readers of terminals.
 func (p *Provider) with(name string, do func(*life)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l, err := p.live(name)
 	if err == nil {
 		do(l)
+		p.wake()
 	}
 	return err
 }
@@ -146,6 +113,7 @@ func (p *Provider) end(l *life, e session.Exit) {
 	now := time.Now()
 	e.Name, e.Agent, e.ID, e.At, e.Uptime = l.Name, l.Agent, l.ID, now, now.Sub(l.Started)
 	l.Alive, l.PID, l.Exit = false, 0, &e
+	p.wake()
 	select {
 	case p.exits <- e:
 	default: // the channel is full, but List still returns the exit
@@ -188,33 +156,6 @@ func (l *life) look() session.Status {
 		l.Drain = session.ParseDrain(func(key string) string { return l.meta[key] })
 	}
 	return l.Status
-}
-
-// Output implements session.Provider. It returns the typed texts, one per line.
-func (p *Provider) Output(_ context.Context, name string, lines int) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l, ok := p.lives[name]
-	if !ok {
-		return "", fmt.Errorf("session %s: %w", name, session.ErrNotFound)
-	}
-	typed := l.typed
-	if lines > 0 {
-		typed = typed[max(0, len(typed)-lines):]
-	}
-	return strings.Join(typed, "\n"), nil
-}
-
-// Capture implements session.Capturer. It returns the texts typed into the current or the previous session.
-func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, l := range []*life{p.lives[name], p.past[name]} {
-		if l != nil && l.ID == id {
-			return []byte(strings.Join(l.typed, "\n")), nil
-		}
-	}
-	return nil, fmt.Errorf("session %s, life %s: %w", name, id, session.ErrNotFound)
 }
 
 // Exits implements session.Notifier.
@@ -276,11 +217,15 @@ func (p *Provider) Crash(agent string, code int, signal string) bool {
 
 // Vanish removes an agent's session without an exit.
 func (p *Provider) Vanish(agent string) bool {
-	return p.fell(agent, func(l *life) { delete(p.lives, l.Name) })
+	return p.fell(agent, func(l *life) {
+		delete(p.lives, l.Name)
+		l.Alive = false
+		p.wake()
+	})
 }
 
-// Attach simulates n viewers at an agent's terminal.
-func (p *Provider) Attach(agent string, n int) bool {
+// Viewers sets the number of viewers at an agent's terminal.
+func (p *Provider) Viewers(agent string, n int) bool {
 	return p.fell(agent, func(l *life) { l.Attached = n })
 }
 

@@ -23,11 +23,6 @@ func TestConformance(t *testing.T) {
 				t.Fatalf("%s is not alive", name)
 			}
 		},
-		Draft: func(t *testing.T, p session.Provider, name, _ string, draft bool) {
-			if !p.(*fake.Provider).Draft(name, draft) {
-				t.Fatalf("%s is not alive", name)
-			}
-		},
 		Work: func(t *testing.T, p session.Provider, name string) {
 			if !p.(*fake.Provider).Take(name, session.Usage{CPU: time.Second, RSS: 1 << 20, Procs: 2}) {
 				t.Fatalf("%s is not alive", name)
