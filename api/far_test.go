@@ -21,6 +21,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/controller/controllertest"
 	"gcity/events"
 	"gcity/internal/eventually"
 )
@@ -84,17 +85,10 @@ func curl(t *testing.T, path string) *http.Client {
 
 // The suite for city.Control passes over the socket as it does in process.
 func TestFar(t *testing.T) {
-	var f *citytest.Fake // of the test under way
-	citytest.Suite(t, citytest.Harness{
-		Open: func(t *testing.T) city.Control {
-			f = citytest.NewTown()
-			path, _ := serve(t, f, api.Options{})
-			return dial(t, path)
-		},
-		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true,
-		Hold:   func(*testing.T, city.Control) { f.Hold() },
-		Record: func(_ *testing.T, _ city.Control, e events.Event) { f.Record(e) },
-	})
+	citytest.Suite(t, controllertest.Harness(func(t *testing.T, c *controllertest.City) city.Control {
+		path, _ := serve(t, c, api.Options{})
+		return dial(t, path)
+	}))
 }
 
 // Agent returns the same agent as the snapshot, for unusual names too.

@@ -15,7 +15,7 @@ import (
 	"gcity/api/socket"
 	"gcity/city"
 	"gcity/city/citytest"
-	"gcity/events"
+	"gcity/controller/controllertest"
 )
 
 // serveFleet offers the cities of a directory on a socket until the test ends, and checks that ServeFleet then
@@ -79,21 +79,16 @@ func named(name string) *citytest.Fake {
 
 // A city of several, behind the supervisor's socket, passes the suite for city.Control.
 func TestFarInAFleet(t *testing.T) {
-	var f *citytest.Fake // of the test under way
-	citytest.Suite(t, citytest.Harness{
-		Open: func(t *testing.T) city.Control {
-			f = citytest.NewTown()
-			path, _ := serveFleet(t, citytest.NewMachine(f, named("other")), api.Options{})
-			c, err := dialFleet(t, path).City("town")
-			if err != nil {
-				t.Fatal(err)
-			}
-			return c
-		},
-		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true,
-		Hold:   func(*testing.T, city.Control) { f.Hold() },
-		Record: func(_ *testing.T, _ city.Control, e events.Event) { f.Record(e) },
-	})
+	citytest.Suite(t, controllertest.Harness(func(t *testing.T, town *controllertest.City) city.Control {
+		m := citytest.NewMachine(named("other"))
+		m.Put("town", town.Dir, town)
+		path, _ := serveFleet(t, m, api.Options{})
+		c, err := dialFleet(t, path).City("town")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}))
 }
 
 func code(err error) city.Code {

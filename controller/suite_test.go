@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"gcity/agent"
-	"gcity/api"
-	"gcity/api/client"
-	"gcity/api/socket"
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
@@ -176,23 +173,3 @@ func record(t *testing.T, c city.Control, e events.Event) {
 }
 
 func TestNear(t *testing.T) { citytest.Suite(t, whole(open)) }
-
-func TestFar(t *testing.T) {
-	citytest.Suite(t, whole(func(t *testing.T) city.Control {
-		c := open(t)
-		path := filepath.Join(t.TempDir(), "s")
-		l, err := socket.Listen(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- api.Serve(ctx, l, c, api.Options{}) }()
-		cl, err := client.Dial(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { cl.Close(); cancel(); <-ended })
-		return cl
-	}))
-}

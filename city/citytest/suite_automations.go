@@ -34,7 +34,7 @@ const (
 )
 
 // WriteAutomations creates a folder of formulas with the automations that Suite needs.
-func WriteAutomations(t *testing.T, folder string) {
+func WriteAutomations(t testing.TB, folder string) {
 	t.Helper()
 	for path, text := range map[string]string{
 		"brew.formula.toml": "formula = \"brew\"\n[[steps]]\nid = \"boil\"\n" +

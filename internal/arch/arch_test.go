@@ -97,6 +97,8 @@ var doors = map[string][]string{
 	"controller/catalogue": {"config", "config/edit", "city", "events", "beads", "formula", "internal"},
 	"controller/effect":    {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog", "restart"},
 
+	"controller/controllertest": {"controller", "agent", "beads", "beads/*", "city", "city/*", "config", "events", "session/*"},
+
 	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 
 	"cli/agents":    {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/offline", "cli/output", "cli/sessions", "cli/workstore"},

@@ -28,6 +28,7 @@ var byPath = map[string]string{
 	"internal/proc/":                 "/proc, and locks that are opened without following links",
 	"internal/hungfs/":               "for tests",
 	"city/citytest/":                 "for tests",
+	"controller/controllertest/":     "for tests",
 	"screenshots/":                   "writes pictures for the project",
 	"internal/faults/":               "damages cities of its own on purpose",
 	"internal/cgroup/":               "/proc and control groups",

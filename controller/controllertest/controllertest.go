@@ -1,0 +1,162 @@
+// Package controllertest runs cities with a real controller for tests. The sessions are simulated, and the stores are
+// in memory.
+package controllertest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gcity/agent"
+	"gcity/beads"
+	beadsfake "gcity/beads/fake"
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/config"
+	"gcity/controller"
+	"gcity/events"
+	"gcity/session/fake"
+)
+
+// City is a city that runs until the end of its test.
+type City struct {
+	*controller.Controller
+	Dir      string
+	Sessions *fake.Provider
+	Log      *events.Log
+	Stores   map[string]*beadsfake.Store // by rig; "" is the store of the city
+}
+
+// Start runs a city with this city.toml. Its rigs are folders in the city's folder. with can change the options.
+func Start(t testing.TB, toml string, with ...func(*controller.Options)) *City {
+	t.Helper()
+	return begin(t, toml, fake.New(), func(string) {}, with...)
+}
+
+// town is the configuration of a city for citytest.Suite.
+const town = `[workspace]
+name = "town"
+[[agents]]
+name = "worker"
+start_command = "echo ready; exec cat"
+env = { SONG_TOKEN = "sk-live-0123456789abcdef" }
+[[agents]]
+name = "lazy"
+suspended = true
+start_command = "exec cat"
+[[rigs]]
+name = "yard"
+path = "yard"
+[[agents]]
+name = "crew"
+start_command = "echo ready; exec cat"
+[agents.pool]
+min = 1
+max = 3
+check = "echo 1"
+drain_timeout = "0s"
+[[agents]]
+name = "hand"
+dir = "yard"
+start_command = "exec cat"
+[[agents]]
+name = "idler"
+dir = "yard"
+suspended = true
+start_command = "exec cat"
+[[watchdogs]]
+name = "care"
+watches = "worker"
+`
+
+// Town runs a city with what citytest.Suite needs.
+func Town(t testing.TB) *City {
+	t.Helper()
+	p := fake.New()
+	p.Greet(citytest.Worker, citytest.Ready+"\r\n")
+	return begin(t, town, p, func(dir string) {
+		citytest.WriteAutomations(t, filepath.Join(dir, ".gc", "formulas"))
+	})
+}
+
+// begin runs a city with this provider. prepare writes more files into its folder.
+func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string),
+	with ...func(*controller.Options)) *City {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	check(t, os.WriteFile(filepath.Join(dir, config.FileName), []byte(toml), 0o644))
+	prepare(dir)
+	cfg, err := config.Load(dir)
+	check(t, err)
+	c := &City{Dir: dir, Sessions: p, Stores: map[string]*beadsfake.Store{"": beadsfake.New("tw")}}
+	for _, r := range agent.Rigs(cfg) {
+		check(t, os.MkdirAll(r.Path, 0o755))
+		c.Stores[r.Name] = beadsfake.New(r.Prefix)
+	}
+	cfg, err = config.Load(dir) // again, now that the folders of the rigs exist
+	check(t, err)
+	c.Log, err = events.Open(filepath.Join(dir, ".gc"), events.Options{})
+	check(t, err)
+	o := controller.Options{Dir: dir, Mode: "headless", Version: "test", Provider: p, Log: c.Log,
+		Stores: func(rig string) (beads.Store, error) { return c.Stores[rig], nil },
+		Host:   agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"}, Pulse: time.Second}
+	for _, change := range with {
+		change(&o)
+	}
+	c.Controller, err = controller.New(o, cfg)
+	check(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the controller: %v", err)
+		}
+		_ = c.Log.Close()
+	})
+	return c
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Harness returns the promises of Town to citytest.Suite. reach returns the way to the city, and may be nil.
+func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
+	var c *City // of the current test
+	return citytest.Harness{
+		Open: func(t *testing.T) city.Control {
+			c = Town(t)
+			if reach == nil {
+				return c
+			}
+			return reach(t, c)
+		},
+		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true, Live: true,
+		Hold: func(t *testing.T, _ city.Control) { c.Hold(t) },
+		Record: func(t *testing.T, _ city.Control, e events.Event) {
+			_, err := c.Log.Append(e)
+			check(t, err)
+		},
+	}
+}
+
+// Hold writes a configuration that removes most of the running agents.
+func (c *City) Hold(t testing.TB) {
+	t.Helper()
+	c.Write(t, "[workspace]\nname = \"town\"\n[[agents]]\nname = \"lazy\"\nsuspended = true\n"+
+		"start_command = \"exec cat\"\n")
+}
+
+// Write replaces city.toml. The controller reads it at the next reload or patrol.
+func (c *City) Write(t testing.TB, toml string) {
+	t.Helper()
+	check(t, os.WriteFile(filepath.Join(c.Dir, config.FileName), []byte(toml), 0o644))
+}

@@ -1,0 +1,11 @@
+package controllertest_test
+
+import (
+	"testing"
+
+	"gcity/city/citytest"
+	"gcity/controller/controllertest"
+)
+
+// The controller of a city with simulated sessions keeps the contract of city.Control.
+func TestTown(t *testing.T) { citytest.Suite(t, controllertest.Harness(nil)) }
