@@ -64,3 +64,6 @@ require (
 
 // The original searches the PATH when a process starts, and nothing here reads the clipboard through bubbles.
 replace github.com/atotto/clipboard => ./internal/noclipboard
+
+// The original compiles a regular expression when a process starts, and only statistics of modernc.org/libc use it.
+replace github.com/dustin/go-humanize => ./internal/nohumanize
