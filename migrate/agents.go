@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gcity/config"
 	"gcity/internal/toml"
@@ -88,7 +89,7 @@ func (c *conversion) agentFolder(p *pack, name string) error {
 
 func (c *conversion) addAgent(p *pack, a *agent) error {
 	a.name = a.was
-	if !validName.MatchString(a.was) {
+	if !validName().MatchString(a.was) {
 		return fmt.Errorf(`%s: invalid name of an agent %q; use letters, digits, ".", "_" and "-"`,
 			a.place, a.was)
 	}
@@ -103,7 +104,10 @@ func (c *conversion) addAgent(p *pack, a *agent) error {
 	return nil
 }
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// validName returns the pattern of names that agents and cities may have.
+var validName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+})
 
 func keysOf(n *toml.Node, s *source) map[string]value {
 	out := map[string]value{}

@@ -156,7 +156,7 @@ func (c *conversion) cityName() string {
 		names = append(names, c.root.name)
 	}
 	for _, name := range append(names, filepath.Base(c.dir)) {
-		if validName.MatchString(name) {
+		if validName().MatchString(name) {
 			return name
 		}
 	}

@@ -111,7 +111,7 @@ func (c *conversion) automation(p *pack, name string, s *source) string {
 		c.note(s.name, "has no [order], so it was omitted")
 		return ""
 	}
-	if !validName.MatchString(name) {
+	if !validName().MatchString(name) {
 		c.note(s.name, "%q is not a valid name for an automation; it was omitted", name)
 		return ""
 	}

@@ -4,11 +4,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"gcity/config/placeholder"
 )
 
-var field = regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
+// field returns the pattern of a field in a template.
+var field = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
+})
 
 // inShell has the environment variables that have the same value as fields of templates.
 var inShell = map[string]string{
@@ -21,8 +25,8 @@ var inShell = map[string]string{
 
 // template converts a shell line. It returns "" if the line has a field that cannot be replaced.
 func (e emitter) template(v value, a *agent, text string) string {
-	text = field.ReplaceAllStringFunc(text, func(m string) string {
-		switch name := field.FindStringSubmatch(m)[1]; name {
+	text = field().ReplaceAllStringFunc(text, func(m string) string {
+		switch name := field().FindStringSubmatch(m)[1]; name {
 		case "AgentBase":
 			return "{{.Name}}"
 		case "AgentName":
@@ -46,8 +50,8 @@ func (e emitter) template(v value, a *agent, text string) string {
 
 // shellLine returns a shell line with environment variables in place of the fields.
 func (e emitter) shellLine(v value, a *agent, text string) string {
-	text = field.ReplaceAllStringFunc(text, func(m string) string {
-		name := field.FindStringSubmatch(m)[1]
+	text = field().ReplaceAllStringFunc(text, func(m string) string {
+		name := field().FindStringSubmatch(m)[1]
 		if name == "ConfigDir" {
 			return strings.TrimSuffix("$GC_CITY_PATH/"+filepath.ToSlash(e.rel), "/")
 		}
