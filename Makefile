@@ -12,14 +12,15 @@ MINUTES ?= 5
 SEED    ?= 0
 CITY    ?= demo
 IMAGE   ?= gcity-pod:1
+CONTROLLER_IMAGE ?= gcity-controller:1
 ROUNDS  ?= 50
 AGENTS  ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help build k8s image test-k8s faults-k8s testcluster man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
+.PHONY: help build k8s image controller-image test-k8s faults-k8s testcluster man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 build: ## bin/gcity, with the holder program embedded
 	$(HOLDENV) go build $(HOLDFLAGS) -o $(HOLDBIN)$$(go env GOARCH) ./session/pty/gcity-hold
@@ -40,6 +41,11 @@ image: build k8s ## build/gcity-pod.tar, the image for the pods of agents; needs
 faults-k8s: ## kill the controller, the helper and each part of a test cluster in turn (ROUNDS=50 AGENTS=20 SEED=0)
 	cd k8s && go build -o ../build/testcluster ./testcluster && ../build/testcluster run go test -timeout 90m -v \
 		./e2e -run '^TestFaults$$' -rounds '$(ROUNDS)' -agents '$(AGENTS)' -seed '$(SEED)'
+
+controller-image: image ## build/gcity-controller.tar, the image for a controller in a cluster (CONTROLLER_IMAGE=name:tag)
+	cp bin/gcity-session-k8s build/image/
+	cd k8s && go run ./mkimage '$(CONTROLLER_IMAGE)' ../build/gcity-controller.tar gcity-pod=../build/image/gcity-pod \
+		bin/gcity=../build/image/gcity bin/gcity-session-k8s=../build/image/gcity-session-k8s
 
 testcluster: ## build the Kubernetes programs of the test cluster into the user's cache (once, ten minutes)
 	cd k8s && go run ./testcluster build

@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"gcity/internal/eventually"
@@ -75,14 +76,9 @@ func newCity(t testing.TB, text string) *city {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.QPS, config.Burst = 50, 100
 	home := t.TempDir()
 	c := &city{TB: t, dir: filepath.Join(home, "city"), bin: bin}
-	if c.client, err = kubernetes.NewForConfig(config); err != nil {
+	if c.client, err = kubernetes.NewForConfig(c.config()); err != nil {
 		t.Fatal(err)
 	}
 	c.makeNamespace()
@@ -103,6 +99,17 @@ func newCity(t testing.TB, text string) *city {
 	c.write("city.toml", text)
 	t.Cleanup(c.end)
 	return c
+}
+
+// config returns the connection settings of the cluster's administrator.
+func (c *city) config() *rest.Config {
+	c.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("GCITY_TEST_KUBECONFIG"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	config.QPS, config.Burst = 50, 100
+	return config
 }
 
 // toolsImage returns the image with gcity-pod. The test cluster has it under this name.

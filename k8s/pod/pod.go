@@ -275,14 +275,20 @@ func Install() error {
 	if err := os.MkdirAll(tunnel.Commands, 0o755); err != nil { //nolint:gosec // G301: for any user
 		return err
 	}
-	gcity := filepath.Join(filepath.Dir(self), "bin", "gcity") // the volume is mounted at /gcity
-	err = copyProgram(gcity, tunnel.Gcity)
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // the image contains only this program
-	case err != nil:
+	programs := filepath.Join(filepath.Dir(self), "bin") // the volume is mounted at /gcity
+	all, err := os.ReadDir(programs)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // an image may contain only this program
 		return err
-	default:
-		if err := os.Symlink(filepath.Base(tunnel.Gcity), tunnel.Commands+"/gc"); err != nil &&
+	}
+	for _, f := range all {
+		if err := copyProgram(filepath.Join(programs, f.Name()),
+			filepath.Join(tunnel.Commands, f.Name())); err != nil {
+			return err
+		}
+		if f.Name() != filepath.Base(tunnel.Gcity) {
+			continue
+		}
+		if err := os.Symlink(f.Name(), tunnel.Commands+"/gc"); err != nil &&
 			!errors.Is(err, fs.ErrExist) {
 			return err
 		}

@@ -152,7 +152,7 @@ func (c *cluster) images(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pod, err := podFiles(ctx, c.path("build"))
+	pod, helper, err := podFiles(ctx, c.path("build"))
 	if err != nil {
 		return err
 	}
@@ -160,6 +160,7 @@ func (c *cluster) images(ctx context.Context) error {
 		{Name: "docker.io/local/pause:1", Cmd: []string{"sleep", "2147483647"}, Files: box},
 		{Name: "docker.io/local/box:1", Cmd: []string{"sh"}, Files: box},
 		{Name: "docker.io/local/gcity-pod:1", Files: pod},
+		{Name: "docker.io/local/gcity-controller:1", Files: append(pod, helper)},
 	} {
 		var archive bytes.Buffer
 		if err := image.Write(&archive, &im); err != nil {
@@ -198,33 +199,39 @@ func busybox(ctx context.Context) ([]image.File, error) {
 	return append(out, box), nil
 }
 
-// podFiles builds the programs that run in pods.
-func podFiles(ctx context.Context, dir string) ([]image.File, error) {
+// podFiles builds the programs that run in pods, and the helper that a controller in the cluster needs.
+func podFiles(ctx context.Context, dir string) (pod []image.File, helper image.File, err error) {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
-		return nil, fmt.Errorf("cannot build; run this program in the folder k8s: %w", err)
+		return nil, helper, fmt.Errorf("cannot build; run this program in the folder k8s: %w", err)
 	}
 	root := strings.TrimSpace(string(module))
-	out := []image.File{{Path: "bin", Dir: true, Mode: 0o755}}
-	for name, source := range map[string]string{"gcity-pod": root,
-		"bin/gcity": filepath.Dir(root)} {
-		from := "."
-		if name == "gcity-pod" {
-			from = "./cmd/gcity-pod"
-		}
-		program := filepath.Join(dir, name)
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o",
-			program, from)
-		cmd.Dir = source
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("cannot build %s: %w: %s", name, err, tail(out))
-		}
-		f, err := image.FromDisk(name, program)
+	pod = []image.File{{Path: "bin", Dir: true, Mode: 0o755}}
+	for _, p := range []struct{ name, module, pkg string }{
+		{"gcity-pod", root, "./cmd/gcity-pod"},
+		{"bin/gcity", filepath.Dir(root), "."},
+		{"bin/gcity-session-k8s", root, "./cmd/gcity-session-k8s"},
+	} {
+		f, err := program(ctx, filepath.Join(dir, p.name), p.module, p.pkg)
 		if err != nil {
-			return nil, err
+			return nil, helper, err
 		}
-		out = append(out, f)
+		if f.Path = p.name; f.Path == "bin/gcity-session-k8s" {
+			helper = f
+		} else {
+			pod = append(pod, f)
+		}
 	}
-	return out, nil
+	return pod, helper, nil
+}
+
+// program builds a program and returns it as a file of an image.
+func program(ctx context.Context, to, module, pkg string) (image.File, error) {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, pkg)
+	cmd.Dir = module
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return image.File{}, fmt.Errorf("cannot build %s: %w: %s", pkg, err, tail(out))
+	}
+	return image.FromDisk("", to)
 }
