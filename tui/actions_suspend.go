@@ -3,104 +3,50 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"gcity/describe"
-	"strings"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
-// subject is an agent or a whole pool that can be suspended in the configuration.
-type subject struct {
-	name, shown string
-	pool        bool
-	rig         string
-	off         string // why it is suspended; "" = not suspended
-}
-
-// above reports whether it is suspended with its rig or city, so that its own flag has no effect.
-func (s *subject) above() bool {
-	return s.off == "by city" || s.rig != "" && strings.HasPrefix(s.off, "by rig ")
-}
-
-func poolSubject(p *panel.PoolRow) subject {
-	return subject{name: p.Name, shown: p.Shown, pool: true, rig: p.Rig, off: p.Suspended}
-}
-
-// byFlag splits subjects into those to suspend and those to resume by clearing their own flag. Subjects that are
-// suspended with their rig or city are in neither list.
-func byFlag(all []subject) (on, off []subject) {
-	for _, s := range all {
-		switch {
-		case s.off == "":
-			on = append(on, s)
-		case !s.above():
-			off = append(off, s)
-		}
-	}
-	return on, off
-}
-
 // subjects returns agents, or pools for agents that have no flag of their own: members of a pool of several.
-func subjects(m *model, rows []*panel.AgentRow) []subject {
-	var all []subject
+func subjects(m *model, rows []*panel.AgentRow) []panel.Suspendable {
+	var all []panel.Suspendable
 	seen := map[string]bool{}
 	for _, r := range rows {
-		s := subject{name: r.Name, shown: r.Shown, rig: r.Rig}
+		s := panel.Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig}
 		if r.State == city.Suspended {
-			s.off = cmp.Or(r.Why, string(r.State))
+			s.Off = cmp.Or(r.Why, string(r.State))
 		}
 		if p := m.Pools.Find(r.Pool); p != nil && p.Max > 1 {
-			s = poolSubject(p)
+			s = p.Suspendable()
 		}
-		if !seen[s.name] {
-			seen[s.name] = true
+		if !seen[s.Name] {
+			seen[s.Name] = true
 			all = append(all, s)
 		}
 	}
 	return all
 }
 
-// called names subjects: "builder", "pool worker", "2 agents and 1 pool".
-func called(all []subject) string {
-	pools := 0
-	for _, s := range all {
-		if s.pool {
-			pools++
-		}
-	}
-	agents := len(all) - pools
-	switch {
-	case len(all) == 1 && pools == 1:
-		return "pool " + all[0].shown
-	case len(all) == 1:
-		return all[0].shown
-	case pools == 0:
-		return widget.Count(agents, "agent")
-	case agents == 0:
-		return widget.Count(pools, "pool")
-	}
-	return widget.Count(agents, "agent") + " and " + widget.Count(pools, "pool")
-}
-
-func setFlag(m *model, doing string, all []subject,
+func setFlag(m *model, doing string, all []panel.Suspendable,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(all))
 	for i, s := range all {
-		commands[i] = command(s.name)
+		commands[i] = command(s.Name)
 	}
 	unmark(m, commands)
-	return carry(m, doing, called(all), commands)
+	return carry(m, doing, panel.NameAll(all), commands)
 }
 
 func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
-func resumeAll(m *model, all []subject) []feed.Effect {
-	return perhaps(m, question{title: "Resume " + called(all) + "?", verb: "resume",
+func resumeAll(m *model, all []panel.Suspendable) []feed.Effect {
+	return perhaps(m, question{title: "Resume " + panel.NameAll(all) + "?", verb: "resume",
 		do: func(m *model) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
 }
 
@@ -116,13 +62,13 @@ func needSuspend(m *model) string {
 }
 
 // flagTargets returns what s acts on.
-func flagTargets(m *model) []subject {
+func flagTargets(m *model) []panel.Suspendable {
 	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
 		return subjects(m, targets(m))
 	}
-	var all []subject
+	var all []panel.Suspendable
 	for _, p := range m.Pools.Targets() {
-		all = append(all, poolSubject(p))
+		all = append(all, p.Suspendable())
 	}
 	return all
 }
@@ -133,7 +79,7 @@ func askSuspend(m *model) []feed.Effect {
 	}
 	rows := targets(m)
 	all := subjects(m, rows)
-	on, off := byFlag(all)
+	on, off := panel.ByFlag(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
@@ -141,16 +87,16 @@ func askSuspend(m *model) []feed.Effect {
 		askAbove(m, all[0])
 		return nil
 	}
-	q := question{title: "Suspend " + called(on) + "?", verb: "suspend",
+	q := question{title: "Suspend " + panel.NameAll(on) + "?", verb: "suspend",
 		count: max(len(on), ending(m, on)),
 		do:    func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
-		q.whom = []string{listed(on)}
-	case on[0].pool && len(rows) == 1:
+		q.whom = []string{panel.ListAll(on)}
+	case on[0].Pool && len(rows) == 1:
 		q.whom = []string{rows[0].Shown + " is one of several members: they are " +
 			"suspended together."}
-	case on[0].pool:
+	case on[0].Pool:
 		q.whom = []string{"The members of a pool are suspended together."}
 	}
 	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until it is "+
@@ -161,7 +107,7 @@ func askSuspend(m *model) []feed.Effect {
 }
 
 // already returns a line with the number of subjects that are already suspended, if any.
-func already(all, on []subject) []string {
+func already(all, on []panel.Suspendable) []string {
 	switch n := len(all) - len(on); n {
 	case 0:
 		return nil
@@ -172,21 +118,13 @@ func already(all, on []subject) []string {
 	}
 }
 
-func listed(all []subject) string {
-	each := make([]string, len(all))
-	for i := range all {
-		each[i] = called(all[i : i+1])
-	}
-	return strings.Join(each, ", ")
-}
-
 // askSuspendPools suspends the pools that are not suspended; if all are, it resumes them.
 func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
-	all := make([]subject, len(rows))
+	all := make([]panel.Suspendable, len(rows))
 	for i, p := range rows {
-		all[i] = poolSubject(p)
+		all[i] = p.Suspendable()
 	}
-	on, off := byFlag(all)
+	on, off := panel.ByFlag(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
@@ -201,23 +139,23 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 		body[0] = fmt.Sprintf("%s, and none starts until it is resumed (%s).",
 			describe.SessionsStop(ending), m.keys.KeyOf(suspendID))
 	}
-	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...),
+	q := question{title: "Suspend " + panel.NameAll(on) + "?", body: append(body, already(all, on)...),
 		verb: "suspend", count: max(len(on), ending),
 		do: func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
-		q.whom = []string{listed(on)}
+		q.whom = []string{panel.ListAll(on)}
 	}
 	ask(m, q)
 	return nil
 }
 
 // ending returns how many sessions stop if subjects are suspended.
-func ending(m *model, all []subject) int {
+func ending(m *model, all []panel.Suspendable) int {
 	n := 0
 	for _, s := range all {
-		if p := m.Pools.Find(s.name); s.pool && p != nil {
+		if p := m.Pools.Find(s.Name); s.Pool && p != nil {
 			n += p.Size + len(p.Draining)
-		} else if r := m.Agents.Find(s.name); r != nil && r.Running {
+		} else if r := m.Agents.Find(s.Name); r != nil && r.Running {
 			n++
 		}
 	}
@@ -225,15 +163,15 @@ func ending(m *model, all []subject) int {
 }
 
 // askAbove offers to resume the rig or the city that suspends a subject.
-func askAbove(m *model, s subject) {
-	shown := called([]subject{s})
-	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.rig) + "?",
+func askAbove(m *model, s panel.Suspendable) {
+	shown := panel.NameAll([]panel.Suspendable{s})
+	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
 		body: []string{shown + " is suspended with its rig and everything in it."},
 		do: func(m *model) []feed.Effect {
-			return carry(m, "resuming", "rig "+widget.Plain(s.rig),
-				[]city.Command{city.ResumeRig{Rig: s.rig}})
+			return carry(m, "resuming", "rig "+widget.Plain(s.Rig),
+				[]city.Command{city.ResumeRig{Rig: s.Rig}})
 		}}
-	if s.off == "by city" {
+	if s.Off == "by city" {
 		q.title, q.body = "Resume "+cityName(m)+"?",
 			[]string{shown + " is suspended with the whole city."}
 		q.do = func(m *model) []feed.Effect {

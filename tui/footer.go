@@ -232,7 +232,7 @@ func footText(m *model, a *action) string {
 // suspended reports whether everything that s acts on is suspended.
 func suspended(m *model) bool {
 	all := flagTargets(m)
-	on, _ := byFlag(all)
+	on, _ := panel.ByFlag(all)
 	return len(all) > 0 && len(on) == 0
 }
 

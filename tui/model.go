@@ -114,6 +114,7 @@ type handState struct {
 	keyed   time.Time // time of the last key
 	mouse   string    // the user's choice: "on" or "off"; "" = by the preferences
 	pressed press
+	unasked time.Time // time of the last action that may ask a question and did not
 }
 
 // model is the control room's whole state. Messages change it; View only reads it (and caches drawn lines).
@@ -308,6 +309,9 @@ func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
 	if m.dialogs.Top() != nil {
 		return m.dialogKey(k)
 	}
+	if answersNothing(m, k) {
+		return nil
+	}
 	if m.fleetRoom {
 		if a := m.keys.Find(k, keymap.InFleet); a != nil {
 			return m.perform(a)
@@ -332,15 +336,19 @@ func (m *model) zone() keymap.Zone {
 }
 
 // perform runs an action, or says why it is not possible.
-func (m *model) perform(a *action) []feed.Effect {
+func (m *model) perform(a *action) (todo []feed.Effect) {
 	if why := a.Refused(m); why != "" {
 		complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
-		if writes(a) {
+		if writes(a) || a.Risk == keymap.Typed {
 			m.refusedText = m.now
 		}
-		return nil
+	} else {
+		todo = a.Run(m)
 	}
-	return a.Run(m)
+	if a.Risk == keymap.Confirmed && m.dialogs.Top() == nil {
+		m.unasked = m.now
+	}
+	return todo
 }
 
 // dialogKey passes a key to the top dialog, as an action if its zone has one for the key.

@@ -29,3 +29,18 @@ func typedAfterRefusal(m *model, k tea.KeyPressMsg) bool {
 	}
 	return k.Text != ""
 }
+
+// habit is how long after an action a "y" is taken for the answer to a question that was not asked.
+const habit = 2 * time.Second
+
+// answersNothing reports whether a key was meant for a question of the last action, which did not ask. Such a key is
+// ignored, so that it does not open the list of texts to copy.
+func answersNothing(m *model, k tea.KeyPressMsg) bool {
+	at := m.unasked
+	m.unasked = time.Time{}
+	if k.String() != "y" || at.IsZero() || m.now.Sub(at) >= habit {
+		return false
+	}
+	m.status.text += "; there was no question, so y did nothing"
+	return true
+}

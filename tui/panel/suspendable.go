@@ -1,0 +1,70 @@
+package panel
+
+import (
+	"strings"
+
+	"gcity/tui/widget"
+)
+
+// Suspendable is an agent or a whole pool that can be suspended in the configuration.
+type Suspendable struct {
+	Name, Shown string
+	Pool        bool
+	Rig         string
+	Off         string // why it is suspended; "" = not suspended
+}
+
+// Suspendable returns the pool as an object that can be suspended.
+func (r *PoolRow) Suspendable() Suspendable {
+	return Suspendable{Name: r.Name, Shown: r.Shown, Pool: true, Rig: r.Rig, Off: r.Suspended}
+}
+
+// above reports whether it is suspended with its rig or city, so that its own flag has no effect.
+func (s *Suspendable) above() bool {
+	return s.Off == "by city" || s.Rig != "" && strings.HasPrefix(s.Off, "by rig ")
+}
+
+// ByFlag splits objects into those to suspend and those to resume by clearing their own flag. Objects that are
+// suspended with their rig or city are in neither list.
+func ByFlag(all []Suspendable) (on, off []Suspendable) {
+	for _, s := range all {
+		switch {
+		case s.Off == "":
+			on = append(on, s)
+		case !s.above():
+			off = append(off, s)
+		}
+	}
+	return on, off
+}
+
+// NameAll names objects: "builder", "pool worker", "2 agents and 1 pool".
+func NameAll(all []Suspendable) string {
+	pools := 0
+	for _, s := range all {
+		if s.Pool {
+			pools++
+		}
+	}
+	agents := len(all) - pools
+	switch {
+	case len(all) == 1 && pools == 1:
+		return "pool " + all[0].Shown
+	case len(all) == 1:
+		return all[0].Shown
+	case pools == 0:
+		return widget.Count(agents, "agent")
+	case agents == 0:
+		return widget.Count(pools, "pool")
+	}
+	return widget.Count(agents, "agent") + " and " + widget.Count(pools, "pool")
+}
+
+// ListAll lists the names of objects.
+func ListAll(all []Suspendable) string {
+	each := make([]string, len(all))
+	for i := range all {
+		each[i] = NameAll(all[i : i+1])
+	}
+	return strings.Join(each, ", ")
+}
