@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"gcity/city"
-	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
@@ -101,7 +100,7 @@ func byPool(m *model, agents []string) []string {
 	slices.SortFunc(agents, city.CompareNames)
 	for _, name := range agents {
 		p := pool(name)
-		switch n, all := leaving[p], len(details.Members(m.details(), p)); {
+		switch n, all := leaving[p], len(m.Pools.Members(p)); {
 		case p == "" || n == 1:
 			names = append(names, widget.Plain(name))
 		case said[p]:

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -38,7 +37,7 @@ func drainRows(m *model) []*panel.AgentRow {
 	}
 	var rows []*panel.AgentRow
 	for _, p := range m.Pools.Targets() {
-		rows = append(rows, details.Members(m.details(), p.Name)...)
+		rows = append(rows, m.Pools.Members(p.Name)...)
 	}
 	return rows
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/tui/details"
 	"gcity/tui/widget"
 )
 
@@ -68,7 +67,7 @@ func TestMembersAreCounted(t *testing.T) {
 		}
 	})
 	var got []string
-	for _, r := range details.Members(s.m.details(), "worker") {
+	for _, r := range s.m.Pools.Members("worker") {
 		got = append(got, r.Name)
 	}
 	if !slices.Equal(got, []string{"worker-1", "worker-2", "worker-3", "worker-9", "worker-10"}) {

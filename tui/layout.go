@@ -107,13 +107,21 @@ func (m *model) planTabbed(p *plan, body int) {
 	}
 	top := place{panel: front, h: body - pane, tabs: true}
 	if m.w < beside || pane < detailRows {
-		p.left = []place{top, {panel: panel.IDPeek, h: pane}}
+		p.left = []place{top, {panel: m.lower(), h: pane}}
 		return
 	}
 	p.above, p.topRows = []place{top}, pane
 	p.left = []place{{panel: panel.IDPeek, h: pane}}
 	p.right = []place{{panel: panel.IDDetail, h: pane}}
 	p.leftWidth = m.w * 5 / 8
+}
+
+// lower returns what is below a list that has no room for more: the pane, or a description of the selected row.
+func (m *model) lower() panel.ID {
+	if p := m.focused(); m.focus != panel.IDPeek && p.About().Described && p.Key() != "" {
+		return panel.IDDetail
+	}
+	return panel.IDPeek
 }
 
 // front returns the list that is visible where lists share a place.

@@ -50,7 +50,7 @@ func Pool(src *Source, name string) []string {
 	}
 	lines = append(lines, src.Look.Field("declared", src.Declared(p.Source, p.Patched)), "",
 		src.Look.Paint(themes.Title, "Members"))
-	lines = append(lines, panel.AgentLines(src.Env, Members(src, name))...)
+	lines = append(lines, panel.AgentLines(src.Env, src.Pools.Members(name))...)
 	return append(lines, panel.Decisions(src.Env, p.Decisions)...)
 }
 
@@ -79,24 +79,10 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	return lines
 }
 
-// Members returns a pool's agents in natural order.
-func Members(src *Source, name string) []*panel.AgentRow {
-	var all []*panel.AgentRow
-	for i := range src.Agents.Rows {
-		if r := &src.Agents.Rows[i]; r.Pool == name {
-			all = append(all, r)
-		}
-	}
-	slices.SortFunc(all, func(a, b *panel.AgentRow) int {
-		return city.CompareNames(a.Name, b.Name)
-	})
-	return all
-}
-
 // Leaving predicts which members leave if a pool gets a size: idle ones before busy ones, the last ones first.
 func Leaving(src *Source, name string, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
-	for _, r := range Members(src, name) {
+	for _, r := range src.Pools.Members(name) {
 		switch {
 		case !r.Drainable():
 		case r.Task == "":

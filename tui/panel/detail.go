@@ -10,6 +10,16 @@ import (
 	"gcity/tui/widget"
 )
 
+// description draws a title, and lines of text below it.
+func description(e *Env, w int, name, note string, texts []string) []string {
+	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: widget.Plain(name),
+		Active: true}}, widget.Plain(note))}
+	for _, text := range widget.WrapAll(texts, w-1) {
+		lines = append(lines, widget.Crop(" "+text, w))
+	}
+	return lines
+}
+
 // StripOf describes an agent in a few lines.
 func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 	known, ok := e.Snap.Agent(r.Name)

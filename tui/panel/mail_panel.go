@@ -56,7 +56,7 @@ func newMail(all *Agents) *Mail {
 			Short: "mail", Noun: "message",
 			Zone: keymap.InMail, Kind: KindMessage,
 			Opens: "mail.read", Details: "mail.read", Nouns: []string{"mail"},
-			Explains: true, Slot: true, Follows: true},
+			Explains: true, Slot: true, Follows: true, Described: true},
 		Rows:    k.rows,
 		Orders:  func(time.Time) []widget.Way[MailRow] { return mailWays() },
 		Matches: func(f *widget.Filter, r *MailRow, _ time.Time) bool { return r.Passes(f) },
@@ -322,16 +322,7 @@ func (k *Mail) help(e *Env, w int) []string {
 
 // strip shows the beginning of a message.
 func (k *Mail) strip(e *Env, r *MailRow, w int) []string {
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: widget.Plain(r.ID), Active: true}},
-		"")}
-	for i, text := range MailDetails(e, &r.Message) {
-		if i < 5 {
-			l := widget.Line{Styles: e.Look}
-			l.Space(1)
-			lines = append(lines, widget.Crop(l.String()+text, w))
-		}
-	}
-	return lines
+	return description(e, w, r.ID, "", MailDetails(e, &r.Message))
 }
 
 // MailDetails shows a message.

@@ -123,6 +123,8 @@ type About struct {
 	Unmarked bool // its rows cannot be marked
 	Always   bool // it ignores the attention filter
 	Follows  bool // the agent of the row under the cursor becomes the selected agent
+	// where there is no room for both, a description of the row replaces the pane while the list has the focus
+	Described bool
 	// message if the row refers to no agent; "" = rows do not refer to agents
 	Proxy string
 	// its share of the height on a wide screen: 1/Share; 0 = the remaining height

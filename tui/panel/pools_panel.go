@@ -2,10 +2,12 @@ package panel
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -23,7 +25,7 @@ func newPools(all *Agents) *Pools {
 		About: About{ID: IDPools, Title: "Pools", Hotkey: "2", Noun: "pool",
 			Zone: keymap.InPools, Kind: KindPool,
 			Opens: "pool.details", Details: "pool.details", Nouns: []string{"pool", "rig"},
-			Explains: true, Share: 5, Least: 2},
+			Explains: true, Share: 5, Least: 2, Described: true},
 		Rows:    p.made,
 		Orders:  poolWays,
 		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Passes(f, now) },
@@ -38,7 +40,7 @@ func newPools(all *Agents) *Pools {
 				{"output of the check", r.Check.Output},
 				{"where it is declared", r.Source}}
 		},
-		Strip: poolStrip,
+		Strip: p.strip,
 	})
 	return p
 }
@@ -273,6 +275,18 @@ func (r *PoolRow) bound() string {
 	return ""
 }
 
+// Members returns a pool's agents in natural order.
+func (p *Pools) Members(name string) []*AgentRow {
+	var all []*AgentRow
+	for i := range p.agents.Rows {
+		if r := &p.agents.Rows[i]; r.Pool == name {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) })
+	return all
+}
+
 // poolHelp says how to add a pool.
 func poolHelp(e *Env, w int) []string {
 	return e.Look.Notes(w, "No pools. An agent with an [agents.pool] table is a pool.",
@@ -304,8 +318,8 @@ func (r *PoolRow) Passes(f *widget.Filter, now time.Time) bool {
 	})
 }
 
-// poolStrip describes a pool in a few lines.
-func poolStrip(e *Env, r *PoolRow, w int) []string {
+// strip describes a pool in a few lines, and then its members.
+func (p *Pools) strip(e *Env, r *PoolRow, w int) []string {
 	dot := " " + e.Look.Glyphs.Dot + " "
 	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},
 		r.Source)}
@@ -318,25 +332,28 @@ func poolStrip(e *Env, r *PoolRow, w int) []string {
 	state := r.State(e.Now)
 	sign, token := PoolSign(e.Look, state)
 	head := sign + " " + string(state) + dot + r.Sizes() + dot + r.Bounds()
-	p, ok := e.Snap.Pool(r.Name)
+	known, ok := e.Snap.Pool(r.Name)
 	if !ok {
 		return lines
 	}
-	if next := NextText(p.Next, e.Now); next != "" {
+	if next := NextText(known.Next, e.Now); next != "" {
 		head += dot + next
 	}
 	row(token, head)
 	why, color := r.Why(e.Now)
 	row(color, why)
-	if out := lastLine(p.Check.Output); out != "" {
+	if out := lastLine(known.Check.Output); out != "" {
 		row(themes.Dim, "it printed: "+out)
 	}
 	if len(r.Draining) > 0 {
 		row(themes.Text, "draining: "+strings.Join(r.Draining, ", "))
 	}
-	if n := len(p.Decisions); n > 0 {
-		d := &p.Decisions[n-1]
+	if n := len(known.Decisions); n > 0 {
+		d := &known.Decisions[n-1]
 		row(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
+	}
+	for _, text := range AgentLines(e, p.Members(r.Name)) {
+		lines = append(lines, widget.Crop(" "+text, w))
 	}
 	return lines
 }

@@ -24,7 +24,7 @@ func newRigs(all *Agents) *Rigs {
 		About: About{ID: IDRigs, Title: "Rigs", Hotkey: "7", Noun: "rig",
 			Zone: keymap.InRigs, Kind: KindRig,
 			Opens: "rig.details", Details: "rig.details", Nouns: []string{"rig"},
-			Optional: true, Explains: true, Slot: true},
+			Optional: true, Explains: true, Slot: true, Described: true},
 		Rows: func(e *Env) []RigRow {
 			rows := make([]RigRow, len(e.Snap.Rigs))
 			for i := range rows {
@@ -361,14 +361,5 @@ func rigHelp(e *Env, w int) []string {
 
 // strip describes a rig in a few lines.
 func (g *Rigs) strip(e *Env, r *RigRow, w int) []string {
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "rig " + r.Shown, Active: true}},
-		r.Source)}
-	for i, text := range g.details(e, r) {
-		if i < 5 {
-			l := widget.Line{Styles: e.Look}
-			l.Space(1)
-			lines = append(lines, widget.Crop(l.String()+text, w))
-		}
-	}
-	return lines
+	return description(e, w, "rig "+r.Shown, r.Source, g.details(e, r))
 }

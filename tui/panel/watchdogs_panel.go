@@ -24,7 +24,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 			Opens: "watchdog.details", Details: "watchdog.details", Nouns: []string{"watchdog",
 				"agent"},
 			Optional: true, Unmarked: true, Explains: true, Share: 6, Least: 3,
-			Follows: true, Proxy: "the watched agent does not exist"},
+			Follows: true, Described: true, Proxy: "the watched agent does not exist"},
 		Rows: func(e *Env) []WatchdogRow {
 			rows := make([]WatchdogRow, len(e.Snap.Watchdogs))
 			for i := range rows {
@@ -215,16 +215,7 @@ func (d *Watchdogs) help(e *Env, w int) []string {
 
 // strip describes a watchdog in a few lines.
 func (d *Watchdogs) strip(e *Env, r *WatchdogRow, w int) []string {
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "watchdog " + r.Shown,
-		Active: true}}, widget.Plain(r.Dog.Source))}
-	for i, text := range d.details(e, r.Name) {
-		if i < 5 {
-			l := widget.Line{Styles: e.Look}
-			l.Space(1)
-			lines = append(lines, widget.Crop(l.String()+text, w))
-		}
-	}
-	return lines
+	return description(e, w, "watchdog "+r.Shown, r.Dog.Source, d.details(e, r.Name))
 }
 
 // Passes reports whether a row matches the filter.

@@ -45,7 +45,7 @@ func newWork(all *Agents) *Work {
 		About: About{ID: IDWork, Title: "Work", Hotkey: "8", Letter: "b", Noun: "bead",
 			Zone: keymap.InWork, Kind: KindBead,
 			Opens: "work.details", Details: "work.details", Nouns: []string{"work"},
-			Explains: true, Slot: true, Follows: true},
+			Explains: true, Slot: true, Follows: true, Described: true},
 		Rows:    k.rows,
 		Orders:  func(time.Time) []widget.Way[WorkRow] { return workWays() },
 		Matches: func(f *widget.Filter, r *WorkRow, _ time.Time) bool { return r.Passes(f) },
@@ -265,15 +265,7 @@ func (k *Work) help(e *Env, w int) []string {
 
 // strip describes a bead in a few lines.
 func (k *Work) strip(e *Env, r *WorkRow, w int) []string {
-	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: r.id, Active: true}}, r.Rig)}
-	for i, text := range r.Details(e) {
-		if i < 5 {
-			l := widget.Line{Styles: e.Look}
-			l.Space(1)
-			lines = append(lines, widget.Crop(l.String()+text, w))
-		}
-	}
-	return lines
+	return description(e, w, r.id, r.Rig, r.Details(e))
 }
 
 // Details returns everything known about a bead, including the gate that it waits for.

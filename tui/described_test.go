@@ -1,0 +1,33 @@
+package tui
+
+import (
+	"testing"
+
+	"gcity/tui/panel"
+)
+
+// Where only one thing fits below a list, it is about the selected row: a description instead of another agent's
+// terminal. The pane has its place back as soon as it gets the focus.
+func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
+	s := pooled(t, 80, 24)
+	for _, key := range []string{"2", "7"} {
+		s.press("1", key)
+		if onScreen(s.m, panel.IDPeek) || !onScreen(s.m, panel.IDDetail) {
+			t.Errorf("%s shows the pane of an agent below the list", s.m.focused().About().Title)
+		}
+		s.press("0")
+		if !onScreen(s.m, panel.IDPeek) || onScreen(s.m, panel.IDDetail) {
+			t.Errorf("%s has no pane", s.m.focused().About().Title)
+		}
+	}
+	s.press("2")
+	s.pick("worker")
+	s.shows("─ pool worker ──", "● running      worker-1")
+	s.press("1")
+	s.hides("─ pool worker ──")
+	s.size(120, 40)
+	s.press("2")
+	if !onScreen(s.m, panel.IDPeek) || !onScreen(s.m, panel.IDDetail) {
+		t.Error("a screen with room for both does not show both")
+	}
+}
