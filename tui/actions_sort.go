@@ -28,8 +28,13 @@ func needSorted(m *model) string {
 }
 
 func sortNext(m *model) []feed.Effect {
-	o, ways := m.focused().Sorting(m.now)
-	sortBy(m, (o.Way+1)%len(ways))
+	w := m.w
+	for _, a := range areas(m) {
+		if a.panel == m.focus {
+			w = a.w
+		}
+	}
+	sortBy(m, m.focused().NextOrder(m.env(), w))
 	return nil
 }
 

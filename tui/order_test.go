@@ -40,7 +40,12 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	s.shows("name↑")
 	by(func(a, b *panel.AgentRow) bool { return city.CompareNames(a.Name, b.Name) < 0 })
 	s.press("o")
-	s.shows("↑for")
+	s.shows("why↑", "sorted by why")
+	by(func(a, b *panel.AgentRow) bool {
+		return a.Why != "" && (b.Why == "" || strings.ToLower(a.Why) < strings.ToLower(b.Why))
+	})
+	s.press("o")
+	s.shows("↑for", "sorted by for")
 	by(func(a, b *panel.AgentRow) bool { return a.Since.After(b.Since) })
 	s.press("o")
 	s.shows("sorted by cpu")
@@ -51,9 +56,11 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	s.press("O")
 	s.shows("↑mem")
 	by(func(a, b *panel.AgentRow) bool { return a.Usage.RSS < b.Usage.RSS })
-	s.press("o")
+	s.line("sort restarts", "enter")
 	s.shows("sorted by restarts")
 	by(func(a, b *panel.AgentRow) bool { return a.Restarts > b.Restarts })
+	s.line("sort pid", "enter")
+	s.shows("sorted by pid")
 	s.press("o")
 	if got := s.order(); !slices.Equal(got, usual) {
 		t.Errorf("after all orders the first one comes again: %v, was %v", got, usual)
@@ -64,7 +71,7 @@ func TestSortCyclesAndReverses(t *testing.T) {
 func TestSortedListsStayStill(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)
-	s.press("o", "o", "o")
+	s.press("o", "o", "o", "o")
 	chosen, before := s.m.Agents.Chosen, s.order()
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
@@ -86,13 +93,15 @@ func TestSortedListsStayStill(t *testing.T) {
 func TestSortPoolsAndAutomations(t *testing.T) {
 	s := demo(t, 200, 60)
 	withAll(s)
-	s.press("2", "o")
+	s.line("pools", "enter")
+	s.press("o", "o", "o", "o")
+	s.shows("sorted by state")
 	first := s.m.Pools.Rows[s.m.Pools.List.Shown[0]]
 	if !first.Attention(s.m.now) {
 		t.Errorf("%s is %s and stands first by need", first.Name, first.State(s.m.now))
 	}
 	s.press("4", "o", "o")
-	s.shows("gate↑", "sorted by next")
+	s.shows("gate↑", "sorted by gate")
 	rows := s.m.Automations.Rows
 	for i := 1; i < len(rows); i++ {
 		a, b := rows[i-1].Next, rows[i].Next
@@ -108,15 +117,15 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 
 func TestOrdersAreKept(t *testing.T) {
 	s := demo(t, 200, 60)
-	s.press("o", "o", "O", "2", "o")
+	s.press("o", "o", "o", "O", "2", "o")
 	kept := s.m.orders()
-	if want := map[string]string{"agents": "age reversed", "pools": "urgency", "automations": "urgency", "rigs": "urgency", "work": "urgency", "mail": "age"}; !maps.Equal(kept, want) {
+	if want := map[string]string{"agents": "for reversed", "pools": "size", "automations": "state", "rigs": "state", "work": "state", "mail": "age"}; !maps.Equal(kept, want) {
 		t.Errorf("kept is %v, want %v", kept, want)
 	}
 	kept["automations"] = "of a later version"
 	next := demo(t, 200, 60)
 	next.m.setOrders(kept)
-	kept["automations"] = "urgency"
+	kept["automations"] = "state"
 	if got := next.m.orders(); !maps.Equal(got, kept) {
 		t.Errorf("taken back %v, was %v", got, kept)
 	}
@@ -164,9 +173,9 @@ func TestAClickOnATitleSorts(t *testing.T) {
 		}{
 			{"name  ", "name↑", widget.Order{Way: 1}},
 			{"name↑", "name↓", widget.Order{Way: 1, Reversed: true}},
-			{"for", "↑for", widget.Order{Way: 2}},
+			{"for", "↑for", widget.Order{Way: 3}},
 			{"state", "state↓", widget.Order{}},
-			{"why", "state↓", widget.Order{}},
+			{"why", "why↑", widget.Order{Way: 2}},
 		} {
 			s.click(want.click)
 			s.wait(time.Second)
@@ -192,5 +201,35 @@ func TestFoundIsNeverCut(t *testing.T) {
 				t.Errorf("%d columns: %q", w, line)
 			}
 		}
+	}
+}
+
+// The name of an order is the title of its column, and every title that a list shows has an order. o leaves out the
+// columns that do not fit.
+func TestEveryColumnSorts(t *testing.T) {
+	s := pooled(t, 200, 60)
+	withAll(s)
+	s.change(measured)
+	for _, p := range s.m.Panels {
+		if o, _ := p.Sorting(s.now); o == nil || p.About().Plain {
+			continue
+		}
+		focusOn(s.m, p.About().ID)
+		_, ways := p.Sorting(s.now)
+		_, _, shown, _ := p.Cursor()
+		for x := 3; x < 190 && shown > 0; x++ {
+			way := p.OrderAt(s.m.env(), 190, x)
+			if way < 0 {
+				continue
+			}
+			sortBy(s.m, way)
+			s.shows("sorted by " + ways[way])
+		}
+	}
+	s = pooled(t, 80, 24)
+	s.change(measured)
+	for _, name := range []string{"name", "why", "for", "state"} {
+		s.press("o")
+		s.shows("sorted by "+name, name)
 	}
 }

@@ -192,9 +192,10 @@ func sortLine(m *model, args []string) ([]feed.Effect, string) {
 	if o == nil {
 		return nil, needSorted(m)
 	}
-	at := slices.Index(ways, args[0])
+	name := strings.Join(args, " ")
+	at := slices.Index(ways, name)
 	if at < 0 {
-		return nil, palette.Unknown("column", args[0], sortWords(m, nil)) + ": " +
+		return nil, palette.Unknown("column", name, sortWords(m, nil)) + ": " +
 			strings.Join(ways, ", ")
 	}
 	sortBy(m, at)

@@ -92,11 +92,11 @@ func TestWorkIsFilteredAndSorted(t *testing.T) {
 		}
 	}
 	s := worked(t)
-	s.press("o")
+	s.line("sort age", "enter")
 	if got := s.work()[:3]; !slices.Equal(got, []string{"gc-219", "gc-218", "gc-217"}) {
 		t.Errorf("the newest are %v", got)
 	}
-	s.press("o")
+	s.line("sort prio", "enter")
 	if got := s.work()[0]; got != "gc-219" {
 		t.Errorf("the most urgent is %v", got)
 	}

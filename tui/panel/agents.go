@@ -148,7 +148,7 @@ func rank(a, b *AgentRow) int {
 
 func (r *AgentRow) Key() string { return r.Name }
 
-// agentWays returns the orders of agents: by urgency, name, last change, CPU, memory, restarts.
+// agentWays returns the orders of agents, by state by default: the most urgent first.
 func agentWays() []widget.Way[AgentRow] {
 	names := func(a, b *AgentRow) int { return city.CompareNames(a.Name, b.Name) }
 	use := func(of func(*city.Usage) float64) func(a, b *AgentRow) int {
@@ -161,13 +161,15 @@ func agentWays() []widget.Way[AgentRow] {
 		return func(a, b *AgentRow) int { return cmp.Compare(known(b), known(a)) }
 	}
 	return []widget.Way[AgentRow]{
-		{Name: "urgency", Down: true, Rank: rank}, {Name: "name", Rank: names},
-		{Name: "age", Rank: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
+		{Name: "state", Down: true, Rank: rank}, {Name: "name", Rank: names},
+		{Name: "why", Rank: func(a, b *AgentRow) int { return byText(a.Why, b.Why) }},
+		{Name: "for", Rank: func(a, b *AgentRow) int { return b.Since.Compare(a.Since) }},
 		{Name: "cpu", Down: true, Rank: use(func(u *city.Usage) float64 { return u.CPU })},
 		{Name: "mem", Down: true, Rank: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
 		{Name: "restarts", Down: true, Rank: func(a, b *AgentRow) int {
 			return cmp.Compare(b.Restarts, a.Restarts)
 		}},
+		{Name: "pid", Rank: func(a, b *AgentRow) int { return cmp.Compare(a.PID, b.PID) }},
 	}
 }
 

@@ -229,7 +229,8 @@ func (a *Automations) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), failing+broken > 0
 }
 
-// automationWays returns the orders of automations: by urgency, name, next run, last run.
+// automationWays returns the orders of automations, by state by default: the most urgent first. Gates are ordered by
+// the next run.
 func automationWays() []widget.Way[AutomationRow] {
 	next := func(a, b *AutomationRow) int {
 		if a.Next.IsZero() != b.Next.IsZero() { // rows with unknown times come last
@@ -244,14 +245,14 @@ func automationWays() []widget.Way[AutomationRow] {
 		return r.Last.Opened
 	}
 	return []widget.Way[AutomationRow]{
-		{Name: "urgency", Down: true, Rank: func(a, b *AutomationRow) int {
+		{Name: "state", Down: true, Rank: func(a, b *AutomationRow) int {
 			return cmp.Compare(a.urgency(), b.urgency())
 		}},
 		{Name: "name", Rank: func(a, b *AutomationRow) int {
 			return city.CompareNames(a.Name, b.Name)
 		}},
-		{Name: "next", Rank: next},
-		{Name: "last", Down: true, Rank: func(a, b *AutomationRow) int {
+		{Name: "gate", Rank: next},
+		{Name: "last run", Down: true, Rank: func(a, b *AutomationRow) int {
 			return last(b).Compare(last(a))
 		}},
 	}

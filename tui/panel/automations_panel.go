@@ -129,7 +129,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			Cell: func(l *widget.Line, r *AutomationRow, s widget.RowState) {
 				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
 			}},
-		{Head: "gate", Order: "next", W: c.why, Gap: c.gap,
+		{Head: "gate", W: c.why, Gap: c.gap,
 			Cell: func(l *widget.Line, r *AutomationRow,
 				_ widget.RowState) {
 				b := r.because(e)
@@ -142,8 +142,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 	if c.last == 0 {
 		return columns
 	}
-	return append(columns, Column[*AutomationRow]{Head: "last run", Order: "last",
-		W: c.last, Gap: 2,
+	return append(columns, Column[*AutomationRow]{Head: "last run", W: c.last, Gap: 2,
 		Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
 			last := themes.Dim
 			if r.fails() && r.State != AutomationRunning {

@@ -214,12 +214,12 @@ func (r *MailRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// mailWays returns the orders of mail: newest first, unread first, by sender, by recipient.
+// mailWays returns the orders of mail, the newest first by default.
 func mailWays() []widget.Way[MailRow] {
 	newest := func(a, b *MailRow) int { return b.Sent.Compare(a.Sent) }
 	return []widget.Way[MailRow]{
 		{Name: "age", Rank: newest},
-		{Name: "urgency", Down: true, Rank: func(a, b *MailRow) int {
+		{Name: "unread", Down: true, Rank: func(a, b *MailRow) int {
 			if a.Read != b.Read {
 				if b.Read {
 					return -1
@@ -233,6 +233,9 @@ func mailWays() []widget.Way[MailRow] {
 		}},
 		{Name: "to", Rank: func(a, b *MailRow) int {
 			return cmp.Or(city.CompareNames(a.to, b.to), newest(a, b))
+		}},
+		{Name: "subject", Rank: func(a, b *MailRow) int {
+			return cmp.Or(byText(a.subject, b.subject), newest(a, b))
 		}},
 	}
 }
@@ -259,7 +262,7 @@ func mailColumnsOf(e *Env, rows []*MailRow, w int) []Column[*MailRow] {
 	}
 	more := e.Look.Glyphs.More
 	return append([]Column[*MailRow]{
-		{W: 1, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
+		{Order: "unread", W: 1, Cell: func(l *widget.Line, r *MailRow, _ widget.RowState) {
 			sign := " "
 			if !r.Read {
 				sign = e.Look.Glyphs.Mail

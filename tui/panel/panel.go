@@ -83,6 +83,7 @@ type lister interface {
 	Marking() Marking
 	Sorting(now time.Time) (o *widget.Order, ways []string)
 	OrderAt(e *Env, w, x int) int
+	NextOrder(e *Env, w int) int
 	Sort(now time.Time)
 	Sorted(now time.Time) bool
 	Forget()

@@ -121,13 +121,18 @@ func (p *Pools) ills(now time.Time) string {
 func poolWays(now time.Time) []widget.Way[PoolRow] {
 	return []widget.Way[PoolRow]{
 		{Name: "name", Rank: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
-		{Name: "urgency", Down: true, Rank: func(a, b *PoolRow) int {
+		{Name: "state", Down: true, Rank: func(a, b *PoolRow) int {
 			return cmp.Compare(a.State(now).urgency(), b.State(now).urgency())
 		}},
 		{Name: "size", Down: true, Rank: func(a, b *PoolRow) int {
 			return cmp.Compare(b.Size, a.Size)
 		}},
-		{Name: "age", Rank: func(a, b *PoolRow) int { return b.Since.Compare(a.Since) }},
+		{Name: "min-max", Down: true, Rank: func(a, b *PoolRow) int {
+			return cmp.Or(cmp.Compare(b.Max, a.Max), cmp.Compare(b.Min, a.Min))
+		}},
+		{Name: "check", Down: true, Rank: func(a, b *PoolRow) int {
+			return cmp.Compare(b.Check.Value, a.Check.Value)
+		}},
 	}
 }
 

@@ -120,19 +120,24 @@ func (r *RigRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// rigWays returns the orders of rigs: urgency, name, agents, work.
+// rigWays returns the orders of rigs, by state by default: the most urgent first.
 func rigWays() []widget.Way[RigRow] {
 	return []widget.Way[RigRow]{
-		{Name: "urgency", Down: true, Rank: func(a, b *RigRow) int {
+		{Name: "state", Down: true, Rank: func(a, b *RigRow) int {
 			return cmp.Or(cmp.Compare(a.State.urgency(), b.State.urgency()),
 				city.CompareNames(a.Name, b.Name))
 		}},
 		{Name: "name", Rank: func(a, b *RigRow) int { return city.CompareNames(a.Name, b.Name) }},
+		{Name: "run", Down: true, Rank: func(a, b *RigRow) int {
+			return cmp.Compare(b.Running, a.Running)
+		}},
 		{Name: "agents", Down: true, Rank: func(a, b *RigRow) int {
 			return cmp.Compare(b.Agents, a.Agents)
 		}},
 		{Name: "work", Down: true, Rank: func(a, b *RigRow) int {
 			return cmp.Compare(b.unfinished(), a.unfinished())
 		}},
+		{Name: "prefix", Rank: func(a, b *RigRow) int { return byText(a.Prefix, b.Prefix) }},
+		{Name: "path", Rank: func(a, b *RigRow) int { return byText(a.Path, b.Path) }},
 	}
 }

@@ -1,6 +1,7 @@
 package panel
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -422,9 +423,8 @@ func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filte
 
 // Column is a column of a table with its width.
 type Column[P any] struct {
-	Head string
-	// name of the order that a click on the heading selects; "" = the order with the name of the column
-	Order string
+	Head  string
+	Order string // name of its order; "" = the heading
 	W     int
 	Gap   int  // number of blanks before it
 	Right bool // the heading is right-aligned
@@ -443,20 +443,15 @@ func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowStat
 	return l
 }
 
-// orderName returns the name of the order that a click on the heading selects.
-func (c *Column[P]) orderName() string {
-	if c.Order != "" {
-		return c.Order
+// orderName returns the name of the column's order.
+func (c *Column[P]) orderName() string { return cmp.Or(c.Order, c.Head) }
+
+// byText compares texts without regard to case; empty ones come last.
+func byText(a, b string) int {
+	if (a == "") != (b == "") {
+		return cmp.Compare(b, a)
 	}
-	switch c.Head {
-	case "state":
-		return "urgency"
-	case "for":
-		return "age"
-	case "prio":
-		return "priority"
-	}
-	return c.Head
+	return cmp.Compare(strings.ToLower(a), strings.ToLower(b))
 }
 
 // heads draws the column headings. The heading of the current order has an arrow.
@@ -507,6 +502,22 @@ func (t *Table[R, P]) OrderAt(e *Env, w, x int) int {
 		at += c.W
 	}
 	return -1
+}
+
+// NextOrder returns the order of the next column of a list of w columns, from left to right. Orders without a column
+// are left out.
+func (t *Table[R, P]) NextOrder(e *Env, w int) int {
+	o, ways := t.Sorting(e.Now)
+	var columns []int
+	for _, c := range t.Def.Columns(e, t.Visible(), w) {
+		if at := slices.Index(ways, c.orderName()); at >= 0 && !slices.Contains(columns, at) {
+			columns = append(columns, at)
+		}
+	}
+	if len(columns) == 0 {
+		return (o.Way + 1) % len(ways)
+	}
+	return columns[(slices.Index(columns, o.Way)+1)%len(columns)]
 }
 
 // sorted returns the name of the current order, and the arrow of its direction. It points up if the smallest value

@@ -33,7 +33,7 @@ func newWatchdogs(all *Agents) *Watchdogs {
 			return rows
 		},
 		Orders: func(time.Time) []widget.Way[WatchdogRow] {
-			return []widget.Way[WatchdogRow]{{Name: "urgency", Down: true, Rank: watchdogRank}}
+			return []widget.Way[WatchdogRow]{{Name: "state", Down: true, Rank: watchdogRank}}
 		},
 		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Passes(f) },
 		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },

@@ -136,11 +136,11 @@ func (r *WorkRow) Passes(f *widget.Filter) bool {
 	})
 }
 
-// workWays returns the orders of work: urgency, age, priority, assignee, rig.
+// workWays returns the orders of work, by state by default: the most urgent first.
 func workWays() []widget.Way[WorkRow] {
 	urgent := func(a, b *WorkRow) int { return beads.ByUrgency(a.Bead, b.Bead) }
 	return []widget.Way[WorkRow]{
-		{Name: "urgency", Down: true, Rank: func(a, b *WorkRow) int {
+		{Name: "state", Down: true, Rank: func(a, b *WorkRow) int {
 			if a.State == workClosed && b.State == workClosed {
 				return b.closed().Compare(a.closed())
 			}
@@ -149,13 +149,15 @@ func workWays() []widget.Way[WorkRow] {
 		{Name: "age", Rank: func(a, b *WorkRow) int {
 			return b.Bead.CreatedAt.Compare(a.Bead.CreatedAt)
 		}},
-		{Name: "priority", Rank: urgent},
+		{Name: "prio", Rank: urgent},
 		{Name: "assignee", Rank: func(a, b *WorkRow) int {
 			if (a.owner == "") != (b.owner == "") {
 				return cmp.Compare(b.owner, a.owner)
 			}
 			return cmp.Or(city.CompareNames(a.owner, b.owner), urgent(a, b))
 		}},
+		{Name: "id", Rank: func(a, b *WorkRow) int { return city.CompareNames(a.id, b.id) }},
+		{Name: "title", Rank: func(a, b *WorkRow) int { return byText(a.Shown, b.Shown) }},
 		{Name: "rig", Rank: func(a, b *WorkRow) int {
 			return cmp.Or(city.CompareNames(a.Rig, b.Rig), urgent(a, b))
 		}},
