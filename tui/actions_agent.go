@@ -219,6 +219,7 @@ func do(m *model, doing string, rows []*panel.AgentRow,
 func carry(m *model, doing, what string, commands []city.Command) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	offer(m, doing+" "+what, commands)
+	m.status.starts = panel.StartsOf(m.Agents, commands)
 	return []feed.Effect{feed.Perform{ID: id, Title: doing, Commands: commands}}
 }
 

@@ -139,7 +139,8 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 		body[0] = fmt.Sprintf("%s, and none starts until it is resumed (%s).",
 			describe.SessionsStop(ending), m.keys.KeyOf(suspendID))
 	}
-	q := question{title: "Suspend " + panel.NameAll(on) + "?", body: append(body, already(all, on)...),
+	body = append(body, already(all, on)...)
+	q := question{title: "Suspend " + panel.NameAll(on) + "?", body: body,
 		verb: "suspend", count: max(len(on), ending),
 		do: func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	if len(on) > 1 {

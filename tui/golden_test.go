@@ -154,7 +154,7 @@ func scenes() map[string]func(s *stage) {
 		"copy":                    func(s *stage) { s.choose("builder"); s.press("y") },
 		"palette":                 func(s *stage) { s.change(withPools); s.line("restart wo") },
 		"palette-words":           func(s *stage) { s.change(withPools); s.line("worker-2") },
-		"sorted":                  func(s *stage) { s.press("o", "o", "O") },
+		"sorted":                  func(s *stage) { s.press("o", "o", "o", "O") },
 		"undo":                    func(s *stage) { s.choose("builder"); s.press("s", "y"); s.done("agent builder is suspended by agent") },
 		"depart":                  func(s *stage) { s.change(few); s.press("q", "d", "y"); s.ended("idle") },
 		"messages":                func(s *stage) { bulk(s); s.press("esc", ":"); s.typeIn("messages"); s.press("enter") },

@@ -107,7 +107,7 @@ func (m *model) planTabbed(p *plan, body int) {
 	}
 	top := place{panel: front, h: body - pane, tabs: true}
 	if m.w < beside || pane < detailRows {
-		p.left = []place{top, {panel: m.lower(), h: pane}}
+		p.left = []place{top, {panel: lower(m), h: pane}}
 		return
 	}
 	p.above, p.topRows = []place{top}, pane
@@ -117,7 +117,7 @@ func (m *model) planTabbed(p *plan, body int) {
 }
 
 // lower returns what is below a list that has no room for more: the pane, or a description of the selected row.
-func (m *model) lower() panel.ID {
+func lower(m *model) panel.ID {
 	if p := m.focused(); m.focus != panel.IDPeek && p.About().Described && p.Key() != "" {
 		return panel.IDDetail
 	}

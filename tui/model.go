@@ -302,6 +302,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 	m.snap, m.wave = s, m.waves.See(s)
 	relook(m)
 	m.relist()
+	noteCrash(m)
 }
 
 // key finds the action of a key in its zone.

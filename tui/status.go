@@ -6,6 +6,7 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/feed"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -18,6 +19,7 @@ type status struct {
 	pending bool
 	since   time.Time
 	while   func(m *model) bool // shown while it is true, nil = always
+	starts  panel.Starts
 }
 
 // fade is how long a success is shown.
@@ -79,8 +81,18 @@ func ended(m *model, r feed.Result) {
 	}
 	record(m, s)
 	if r.ID == m.status.id || failed {
+		starts := m.status.starts
 		show(m, text, failed)
-		m.status.id = r.ID
+		m.status.id, m.status.starts = r.ID, starts
+	}
+}
+
+// noteCrash replaces the result of an action if an agent that it started has crashed since.
+func noteCrash(m *model) {
+	s := &m.status
+	if text := s.starts.Crashed(m.Agents); text != "" && !s.pending && !s.failed {
+		complain(m, text)
+		m.status.while = func(m *model) bool { return m.now.Sub(m.status.since) <= fade }
 	}
 }
 

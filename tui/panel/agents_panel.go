@@ -57,7 +57,13 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 			}
 			return strconv.Itoa(len(q.List.Shown) - len(q.List.Strays))
 		},
-		Ills:  func(*Env) (string, bool) { return "", len(q.List.Shown) > len(q.List.Strays) },
+		Ills: func(*Env) (note string, alert bool) {
+			strays := len(q.List.Strays)
+			if strays > 0 { // still listed, so that the cursor does not move to another agent
+				note = fmt.Sprintf("%d released", strays)
+			}
+			return note, len(q.List.Shown) > strays
+		},
 		Empty: noneQuarantined,
 		Rig:   all.Def.Rig,
 		Strip: all.Def.Strip,

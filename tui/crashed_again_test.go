@@ -1,0 +1,43 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/tui/feed"
+)
+
+// The result of a restart is not left on the screen over a later crash of the same agent.
+func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	s.press("r", "y")
+	s.wants(city.Restart{Agent: "scout"})
+	id := s.m.status.id
+	s.agent("scout", func(a *city.Agent) { a.State, a.Running = city.Running, true })
+	s.hear(feed.News{Results: []feed.Result{{ID: id, Total: 1, Receipts: []string{"agent scout is running, pid 7"}}}})
+	s.shows("✓ agent scout is running, pid 7")
+	s.agent("scout", func(a *city.Agent) {
+		a.State, a.Running = city.Backoff, false
+		a.Exit = &city.Exit{Code: 3, At: s.now, Uptime: time.Second}
+	})
+	s.shows("scout crashed again: exit 3 after 1.0s; it is in backoff")
+	s.hides("agent scout is running")
+	s.wait(fade + time.Second)
+	s.hides("crashed again")
+}
+
+// A row that stays in Quarantine under the cursor, although its agent has left, is counted apart.
+func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("3")
+	s.shows("3 Quarantine 1")
+	s.agent("scout", func(a *city.Agent) { a.State, a.Running = city.Running, true })
+	s.shows("3 Quarantine 0 (1 released)", "now running")
+	s.hides("u release")
+	s.press("1")
+	s.wait(still)
+	s.shows("3 Quarantine 0")
+	s.hides("released")
+}
