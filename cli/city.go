@@ -178,9 +178,11 @@ func stopLeft(ctx context.Context, e *env.Env, dir string) (string, error) {
 
 func restartCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "restart", Short: "Restart the city in the way it was running; if it was not " +
-			"running, start it once",
+		Use: "restart", Short: "Stop the city and start it again in the same way",
 		Args: env.Exactly(0),
+		Long: `restart stops the city and starts it in the way it was running: with the supervisor,
+with its own service, or in the background. If the city was not running, restart
+starts its agents once, as gcity start --standalone does.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			l, err := e.Open(ctx)
@@ -278,11 +280,11 @@ func reload(ctx context.Context, e *env.Env, confirm bool) error {
 	}
 	h := s.Config.Held
 	lines := []string{err.Error(), "held since " + e.Clock(h.Since) +
-		"; it would make these changes:"}
+		"; the held configuration makes these changes:"}
 	for _, line := range h.Plan {
 		lines = append(lines, "  "+line)
 	}
 	lines = append(lines, "run `gcity plan` to see each change with its reason; restore the file "+
-		"to discard it")
+		"to discard the changes")
 	return &exit.Failure{Code: exit.CodeConflict, Err: errors.New(strings.Join(lines, "\n"))}
 }

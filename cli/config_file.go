@@ -43,22 +43,23 @@ func (f *configFile) Path(file string) string {
 // may edit. Files outside of the city's folder are read-only, as in config.Source.SetSuspended, because other
 // cities may use them.
 func (f *configFile) Fixed(file string) string {
-	const here = "To change an agent for this city alone, use " +
+	const here = "To change an agent only for this city, use " +
 		"[[patches.agents]] in " + config.FileName +
 		"."
 	copied, fetched := strings.CutPrefix(file, ".gc/topologies/")
 	switch {
 	case fetched:
 		name, below, _ := strings.Cut(copied, "/")
-		return fmt.Sprintf("It is part of the topology %s, which is fetched from its repository: "+
-			"change %s there, then run `gcity topology fetch %s`. %s", name, below, name, here)
+		return fmt.Sprintf("This file is part of the topology %s, which is fetched from its "+
+			"repository: change %s there, then run `gcity topology fetch %s`. %s", name, below,
+			name, here)
 	case file == "" || filepath.IsLocal(file) && filepath.Ext(file) == ".toml":
 		return ""
 	case filepath.IsLocal(file):
-		return "It is not a TOML file; use your own editor for it."
+		return "This file is not a TOML file; use your own editor for it."
 	}
-	return "It is outside the city's folder, and other cities may use it too; use your own " +
-		"editor for it. " + here
+	return "This file is outside the city's folder, and other cities may use it too; use your " +
+		"own editor for it. " + here
 }
 
 // parse reads the configuration with data as the content of one of its files.
@@ -128,7 +129,7 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 			tui.Change{Agent: ch.Agent, Pool: ch.Pool, What: ch.Change, Why: ch.Reason})
 	}
 	if p.Held != nil {
-		out.Notes = append(out.Notes, "It would be held until you confirm it: "+
+		out.Notes = append(out.Notes, "The configuration would be held until you confirm it: "+
 			output.Loss(p.Held.Removes, p.Held.Running)+".")
 	}
 	out.Notes = slices.Concat(out.Notes, p.Unknown, p.Warnings)

@@ -78,9 +78,9 @@ func configCheck(e *env.Env) *cobra.Command {
 		Use: "check", Short: "Check the configuration; exit 78 if it is invalid",
 		Args: env.Exactly(0),
 		Long: `check reads the configuration as a controller would, and prints every error and
-warning with its position. A warning concerns a single agent: something that it uses
-is missing or invalid, so it runs without that or cannot start. The rest of the city
-starts. With --strict a warning is an error.`,
+warning with its position. A warning concerns a single agent: something that the
+agent uses is missing or invalid, so the agent runs without it or cannot start. The
+other agents start. With --strict a warning is an error.`,
 		RunE: func(*cobra.Command, []string) error { return checkConfig(e, strict) },
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")

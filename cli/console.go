@@ -211,13 +211,13 @@ func leaveRoom(e *env.Env, h *host.City, exit roomExit, signals chan<- os.Signal
 	switch exit {
 	case roomKeepAgents, roomHandOver:
 		if err := h.Leave(); err != nil {
-			e.Warn("the controller could not release the city, which keeps running in this " +
-				"process; ctrl-c stops it: " + err.Error())
+			e.Warn("the city keeps running in this process (ctrl-c stops it), because the " +
+				"controller could not release it: " + err.Error())
 		}
 	case roomHangup:
 		// the terminal is gone or the control room failed: the city keeps running in this process
 		h.Loop.SetMode("headless")
-	case roomStopCity, roomInterrupted: // Obey has seen neither a key nor a signal, so send it one
+	case roomStopCity, roomInterrupted: // Obey has received no signal yet, so send one
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")
 		signals <- syscall.SIGTERM
 	default: // a SIGTERM from outside closed the control room, and Obey has received it too

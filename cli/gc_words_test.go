@@ -70,7 +70,7 @@ func TestOtherName(t *testing.T) {
 		"runtime drain-ack":            `"runtime drain-ack" has another name in gcity: gcity agent drain-ack`,
 		"bd close b-1 --reason=done":   `"bd" has another name in gcity: gcity bead close b-1 --reason=done`,
 		"import install":               `"import install" has another name in gcity: gcity topology fetch`,
-		"session prune --before 7d":    `gcity has no "session prune": sessions that have ended are not kept; there is nothing to prune`,
+		"session prune --before 7d":    `gcity has no "session prune": ended sessions are not stored, so there is nothing to prune`,
 		"start " + dir:                 "in gcity the city's folder is set with --city: gcity --city " + dir + " start",
 		"agent list":                   "",
 		"import gas-city d":            "",

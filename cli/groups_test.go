@@ -246,10 +246,10 @@ func TestHeldReload(t *testing.T) {
 	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
 	code, out, errs := told(t, s, "reload")
 	const want = `gcity: it would remove 3 of 4 running agents
-held since 11:59:00; it would make these changes:
+held since 11:59:00; the held configuration makes these changes:
   removed db, pool demo/worker
   changed web
-` + "run `gcity plan` to see each change with its reason; restore the file to discard it\n"
+` + "run `gcity plan` to see each change with its reason; restore the file to discard the changes\n"
 	if code != exit.CodeConflict || out != "" || errs != want {
 		t.Errorf("exit %d, %q, %s", code, out, errs)
 	}

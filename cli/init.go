@@ -52,8 +52,8 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	file := filepath.Join(dir, config.FileName)
 	if _, err := os.Lstat(file); err == nil {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("%s exists and was not changed; `gcity plan --city %s` shows what it "+
-				"would start", file, dir)}
+			Err: fmt.Errorf("%s exists and was not changed; `gcity plan --city %s` shows what "+
+				"the city would start", file, dir)}
 	}
 	if name == "" {
 		name = folder.InventName(filepath.Base(dir))
@@ -120,7 +120,8 @@ func firstContact(e *env.Env) error {
 	if !ok || e.ReadOnly {
 		return nil // opening the city reports other errors
 	}
-	e.Sayf("%s has no city yet: no city.toml is here or above.", none.Dir)
+	e.Sayf("%s has no city yet: neither this folder nor any folder above it has a city.toml.",
+		none.Dir)
 	if inGit(none.Dir) {
 		e.Sayf("found: a git repository")
 	}
@@ -169,10 +170,11 @@ func startedAs(p config.Preset) string {
 
 // firstText is the beginning of the city.toml of a new city. It is a format for the city's name and the command of
 // its shell.
-const firstText = `# What should run here. gcity keeps it running and reads each saved change.
+const firstText = `# The agents of this city. gcity keeps them running, and applies each saved
+# change of this file.
 #
 #   gcity            the control room
-#   gcity plan       what an edit would change, before it does
+#   gcity plan       what a change of this file would do, before a controller applies it
 #   gcity doctor     what is wrong with this machine or city
 
 [workspace]
@@ -228,8 +230,8 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
 			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {
-			b.WriteString("# emits_permission_warning = true         # accept its questions at " +
-				"startup, such as whether to trust the folder\n")
+			b.WriteString("# emits_permission_warning = true         # answer its questions at " +
+				"startup with yes, such as whether to trust the folder\n")
 		}
 	}
 	return b.String()

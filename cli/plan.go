@@ -389,7 +389,7 @@ func (v planInput) begin(w agent.Want) (change, why string) {
 	case edit != "":
 		return "start", edit + ends(g)
 	case g.State == city.Failed && g.Until == nil && !g.Available && !v.inForce:
-		return "start", "it can start now"
+		return "start", "the problem that prevented its start is gone"
 	}
 	switch g.State {
 	case city.Quarantined, city.Backoff, city.Exited, city.Failed, city.Starting:
@@ -408,7 +408,7 @@ func ends(g *city.Agent) string {
 	case g.State == city.Quarantined:
 		return "; its quarantine ends"
 	case g.State == city.Exited:
-		return "; it no longer stays stopped"
+		return "; it starts again"
 	case g.Until != nil:
 		return "; it starts without waiting any longer"
 	}

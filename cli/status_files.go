@@ -38,7 +38,8 @@ func statusOfFiles(ctx context.Context, e *env.Env, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, sessionsTimeout)
 	defer cancel()
 	e.Sayf("%s\n", e.Paint(output.Yellow,
-		"! the controller does not respond; this is what the files and the sessions show"))
+		"! the controller does not respond; the state below comes from the city's files "+
+			"and sessions"))
 	if err := writeSessions(ctx, e, dir); err != nil {
 		e.Sayf("cannot list the sessions: %s", output.SafeLine(err.Error()))
 	}

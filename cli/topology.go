@@ -111,7 +111,7 @@ type fetchedShape struct {
 
 func fetchTopologies(ctx context.Context, e *env.Env, names []string, update bool) error {
 	if e.ReadOnly {
-		return exit.Usage("--read-only changes nothing, but a fetch writes files")
+		return exit.Usage("--read-only does not allow a fetch, because a fetch writes files")
 	}
 	dir, wants, err := remotes(e)
 	if err != nil {

@@ -23,15 +23,17 @@ func trustCommand(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "trust [DIR]", Short: "Show every program that a city would run, and trust it",
 		Args: env.Between(0, 1),
-		Long: `trust shows the author of a city and every program that it would run, and asks
-whether they may run. Until you agree, no program of the city runs: commands that
+		Long: `trust shows the owner of a city and every program that it would run, and asks
+whether these programs may run. Until you agree, none of them runs: commands that
 read the city only parse its files, and commands that start it fail with exit code
 78. A city that you made with "gcity init" is trusted from the start.
+
 After your own edits and commits gcity does not ask again. It asks about a new or
 changed program if something other than "git commit" has changed the git checkout
 that the program comes from.
-GCITY_TRUST=all trusts every city, and folders = ["~/src"] in the [trust] table of
-your config.toml trusts every city below these folders.`,
+
+With GCITY_TRUST=all every city is trusted. With folders = ["~/src"] in the [trust]
+table of your config.toml, every city below these folders is trusted.`,
 		Example: "  gcity trust\n  gcity trust ~/src/clone --yes\n  gcity trust --list\n  gcity " +
 			"trust --revoke ~/src/clone",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -78,7 +80,7 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 		if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
 			return err
 		}
-		shown.Trusted, shown.Why = true, "you confirmed it"
+		shown.Trusted, shown.Why = true, "you have just agreed to it"
 		reloadTrusted(ctx, e, dir)
 	}
 	if e.JSON {

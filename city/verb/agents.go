@@ -2,8 +2,9 @@ package verb
 
 import "gcity/city"
 
-const flagHelp = `Sets the suspended flag in the configuration; nothing else in it changes. ` +
-	`The\nname of a pool stands for the whole pool: its members have no flag of their own.`
+const flagHelp = `The command sets or removes suspended = true in the configuration, and changes
+nothing else there. The name of a pool stands for the whole pool, because its members
+have no setting of their own.`
 
 // sessions returns the verbs that start and stop sessions.
 func sessions() []Verb {
@@ -46,17 +47,16 @@ func drains() []Verb {
 			Body: city.Drain{}},
 			Shell: Shell{Short: "Ask an agent to finish: it stops when it has, or at its " +
 				"deadline, and restarts",
-				Long: `drain asks an agent to finish its work. The agent sees the request ` +
-					`with\n"gc agent drain-check" and reports with "gc agent drain-ack" that ` +
-					`it has\nfinished. Then, or at the deadline, its session is stopped, and a ` +
-					`new one starts\nif the agent is still wanted. The deadline is the pool's ` +
-					`drain_timeout, or else\n5 minutes.`},
+				Long: `drain asks an agent to finish its work. The agent sees the request
+with "gc agent drain-check" and reports with "gc agent drain-ack" that it has finished.
+Then, or at the deadline, its session is stopped, and a new one starts if the agent is
+still wanted. The deadline is the pool's drain_timeout, or else 5 minutes.`},
 			Line:   Line{"drain", "AGENT…", "ask agents to finish"},
 			decode: to(func(n string) city.Drain { return city.Drain{Agent: n} })},
 		{Name: "undrain", Noun: Agent, API: API{Summary: "Cancel a drain"},
 			Shell: Shell{Short: "Cancel a drain: the session continues",
-				Long: `undrain cancels a drain: the session continues. It does not keep a ` +
-					`member that\nits pool does not want any more; for that, scale the pool.`},
+				Long: `undrain cancels a drain: the session continues. It does not keep a pool
+member that the pool no longer wants; to keep it, scale the pool.`},
 			Line:   Line{"undrain", "AGENT…", "cancel a drain"},
 			decode: to(func(n string) city.Undrain { return city.Undrain{Agent: n} })},
 		{Name: "release", Noun: Agent, API: API{Summary: "End an agent's quarantine or backoff"},

@@ -27,8 +27,8 @@ func AutomationCommand(e *env.Env) *cobra.Command {
 		automationList(e), automationShow(e), automationCheck(e), automationRun(e),
 		automationStop(e), automationLogs(e), automationHistory(e))
 	c.Long = `automation shows and runs automations: commands or work that start on a schedule or
-after events. Each is a file automations/NAME/automation.toml in the folder that
-dir in [formulas] names (.gc/formulas by default), for example
+after events. Each automation is a file automations/NAME/automation.toml in the
+folder that dir in [formulas] names (.gc/formulas by default), for example
 
   [automation]
   gate     = "cooldown"      # or cron, condition, event, manual
@@ -218,7 +218,7 @@ that are due. With a controller it prints the result of the controller's last pa
 Without one it evaluates the gates from the records of runs, and runs the checks of
 conditions. It starts no automation. Exit codes:
 
-  0  the automation, or at least one of them, is due
+  0  the automation is due; without NAME: at least one automation is due
   1  not due, disabled, or running
   2  no automation has that NAME
   4  the file of the automation is broken`,

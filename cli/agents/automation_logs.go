@@ -22,10 +22,10 @@ func automationLogs(e *env.Env) *cobra.Command {
 	)
 	c := forAutomation(e, &cobra.Command{
 		Use: "logs NAME [RUN]", Short: "Print the output of an automation's newest run",
-		Long: `logs prints the output of a run: the newest run, or the one with the given record.
-If the run is still running, logs prints its output so far, and with --follow the
-rest until the run ends. If it has ended, logs prints the output that its record
-stores, which is only the last part.`,
+		Long: `logs prints the output of a run: the newest run, or the run with the ID RUN.
+While the run continues, logs prints its output so far; with --follow it also prints
+new output until the run ends. Of a run that has ended, only the last part of the
+output is stored, and logs prints that.`,
 	}, func(ctx context.Context, n namedAutomation) error {
 		ctx, quiet := env.Interruptible(ctx)
 		defer quiet()

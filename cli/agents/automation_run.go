@@ -35,7 +35,7 @@ func automationRun(e *env.Env) *cobra.Command {
 		Long: `run starts a run of an automation even if its gate is closed. The run is recorded
 like any other. It needs a running controller. With --wait it prints the output of
 the run as it arrives, waits for the run to end, and exits with the code of the
-run: 124 if it was killed at its timeout, 1 if it failed without a code. If a run
+run: 124 if it was killed at its timeout, 1 if it failed without an exit code. If a run
 fails and is retried (retry in its file), --wait prints that and waits for the
 last attempt.`,
 	}, func(ctx context.Context, n namedAutomation) error {
@@ -107,11 +107,12 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 	case err == nil || ctx.Err() == nil:
 		return r, err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return r, fmt.Errorf("%s did not run: the limit of concurrent runs was reached until the "+
-			"timeout, so the request is cancelled; see `gcity automation list`", what.Automation)
+		return r, fmt.Errorf("%s did not run: other runs used the limit of concurrent runs until "+
+			"the timeout, so the request is cancelled; see `gcity automation list`",
+			what.Automation)
 	}
-	return r, fmt.Errorf("%s did not run: interrupted while it was queued, so the request "+
-		"is cancelled",
+	return r, fmt.Errorf("%s did not run: the command was interrupted while its request was "+
+		"queued, so the request is cancelled",
 		what.Automation)
 }
 
@@ -240,7 +241,7 @@ func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (st
 	return next.Run, next.seq, err
 }
 
-// awaitRun waits for an event about a run for which is returns true.
+// awaitRun waits for the first event about a run for which the function is returns true.
 func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	is func(events.Event, runEvent) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {

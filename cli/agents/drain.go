@@ -26,7 +26,7 @@ func agentDrainCheck(e *env.Env) *cobra.Command {
 that call it between two jobs. Exit codes:
 
   0  the agent should finish; the output says since when
-  1  it should not; no output
+  1  the agent should not finish; no output
   2  invalid command line, or unknown agent
   3  unknown: no controller responds, and the agent has no session`,
 		Example:           "  until gc agent drain-check; do next_job; done; gc agent drain-ack",
@@ -66,8 +66,7 @@ func (d drainShape) say(a *env.Env) string {
 	case d.Drain == nil:
 		return d.Agent + " is asked to finish"
 	case d.orphaned:
-		return fmt.Sprintf("%s: asked to finish by %s at %s; no controller is running that "+
-			"would stop it",
+		return fmt.Sprintf("%s: asked to finish by %s at %s; no controller is running to stop it",
 			d.Agent, d.Drain.By, a.Clock(d.Drain.Since))
 	}
 	return d.Agent + ": " + draining(a, d.Drain)
@@ -108,7 +107,7 @@ func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
 	defer closeSessions()
 	marker, ok := sessions.(session.Marker)
 	if !ok {
-		return drainShape{}, offline.Cannot("read the marks of", name)
+		return drainShape{}, offline.Cannot("read the drain marks of", name)
 	}
 	b := offline.City{Dir: dir, Sessions: sessions}
 	st, err := b.Session(ctx, name)

@@ -86,7 +86,7 @@ func specFacts(e *env.Env, s *city.Spec) {
 		return
 	}
 	if s.Found {
-		e.Fact("program", s.Program+", the first one found")
+		e.Fact("program", s.Program+", the first agent program found")
 	} else {
 		e.Fact("program", s.Program)
 	}

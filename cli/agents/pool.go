@@ -264,7 +264,7 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 			"check set the size again", *p.Override, p.Name))
 	}
 	if c := &p.Check; c.Command == "" {
-		e.Fact("check", "none: the size follows its open work")
+		e.Fact("check", "none: the size follows the pool's open work")
 	} else {
 		e.Fact("check", c.Command)
 		e.Fact("answer", checked(e, c))

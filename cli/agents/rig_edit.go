@@ -34,7 +34,7 @@ func rigAdd(e *env.Env) *cobra.Command {
 must exist; a path below the city's folder is written relative to it. If the result
 would be invalid, add fails and writes nothing. Then it creates the rig's work store
 in the folder .beads of the project. A running controller uses the rig at once.
-Agents with the rig's name as dir work there.`,
+An agent works in the rig if its dir is the rig's name.`,
 		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti " +
 			"--suspended",
 		RunE: func(cmd *cobra.Command,
@@ -176,9 +176,10 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	if err != nil {
 		return folder.AsEdit(err)
 	}
-	done.Message = fmt.Sprintf("removed rig %s; %s and its work remain", name, rig.Path)
+	done.Message = fmt.Sprintf("removed rig %s; the folder %s and its work remain", name, rig.Path)
 	if n := len(done.Agents); n > 0 {
-		done.Message = fmt.Sprintf("removed rig %s and %s (%s); %s and its work remain", name,
+		done.Message = fmt.Sprintf("removed rig %s and %s (%s); the folder %s and its work remain",
+			name,
 			describe.Count(n, "agent"), strings.Join(done.Agents, ", "), rig.Path)
 	}
 	allowed := ""
@@ -191,12 +192,12 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 }
 
 // refuseAgents returns an error that lists the agents because of which a rig is not removed: those declared for it, and
-// those that its topologies bring.
+// those from its topologies.
 func refuseAgents(rig string, declared, brought []string) error {
 	all := slices.Concat(declared, brought)
 	how := "remove them from city.toml first, or remove them together with the rig"
 	if len(declared) == 0 {
-		how = "they come from a topology and stop with the rig"
+		how = "they come from a topology; to stop them and remove the rig, run"
 	}
 	return &city.Error{Code: city.Conflict,
 		Message: fmt.Sprintf("rig %s has %s: %s; %s: gcity rig remove %s --yes",
@@ -280,7 +281,7 @@ func rigEdited(ctx context.Context, e *env.Env, dir string, ev events.Event, all
 		err = confirmHeld(ctx, l, allowed, err)
 	}
 	if err != nil {
-		err = fmt.Errorf("city.toml is written, but: %w", err)
+		err = fmt.Errorf("city.toml is written, but not all of the change is in effect: %w", err)
 	}
 	return errors.Join(err, depot.Emit(ctx, e, dir, ev))
 }

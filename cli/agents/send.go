@@ -108,7 +108,8 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		switch {
 		case i < 0:
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("text %d for agent %q is no longer known; see `gcity events`",
+				Message: fmt.Sprintf("the controller no longer knows text %d for agent %q; see "+
+					"`gcity events`",
 					id, agent)}
 		case g.Sends[i].Stage == city.GivenUp:
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
@@ -128,8 +129,9 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "unsend AGENT [ID]", Short: "Cancel one queued text, or all of an agent",
-		Long: "unsend cancels a text that nudge has queued. Its number is printed by nudge and " +
-			"by agent show. Without a number it cancels all texts that are queued for the agent.",
+		Long: "unsend cancels a text that nudge has queued. nudge and agent show print the " +
+			"number\nof each text. Without a number, unsend cancels all texts that are queued " +
+			"for the agent.",
 		Args: env.Between(1, 2),
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {

@@ -21,9 +21,10 @@ func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	var name string
 	c.Flags().StringVar(&name, "signal", "",
 		"send this `SIGNAL` to its process instead, such as KILL, TERM or STOP")
-	c.Long = `kill ends an agent's session at once. The agent restarts, and this is not a crash.
-With --signal it only sends a signal to the agent's process, like kill(1). If the
-process exits, that is handled like any other exit: it can count as a crash.`
+	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not
+count as a crash. With --signal it only sends a signal to the agent's process, like
+kill(1). If the process exits, that is handled like any other exit: it can count as a
+crash.`
 	c.Example = "  gcity agent kill --signal KILL builder"
 	kill := c.RunE
 	signal := forAgent(e, &cobra.Command{}, func(ctx context.Context, l *env.Link, agent string,
@@ -58,8 +59,8 @@ func sendSignal(ctx context.Context, e *env.Env, l *env.Link, agent, name string
 	case g.PID == 0:
 		return fmt.Errorf("agent %s has no process: it is %s (%s)", g.Name, g.State, g.Reason)
 	case !slices.Contains([]string{"", "pty", "subprocess", "tmux"}, g.Provider):
-		return fmt.Errorf("agent %s does not run on this machine, but with the session provider "+
-			"%s", g.Name, g.Provider)
+		return fmt.Errorf("agent %s uses the session provider %s, so its process may not be on "+
+			"this machine; --signal only reaches processes of this machine", g.Name, g.Provider)
 	}
 	if !proc.Signal(g.PID, sig, func(pid int) bool {
 		_, now, err := l.Find(ctx, g.Name)

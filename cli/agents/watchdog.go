@@ -180,10 +180,10 @@ func watchdogDecide(e *env.Env) *cobra.Command {
 watchdog and the check that the agent was started for. GC_WATCHDOG_FACTS names a JSON
 file with the findings of the check. A person can decide too, with --watchdog.
 
-  start     the agent is dead: stop what is left of it and start it
-  wake      it has been silent for too long: type the wake text
-  nudge     it is late and has mail: type the nudge text
-  nothing   all is well
+  start     the agent is dead: end its session and start the agent again
+  wake      the agent has been silent for too long: type the wake text
+  nudge     the agent is late and has mail: type the nudge text
+  nothing   the agent needs no help
 
 Exit 4: too late, the thresholds have already decided this check. Exit 3: no
 controller is running.`,

@@ -90,7 +90,8 @@ func ShowTrust(e *env.Env, s trustShape) {
 	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
 }
 
-// showPrograms prints programs for a terminal of a width: each with its place, its line below it without a cut.
+// showPrograms prints programs for a terminal with this width: for each program its position in the files, and
+// below that its whole command line.
 func showPrograms(e *env.Env, all []trustedShape, width int) {
 	for _, p := range all {
 		mark := ""
@@ -132,7 +133,8 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	return folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
 }
 
-// MayStart is mayRun for a city with a configuration that was not read yet.
+// MayStart reads the configuration of a city and returns nil if the city may be started. On a terminal it asks the
+// user to trust an untrusted city.
 func MayStart(e *env.Env, dir string) error {
 	c, err := e.LoadAt(dir, nil)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 func (d *Depot) BuiltIn() (workstore.EmbeddedStore, error) {
 	s, ok := d.Store.(workstore.EmbeddedStore)
 	if !ok {
-		return nil, fmt.Errorf("the work of %s is stored by %s; back it up and restore it with "+
-			"that program: %w",
-			d.Title(), d.By.Provider, errors.ErrUnsupported)
+		return nil, fmt.Errorf("%s stores the work of %s, so gcity cannot back it up or restore "+
+			"it (%w); use that program",
+			d.By.Provider, d.Title(), errors.ErrUnsupported)
 	}
 	return s, nil
 }
@@ -27,8 +27,8 @@ func (d *Depot) BackupFor(args []string) (string, error) {
 	}
 	from, err := d.NewestBackup()
 	if err == nil && from == "" {
-		text := fmt.Sprintf("no backup in %s; name a file, or run `%s --new-store` to start with "+
-			"an empty store",
+		text := fmt.Sprintf("no backup found in %s; name the file of a backup, or run `%s "+
+			"--new-store` to start with an empty store",
 			d.BackupDir(), d.Ledger().Restore)
 		err = &city.Error{Code: city.NotFound, Message: text}
 	}

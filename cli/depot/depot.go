@@ -53,9 +53,9 @@ func (d *Depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 	if s, ok := d.Store.(beads.Restorer); ok {
 		return s.Restore(ctx, all)
 	}
-	return beads.Restored{}, fmt.Errorf("the work of %s is stored by %s, which cannot import "+
-		"beads with their IDs and times: %w; use its own import",
-		d.Title(), d.By.Provider, errors.ErrUnsupported)
+	return beads.Restored{}, fmt.Errorf("%s stores the work of %s and cannot import beads with "+
+		"their IDs and times (%w); use the import of that program",
+		d.By.Provider, d.Title(), errors.ErrUnsupported)
 }
 
 // PlacesIn returns the places of a city. If the configuration on disk is invalid, it uses the one in the running
@@ -201,7 +201,7 @@ func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
 		_, err = folder.AppendEvent(dir, ev)
 	}
 	if err != nil {
-		return fmt.Errorf("done, but cannot write the event %s of %s: %w; %s",
+		return fmt.Errorf("the change is done, but the event %s of %s cannot be written: %w; %s",
 			ev.Type, ev.Subject, err, repeatHint(e))
 	}
 	return nil

@@ -111,7 +111,8 @@ func all(e *env.Env, d *Depot) *Depot {
 		}
 		s, err := e.Store(p)
 		if err != nil {
-			e.Warn(fmt.Sprintf("the work of %s cannot be read and is missing here: %v", p.Title(),
+			e.Warn(fmt.Sprintf("the work of %s cannot be read, so this output omits it: %v",
+				p.Title(),
 				err))
 			continue
 		}

@@ -51,8 +51,8 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another command with --op is still running: %w; nothing was "+
-				"changed, run it again", ctx.Err())
+			return nil, fmt.Errorf("another command with --op is still running: %w; this command "+
+				"changed nothing, so run it again", ctx.Err())
 		}
 	}
 }
@@ -69,7 +69,8 @@ func checkOperation(e *env.Env) error {
 	for _, r := range e.Op {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' &&
 			r != '_' && r != '-' {
-			return exit.Usage("--op %q: use letters, digits, \".\", \"_\" and \"-\" only", e.Op)
+			return exit.Usage("invalid --op %q: use only letters, digits, \".\", \"_\" and \"-\"",
+				e.Op)
 		}
 	}
 	if len(e.Op) > operationLimit {
@@ -137,8 +138,8 @@ func Repeated(e *env.Env, b beads.Bead) error {
 // repeatHint returns advice about repeating a command with a missing event.
 func repeatHint(e *env.Env) string {
 	if e.Op != "" {
-		return "run it again with the same --op, which writes only the event"
+		return "run the command again with the same --op: this writes only the event"
 	}
-	return "do not run it again, because that would repeat the change; only a command with --op " +
-		"NAME can be repeated"
+	return "do not run the command again, because that would repeat the change; only a command " +
+		"with --op NAME can be repeated"
 }

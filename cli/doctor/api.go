@@ -52,7 +52,7 @@ func judgeAPI(dir string, c config.API) finding {
 		return note("put a proxy with TLS in front of it unless the network is trusted",
 			"other machines can reach it on %s with the token; the traffic is not encrypted", at)
 	}
-	return ok("with a token, on %s", at)
+	return ok("reachable with a token on %s", at)
 }
 
 // checkMirror calls the script that receives events, and reports the last event that the script has received.
@@ -79,8 +79,8 @@ func checkMirror(ctx context.Context, p *Patient) finding {
 			"%v", err)
 	}
 	if _, err := mirror.Newest(ctx, o); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return bad("fix the script; the log stores the events until then, and the newest of them "+
-			"are sent later", "%v", err)
+		return bad("fix the script; until then the log stores the events, and gcity sends the "+
+			"newest of them later", "%v", err)
 	}
 	switch {
 	case at.Why != "":
@@ -88,8 +88,8 @@ func checkMirror(ctx context.Context, p *Patient) finding {
 			"the script has failed since %s: %s", at.Since.Local().Format(time.DateTime),
 			output.SafeLine(at.Why))
 	case at.Missed > 0:
-		return note("`gcity events` shows the events that it missed",
-			"the script has received events up to %d, but not %s of them", at.Seq,
+		return note("`gcity events` shows the missed events",
+			"the script has received the events up to %d, but missed %s", at.Seq,
 			describe.Count(int(at.Missed), "event"))
 	}
 	return ok("the script responds, and has received events up to %d", at.Seq)

@@ -27,8 +27,8 @@ func TestJudgeAPI(t *testing.T) {
 		{config.API{Port: 8080, Bind: "127.0.0.1"}, "note", "every user of this machine has " +
 			"full access on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "localhost", TokenFile: good}, "ok",
-			"with a token, on 127.0.0.1:8080"},
-		{config.API{Port: 8080, Bind: "::1", TokenFile: good}, "ok", "with a token, on [::1]:8080"},
+			"reachable with a token on 127.0.0.1:8080"},
+		{config.API{Port: 8080, Bind: "::1", TokenFile: good}, "ok", "reachable with a token on [::1]:8080"},
 		{config.API{Port: 8080, Bind: "0.0.0.0", TokenFile: good}, "note",
 			"other machines can reach it on 0.0.0.0:8080"},
 		{config.API{Port: 8080, Bind: "0.0.0.0"}, "bad", "every client that reaches this machine"},
@@ -36,7 +36,7 @@ func TestJudgeAPI(t *testing.T) {
 			"other users may read its token"},
 		// the controller makes it
 		{config.API{Port: 8080, Bind: "127.0.0.1", Token: true}, "ok",
-			"with a token, on 127.0.0.1:8080"},
+			"reachable with a token on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: good,
 			ReadFile: file("openread", 0o644)}, "bad", "other users may read its token"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: filepath.Join(dir, "none")}, "bad",

@@ -111,7 +111,7 @@ func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	case len(unknown) > 0:
 		return note("", "%s", all)
 	}
-	return ok("all can start")
+	return ok("all agents can start")
 }
 
 func checkRigs(_ context.Context, p *Patient) finding {
@@ -129,7 +129,7 @@ func checkAutomations(_ context.Context, p *Patient) finding {
 		return note("edit the file that each line names; the other automations keep running", "%s",
 			strings.Join(troubles, "\n"))
 	}
-	return ok("their files are valid")
+	return ok("the files of all automations are valid")
 }
 
 func judgeRigs(rigs []agent.Rig) finding {
@@ -151,7 +151,7 @@ func checkOverrides(_ context.Context, p *Patient) finding {
 	switch {
 	case err != nil:
 		return bad("repair or remove .gc/"+edit.OverridesFile+
-			"; without it the size of pools follows their checks", "%v", err)
+			"; without this file the checks set the size of the pools", "%v", err)
 	case p.config == nil:
 		return note("", "not compared: the configuration is invalid")
 	}
@@ -172,8 +172,8 @@ func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
 		problems = append(problems, "unknown pool "+name)
 	}
 	if len(problems) > 0 {
-		return note("`gcity pool scale NAME N|auto` changes it for a pool; entries of removed "+
-			"pools have no effect", "%s", strings.Join(problems, " | "))
+		return note("`gcity pool scale NAME N|auto` changes the entry of a pool; entries of "+
+			"removed pools have no effect", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s set by hand", describe.Count(len(set), "pool"))
 }

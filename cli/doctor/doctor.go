@@ -196,25 +196,27 @@ func checkFolder(_ context.Context, p *Patient) finding {
 	case errors.Is(err, os.ErrNotExist):
 		return ok("not created yet: no controller has run here")
 	case err != nil:
-		return bad("make it readable for your user", "%v", err)
+		return bad("make this folder readable for your user", "%v", err)
 	case !info.IsDir():
-		return bad("move "+dir+" away; gcity then creates its own folder", "it is not a folder")
+		return bad("move "+dir+" away; gcity then creates its own folder", "%s is not a folder",
+			dir)
 	case info.Mode().Perm() != 0o700:
-		return bad("chmod 700 "+dir, "other users can open it (%v), although it has terminals "+
+		return bad("chmod 700 "+dir, "other users can open this folder (%v), which has terminals "+
 			"and sockets", info.Mode().Perm())
 	}
-	return ok("only you can open it")
+	return ok("only you can open this folder")
 }
 
 func checkController(_ context.Context, p *Patient) finding {
 	held, err := folder.IsHeld(p.dir)
 	if err != nil {
-		return bad("make .gc writable for your user", "cannot check its lock: %v", err)
+		return bad("make .gc writable for your user", "cannot check the controller's lock: %v", err)
 	}
 	if s := p.Running; s != nil {
 		switch {
 		case s.Config.Rejected != "":
-			return bad("edit "+config.FileName, "is running with an older configuration: %s",
+			return bad("edit "+config.FileName, "the controller is running with an older "+
+				"configuration: %s",
 				output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
 			return bad("fix the problem in each line; the controller retries on its own, and "+
@@ -265,11 +267,13 @@ func checkSessions(_ context.Context, p *Patient) finding {
 	held, err := folder.IsHeld(p.dir)
 	switch {
 	case err == nil && !held && alive > 0:
-		return note(p.takeover+", `gcity stop` stops them", "%s alive without a controller",
+		return note(p.takeover+"; `gcity stop` stops them", "%s alive without a controller",
 			describe.Count(alive, "session"))
 	case len(strange) > 0:
-		return note("a running controller stops them; without a controller, run `gcity stop`",
-			"not in the configuration: %s", strings.Join(strange, ", "))
+		return note("a running controller stops these sessions; without a controller, run "+
+			"`gcity stop`",
+			"agents with a session that are not in the configuration: %s",
+			strings.Join(strange, ", "))
 	}
 	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
@@ -278,14 +282,14 @@ func checkSessions(_ context.Context, p *Patient) finding {
 func takeover(e *env.Env, dir string) string {
 	if _, _, is := fleet.Enrolled(e, dir); is {
 		if _, runs := host.FindSupervisor(e); runs {
-			return "the supervisor takes them over when it can run the city"
+			return "the supervisor takes the sessions over when it can run the city"
 		}
-		return "`gcity supervisor start` takes them over"
+		return "`gcity supervisor start` takes the sessions over"
 	}
 	if len(service.Units(e, "city", dir)) > 0 {
-		return "`gcity daemon start` takes them over with the city's service"
+		return "`gcity daemon start` takes the sessions over with the city's service"
 	}
-	return "`gcity` or `gcity --headless` takes them over"
+	return "`gcity` or `gcity --headless` takes the sessions over"
 }
 
 func checkLog(ctx context.Context, p *Patient) finding {
@@ -296,7 +300,7 @@ func checkLog(ctx context.Context, p *Patient) finding {
 	case trouble != "":
 		return note("no action needed: damaged lines are skipped", "%s", trouble)
 	}
-	return ok("whole")
+	return ok("no damaged lines")
 }
 
 // SilentRemedy returns what the user can do about a controller that does not respond.
@@ -305,10 +309,10 @@ func SilentRemedy(dir string) string {
 		"takes them over"
 	pid, err := strconv.Atoi(folder.PIDText(dir))
 	if err != nil {
-		return "kill its process and " + takesOver
+		return "kill the controller's process, then " + takesOver
 	}
 	if st, err := proc.ReadStat(pid); err == nil && (st.State == 'T' || st.State == 't') {
 		return fmt.Sprintf("its process is stopped; `kill -CONT %d` continues it", pid)
 	}
-	return fmt.Sprintf("`kill -9 %d`, then %s", pid, takesOver)
+	return fmt.Sprintf("run `kill -9 %d`, then %s", pid, takesOver)
 }

@@ -31,10 +31,10 @@ type ailment struct {
 }
 
 // onceFree is the advice about leftover files while a controller is running.
-const onceFree = "`gcity doctor --fix` removes it when no controller is running"
+const onceFree = "`gcity doctor --fix` removes the file when no controller is running"
 
 // onceRead is the error for a damaged cache of the configuration while the configuration is invalid.
-var onceRead = errors.New("it is rewritten when the configuration is valid")
+var onceRead = errors.New("gcity rewrites the file when the configuration is valid")
 
 // leftoverAge is the age from which a temporary file counts as a leftover.
 const leftoverAge = time.Hour
@@ -76,7 +76,7 @@ func leftovers(dir string) []ailment {
 	}
 	if data, err := disk.ReadFile(folder.KnownPath(dir)); err == nil && !json.Valid(data) {
 		out = append(out, ailment{what: folder.KnownPath(dir) + " is damaged", idle: true,
-			then: "`gcity reload` makes the controller write it again", mend: func() error {
+			then: "`gcity reload` makes the controller write the file again", mend: func() error {
 				c, err := folder.LoadCity(dir)
 				if err != nil {
 					return onceRead

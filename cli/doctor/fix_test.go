@@ -91,7 +91,7 @@ func TestFixSaysWhatItLeft(t *testing.T) {
 	}
 	m := mendCity(dir)
 	if len(m.Done) != 2 || len(m.Left) != 1 ||
-		!strings.Contains(m.Left[0], "known.json is damaged: it is rewritten when "+
+		!strings.Contains(m.Left[0], "known.json is damaged: gcity rewrites the file when "+
 			"the configuration is valid") {
 		t.Errorf("%+v", m)
 	}

@@ -149,7 +149,8 @@ func renewal(pid int, mode, restart string) string {
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {
-		lines = append(lines, fmt.Sprintf("the controller is %s, this program is %s", controller,
+		lines = append(lines, fmt.Sprintf("the controller runs the program %s, and this "+
+			"program is %s", controller,
 			exe))
 		how = append(how, renew+" replaces the controller and keeps the agents")
 	}
@@ -159,7 +160,7 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 	}
 	slices.Sort(others)
 	for _, program := range others {
-		lines = append(lines, fmt.Sprintf("%s held by %s",
+		lines = append(lines, fmt.Sprintf("%s held by the program %s",
 			describe.Count(holders[program], "agent"), program))
 	}
 	if len(others) > 0 {

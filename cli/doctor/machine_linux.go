@@ -76,11 +76,11 @@ func checkSpace(_ context.Context, p *Patient) finding {
 func checkTerminals(_ context.Context, p *Patient) finding {
 	most, err := kernelNumber("/proc/sys/kernel/pty/max")
 	if err != nil {
-		return note("mount /proc", "cannot read the limit: %v", err)
+		return note("mount /proc", "cannot read the limit of terminals: %v", err)
 	}
 	used, err := kernelNumber("/proc/sys/kernel/pty/nr")
 	if err != nil {
-		return note("mount /proc", "cannot count them: %v", err)
+		return note("mount /proc", "cannot count the terminals in use: %v", err)
 	}
 	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -89,7 +89,7 @@ func checkTerminals(_ context.Context, p *Patient) finding {
 	_ = f.Close() // only opened as a test
 	if free := most - used; free < p.agents()+16 {
 		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most),
-			"%d of %d are in use, and %s may need one each", used, most,
+			"%d of %d terminals are in use, and %s may need one each", used, most,
 			describe.Count(p.agents(), "agent"))
 	}
 	return ok("%d of %d in use", used, most)
@@ -98,10 +98,11 @@ func checkTerminals(_ context.Context, p *Patient) finding {
 func checkFiles(_ context.Context, p *Patient) finding {
 	limit := host.OpenFiles(p.Running)
 	if limit == 0 {
-		return note("", "cannot read the limit")
+		return note("", "cannot read the limit of open files")
 	}
 	if agents := p.agents(); limit < controller.FilesNeeded(agents) {
-		return bad(controller.MoreFiles(agents), "the limit is %d, and %s need about %d", limit,
+		return bad(controller.MoreFiles(agents), "the limit of open files is %d, and %s "+
+			"need about %d", limit,
 			describe.Count(agents, "agent"), controller.FilesNeeded(agents))
 	}
 	return ok("up to %d", limit)
@@ -114,7 +115,7 @@ const tasksPerAgent = 40
 func checkTasks(_ context.Context, p *Patient) finding {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil {
-		return note("", "cannot read the limit: %v", err)
+		return note("", "cannot read the limit of processes: %v", err)
 	}
 	most := ""
 	if data, err := os.ReadFile("/proc/self/cgroup"); err == nil {
@@ -132,13 +133,13 @@ func judgeTasks(user uint64, group string, agents int) finding {
 	need := uint64(256 + tasksPerAgent*agents)
 	if user < need {
 		return note(fmt.Sprintf("ulimit -u %d, or LimitNPROC= in the service", 2*need),
-			"the limit of this user is %d, and %s may need %d", user,
+			"this user may run %d processes, and %s may need %d", user,
 			describe.Count(agents, "agent"), need)
 	}
 	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
 		return note("run the city as a service with TasksMax=infinity, as `gcity daemon "+
 			"install` sets it",
-			"the limit of this shell's control group is %d, and %s may need %d", most,
+			"this shell's control group may have %d processes, and %s may need %d", most,
 			describe.Count(agents, "agent"), need)
 	}
 	return ok("enough")
@@ -148,12 +149,13 @@ func checkInotify(context.Context, *Patient) finding {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
 	if err != nil {
 		return note("sysctl fs.inotify.max_user_instances=1024",
-			"none is left (%v), so gcity polls the configuration instead", err)
+			"no inotify instance is free (%v), so gcity polls the configuration instead", err)
 	}
 	defer unix.Close(fd)
 	most, err := kernelNumber("/proc/sys/fs/inotify/max_user_watches")
 	if err == nil && most < 1024 {
-		return note("sysctl fs.inotify.max_user_watches=65536", "only %d watches per user", most)
+		return note("sysctl fs.inotify.max_user_watches=65536",
+			"each user has only %d inotify watches", most)
 	}
 	return ok("available")
 }

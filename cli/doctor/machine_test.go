@@ -35,8 +35,8 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeVersions("/bin/gcity", "/bin/gcity", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string]int{"/old": 2}),
-			"note", "the controller is /bin/gcity (deleted), this program is /bin/gcity\n2 agents " +
-				"held by /old"},
+			"note", "the controller runs the program /bin/gcity (deleted), and this program is /bin/gcity\n2 agents " +
+				"held by the program /old"},
 		{judgeStrays(map[int]string{7: "dead", 8: "lives", 9: "dead"}, sessions, line), "note",
 			"left over from sessions that have ended:\n7: sleep 9"},
 		{judgeStrays(map[int]string{8: "lives", 9: "dead"}, sessions, line), "ok", ""},
@@ -52,8 +52,8 @@ func TestJudgeMachine(t *testing.T) {
 			"you are root"},
 		{judgeTasks(1<<62, "max", 1000), "ok", ""},
 		{judgeTasks(1<<62, "", 1), "ok", ""},
-		{judgeTasks(100, "max", 1), "note", "the limit of this user is 100, and 1 agent may need 296"},
-		{judgeTasks(1<<62, "300", 2), "note", "this shell's control group is 300"},
+		{judgeTasks(100, "max", 1), "note", "this user may run 100 processes, and 1 agent may need 296"},
+		{judgeTasks(1<<62, "300", 2), "note", "this shell's control group may have 300 processes"},
 		{checkGit(t.Context(), &Patient{config: &config.City{}}), "ok", "not needed"},
 	} {
 		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
@@ -151,7 +151,7 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 		}
 	}
 	judge(text, true, "ok", "up to date")
-	judge(text, false, "note", "it is not enabled")
+	judge(text, false, "note", "the service is not enabled")
 	judge(strings.Replace(text, "TimeoutStopSec=90", "TimeoutStopSec=5", 1), true, "note",
 		`TimeoutStopSec should be "90"`)
 	judge(strings.Replace(text, "[Install]", "MemoryMax=1G\n[Install]", 1), true, "note",

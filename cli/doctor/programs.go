@@ -31,7 +31,8 @@ func judgePrograms(wants []agent.Want) finding {
 		}
 		line := fmt.Sprintf("%s, by `%s`", w.Program, output.SafeLine(redact.Text(w.Spec.Command)))
 		if w.Found {
-			line, guessed = line+", the first one found, because the configuration names none", true
+			line, guessed = line+", the first program found, because the configuration names "+
+				"no provider", true
 		}
 		if names[line] == nil {
 			lines = append(lines, line)

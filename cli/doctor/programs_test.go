@@ -26,7 +26,7 @@ func TestJudgePrograms(t *testing.T) {
 			want("z", "claude", "claude")}, "ok",
 			"a, z: claude, by `claude`\nw-1: codex, by `codex -x`", ""},
 		{[]agent.Want{found, want("z", "claude", "claude")}, "note",
-			"found: codex, by `codex -x`, the first one found, because the configuration names none\nz: " +
+			"found: codex, by `codex -x`, the first program found, because the configuration names no provider\nz: " +
 				"claude, by `claude`",
 			"add provider = \"…\" to [workspace] or the agent: on another machine, or with another " +
 				"PATH, another program may be found first"},

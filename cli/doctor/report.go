@@ -40,7 +40,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, p
 	section := func(title string, write func(io.Writer) error) {
 		fmt.Fprintf(&b, "\n== %s ==\n", title)
 		if err := write(&b); err != nil {
-			fmt.Fprintf(&b, "cannot read it: %v\n", err)
+			fmt.Fprintf(&b, "cannot read this part: %v\n", err)
 		}
 	}
 	fmt.Fprintf(&b, "gcity %s (%s, %s), %d CPUs, TERM=%s, %s\n", e.Version, runtime.Version(),
@@ -75,7 +75,8 @@ func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, p
 // error, because it is unknown which parts are secret.
 func (p *Patient) writeConfig(w io.Writer) error {
 	if p.config == nil {
-		_, err := fmt.Fprintf(w, "invalid, so it is left out:\n%v\n", p.refused)
+		_, err := fmt.Fprintf(w, "the configuration is invalid, so this report omits it:\n%v\n",
+			p.refused)
 		return err
 	}
 	_, err := io.WriteString(w, host.ConfigText(p.config))

@@ -55,10 +55,10 @@ func checkServices(ctx context.Context, p *Patient) []finding {
 // judgeForeign checks whether agents survive the end of their controller in a unit that gcity did not write.
 func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
 	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
-	f := ok("agents keep running when it stops")
+	f := ok("agents keep running when the service stops")
 	switch {
 	case err != nil:
-		f = note("", "cannot check it: %v", err)
+		f = note("", "cannot check this service: %v", err)
 	case strings.Contains(out, "KillMode=process"):
 	case !strings.Contains(out+"\n", fmt.Sprintf("MainPID=%d\n", pid)):
 		f = note("`gcity daemon install` creates a separate service",
@@ -66,8 +66,8 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 				"kills the agents")
 	default:
 		f = bad("add KillMode=process to its [Service], or run `gcity daemon install`, which "+
-			"writes a unit that has it", "restarting it, or a crash of the controller, "+
-			"kills the agents")
+			"writes a unit that has it", "a restart of the service, or a crash of the "+
+			"controller, kills the agents")
 	}
 	f.Check = "service " + strings.TrimSuffix(unit, ".service")
 	return f
@@ -121,10 +121,10 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 			f = note(fix, "%v", err)
 		case err != nil || f.State == "bad":
 		case active == "failed" && s.unknown != "":
-			f = bad("fix that, then "+start, "it has failed, and %s", s.unknown)
+			f = bad("fix that problem, then "+start, "the service has failed, and %s", s.unknown)
 		case active == "failed":
 			f = bad("`"+u.Manager.Line("status", u.Name())+"` shows why, "+start+" starts it",
-				"it has failed")
+				"the service has failed")
 		case active == "inactive" && s.runs:
 			how, keeps := s.LetGo(ctx, s.at)
 			f = note(fmt.Sprintf("`%s` %s; then %s", how, keeps, start),
@@ -150,11 +150,11 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	if info, err := os.Stat(runs); err != nil || !info.Mode().IsRegular() ||
 		info.Mode()&0o111 == 0 {
 		return bad(again+" with a gcity at a stable path",
-			"its program %s does not exist or is not executable", runs)
+			"the program of the service, %s, does not exist or is not executable", runs)
 	}
 	if len(u.Links()) == 0 {
 		return note("`"+u.Manager.Line("enable", u.Name())+"`",
-			"it is not enabled: systemd does not start it at boot")
+			"the service is not enabled, so systemd does not start it at boot")
 	}
 	if lost := k.lost(environ); len(lost) > 0 {
 		return bad(again+" from a shell that finds them",
@@ -178,10 +178,10 @@ func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) f
 	if differ := differing(u.Text, want); len(differ) > 0 {
 		return note(again+", and `"+u.Manager.Line("restart", u.Name())+
 			"`, which keeps the agents running",
-			"it differs from what install would write now: %s", strings.Join(differ, ", "))
+			"the unit differs from what install would write now: %s", strings.Join(differ, ", "))
 	}
 	if this, err := service.ThisProgram(e.Getenv("PATH")); err == nil && this != runs {
-		return ok("up to date; it runs %s, this program is %s", runs, this)
+		return ok("up to date; the service runs %s, and this program is %s", runs, this)
 	}
 	return ok("up to date")
 }
@@ -284,7 +284,8 @@ func lostTo(p *Patient, environ []string) []string {
 		case why != "":
 			line = fmt.Sprintf("%s: %s", w.Declared, why)
 		case w.Program != mine.Program:
-			line = fmt.Sprintf("%s is %s here and %s there", w.Declared, mine.Program, w.Program)
+			line = fmt.Sprintf("%s: %s in this shell, %s in the service", w.Declared, mine.Program,
+				w.Program)
 		}
 		if line != "" && !slices.Contains(out, line) {
 			out = append(out, line)

@@ -89,12 +89,12 @@ func TestDoctorOfServices(t *testing.T) {
 	judge(many, strings.Replace(text, "TimeoutStopSec=930", "TimeoutStopSec=5", 1), "note",
 		`TimeoutStopSec should be "930"`, "restart gcity-supervisor.service")
 	judge(many, strings.Replace(text, "ExecStart="+s.Exe, "ExecStart=/bin/sh", 1), "ok",
-		"it runs /bin/sh, this program is "+s.Exe, "")
+		"the service runs /bin/sh, and this program is "+s.Exe, "")
 	judge(p.asService(a), text, "note", "not compared: the configuration is invalid", "")
 	states("failed")
-	judge(many, text, "bad", "it has failed", "status gcity-supervisor.service")
-	judge(p.asService(a), text, "bad", "it has failed, and the configuration is invalid",
-		"fix that, then `systemctl --user start")
+	judge(many, text, "bad", "the service has failed", "status gcity-supervisor.service")
+	judge(p.asService(a), text, "bad", "the service has failed, and the configuration is invalid",
+		"fix that problem, then `systemctl --user start")
 	states("inactive")
 	judge(many, text, "ok", "up to date, inactive", "")
 	many.runs = true

@@ -86,11 +86,11 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 		return []finding{untried()}
 	}
 	if err != nil {
-		return []finding{bad("do what the message says; until then this work is unknown and "+
-			"cannot be changed", "stored by %s: %v", output.SafeLine(where.By.Provider), err)}
+		return []finding{bad("correct what the error names; until then this work can be neither "+
+			"read nor changed", "stored by %s: %v", output.SafeLine(where.By.Provider), err)}
 	}
 	if n := len(unread); n > 0 {
-		return []finding{note("use the program itself to look at them; the other beads are "+
+		return []finding{note("look at these records with that program; the other beads are "+
 			"not affected", "stored by %s: %s unreadable and left unchanged, the first is %s: %s",
 			output.SafeLine(where.By.Provider), describe.Count(n, "record"),
 			output.SafeLine(unread[0].ID), output.SafeLine(unread[0].Reason))}
@@ -104,7 +104,8 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 	folder := filepath.Join(where.Dir, folder.WorkFolder)
 	var found []finding
 	if _, _, err := where.Ledger().Read(); err != nil {
-		found = append(found, note("no action needed: it is written again with the next new bead",
+		found = append(found, note("no action needed: the file is written again with the "+
+			"next new bead",
 			"%v", err))
 	}
 	lost := workstore.LostStore(err)
@@ -114,11 +115,11 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 			"current store", lost.How, lost.How)
 		found = append(found, bad(fix, "%v", err))
 	case errors.Is(err, context.DeadlineExceeded):
-		found = append(found, bad("stop or continue the process that holds it: `fuser "+folder+
-			"/*` lists the processes; all other commands wait for it and print that", "%v", err))
+		found = append(found, bad("stop or continue the process that locks the store: `fuser "+
+			folder+"/*` lists the processes; until then all other commands wait", "%v", err))
 	case err != nil:
-		found = append(found, bad("do what the message says; `gcity bead export FILE` saves the "+
-			"beads that can be read", "%v", err))
+		found = append(found, bad("correct what the error names; `gcity bead export FILE` saves "+
+			"the beads that can be read", "%v", err))
 	}
 	if len(c.Damage) > 0 {
 		fix := fmt.Sprintf("`gcity bead export FILE` saves the beads that can be read; `%s` "+
@@ -128,20 +129,20 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 	}
 	if n := len(unread); n > 0 {
 		first := unread[0]
-		found = append(found, note("use the version of gcity that wrote them; the other beads "+
-			"are not affected", "%s unreadable with this version and left unchanged, the "+
+		found = append(found, note("use the version of gcity that wrote these records; the other "+
+			"beads are not affected", "%s unreadable with this version and left unchanged, the "+
 			"first is %s: %s",
 			describe.Count(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
 	}
 	if len(c.Exposed) > 0 {
 		found = append(found, note("run chmod go-rwx "+folder+"/beads.db*, and chmod go-w "+folder,
-			"other users can read it: %s", strings.Join(c.Exposed, ", ")))
+			"other users can read the store: %s", strings.Join(c.Exposed, ", ")))
 	}
 	if c.Log > workstore.LargeLog {
-		found = append(found, note("stop the process that has been reading it for a long "+
+		found = append(found, note("stop the process that has been reading the store for a long "+
 			"time: `fuser "+folder+
 			"/beads.db` lists the processes",
-			"its write-ahead log has %s: a read that does not finish prevents a checkpoint",
+			"the store's write-ahead log has %s: a read that does not finish prevents a checkpoint",
 			output.ByteSize(uint64(c.Log))))
 	}
 	if len(c.Strangers) > 0 {
@@ -192,11 +193,11 @@ func checkDolt(ctx context.Context, p *Patient) finding {
 	err := bd.Answers(ctx, host, port)
 	switch {
 	case err == nil && s != nil && s.Runs():
-		return ok("gcity runs it, %s:%d", host, port)
+		return ok("gcity runs the server at %s:%d", host, port)
 	case err == nil:
-		return ok("it responds at %s:%d", host, port)
+		return ok("the server responds at %s:%d", host, port)
 	case s != nil && p.Running == nil:
-		return ok("gcity starts it with the city")
+		return ok("gcity starts the server with the city")
 	case s != nil:
 		return bad("see "+filepath.Join(s.State, "server.log")+
 			"; gcity retries every few seconds", "%v", err)

@@ -42,7 +42,7 @@ func TestDoctorLooksAtWork(t *testing.T) {
 		"well": {func(workstore.Place) error { return nil }, "ok", "intact, schema 1"},
 		"exposed": {func(p workstore.Place) error {
 			return os.Chmod(file(p), 0o644)
-		}, "note", "other users can read it: "},
+		}, "note", "other users can read the store: "},
 		"not one": {func(p workstore.Place) error {
 			return os.WriteFile(file(p), []byte(strings.Repeat("no database\n", 500)), 0o600)
 		}, "bad", "is damaged"},

@@ -28,10 +28,10 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 		return ok("no city is registered")
 	}
 	if err := host.CheckHome(home); err != nil {
-		return bad("fix this; running cities keep running until then", "%v", err)
+		return bad("fix this problem; running cities are not affected", "%v", err)
 	}
 	if troubles := fleet.SupervisorTroubles(ctx, e); len(troubles) > 0 {
-		return bad("fix this; running cities keep running until then", "%s",
+		return bad("fix this problem; running cities are not affected", "%s",
 			strings.Join(troubles, "\n"))
 	}
 	all, err := fleet.CityList(ctx, e)
@@ -39,8 +39,8 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 	if err != nil {
 		how := "see `gcity supervisor logs`"
 		if runs {
-			how += fmt.Sprintf("; `kill -9 %d` kills it without stopping agents, `gcity "+
-				"supervisor start` takes them over", r.PID)
+			how += fmt.Sprintf("; `kill -9 %d` kills the supervisor but no agents, and `gcity "+
+				"supervisor start` takes the agents over", r.PID)
 		}
 		return bad(how, "%v", err)
 	}
@@ -50,8 +50,8 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
 			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStands(e, i))
 		case notACity(i.Path):
-			lines = append(lines, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` removes "+
-				"it from the list", i.Name, i.Path, i.Name))
+			lines = append(lines, fmt.Sprintf("%s: no city in %s; `gcity unregister %s` "+
+				"removes the entry", i.Name, i.Path, i.Name))
 		}
 	}
 	if info, err := os.Stat(home.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
@@ -59,8 +59,8 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 			home.Dir, info.Mode().Perm()))
 	}
 	if runs && r.Version != e.Version {
-		lines = append(lines, fmt.Sprintf("the supervisor has version %s, this program %s; %s "+
-			"replaces it and keeps all agents", r.Version, e.Version,
+		lines = append(lines, fmt.Sprintf("the supervisor has version %s, this program has "+
+			"version %s; %s replaces the supervisor and keeps all agents", r.Version, e.Version,
 			renewal(r.PID, "supervised", mainUnit(ctx, r.PID))))
 	}
 	if !runs && len(all) > 0 {

@@ -16,17 +16,18 @@ import (
 // checkTrust checks whether the city's programs may run.
 func checkTrust(_ context.Context, p *Patient) finding {
 	if why, always := folder.Ledger().Always(p.dir); always {
-		return ok("yes, by %s", why)
+		return ok("the city is trusted, because of %s", why)
 	}
 	err := p.grant.Err()
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
 		return note("`"+r.Command()+"`",
-			"no: %s; its programs do not run, so some checks are incomplete", r.Why)
+			"the city is not trusted: %s; its programs do not run, so some checks are incomplete",
+			r.Why)
 	}
 	if err != nil {
-		return bad("repair or remove that file", "%v", err)
+		return bad("repair or remove the file that the error names", "%v", err)
 	}
-	return ok("yes")
+	return ok("the city is trusted")
 }
 
 // untried returns the finding for a program that was not tested because it may not run.

@@ -44,7 +44,7 @@ func (e *Env) CityDir() (string, error) {
 	if !ok {
 		return "", fmt.Errorf("the city's folder (%s) does not respond; check what is mounted "+
 			"there, or use another city with --city",
-			cmp.Or(e.Dir, e.Getenv("GC_CITY_PATH"), "here, or above"))
+			cmp.Or(e.Dir, e.Getenv("GC_CITY_PATH"), "this folder, or one above it"))
 	}
 	return at.dir, at.err
 }

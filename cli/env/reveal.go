@@ -9,8 +9,7 @@ import (
 )
 
 // RevealHelp describes --show-secrets.
-const RevealHelp = "also show the secrets in command lines and variables, as the files have " +
-	"them; only on a terminal"
+const RevealHelp = "also show the secrets in command lines and variables; works only on a terminal"
 
 // MayReveal returns an error if --show-secrets would write secrets to a file or a pipe, or as JSON.
 func MayReveal(e *Env, secrets bool) error {

@@ -255,7 +255,7 @@ func among(e *env.Env, all []host.Registered, args []string) (host.Registered, e
 	}
 	hint := "no city is registered"
 	if len(names) > 0 {
-		hint = "registered are " + strings.Join(names, ", ")
+		hint = "the registered cities are " + strings.Join(names, ", ")
 	}
 	if given == "" {
 		given = "the current city"
@@ -336,7 +336,7 @@ func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
 		i, answered := looks.Do(ctx, e.Path, time.Time{}, env.FolderAnswers, see(e))
 		if !answered {
 			i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
-				Error: "its folder does not respond; check what is mounted there"}
+				Error: "the city's folder does not respond; check what is mounted there"}
 		}
 		out = append(out, i)
 	}
@@ -351,8 +351,8 @@ func lookAt(ctx context.Context, e host.Registered) city.Info {
 	near, closeNear, err := folder.Dial(e.Path)
 	if err != nil {
 		if _, err := os.Stat(e.Path); errors.Is(err, os.ErrNotExist) {
-			i.Error = "its folder no longer exists; `gcity " +
-				"unregister " + e.Name + "` removes it from the list"
+			i.Error = "the city's folder no longer exists; `gcity " +
+				"unregister " + e.Name + "` removes the city from the list"
 			return i
 		}
 		i.Left, _ = offline.Living(ctx, e.Path) // with an error the number may be too low
@@ -361,7 +361,7 @@ func lookAt(ctx context.Context, e host.Registered) city.Info {
 	defer closeNear()
 	s, err := near.Snapshot(ctx)
 	if err != nil {
-		i.Error = "its controller does not respond"
+		i.Error = "the city's controller does not respond"
 		return i
 	}
 	i.Running, i.Status, i.Since = true, city.CityRunning, s.Started

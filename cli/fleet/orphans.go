@@ -17,10 +17,11 @@ func leftOf(i city.Info) string {
 	case 0:
 		return ""
 	case 1:
-		return "1 session of it is still running; `gcity " +
+		return "1 session of this city is still running; `gcity " +
 			"stop --city " + shell.Quote(i.Path) + "` stops it"
 	}
-	return fmt.Sprintf("%d sessions of it are still running; `gcity stop --city %s` stops them",
+	return fmt.Sprintf("%d sessions of this city are still running; `gcity stop --city "+
+		"%s` stops them",
 		i.Left,
 		shell.Quote(i.Path))
 }

@@ -55,7 +55,7 @@ func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 			if err != nil {
 				return err
 			}
-			return reportStarted(ctx, e, dir, before, u.Name()+" keeps it running")
+			return reportStarted(ctx, e, dir, before, u.Name()+" keeps the city running")
 		}
 	}
 	if !runs {
@@ -133,7 +133,8 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 	for quiet := 0; ; {
 		s, err := c.Snapshot(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("the city was started, but its agents are not all up: %w", err)
+			return nil, fmt.Errorf("the city was started, but not all of its agents are "+
+				"running: %w", err)
 		}
 		quiet++
 		if slices.ContainsFunc(s.Agents,
@@ -147,7 +148,8 @@ func awaitSettled(ctx context.Context, e *env.Env, c city.Control) (*city.Snapsh
 			return s, nil
 		}
 		if !folder.Pause(ctx, env.SayEvery/settleQuiet) {
-			return nil, fmt.Errorf("the city was started, but its agents are not all up: %w",
+			return nil, fmt.Errorf("the city was started, but not all of its agents are "+
+				"running: %w",
 				ctx.Err())
 		}
 	}

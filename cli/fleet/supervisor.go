@@ -144,7 +144,7 @@ func supervise(ctx context.Context, e *env.Env, detached, untilEmpty bool) error
 			var err error
 			if fault := recovery.Catch(func() { err = do() }); fault != nil || err != nil &&
 				serveCtx.Err() == nil {
-				logger.Error(what+" is lost; the cities keep running", "error",
+				logger.Error(what+" has failed; the cities keep running", "error",
 					errors.Join(fault, err))
 			}
 		})
@@ -245,7 +245,7 @@ func supervisorStop(ctx context.Context, e *env.Env) error {
 	if failed != "" {
 		return errors.New("the supervisor is stopped; " + failed)
 	}
-	return e.Receipt(city.Receipt{Message: "the supervisor is stopped, and all its cities"})
+	return e.Receipt(city.Receipt{Message: "the supervisor and all its cities are stopped"})
 }
 
 func supervisorReload(e *env.Env) error {
@@ -279,7 +279,8 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	}
 	f, err := os.Open(home.Log())
 	if errors.Is(err, os.ErrNotExist) {
-		return exit.NotRunning("no supervisor has run for %s, so it has no log", home.Dir)
+		return exit.NotRunning("no supervisor has ever run for the folder %s, so no log exists",
+			home.Dir)
 	}
 	if err != nil {
 		return err

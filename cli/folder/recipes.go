@@ -37,8 +37,9 @@ func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formul
 	if rig != "" {
 		where = "rig " + rig
 	}
-	return nil, fmt.Errorf("%s has no formula %q, but %s has: add --rig %s", where, name, "rig "+
-		strings.Join(has, ", rig "), has[0])
+	return nil, fmt.Errorf("%s has no formula %q, but the formula exists in %s: add --rig %s",
+		where, name, "rig "+
+			strings.Join(has, ", rig "), has[0])
 }
 
 // RecipeTroubles returns a line for each default_sling_formula that does not exist or is invalid. These are not

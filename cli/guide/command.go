@@ -18,9 +18,8 @@ import (
 func Command(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or the help of a command",
-		Long: `help without an argument lists the guides. help TOPIC shows one,
-in the pager of $PAGER if stdout is a terminal. help COMMAND prints
-the same as COMMAND --help.`,
+		Long: `help without an argument lists the guides. help TOPIC shows a guide, with the program
+in PAGER if stdout is a terminal. help COMMAND prints the same as COMMAND --help.`,
 		Example: "  gcity help start\n  gcity help pools\n  gcity help agent nudge",
 		ValidArgsFunction: func(
 			cmd *cobra.Command, args []string, _ string,

@@ -105,7 +105,7 @@ func (h *City) Host(ctx context.Context, ready func()) error {
 		h.awaitFirstList(serveCtx)
 		err := h.serve(serveCtx)
 		if err != nil && serveCtx.Err() == nil {
-			h.Logger.Error("the city's socket is lost; agents keep running", "error", err)
+			h.Logger.Error("the city's socket has failed; agents keep running", "error", err)
 		}
 		return nil
 	})
@@ -156,7 +156,7 @@ func (h *City) awaitFirstList(ctx context.Context) {
 // GivenUp prints on stderr what the city did not finish before its deadline.
 func GivenUp(e *env.Env, h *City) {
 	if what := h.last.End(); what != "" {
-		e.Warn(fmt.Sprintf("the city has stopped, but gave up after %s on: %s",
+		e.Warn(fmt.Sprintf("the city has stopped, but these tasks did not finish within %s: %s",
 			h.last.Limit(),
 			what))
 	}
@@ -182,8 +182,7 @@ func (h *City) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func(
 		case s := <-signals:
 			switch s {
 			case syscall.SIGUSR1:
-				folder.LogError(h.Logger, "cannot leave the agents running, so the city "+
-					"keeps running",
+				folder.LogError(h.Logger, "cannot release the agents, so the city keeps running",
 					h.Leave())
 			case syscall.SIGHUP:
 				hup()
@@ -206,7 +205,8 @@ func (h *City) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func(
 			h.Loop.GiveUp()
 			leave = time.After(killLimit)
 		case <-leave:
-			return errors.New("the city did not stop in time; `gcity stop` stops what is left")
+			return errors.New("the city did not stop in time; `gcity stop` stops its " +
+				"remaining agents")
 		}
 	}
 }

@@ -81,7 +81,7 @@ func waitAnswer(ctx context.Context, dir string, pid int, died <-chan error) err
 			return ctx.Err()
 		case err := <-died:
 			if err == nil {
-				err = errors.New("it exited at once")
+				err = errors.New("the process exited at once")
 			}
 			return err
 		case <-tick.C:

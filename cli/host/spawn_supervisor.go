@@ -121,7 +121,7 @@ func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (superv
 			return r, ctx.Err()
 		case dead = <-died: // another supervisor may have been first
 			if dead == nil {
-				dead = errors.New("it exited at once")
+				dead = errors.New("the process exited at once")
 			}
 		case <-tick.C:
 		}

@@ -126,7 +126,7 @@ func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) er
 			return fmt.Errorf("%w; then run %s", taken, again)
 		}
 	}
-	return fmt.Errorf("it is registered as %q, but its %s has the name %q: %s registers "+
+	return fmt.Errorf("the city is registered as %q, but the name in its %s is %q: %s registers "+
 		"the new name",
 		entry.Name, config.FileName, name, again)
 }

@@ -47,7 +47,7 @@ func (b *City) CheckAll(ctx context.Context, items []city.Automation) ([]city.Au
 // ask runs the check of a condition once.
 func (b *City) ask(ctx context.Context, d automation.Definition) automation.CheckFacts {
 	ctx, cancel := context.WithTimeoutCause(ctx, d.CheckTimeout,
-		fmt.Errorf("it did not finish within check_timeout = %s", d.CheckTimeout))
+		fmt.Errorf("the check did not finish within check_timeout = %s", d.CheckTimeout))
 	defer cancel()
 	f := automation.CheckFacts{Asked: b.now(), Done: true, Fresh: true}
 	dir, env, err := folder.RunPlace(b.config, d)

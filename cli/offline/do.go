@@ -215,8 +215,8 @@ func (b *City) sendText(ctx context.Context, name string, c city.Nudge) error {
 	if errors.Is(err, session.ErrBusy) {
 		return &city.Error{Code: city.Conflict,
 			Message: fmt.Sprintf("a user is typing into agent %s, or has left a draft on its "+
-				"input line, and no controller is running that could queue the text; --now "+
-				"types it anyway", c.Agent)}
+				"input line, and no controller is running to queue the text; --now types the "+
+				"text anyway", c.Agent)}
 	}
 	return err
 }

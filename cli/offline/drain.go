@@ -46,7 +46,7 @@ func (b *City) remark(c city.Command, agent string, is session.Drain) (to sessio
 		}
 		return session.Drain{Since: b.now(), By: "operator"},
 			events.Event{Type: events.AgentDraining, Actor: "operator"},
-			"is asked to finish, but no controller is running that would stop it", nil
+			"is asked to finish, but no controller is running to stop it", nil
 	case city.Undrain:
 		if !told {
 			return is, e, "is not draining", nil

@@ -131,7 +131,7 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 		if err := edit.SetOverride(b.Dir, p.Name, nil); err != nil {
 			return city.Receipt{}, err
 		}
-		return b.recordOf(e, "follows its check again when the city runs")
+		return b.recordOf(e, "uses its check again when the city runs")
 	}
 	if c.Size != p.Size(c.Size) {
 		return city.Receipt{}, &city.Error{Code: city.Invalid,
@@ -146,9 +146,9 @@ func (b *City) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) {
 
 // outOfBounds returns the error text for a size that the pool cannot have.
 func outOfBounds(name string, size, least, most int, source string) string {
-	bounds := fmt.Sprintf("its limits are %d to %d", least, most)
+	bounds := fmt.Sprintf("the limits of the pool are %d to %d", least, most)
 	if most == 0 {
-		bounds = "it is off, because its max is 0"
+		bounds = "the pool is off, because its max is 0"
 	}
 	return fmt.Sprintf("cannot scale %s to %d: %s (%s)", name, size, bounds, source)
 }

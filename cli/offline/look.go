@@ -134,7 +134,7 @@ func (b *City) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *
 			q.Draining = append(q.Draining, w.Name)
 		}
 	}
-	q.Desired, q.Reason = p.Size(q.Size), "no controller is running that would run its check"
+	q.Desired, q.Reason = p.Size(q.Size), "no controller is running, so its check does not run"
 	if n, ok := overrides[p.Name]; ok {
 		q.Override, q.Desired, q.Reason = &n, p.Size(n), "set by hand; no controller is running"
 	}
@@ -228,7 +228,7 @@ func drains(a *city.Agent, d session.Drain, limit time.Duration) {
 	if d.Acked {
 		a.Reason += ", reported done"
 	}
-	a.Reason += "; no controller is running that would stop it"
+	a.Reason += "; no controller is running to stop it"
 }
 
 // unconfigured returns the state of a living session that is not in the configuration.

@@ -69,7 +69,7 @@ func (b *City) doWork(ctx context.Context, c city.Command) (city.Receipt, error)
 			continue
 		}
 		if seq, untold = folder.AppendEvent(b.Dir, e); untold != nil {
-			untold = fmt.Errorf("done, but cannot write the event %s of %s: %w",
+			untold = fmt.Errorf("the change is done, but the event %s of %s cannot be written: %w",
 				e.Type, e.Subject, untold)
 			break
 		}

@@ -121,7 +121,7 @@ func (b *City) Output(ctx context.Context, agent string, lines int) (string, err
 	}
 	if err == nil && text == "" {
 		err = exit.NotRunning("agent %q has no living session and no stored output, and no "+
-			"controller is running that would start it", agent)
+			"controller is running to start it", agent)
 	}
 	return text, err
 }
@@ -233,7 +233,7 @@ func (b *City) Session(ctx context.Context, agent string) (session.Status, error
 		return session.Status{}, unknown
 	}
 	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller "+
-		"is running that would start one", agent)
+		"is running to start one", agent)
 }
 
 // Cannot returns the error for an operation that the session provider does not support.

@@ -71,12 +71,12 @@ func TestPoolsAside(t *testing.T) {
 		reason    string
 		shown     string
 	}{
-		{"fresh", nil, nil, "", 0, 1, "no controller is running that would run its check", "w-1"},
-		{"living", nil, living, "", 1, 1, "no controller is running that would run its check", "gone w-10 w-2"},
+		{"fresh", nil, nil, "", 0, 1, "no controller is running, so its check does not run", "w-1"},
+		{"living", nil, living, "", 1, 1, "no controller is running, so its check does not run", "gone w-10 w-2"},
 		{"set by hand", map[string]int{"w": 3}, living, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
 		{"set beyond the bounds", map[string]int{"w": 99}, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
-		{"suspended", nil, nil, "by rig demo", 0, 1, "no controller is running that would run its check", "w-1"},
+		{"suspended", nil, nil, "by rig demo", 0, 1, "no controller is running, so its check does not run", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p.Suspended = c.suspended
@@ -250,11 +250,11 @@ func TestScaleAside(t *testing.T) {
 		kept    map[string]int
 	}{
 		{city.Scale{Pool: "w", Size: 3}, "until `gcity pool scale w auto`", "", map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Size: 6}, "its limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Size: 0}, "its limits are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
-		{city.Scale{Pool: "off", Size: 1}, "it is off", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 6}, "the limits of the pool are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 0}, "the limits of the pool are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "off", Size: 1}, "the pool is off", city.Invalid, map[string]int{"w": 3}},
 		{city.Scale{Pool: "x", Size: 1}, "unknown pool", city.NotFound, map[string]int{"w": 3}},
-		{city.Scale{Pool: "w", Auto: true}, "follows its check again", "", nil},
+		{city.Scale{Pool: "w", Auto: true}, "uses its check again", "", nil},
 	} {
 		r, err := b.scale(c.command, pools)
 		var problem *city.Error

@@ -20,7 +20,7 @@ import (
 
 // WarnNoService prints a warning that a background process is started instead of the service.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
-	e.Warn(fmt.Sprintf("cannot use %s: %v; a background process is started instead, which does "+
+	e.Warn(fmt.Sprintf("cannot use %s: %v; gcity starts a background process instead, which does "+
 		"not start again after a reboot",
 		u.Name(), why))
 }
@@ -55,7 +55,7 @@ func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
 		return err
 	}
 	if u.Manager.System && os.Getuid() != 0 {
-		return fmt.Errorf("its service is a system service; start it with `%s`",
+		return fmt.Errorf("%s is a system service; start it with `%s`", u.Name(),
 			u.Manager.Line("start", u.Name()))
 	}
 	if held, unsure := held(); err == nil && unsure == nil && !held &&
@@ -65,7 +65,7 @@ func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
 		}
 	}
 	if _, err := u.Manager.call(ctx, stopPatience, "start", u.Name()); err != nil {
-		return fmt.Errorf("its service did not start: %w; see `%s`", err,
+		return fmt.Errorf("%s did not start: %w; see `%s`", u.Name(), err,
 			u.Manager.Line("status", u.Name()))
 	}
 	return nil

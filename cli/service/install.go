@@ -150,7 +150,7 @@ func howToStop(s *city.Snapshot) (how, keeps string) {
 		return fmt.Sprintf("kill -USR1 %d", s.PID), "stops it and leaves its agents to the " +
 			"next controller"
 	}
-	return "gcity stop", "stops it with its agents"
+	return "gcity stop", "stops it and its agents"
 }
 
 // supervisorStop is how long all cities of a supervisor may take to stop. It is fixed, because the number of cities
@@ -181,7 +181,7 @@ func SupervisorService(home func() (string, error),
 		LetGo: func(_ context.Context, at string) (string, string) {
 			pid, err := running(at)
 			if err != nil || pid == 0 {
-				return "gcity supervisor stop", "stops it with its agents"
+				return "gcity supervisor stop", "stops it and its agents"
 			}
 			return fmt.Sprintf("kill -USR1 %d", pid), "stops it and leaves its agents to the " +
 				"next supervisor"
@@ -310,11 +310,11 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 	switch {
 	case running && out.Written:
 		out.Started = true
-		out.did = append(out.did, "it keeps running with the previous unit")
+		out.did = append(out.did, "the service keeps running with the previous unit")
 		out.Next = append(out.Next, m.Line("restart", out.Unit))
 		return nil
 	case running:
-		out.Started, out.did = true, append(out.did, "it is running")
+		out.Started, out.did = true, append(out.did, "the service is running")
 		return nil
 	case !now:
 		out.Next = append(out.Next, m.Line("start", out.Unit))
@@ -332,7 +332,7 @@ func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Man
 		out.Next = append(out.Next, m.Line("status", out.Unit))
 		return fmt.Errorf("the service did not start: %w", err)
 	}
-	out.Started, out.did = true, append(out.did, "it is running")
+	out.Started, out.did = true, append(out.did, "the service is running")
 	return nil
 }
 
@@ -349,7 +349,7 @@ func tellInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
 	for _, next := range out.Next {
 		why := ""
 		if strings.HasPrefix(next, "loginctl") {
-			why = "    # otherwise it stops when you log out"
+			why = "    # otherwise the service stops when you log out"
 		} else if strings.Contains(next, " restart ") {
 			why = "    # applies the new unit, and keeps the agents"
 		}

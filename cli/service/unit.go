@@ -208,8 +208,8 @@ func unitWord(s string) (string, error) {
 // fitForUnit returns an error for text that a unit cannot contain.
 func fitForUnit(s string) error {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		return fmt.Errorf("%q cannot be written into a unit: it has a line break, a control "+
-			"character, or is not UTF-8; rename it, or use another value", s)
+		return fmt.Errorf("%q cannot be written into a unit: the text has a line break or a "+
+			"control character, or is not UTF-8; use another name or value", s)
 	}
 	return nil
 }

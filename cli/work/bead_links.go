@@ -121,8 +121,8 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		return beads.Restored{}, err
 	}
 	if by != nil {
-		return beads.Restored{}, exit.Usage("%s already exists in %s, so it would exist twice; "+
-			"%s, or use --force", id, by.Title(), by.ImportHint())
+		return beads.Restored{}, exit.Usage("%s already exists in %s, so the import would create "+
+			"it a second time; %s, or use --force", id, by.Title(), by.ImportHint())
 	}
 	return g.Depot.Restore(ctx, all)
 }

@@ -106,7 +106,7 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, id
 		if errors.Is(err, beads.ErrNotFound) {
 			if _, p, findErr := owned(ctx, e, d, []string{id}); findErr == nil && p != nil {
 				return exit.Usage("%s is in the store of %s, and the convoy is in that of %s: "+
-					"they must be in the same store; create a convoy there", id,
+					"both must be in the same store; create a convoy in the bead's store", id,
 					p.Title(), d.Title())
 			}
 		}

@@ -57,7 +57,7 @@ everything except the restart, and exits with code 3.`,
 		}
 		// the message is sent first, so that it exists even if the rest fails
 		r, err := city.SendMail(ctx, l, mail.Message{
-			From: me, To: me, Subject: cmp.Or(f.subject, "handed on"), Text: text, Depth: e.Depth(),
+			From: me, To: me, Subject: cmp.Or(f.subject, "handoff"), Text: text, Depth: e.Depth(),
 		})
 		if err != nil {
 			return err

@@ -155,7 +155,7 @@ func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (stri
 		return "", err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, queryLimit,
-		fmt.Errorf("it did not finish within %s", queryLimit))
+		fmt.Errorf("the command did not finish within %s", queryLimit))
 	defer cancel()
 	env := append(slices.Clip(w.Spec.Env), "GC_RUN="+dir+":"+rand.Text())
 	got, err := shell.Run(ctx, shell.Line{Text: line, Dir: w.Spec.Dir, Env: env, Split: true})

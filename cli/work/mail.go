@@ -31,11 +31,11 @@ func MailCommand(e *env.Env) *cobra.Command {
 		mailArchive(e), mailMark(e, "mark-read", "Mark messages as read, also those of others",
 			mail.ReadPatch()),
 		mailMark(e, "mark-unread", "Mark messages as unread", mail.UnreadPatch()))
-	c.Long = `mail sends and reads messages. Each is a bead of type message in the city's own store.
-It stays there if the sender or receiver is removed, and needs no controller. A
-message is for an agent, for a pool (it belongs to the first member that reads it),
-or for a person. Every other name is a person. "human" is the user of the city, and
-also gets mail for unknown names.
+	c.Long = `mail sends and reads messages, with or without a controller. Each message is a bead of
+type message in the city's own store, and stays there if its sender or receiver is
+removed. A message to a pool belongs to the first member that reads it. Any name that
+is neither an agent nor a pool is a person. "human" is the user of the city, and also
+gets the mail for names that are unknown.
 
 The default MAILBOX is that of GC_AGENT inside a session, otherwise the one shared by
 all people.`
@@ -302,7 +302,7 @@ the agent. It does not mark messages as read.`,
 			Err: errors.New("cannot check the mail: " + text)}
 	}
 	c.Flags().BoolVar(&inject, "inject", false,
-		"print it as text for the agent's model; always exit 0")
+		"print the messages as text for the agent's model; always exit 0")
 	return c
 }
 

@@ -24,9 +24,8 @@ import (
 const slingLimit = 2 * time.Minute
 
 // slingNeedsConfig is the reason why sling needs a valid configuration.
-const slingNeedsConfig = "the rules for assigning work are in it: correct the file, or " +
-	"assign the work " +
-	"with `gcity bead update ID --assignee NAME`"
+const slingNeedsConfig = "the configuration has the rules for assigning work: correct the file, " +
+	"or assign the work with `gcity bead update ID --assignee NAME`"
 
 // slingFlags are the flags of sling.
 type slingFlags struct {

@@ -61,7 +61,8 @@ func OpenTrusted(p Place) (Store, error) {
 // Unopened returns a short form of the error for a program that may not run, for the status of one provider.
 func Unopened(err error) error {
 	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
-		return errors.New("its program does not run before `" + r.Command() + "`")
+		return errors.New("the program that stores the work does not run " +
+			"before you run `" + r.Command() + "`")
 	}
 	return err
 }

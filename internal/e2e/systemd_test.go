@@ -311,7 +311,7 @@ func TestSystemd(t *testing.T) {
 				t.Errorf("%v: %s", err, out)
 			}
 			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // which finds something
-			for _, want := range []string{"it has failed, and the configuration is invalid", "`gcity daemon start` takes them over"} {
+			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes the sessions over"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("doctor does not say %q:\n%s", want, out)
 				}
@@ -341,7 +341,7 @@ func TestSystemd(t *testing.T) {
 	if state := daemon.show("ActiveState") + " " + daemon.show("Result"); state != "inactive success" {
 		e.fail("after a stop it is %s", state)
 	}
-	if out := daemon.gcity("start"); !strings.Contains(out, daemon.unit+" keeps it running") {
+	if out := daemon.gcity("start"); !strings.Contains(out, daemon.unit+" keeps the city running") {
 		t.Errorf("%s", out)
 	}
 	daemon.gcity("stop")
