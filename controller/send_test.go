@@ -9,7 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
-	"gcity/controller/machine"
+	"gcity/controller/outbox"
 	"gcity/events"
 	"gcity/session"
 )
@@ -25,7 +25,7 @@ func TestTextThatWaits(t *testing.T) {
 		before := time.Now()
 		r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "patient"})
 		if took := time.Since(before); err != nil || r.Send == nil || r.Send.Stage != city.Queued ||
-			r.Send.Why != effect.WhyDraft || took != machine.SendAnswer {
+			r.Send.Why != effect.WhyDraft || took != outbox.SendAnswer {
 			t.Fatalf("after %v: %+v, %+v, %v", took, r, r.Send, err)
 		}
 		if r, err := w.Do(t.Context(), city.SendKeys{Agent: "a", Keys: []string{"Up"}}); err !=
@@ -44,7 +44,7 @@ func TestTextThatWaits(t *testing.T) {
 			a.Sends[0].Stage != city.Submitted {
 			t.Errorf("%+v, %v", a.Sends, err)
 		}
-		time.Sleep(machine.SendShown)
+		time.Sleep(outbox.SendShown)
 		synctest.Wait()
 		if next := w.m.Next(time.Now()); !next.IsZero() {
 			t.Errorf("nothing waits, and it is to be looked after at %v", next)

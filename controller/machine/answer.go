@@ -33,13 +33,7 @@ func (cs *commands) refuseAll(ws []waiter, code city.Code, msg string) {
 func (cs *commands) refuse(a *record, code city.Code, msg string) {
 	cs.refuseAll(a.waiters, code, msg)
 	a.waiters = nil
-	for i := range a.typing {
-		if t := &a.typing[i]; t.id != 0 {
-			cs.m.step.Refuse(t.id, code, msg)
-			t.id = 0
-		}
-	}
-	a.typing = a.typing[:min(1, len(a.typing))] // the first entry is in flight (L1)
+	cs.m.texts.Refuse(&a.out, code, msg)
 }
 
 // resolve answers the commands that wait for an agent and have one of these verbs. It records no event.

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -100,9 +99,9 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	case city.RequestRestart:
 		cs.requestRestart(now, id, a)
 	case city.Nudge:
-		cs.m.texts.nudge(now, id, a, c)
+		cs.m.texts.Nudge(now, id, &a.out, c)
 	case city.Unsend:
-		cs.m.texts.unsend(now, id, a, c)
+		cs.m.texts.Unsend(now, id, &a.out, c)
 	default:
 		cs.typeInto(id, a, cmd)
 	}
@@ -261,85 +260,13 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 	cs.m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
-// typeInto queues keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
+// typeInto queues keys, an interrupt or a clear.
 func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.phase.Alive() && a.act.asking == nil {
 		cs.m.step.Refuse(id, city.Conflict, noSession(a))
 		return
 	}
-	if len(a.typing) >= maxTyping {
-		cs.m.step.Refuse(id, city.Unavailable,
-			fmt.Sprintf("agent %s already has %d entries waiting to be typed; try again later",
-				a.name, len(a.typing)))
-		return
-	}
-	cs.enqueue(a, typing{id: id, cmd: cmd})
-}
-
-func (cs *commands) enqueue(a *record, t typing) {
-	a.typing = append(a.typing, t)
-	if len(a.typing) == 1 {
-		cs.beginTyping(a)
-	}
-}
-
-// beginTyping sends the first entry of the queue to the terminal.
-func (cs *commands) beginTyping(a *record) {
-	t := a.typing[0]
-	if t.text == nil {
-		name := a.sess.life.Name
-		if !a.phase.Alive() && a.act.asking != nil {
-			name = a.act.asking.Name
-		}
-		cs.m.step.Do(effect.Type{Agent: a.name, Session: name, Cmd: t.cmd})
-		return
-	}
-	f := effect.Send{
-		Agent: a.name, Session: a.sess.life.Name, Life: a.sess.life.ID,
-		Provider: a.sess.life.Provider,
-		ID:       t.text.ID, Text: t.text.Text, Polite: !t.text.Now,
-	}
-	if a.want != nil {
-		f.Prefix = a.want.Spec.Ready.Prefix
-	}
-	cs.m.step.Do(f)
-}
-
-// typedNext removes the entry that the terminal has finished.
-func (cs *commands) typedNext(a *record) (t typing, ok bool) {
-	if a == nil || len(a.typing) == 0 {
-		return t, false
-	}
-	t = a.typing[0]
-	a.typing = slices.Delete(a.typing, 0, 1)
-	if len(a.typing) > 0 {
-		cs.beginTyping(a)
-	}
-	return t, true
-}
-
-// maxTyping limits the number of entries in the queue of a terminal.
-const maxTyping = 32
-
-func (cs *commands) typed(in effect.Typed) {
-	a := cs.m.agents[in.Agent]
-	t, ok := cs.typedNext(a)
-	if !ok || t.id == 0 {
-		return
-	}
-	if in.Err != nil {
-		cs.m.step.Refuse(t.id, city.Unavailable,
-			fmt.Sprintf("agent %s did not accept the input: %v", a.name, in.Err))
-		return
-	}
-	switch t.cmd.(type) {
-	case city.SendKeys:
-		cs.m.step.Reply(t.id, "agent "+a.name+" accepted the keys")
-	case city.Clear:
-		cs.m.step.Reply(t.id, "the saved output of agent "+a.name+" is cleared")
-	default:
-		cs.m.step.Reply(t.id, "agent "+a.name+" was interrupted")
-	}
+	cs.m.texts.Type(id, &a.out, cmd)
 }
 
 func (cs *commands) emit(id uint64, e events.Event) {

@@ -111,7 +111,7 @@ func (fn *cityStop) end(now time.Time, msg string) {
 	fn.m.ending = ended
 	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.Farewell),
 		[]string{"waiting for the last effects"}, true
-	fn.m.texts.giveUpMail(now)
+	fn.m.texts.GiveUpAll(now)
 	fn.m.journal.release(time.Time{})
 	for i := range fn.leaving {
 		if fn.gaveUp {

@@ -262,9 +262,9 @@ func (w *world) unanswered() {
 		for _, wt := range a.waiters {
 			w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", wt.verb, a.name))
 		}
-		if len(a.typing) > 0 {
+		if a.out.Typing() > 0 {
 			w.breach = append(w.breach, fmt.Sprintf("%d lines for %s were never typed",
-				len(a.typing), a.name))
+				a.out.Typing(), a.name))
 		}
 	}
 }

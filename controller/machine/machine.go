@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/outbox"
 	"gcity/controller/pools"
 	"gcity/controller/runs"
 	"gcity/controller/step"
@@ -37,7 +38,7 @@ type Machine struct {
 	turn      uint64    // number of the current step
 	step      step.Output
 	settling  bool // one-shot mode: exits are not handled
-	texts     texts
+	texts     outbox.Texts
 	watchdogs tier.Watchdogs
 	away      string // why the city's folder is not at its path; "" = it is
 	health    string // problem of the event log; "" = none
@@ -60,14 +61,14 @@ const (
 
 func newMachine() *Machine {
 	m := &Machine{}
-	m.deps.m, m.texts.m, m.looks.m, m.loader.m = m, m, m, m
+	m.deps.m, m.looks.m, m.loader.m = m, m, m
 	m.keeper.m, m.gauge.m, m.cityStop.m, m.journal.m, m.listener.m = m, m, m, m, m
 	m.commands.m, m.drains.m, m.drifts.m = m, m, m
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.pools = pools.New(poolCity{runsCity{m}}, &m.step)
 	m.agents, m.drifts.vets = map[string]*record{}, map[string]*vetting{}
-	m.texts.sendBlocked = map[string]string{}
+	m.texts = outbox.New(textCity{m}, &m.step)
 	m.loader.confirms = map[uint64]string{}
 	return m
 }
@@ -80,7 +81,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
 	m.pools.Rollouts.Turn(now)
 	m.watchdogs.Watch(now)
-	m.texts.deliver(now)
+	m.texts.Deliver(now)
 	m.work.giveBack()
 	m.journal.release(now)
 	m.finish(now)
@@ -138,9 +139,9 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	case effect.Captured:
 		m.journal.captured(now, in)
 	case effect.Typed:
-		m.commands.typed(in)
+		m.texts.Typed(m.outboxOf(in.Agent), in)
 	case effect.Sent:
-		m.texts.delivered(now, in)
+		m.texts.Delivered(now, m.outboxOf(in.Agent), in)
 	case effect.DrainMarked:
 		m.drains.marked(now, in)
 	case effect.Measured:
@@ -284,7 +285,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 			t = s.Until
 		}
 	}
-	t = m.watchdogs.Next(now, m.texts.nextSend(now, t))
+	t = m.watchdogs.Next(now, m.texts.Next(now, t))
 	for _, a := range m.order {
 		if a.phase.Starting() {
 			continue
@@ -345,7 +346,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 	if a, ok := m.agents[name]; ok {
 		return a
 	}
-	a := &record{name: name}
+	a := &record{name: name, out: outbox.Outbox{Agent: name}}
 	m.agents[name] = a
 	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int {
 		return strings.Compare(a.name, name)
@@ -354,6 +355,14 @@ func (m *Machine) record(now time.Time, name string) *record {
 	m.deps.after, m.deps.named = nil, nil
 	m.set(now, a, city.Waiting, "not checked yet", time.Time{})
 	return a
+}
+
+// outboxOf returns what waits for an agent's terminal, or nil if the agent does not exist.
+func (m *Machine) outboxOf(name string) *outbox.Outbox {
+	if a := m.agents[name]; a != nil {
+		return &a.out
+	}
+	return nil
 }
 
 // set changes the state of an agent, with its reason and end time. A new state starts now (L14).

@@ -68,7 +68,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lk.allListed(now, first, lit)
 	lk.miss(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
-		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || len(a.typing) > 0 ||
+		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || a.out.Typing() > 0 ||
 			a.phase.Turn() > in.Turn || a.remembered(now) {
 			return false
 		}

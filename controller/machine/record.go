@@ -33,8 +33,7 @@ type record struct {
 	needs           []string // names of its dependencies; kept after the agent was removed
 	wasUp, wasThere bool     // isUp, and whether it was running, when ripple last ran
 	rest            rest
-	typing          []typing       // oldest first; the first is in flight
-	out             *outbox.Outbox // queued texts; nil: empty
+	out             outbox.Outbox // what waits for its terminal
 	waiters         []waiter
 	decisions       []city.Decision
 }
@@ -64,13 +63,6 @@ const (
 	causeOrphan
 	causeEnd // the city stops
 )
-
-// typing is an entry in the queue of keys and texts for a terminal.
-type typing struct {
-	id   uint64 // ID of the command; 0 = already answered
-	cmd  city.Command
-	text *outbox.Delivery // the text to type, instead of cmd
-}
 
 // waiter is a command that is answered when its agent or the configuration reaches the requested state.
 type waiter struct {

@@ -43,10 +43,8 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		v := a.draw()
 		v.Next = m.nextFor(a)
 		v.Task, v.AwaitsGate = m.work.tasks[a.name], m.work.gated[a.name]
-		if a.out != nil {
-			for _, d := range a.out.All() {
-				v.Sends = append(v.Sends, d.Draw())
-			}
+		for _, d := range a.out.All() {
+			v.Sends = append(v.Sends, d.Draw())
 		}
 		v.Crashes = a.crashes(now, m.window())
 		s.Agents = append(s.Agents, v)

@@ -5,7 +5,6 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
-	"gcity/controller/outbox"
 	"gcity/controller/tier"
 	"gcity/events"
 )
@@ -33,7 +32,7 @@ func (c tierCity) Agent(name string) *tier.Agent {
 			a.rest.final,
 		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
-		CannotType: m.texts.sendBlocked[a.sess.life.Provider],
+		CannotType: m.texts.Blocked(a.sess.life.Provider),
 		Summons:    a.triage.summons, Served: a.triage.served,
 	}
 	if a.want != nil {
@@ -84,26 +83,24 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 // Type queues a text for an agent. It returns the ID of the text, or why it was refused.
 func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
 	a, tx := c.m.agents[name], &c.m.texts
-	if why, never := tx.outlook(a); never {
+	if why, never := (textCity{c.m}).Outlook(name); never {
 		return 0, why
 	}
-	if a.out != nil {
-		if why := a.out.Room(a.name, len(text)); why != "" {
-			return 0, why
-		}
+	if why := a.out.Room(len(text)); why != "" {
+		return 0, why
 	}
-	before := tx.sent
-	if tx.nudge(now, 0, a, city.Nudge{Text: text}); tx.sent == before {
+	before := tx.Sent
+	if tx.Nudge(now, 0, &a.out, city.Nudge{Text: text}); tx.Sent == before {
 		return 0, "the text was refused"
 	}
-	d := a.out.Text(tx.sent)
+	d := a.out.Text(tx.Sent)
 	d.Tier, d.Meant = watchdog, a.sess.life.ID
 	return d.ID, ""
 }
 
 // TextReason returns why a text that is queued is not typed yet.
 func (c tierCity) TextReason(name string, id uint64) string {
-	if a := c.m.agents[name]; a != nil && a.out != nil {
+	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Text(id); d != nil {
 			return d.Why
 		}
@@ -113,17 +110,11 @@ func (c tierCity) TextReason(name string, id uint64) string {
 
 // TakeBack takes back a queued text.
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
-	if a := c.m.agents[name]; a != nil && a.out != nil {
+	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Text(id); d != nil {
-			c.m.texts.takeBack(now, a, d, why)
+			c.m.texts.TakeBack(now, &a.out, d, why)
 		}
 	}
-}
-
-// typedFor reports the outcome of a watchdog's text to the watchdog.
-func (tx *texts) typedFor(d *outbox.Delivery) {
-	tx.m.watchdogs.Typed(d.Tier, tier.Text{ID: d.ID, Dropped: d.Stage == city.GivenUp,
-		Withdrew: d.Obsolete != "", Why: d.Why})
 }
 
 // Summon makes a triage agent start for one beat.

@@ -38,7 +38,7 @@ func newDesk() desk {
 func (w *world) sending(in effect.Input) {
 	c, ok := in.(effect.Command)
 	if n, is := c.Cmd.(city.Nudge); ok && is {
-		w.desk.sent[w.m.texts.sent+1] = n
+		w.desk.sent[w.m.texts.Sent+1] = n
 		w.desk.asked[c.ID] = true
 	}
 	if _, is := c.Cmd.(city.Unsend); ok && is {
@@ -159,11 +159,11 @@ func (w *world) showSends() (out []string) {
 func (w *world) sendSomething(who byte, name string) {
 	switch id := uint64(len(w.log))<<8 | 250; who >> 4 % 8 {
 	case 0, 1, 2:
-		before := w.m.texts.sent
+		before := w.m.texts.Sent
 		w.Step(effect.Command{ID: id, Cmd: city.Nudge{Agent: name,
 			Text: strings.Repeat("x\n", int(who%3)) + "end", Now: who>>4%8 == 2}})
-		if w.m.texts.sent > before && !w.closed(w.m.texts.sent) {
-			w.desk.owed[w.m.texts.sent] = true
+		if w.m.texts.Sent > before && !w.closed(w.m.texts.Sent) {
+			w.desk.owed[w.m.texts.Sent] = true
 		}
 	case 3:
 		w.draft(name, true)
@@ -188,7 +188,9 @@ func (w *world) sentAll() {
 			w.breaks("nobody heard of the text of command %d", id)
 		}
 	}
-	for _, a := range w.m.texts.mail {
-		w.breaks("texts for %s are on their way for ever: %v", a.name, w.showSends())
+	for _, a := range w.m.order {
+		if len(a.out.All()) > 0 {
+			w.breaks("texts for %s are on their way for ever: %v", a.name, w.showSends())
+		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package outbox holds the texts that wait to be typed into one agent.
+// Package outbox types texts and keys into the terminals of agents, and holds those that wait. It is pure.
 package outbox
 
 import (
@@ -10,8 +10,11 @@ import (
 	"gcity/controller/effect"
 )
 
-// Outbox holds the queued texts of one agent.
+// Outbox holds what waits for the terminal of one agent.
 type Outbox struct {
+	Agent   string
+	line    []entry     // oldest first; the first is in flight
+	listed  bool        // it is in Texts.mail
 	Waiting []*Delivery // in the order in which they will be typed
 	Current *Delivery   // in the queue of the terminal, or being typed; nil: none
 	Over    []*Delivery // finished texts, the newest last
@@ -97,7 +100,7 @@ func (b *Outbox) Queue(d *Delivery, back bool) {
 }
 
 // Room returns why the outbox has no room for another text, or "" if there is room.
-func (b *Outbox) Room(agent string, size int) string {
+func (b *Outbox) Room(size int) string {
 	n, bytes := len(b.Waiting), size
 	if b.Current != nil {
 		n++
@@ -109,11 +112,11 @@ func (b *Outbox) Room(agent string, size int) string {
 	switch {
 	case n >= city.MaxSends:
 		return fmt.Sprintf("%d texts are already queued for agent %s, which is the maximum; "+
-			"`gcity agent unsend %s` takes them back", n, agent, agent)
+			"`gcity agent unsend %s` takes them back", n, b.Agent, b.Agent)
 	case bytes > city.MaxSend:
 		return fmt.Sprintf("the texts queued for agent %s would have %d bytes, but the maximum "+
 			"is %d: wait until some are typed, or put the text into a file and send its name",
-			agent, bytes, city.MaxSend)
+			b.Agent, bytes, city.MaxSend)
 	}
 	return ""
 }

@@ -81,7 +81,7 @@ var doors = map[string][]string{
 	guardRoom: {"beads"},
 
 	"controller/machine":   {"controller/effect", "controller/lifecycle", "controller/outbox", "controller/pools", "controller/rollout", "controller/runs", "controller/step", "controller/tier", "controller/usage", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
-	"controller/outbox":    {"controller/effect", "city"},
+	"controller/outbox":    {"controller/effect", "controller/step", "city", "events", "session"},
 	"controller/lifecycle": nil,
 	"controller/pools":     {"controller/effect", "controller/rollout", "controller/step", "agent", "city", "events", "pool", "internal"},
 	"controller/rollout":   {"controller/step", "city"},

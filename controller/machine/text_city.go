@@ -1,0 +1,83 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
+	"gcity/controller/outbox"
+	"gcity/controller/tier"
+	"gcity/events"
+)
+
+// textCity implements the view of the city that controller/outbox uses.
+type textCity struct{ m *Machine }
+
+func (c textCity) Running() bool { return c.m.ending == alive }
+func (c textCity) Look()         { c.m.looks.look() }
+
+func (c textCity) Terminal(name string) (t outbox.Terminal) {
+	a := c.m.agents[name]
+	if a == nil {
+		return t
+	}
+	t = outbox.Terminal{Session: a.sess.life.Name, Life: a.sess.life.ID,
+		Provider: a.sess.life.Provider, Alive: a.phase.Alive(), Output: a.sess.life.Output}
+	if !t.Alive && a.act.asking != nil {
+		t.Session = a.act.asking.Name
+	}
+	if a.want != nil {
+		t.Prefix = a.want.Spec.Ready.Prefix
+	}
+	return t
+}
+
+func (c textCity) Unreachable(name string) string {
+	a := c.m.agents[name]
+	if _, never := c.Outlook(name); never || a.phase.Idle() && a.state == city.Failed {
+		return noSession(a)
+	}
+	return ""
+}
+
+func noSession(a *record) string {
+	return fmt.Sprintf("agent %s has no session: it is %s (%s)", a.name, a.state, a.reason)
+}
+
+func (c textCity) Outlook(name string) (why string, never bool) {
+	a := c.m.agents[name]
+	switch {
+	case c.m.ending != alive:
+		return "the city is being stopped", true
+	case a == nil:
+		return "it was removed", true
+	case a.phase.State() == lifecycle.Running:
+		return "", false
+	case a.unwanted() || a.want.Suspended != "" || a.want.Problem != "":
+		return standing(a), true
+	case a.phase.State() != lifecycle.Absent:
+	case a.rest.staysDown || a.rest.hold == city.Quarantined:
+		return standing(a), true
+	}
+	if a.phase.Starting() || a.state == city.Starting {
+		return "it is starting and not ready yet", false
+	}
+	return standing(a), false
+}
+
+func (c textCity) Record(name string, e events.Event, answers ...effect.Answer) {
+	if a := c.m.agents[name]; a != nil {
+		c.m.journal.record(a, e, answers...)
+		return
+	}
+	e.Actor, e.Subject = cmp.Or(e.Actor, effect.ActorController), name
+	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
+}
+
+// Typed reports the outcome of a watchdog's text to the watchdog.
+func (c textCity) Typed(d *outbox.Delivery) {
+	c.m.watchdogs.Typed(d.Tier, tier.Text{ID: d.ID, Dropped: d.Stage == city.GivenUp,
+		Withdrew: d.Obsolete != "", Why: d.Why})
+}

@@ -1,0 +1,98 @@
+package outbox
+
+import (
+	"fmt"
+	"slices"
+
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// maxTyping limits the number of entries in the line of a terminal.
+const maxTyping = 32
+
+// entry waits to be typed into a terminal: a text, or the keys of a command.
+type entry struct {
+	id   uint64 // ID of the command; 0 = already answered
+	cmd  city.Command
+	text *Delivery // the text to type, instead of cmd
+}
+
+// Typing returns the number of entries that wait to be typed or are being typed.
+func (b *Outbox) Typing() int { return len(b.line) }
+
+// Type adds keys, an interrupt or a clear. Entries are typed in order, one at a time per agent.
+func (tx *Texts) Type(id uint64, b *Outbox, cmd city.Command) {
+	if len(b.line) >= maxTyping {
+		tx.out.Refuse(id, city.Unavailable,
+			fmt.Sprintf("agent %s already has %d entries waiting to be typed; try again later",
+				b.Agent, len(b.line)))
+		return
+	}
+	tx.enqueue(b, entry{id: id, cmd: cmd})
+}
+
+func (tx *Texts) enqueue(b *Outbox, t entry) {
+	b.line = append(b.line, t)
+	if len(b.line) == 1 {
+		tx.beginTyping(b)
+	}
+}
+
+// beginTyping sends the first entry to the terminal.
+func (tx *Texts) beginTyping(b *Outbox) {
+	t, at := b.line[0], tx.city.Terminal(b.Agent)
+	if t.text == nil {
+		tx.out.Do(effect.Type{Agent: b.Agent, Session: at.Session, Cmd: t.cmd})
+		return
+	}
+	tx.out.Do(effect.Send{
+		Agent: b.Agent, Session: at.Session, Life: at.Life, Provider: at.Provider,
+		ID: t.text.ID, Text: t.text.Text, Polite: !t.text.Now, Prefix: at.Prefix,
+	})
+}
+
+// typedNext removes the entry that the terminal has finished, and begins with the next one.
+func (tx *Texts) typedNext(b *Outbox) (t entry, ok bool) {
+	if b == nil || len(b.line) == 0 {
+		return t, false
+	}
+	t = b.line[0]
+	b.line = slices.Delete(b.line, 0, 1)
+	if len(b.line) > 0 {
+		tx.beginTyping(b)
+	}
+	return t, true
+}
+
+// Typed handles the end of an entry that is not a text. b is nil if the agent was removed.
+func (tx *Texts) Typed(b *Outbox, in effect.Typed) {
+	t, ok := tx.typedNext(b)
+	if !ok || t.id == 0 {
+		return
+	}
+	if in.Err != nil {
+		tx.out.Refuse(t.id, city.Unavailable,
+			fmt.Sprintf("agent %s did not accept the input: %v", b.Agent, in.Err))
+		return
+	}
+	switch t.cmd.(type) {
+	case city.SendKeys:
+		tx.out.Reply(t.id, "agent "+b.Agent+" accepted the keys")
+	case city.Clear:
+		tx.out.Reply(t.id, "the saved output of agent "+b.Agent+" is cleared")
+	default:
+		tx.out.Reply(t.id, "agent "+b.Agent+" was interrupted")
+	}
+}
+
+// Refuse refuses the commands of the entries. The first entry stays, because it is in flight (L1).
+func (tx *Texts) Refuse(b *Outbox, code city.Code, msg string) {
+	for i := range b.line {
+		if t := &b.line[i]; t.id != 0 {
+			tx.out.Refuse(t.id, code, msg)
+			t.id = 0
+		}
+	}
+	b.line = b.line[:min(1, len(b.line))]
+}

@@ -1,0 +1,376 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/step"
+	"gcity/events"
+	"gcity/session"
+)
+
+// City is the view of the city that the delivery of texts uses.
+type City interface {
+	Running() bool // the city is not being stopped
+	// Outlook returns why nothing can be typed into an agent now, or "" if texts can be typed. never reports that
+	// waiting is useless.
+	Outlook(agent string) (why string, never bool)
+	Unreachable(agent string) string // why no text can be queued for an agent, or ""
+	Terminal(agent string) Terminal
+	Look() // requests a list of all sessions
+	Record(agent string, e events.Event, answers ...effect.Answer)
+	Typed(d *Delivery) // the text is typed or given up
+}
+
+// Terminal is the terminal of an agent's session.
+type Terminal struct {
+	Session, Life, Provider string // name and ID of the session, and its provider
+	Prefix                  string // what precedes a user's draft
+	Alive                   bool
+	Output                  uint64 // bytes that it has printed
+}
+
+// Texts types texts and keys into the terminals of agents.
+type Texts struct {
+	city City
+	out  *step.Output
+
+	mail    []*Outbox         // those with texts, sorted by agent
+	Sent    uint64            // ID of the newest text
+	blocked map[string]string // why texts cannot be typed, by provider
+}
+
+// New returns Texts without any text. Effects are added to out.
+func New(c City, out *step.Output) Texts {
+	return Texts{city: c, out: out, blocked: map[string]string{}}
+}
+
+// Blocked returns why texts cannot be typed with a provider, or "".
+func (tx *Texts) Blocked(provider string) string { return tx.blocked[provider] }
+
+// Limits for texts to agents.
+const (
+	SendAnswer  = 2 * time.Second  // a command reports the state of its text after this time
+	draftLimit  = 10 * time.Minute // maximum wait of a text behind a user's draft
+	sendLimit   = time.Hour        // maximum wait of any other text
+	SendShown   = time.Minute      // how long a finished text is shown
+	maxSendOver = 5                // number of finished texts that are shown
+)
+
+// outputChecks is when output is checked after a text was submitted. Later output is probably unrelated.
+var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
+
+// Nudge queues a text. Deliver decides what happens to it.
+func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
+	if len(c.Text) > city.MaxSend {
+		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum "+
+			"%d); put it into a file and send the file's name", len(c.Text), city.MaxSend))
+		return
+	}
+	if why := tx.city.Unreachable(b.Agent); why != "" {
+		tx.out.Refuse(id, city.Conflict, why)
+		return
+	}
+	if !b.listed {
+		at, _ := slices.BinarySearchFunc(tx.mail, b.Agent, func(b *Outbox, name string) int {
+			return strings.Compare(b.Agent, name)
+		})
+		tx.mail, b.listed = slices.Insert(tx.mail, at, b), true
+	}
+	if why := b.Room(len(c.Text)); why != "" {
+		tx.out.Refuse(id, city.Unavailable, why)
+		return
+	}
+	tx.Sent++
+	d := &Delivery{
+		ID: tx.Sent, Text: c.Text, Lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
+		Bytes: len(c.Text), Now: c.Now,
+		Stage: city.Queued, Why: "waiting for its turn", Since: now, Came: now, Asker: id,
+		AnswerBy: now.Add(SendAnswer),
+	}
+	d.First, _, _ = strings.Cut(c.Text, "\n")
+	d.First = strings.ToValidUTF8(d.First[:min(len(d.First), city.MaxSendShown)], "")
+	if n := len(b.Waiting); n > 0 && !d.Now {
+		d.Why = b.Waiting[n-1].Why
+	}
+	b.Queue(d, false)
+	tx.out.Changed = true
+}
+
+// Deliver advances the texts of all agents: it types them, gives them up, and answers commands that have waited
+// long enough. It depends on the current facts only.
+func (tx *Texts) Deliver(now time.Time) {
+	for _, b := range tx.mail {
+		tx.deliverTo(now, b)
+	}
+	tx.mail = slices.DeleteFunc(tx.mail, func(b *Outbox) bool {
+		b.listed = b.Current != nil || len(b.Waiting)+len(b.Over) > 0
+		if !b.listed {
+			b.Again, b.Disturbed = time.Time{}, time.Time{}
+		}
+		return !b.listed
+	})
+}
+
+func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
+	b.Over = slices.DeleteFunc(b.Over, func(d *Delivery) bool {
+		old := !now.Before(d.Since.Add(SendShown))
+		tx.out.Changed = tx.out.Changed || old
+		return old
+	})
+	tx.checkOutput(now, b)
+	if len(b.Waiting) > 0 {
+		why, never := tx.city.Outlook(b.Agent)
+		switch {
+		case never:
+			tx.giveUpAll(now, b, tx.codeOf(), why)
+		case why != "":
+			b.Again, b.Disturbed = time.Time{}, time.Time{}
+			tx.holdBack(b, why)
+		case b.Current != nil || len(b.line) > 0: // the terminal is busy; a later step continues
+		case b.Waiting[0].MeantFor(tx.city.Terminal(b.Agent).Life) != "":
+			tx.TakeBack(now, b, b.Waiting[0],
+				b.Waiting[0].MeantFor(tx.city.Terminal(b.Agent).Life))
+		case !now.Before(b.Again) || b.Waiting[0].Now:
+			tx.typeText(now, b)
+		}
+	}
+	tx.expire(now, b)
+	tx.report(now, b)
+}
+
+// report answers the commands that have waited long enough, although their text is not typed yet.
+func (tx *Texts) report(now time.Time, b *Outbox) {
+	for _, d := range b.All() {
+		if d.Asker != 0 && !now.Before(d.AnswerBy) {
+			tx.out.Do(effect.Reply{Answer: effect.Answer{ID: d.Asker, Receipt: receipt(b, d)}})
+			d.Asker = 0
+		}
+	}
+}
+
+// codeOf returns the error code for a text that is given up because of the agent, or because the city stops.
+func (tx *Texts) codeOf() city.Code {
+	if !tx.city.Running() {
+		return city.Unavailable
+	}
+	return city.Conflict
+}
+
+func receipt(b *Outbox, d *Delivery) city.Receipt {
+	send := d.Draw()
+	r := city.Receipt{Send: &send}
+	switch d.Stage {
+	case city.Queued:
+		r.Message = fmt.Sprintf("queued for %s: %s; it will be typed later (`gcity agent unsend "+
+			"%s %d` takes it back)", b.Agent, d.Why, b.Agent, d.ID)
+	case city.Typing:
+		r.Message = "the terminal of agent " + b.Agent + " is still accepting the text"
+	default:
+		r.Message = "agent " + b.Agent + " accepted the text"
+	}
+	return r
+}
+
+// holdBack sets why the queued texts are not typed yet.
+func (tx *Texts) holdBack(b *Outbox, why string) {
+	for _, d := range b.Waiting {
+		if d.Why != why {
+			d.Why, tx.out.Changed = why, true
+		}
+	}
+}
+
+// expire gives up texts that have waited too long.
+func (tx *Texts) expire(now time.Time, b *Outbox) {
+	for _, d := range slices.Clone(b.Waiting) {
+		switch {
+		case !d.Now && !b.Disturbed.IsZero() && !now.Before(d.DraftEnd(b, draftLimit)):
+			tx.giveUp(now, b, d, dropped{city.Conflict,
+				fmt.Sprintf("%s, for %s", d.Why, draftLimit), effect.ActorController})
+		case !now.Before(d.Came.Add(sendLimit)):
+			tx.giveUp(now, b, d, dropped{city.Conflict,
+				fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.Why),
+				effect.ActorController})
+		}
+	}
+}
+
+// typeText moves the oldest text to the terminal's queue, where keys wait too.
+func (tx *Texts) typeText(now time.Time, b *Outbox) {
+	d := b.Waiting[0]
+	b.Waiting = slices.Delete(b.Waiting, 0, 1)
+	b.Current = d
+	d.Life = tx.city.Terminal(b.Agent).Life
+	if !d.Held { // a text that was refused before stays shown as queued until it is typed
+		d.Stage, d.Why, d.Since, tx.out.Changed = city.Typing, "", now, true
+	}
+	tx.enqueue(b, entry{text: d})
+}
+
+func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
+	if b == nil || b.Current == nil || b.Current.ID != in.ID {
+		tx.typedNext(b)
+		return
+	}
+	d := b.Current
+	b.Current, tx.out.Changed = nil, true
+	tx.typedNext(b)
+	switch {
+	case in.Err != nil:
+		if errors.Is(in.Err, session.ErrUnsupported) {
+			tx.blocked[tx.city.Terminal(b.Agent).Provider] = in.Err.Error()
+		}
+		tx.giveUp(now, b, d, dropped{city.Unavailable, "its terminal did not accept it: " +
+			in.Err.Error(), effect.ActorController})
+	case in.Held != "":
+		if !d.Held {
+			d.Held, d.Stage, d.Since = true, city.Queued, d.Came
+		}
+		if len(d.Takers) > 0 {
+			tx.giveUp(now, b, d, byHand())
+			return
+		}
+		if d.Obsolete != "" {
+			tx.TakeBack(now, b, d, d.Obsolete)
+			return
+		}
+		b.Queue(d, true)
+		b.Again = now.Add(in.Wait)
+		if in.Disturbed && b.Disturbed.IsZero() {
+			b.Disturbed = now
+		}
+		tx.holdBack(b, in.Held)
+	default:
+		b.Again, b.Disturbed = time.Time{}, time.Time{}
+		delete(tx.blocked, tx.city.Terminal(b.Agent).Provider)
+		d.Stage, d.Why, d.Since, d.Output, d.Text = city.Submitted, "", now, in.Output, ""
+		tx.keepOver(b, d)
+		tx.tooLate(b, d)
+		var answers []effect.Answer
+		if d.Asker != 0 {
+			answers = []effect.Answer{{ID: d.Asker, Receipt: receipt(b, d)}}
+			d.Asker = 0
+		}
+		tx.city.Record(b.Agent, events.Event{Type: events.AgentNudged, Actor: d.Sender(),
+			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.Payload())},
+			answers...)
+		tx.city.Typed(d)
+	}
+}
+
+func (tx *Texts) keepOver(b *Outbox, d *Delivery) {
+	if len(b.Over) == maxSendOver {
+		b.Over = slices.Delete(b.Over, 0, 1)
+	}
+	b.Over = append(b.Over, d)
+}
+
+// checkOutput checks a few times after a text was submitted whether the agent has printed something.
+func (tx *Texts) checkOutput(now time.Time, b *Outbox) {
+	for _, d := range b.Over {
+		if d.Stage != city.Submitted || d.Looks > len(outputChecks) {
+			continue
+		}
+		at := tx.city.Terminal(b.Agent)
+		switch {
+		case !at.Alive || at.Life != d.Life || d.Output == math.MaxUint64:
+			// that session is over, or the provider does not count output
+			d.Looks = len(outputChecks) + 1
+		case at.Output > d.Output:
+			d.Stage, d.Since, tx.out.Changed = city.Acknowledged, now, true
+		case d.Looks == len(outputChecks):
+		case !now.Before(d.Since.Add(outputChecks[d.Looks])):
+			d.Looks++
+			tx.city.Look()
+		}
+	}
+}
+
+// dropped describes why a text is given up, and by which actor.
+type dropped struct {
+	code  city.Code
+	why   string
+	actor string
+}
+
+// giveUp drops a text that was not typed. It answers the waiting commands and records an event.
+func (tx *Texts) giveUp(now time.Time, b *Outbox, d *Delivery, g dropped,
+	answers ...effect.Answer) {
+	b.Waiting = slices.DeleteFunc(b.Waiting, func(w *Delivery) bool { return w == d })
+	if b.Current == d {
+		b.Current = nil
+	}
+	d.Stage, d.Why, d.Since, d.Text = city.GivenUp, g.why, now, ""
+	tx.keepOver(b, d)
+	tx.out.Changed = true
+	for _, t := range d.Takers {
+		answers = append(answers, t.Receipt(b.Agent, 1))
+	}
+	d.Takers = nil
+	if d.Asker != 0 {
+		answers = append(answers, effect.Answer{ID: d.Asker,
+			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
+				"the text for agent %s was given up: %s", b.Agent, g.why)}})
+		d.Asker = 0
+	}
+	tx.city.Record(b.Agent, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
+		Message: d.String() + " was given up: " + g.why, Payload: step.Payload(d.Payload())},
+		answers...)
+	tx.city.Typed(d)
+}
+
+func (tx *Texts) giveUpAll(now time.Time, b *Outbox, code city.Code, why string) {
+	for _, d := range slices.Clone(b.Waiting) {
+		tx.giveUp(now, b, d, dropped{code, why, effect.ActorController})
+	}
+}
+
+// GiveUpAll gives up all texts when the city stops.
+func (tx *Texts) GiveUpAll(now time.Time) {
+	for _, b := range tx.mail {
+		tx.giveUpAll(now, b, city.Unavailable, "the controller has ended")
+		if d := b.Current; d != nil {
+			tx.giveUp(now, b, d, dropped{city.Unavailable,
+				"the controller ended while the text was being typed, so it may have been typed",
+				effect.ActorController})
+		}
+	}
+}
+
+// Next returns the earlier of t and the time when deliver must run next; zero = after an input only.
+func (tx *Texts) Next(now, t time.Time) time.Time {
+	sooner := func(at time.Time) {
+		if at.After(now) && (t.IsZero() || at.Before(t)) {
+			t = at
+		}
+	}
+	for _, b := range tx.mail {
+		for _, d := range b.Over {
+			sooner(d.Since.Add(SendShown))
+			if d.Stage == city.Submitted && d.Looks < len(outputChecks) {
+				sooner(d.Since.Add(outputChecks[d.Looks]))
+			}
+		}
+		if b.Current != nil && b.Current.Asker != 0 {
+			sooner(b.Current.AnswerBy)
+		}
+		for _, d := range b.Waiting {
+			sooner(b.Again)
+			sooner(d.Came.Add(sendLimit))
+			if !b.Disturbed.IsZero() && !d.Now {
+				sooner(d.DraftEnd(b, draftLimit))
+			}
+			if d.Asker != 0 {
+				sooner(d.AnswerBy)
+			}
+		}
+	}
+	return t
+}

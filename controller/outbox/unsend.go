@@ -1,0 +1,73 @@
+package outbox
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// Unsend takes back queued texts. For a text that is being typed, the outcome is known when the typing ends.
+func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
+	var back []*Delivery
+	var going *Delivery
+	for _, d := range b.All() {
+		switch {
+		case c.ID != 0 && d.ID != c.ID:
+		case slices.Contains(b.Waiting, d):
+			back = append(back, d)
+		case d == b.Current:
+			going = d
+		case c.ID != 0:
+			tx.out.Refuse(id, city.Conflict,
+				fmt.Sprintf("text %d for agent %s cannot be taken back: it is %s", c.ID, b.Agent,
+					d.Stage))
+			return
+		}
+	}
+	t := Taker{ID: id, N: len(back)}
+	for i, d := range back {
+		var answers []effect.Answer
+		if i == len(back)-1 && going == nil {
+			answers = []effect.Answer{t.Receipt(b.Agent, 0)}
+		}
+		tx.giveUp(now, b, d, byHand(), answers...)
+	}
+	switch {
+	case going != nil:
+		going.Takers = append(going.Takers, t)
+	case len(back) > 0:
+	case c.ID != 0:
+		tx.out.Refuse(id, city.Conflict, fmt.Sprintf("text %d is not queued for agent %s",
+			c.ID, b.Agent))
+	default:
+		tx.out.Refuse(id, city.Conflict, "there are no queued texts for agent "+b.Agent)
+	}
+}
+
+// TakeBack takes back a text that its watchdog no longer needs. A text that is being typed is taken back only if
+// the terminal does not accept it.
+func (tx *Texts) TakeBack(now time.Time, b *Outbox, d *Delivery, why string) {
+	if d.Obsolete = why; b.Current != d {
+		tx.giveUp(now, b, d, dropped{city.Conflict, why, effect.ActorController})
+	}
+}
+
+func byHand() dropped {
+	return dropped{city.Conflict, "taken back by operator", effect.ActorOperator}
+}
+
+// tooLate answers the commands that tried to take back a text that was typed in the meantime.
+func (tx *Texts) tooLate(b *Outbox, d *Delivery) {
+	for _, t := range d.Takers {
+		if t.N > 0 {
+			tx.out.Do(effect.Reply{Answer: t.Receipt(b.Agent, 0)})
+			continue
+		}
+		tx.out.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
+			"taken back: it has just been typed", d.ID, b.Agent))
+	}
+	d.Takers = nil
+}
