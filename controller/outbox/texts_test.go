@@ -1,0 +1,128 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/step"
+	"gcity/events"
+)
+
+// desk is a city with one agent, which is ready unless why says otherwise.
+type desk struct {
+	why   string
+	never bool
+	log   []string
+	over  []string
+}
+
+func (c *desk) Running() bool                 { return true }
+func (c *desk) Outlook(string) (string, bool) { return c.why, c.never }
+func (c *desk) Unreachable(string) string     { return "" }
+func (c *desk) Terminal(string) Terminal {
+	return Terminal{Session: "s", Life: "1", Alive: true}
+}
+func (c *desk) Look()             {}
+func (c *desk) Typed(d *Delivery) { c.over = append(c.over, string(d.Stage)) }
+func (c *desk) Record(_ string, e events.Event, _ ...effect.Answer) {
+	c.log = append(c.log, e.Type+": "+e.Message)
+}
+
+func newDesk() (*desk, *Texts, *Outbox, *step.Output) {
+	c, out := &desk{}, &step.Output{}
+	tx := New(c, out)
+	return c, &tx, &Outbox{Agent: "worker"}, out
+}
+
+func did(out *step.Output) string {
+	var all []string
+	for _, f := range out.Effects {
+		switch f := f.(type) {
+		case effect.Send:
+			all = append(all, "send "+f.Text)
+		case effect.Type:
+			all = append(all, fmt.Sprintf("type %v", f.Cmd))
+		case effect.Reply:
+			all = append(all, fmt.Sprintf("answer %d", f.Answer.ID))
+		}
+	}
+	out.Begin()
+	return strings.Join(all, ", ")
+}
+
+func TestATextWaitsForItsAgent(t *testing.T) {
+	now := time.Unix(0, 0)
+	c, tx, b, out := newDesk()
+	c.why = "it is starting"
+	tx.Nudge(now, 1, b, city.Nudge{Text: "hello"})
+	tx.Deliver(now)
+	if got := did(out); got != "" || b.Waiting[0].Why != "it is starting" {
+		t.Fatalf("did %q while the agent was not ready: %+v", got, b.Waiting[0])
+	}
+	tx.Deliver(now.Add(SendAnswer))
+	if got := did(out); got != "answer 1" {
+		t.Errorf("after %s: %q", SendAnswer, got)
+	}
+	c.why = ""
+	tx.Deliver(now.Add(time.Minute))
+	if got := did(out); got != "send hello" {
+		t.Fatalf("did %q when the agent was ready", got)
+	}
+	tx.Delivered(now.Add(time.Minute), b, effect.Sent{ID: 1})
+	if len(c.log) != 1 || !strings.HasPrefix(c.log[0], events.AgentNudged) || len(b.Over) != 1 {
+		t.Errorf("recorded %q, finished %d", c.log, len(b.Over))
+	}
+}
+
+func TestATextIsGivenUpWithAnEvent(t *testing.T) {
+	now := time.Unix(0, 0)
+	for name, end := range map[string]func(*desk, *Texts, *Outbox){
+		"never": func(c *desk, _ *Texts, _ *Outbox) { c.why, c.never = "it is suspended", true },
+		"expired": func(c *desk, _ *Texts, b *Outbox) {
+			c.why, b.Waiting[0].Came = "it is busy", now.Add(-sendLimit)
+		},
+		"refused": func(_ *desk, tx *Texts, b *Outbox) {
+			tx.Deliver(now)
+			tx.Delivered(now, b, effect.Sent{ID: 1, Err: errors.New("closed")})
+		},
+		"taken back": func(_ *desk, tx *Texts, b *Outbox) {
+			tx.Unsend(now, 2, b, city.Unsend{ID: 1})
+		},
+	} {
+		c, tx, b, _ := newDesk()
+		tx.Nudge(now, 1, b, city.Nudge{Text: "hello"})
+		end(c, tx, b)
+		tx.Deliver(now)
+		if len(c.log) != 1 || !strings.HasPrefix(c.log[0], events.AgentNudgeDropped) ||
+			len(b.Waiting) > 0 || len(c.over) != 1 {
+			t.Errorf("%s: recorded %q, waiting %d, over %q", name, c.log, len(b.Waiting), c.over)
+		}
+	}
+}
+
+// TestOneEntryAtATime holds L1 for a terminal: keys and texts are typed one after the other.
+func TestOneEntryAtATime(t *testing.T) {
+	now := time.Unix(0, 0)
+	_, tx, b, out := newDesk()
+	tx.Type(1, b, city.Interrupt{Agent: "worker"})
+	tx.Type(2, b, city.Interrupt{Agent: "worker"})
+	tx.Nudge(now, 3, b, city.Nudge{Text: "hello"})
+	tx.Deliver(now)
+	if got := did(out); strings.Count(got, "type") != 1 || strings.Contains(got, "send") {
+		t.Fatalf("did %q at once", got)
+	}
+	tx.Typed(b, effect.Typed{})
+	if got := did(out); !strings.Contains(got, "type") || !strings.Contains(got, "answer 1") {
+		t.Errorf("after the first: %q", got)
+	}
+	tx.Typed(b, effect.Typed{})
+	tx.Deliver(now)
+	if got := did(out); got != "answer 2, send hello" {
+		t.Errorf("after the second: %q", got)
+	}
+}
