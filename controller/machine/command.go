@@ -154,10 +154,9 @@ func (cs *commands) noRestart(a *record) string {
 			a.name)
 	case a.want.Suspended != "":
 		return fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended)
-	case a.called():
-		return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
-			"checks; run `gcity watchdog triage %s` to start one", a.name, a.want.TriageOf,
-			a.want.TriageOf)
+	}
+	if why := cs.m.policy(a).noRestart(a); why != "" {
+		return why
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.phase.Alive() && !a.phase.InFlight() {
 		return fmt.Sprintf("a restart would only stop agent %s: it %s; start that dependency "+

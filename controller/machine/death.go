@@ -53,7 +53,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := effect.Death(&e)
 	// an exit with code 0 completes a drain
-	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" {
+	if drained != nil && m.policy(a).counts() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "it exited 0")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
 			Message: "drained: it exited 0", Payload: effect.ExitPayload(e)})
@@ -72,10 +72,12 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 			Payload: effect.ExitPayload(e)})
 		return
 	}
-	if a.called() {
-		m.triageDied(now, a, e, d)
-		return
-	}
+	m.policy(a).died(now, a, e, drained)
+}
+
+// died applies the restart policy.
+func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
+	m, d := p.m, effect.Death(&e)
 	v := a.rest.history.Died(now, d, a.want.Policy)
 	a.rest.diedOnItsOwn = true
 	m.decided(now, a, "died", d.String())
@@ -142,16 +144,9 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 	}
 }
 
-// startFailed handles a failed start. It counts as a crash unless nothing was started.
-func (m *Machine) startFailed(now time.Time, a *record, err error) {
-	a.phase.Ends()
-	if a.want == nil {
-		return
-	}
-	if a.called() {
-		m.triageUnfit(now, a, err)
-		return
-	}
+// failed handles a failed start. It counts as a crash unless nothing was started.
+func (p always) failed(now time.Time, a *record, err error) {
+	m := p.m
 	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) {
 		m.cannotStart(now, a, err)
 		return

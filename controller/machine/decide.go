@@ -51,8 +51,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 // mayCancel cancels a start that is no longer wanted. The result of the start is still awaited (L1).
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
-		a.act.intent.kind != causeNone ||
-		a.called() && (a.triage.summons == nil || a.triage.served != a.triage.summons.Beat)
+		a.act.intent.kind != causeNone || m.policy(a).obsolete(a)
 	if idle && a.phase.Cancel() {
 		m.step.Do(effect.Cancel{Agent: a.name})
 	}
@@ -93,6 +92,8 @@ func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k =
 // whyStop returns the most important reason to stop a running session. The order is documented in the operator's
 // guide.
 func (m *Machine) whyStop(now time.Time, a *record) cause {
+	p := m.policy(a)
+	over := p.overstays(now, a)
 	switch {
 	case m.ending == stopAgents:
 		return cause{kind: causeEnd, why: "the city is stopped"}
@@ -109,17 +110,12 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return a.act.intent
 	case a.unwanted() && !a.phase.Ready() && !m.settling && !a.pool.Guessed():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
-	case a.called() && a.offBeat(now).kind != causeNone:
-		return a.offBeat(now)
+	case over.kind != causeNone:
+		return over
 	case a.finish.drain != nil || a.unwanted():
 		return a.drained(now)
-	case a.called():
-		return cause{}
 	}
-	if c := m.idle(now, a); c.kind != causeNone {
-		return c
-	}
-	return m.drifts.whyReplace(now, a)
+	return p.replace(now, a)
 }
 
 // idle returns the cause to stop an agent that was silent for too long. It needs a recent list of sessions and a
@@ -171,8 +167,8 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
-	case a.called() && !a.summoned():
-		m.waitsForBeat(now, a)
+	case m.policy(a).waits(a):
+		m.policy(a).rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		// a restart by a user ends the wait before the next start
 		if a.rest.staysDown || now.Before(a.rest.notBefore) {
@@ -199,10 +195,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	if a.rest.hold == city.Quarantined {
 		a.act.because = "quarantine ended"
 	}
-	if a.called() {
-		a.triage.served, a.act.because = a.triage.summons.Beat,
-			"for beat "+a.triage.summons.Beat
-	}
+	m.policy(a).begins(a)
 	a.act.because = orDefault(a.act.because, a.declared())
 	a.phase.Start(m.turn)
 	a.act.early = nil
@@ -255,13 +248,14 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 	case a.phase.Canceled():
 		a.phase.Doubt()
 		m.looks.look()
-		if a.called() {
-			m.triageOver(now, a, "was stopped before it was ready")
-		}
+		m.policy(a).canceled(now, a)
 	default:
 		a.phase.Doubt()
 		m.looks.look()
-		m.startFailed(now, a, in.Err)
+		a.phase.Ends()
+		if a.want != nil {
+			m.policy(a).failed(now, a, in.Err)
+		}
 	}
 	m.decide(now, a)
 }
@@ -289,7 +283,8 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 				"session": in.Status.ID}),
 		})
 	}
-	if fresh && !a.called() {
+	counts := m.policy(a).counts()
+	if fresh && counts {
 		m.journal.record(a, events.Event{
 			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
 				a.act.because,
@@ -304,10 +299,9 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	}
 	for _, trouble := range in.Troubles {
 		m.decided(now, a, "equip failed", trouble)
-		if a.called() {
-			continue
+		if counts {
+			m.journal.record(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
 		}
-		m.journal.record(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
 	}
 }
 
@@ -383,16 +377,5 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeRequest:
 		e.Actor, a.act.because, a.rest.diedOnItsOwn = a.name, c.why, true
 	}
-	if a.called() && c.kind == causeBeat && len(answers) == 0 {
-		m.triageOver(now, a, "was ended: "+c.why)
-		return
-	}
-	m.journal.recordEnd(a, a.stopExit(now), e, answers...)
-	if a.called() {
-		m.triageOver(now, a, "was ended: "+c.why)
-		return
-	}
-	if c.kind == causeRequest && a.want != nil {
-		a.pace(now, c.why)
-	}
+	m.policy(a).stopped(now, a, c, e, answers)
 }

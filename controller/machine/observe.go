@@ -281,7 +281,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 // recordLateEnd records an exit that is known only from a list. The session was stopped, or it exited before the
 // current session started.
 func (lk *looks) recordLateEnd(a *record, x *session.Exit) {
-	if a.called() {
+	if !lk.m.policy(a).counts() {
 		return
 	}
 	e := events.Event{Type: events.AgentStopped, Message: "stopped",

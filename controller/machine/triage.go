@@ -21,9 +21,7 @@ type triage struct {
 	unfit   string // why its last start failed
 }
 
-// called reports whether an agent is a triage agent, which starts only for the beats of a watchdog.
-func (a *record) called() bool { return a.triageOf() != "" }
-
+// triageOf returns the watchdog that an agent is the triage agent of, or "".
 func (a *record) triageOf() string {
 	if a.want == nil {
 		return ""
@@ -31,11 +29,18 @@ func (a *record) triageOf() string {
 	return a.want.TriageOf
 }
 
-// summoned reports whether a triage agent has to start: a beat waits for a decision, and the agent was not started
-// for it yet.
-func (a *record) summoned() bool {
+// policy returns the policy of an agent. Triage agents are onCall, all others are always on duty.
+func (m *Machine) policy(a *record) policy {
+	if a.triageOf() != "" {
+		return onCall{m}
+	}
+	return always{m}
+}
+
+// waits reports whether no beat waits for a decision, or the agent was already started for it.
+func (onCall) waits(a *record) bool {
 	s := a.triage.summons
-	return s != nil && !s.Judged && a.triage.served != s.Beat
+	return s == nil || s.Judged || a.triage.served == s.Beat
 }
 
 // rededicate handles an agent that becomes a triage agent, or stops being one. Its history is cleared, and a
@@ -51,9 +56,9 @@ func (a *record) rededicate(w *agent.Want) {
 	a.triage.summons, a.triage.unfit = nil, ""
 }
 
-// startEffect returns the effect that starts an agent. A triage agent gets the environment and prompt of its beat.
-func (a *record) startEffect() effect.Start {
-	if a.triage.summons == nil || !a.called() {
+// startEffect adds the environment and prompt of the beat.
+func (onCall) startEffect(a *record) effect.Start {
+	if a.triage.summons == nil {
 		return effect.Start{Want: a.want}
 	}
 	w := *a.want
@@ -61,8 +66,8 @@ func (a *record) startEffect() effect.Start {
 	return effect.Start{Want: &w, Brief: &a.triage.summons.Brief}
 }
 
-// offBeat returns the cause to stop a triage agent's session: its beat is over, or it has decided.
-func (a *record) offBeat(now time.Time) cause {
+// overstays returns the cause to stop a session: its beat is over, or it has decided.
+func (onCall) overstays(now time.Time, a *record) cause {
 	s := a.triage.summons
 	switch {
 	case s == nil || a.triage.served != s.Beat:
@@ -73,8 +78,9 @@ func (a *record) offBeat(now time.Time) cause {
 	return cause{}
 }
 
-// waitsForBeat sets the state of a triage agent that no beat waits for.
-func (m *Machine) waitsForBeat(now time.Time, a *record) {
+// rest sets the state of a triage agent that no beat waits for.
+func (p onCall) rest(now time.Time, a *record) {
+	m := p.m
 	a.act.intent = cause{}
 	m.commands.resolve(a, "agent "+a.name+" was ended", "kill")
 	m.commands.refuseAll(m.commands.takeWaiters(a, "restart"), city.Conflict,
@@ -101,16 +107,18 @@ func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	m.watchdogs.TriageEnded(now, s, fmt.Sprintf("triage %s %s", a.name, why))
 }
 
-// triageUnfit handles a failed start of a triage agent.
-func (m *Machine) triageUnfit(now time.Time, a *record, err error) {
+// failed handles a failed start of a triage agent.
+func (p onCall) failed(now time.Time, a *record, err error) {
+	m := p.m
 	a.triage.unfit = err.Error()
 	m.decided(now, a, "start failed", a.triage.unfit)
 	m.triageOver(now, a, "could not start: "+a.triage.unfit)
 }
 
-// triageDied handles the exit of a triage agent that was not stopped. If the exit prevented a decision, it is
-// recorded with its last output. Repeated exits for the same reason are recorded once.
-func (m *Machine) triageDied(now time.Time, a *record, e session.Exit, d restart.Death) {
+// died handles the exit of a triage agent that was not stopped. If the exit prevented a decision, it is recorded with
+// its last output. Repeated exits for the same reason are recorded once.
+func (p onCall) died(now time.Time, a *record, e session.Exit, _ *drain) {
+	m, d := p.m, effect.Death(&e)
 	why := "ended without a decision: " + d.String()
 	m.decided(now, a, "died", d.String())
 	s := a.triage.summons

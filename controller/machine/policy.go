@@ -1,0 +1,102 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// policy is how the machine treats one kind of agents: what they start for, and what follows the end of a session.
+type policy interface {
+	// counts reports whether starts and ends are recorded, and whether exits count as crashes.
+	counts() bool
+	// noRestart returns why a user cannot restart an agent, or "".
+	noRestart(a *record) string
+	// waits reports whether a stopped agent has nothing to start for. rest then sets its state.
+	waits(a *record) bool
+	rest(now time.Time, a *record)
+	// begins notes that a start begins, and its reason.
+	begins(a *record)
+	startEffect(a *record) effect.Start
+	// obsolete reports whether the start in flight is no longer needed.
+	obsolete(a *record) bool
+	// overstays returns the cause to stop a session that has nothing left to do.
+	overstays(now time.Time, a *record) cause
+	// replace returns the cause to restart a session that is idle or differs from the configuration.
+	replace(now time.Time, a *record) cause
+	// canceled handles the end of a canceled start, and failed a start that failed.
+	canceled(now time.Time, a *record)
+	failed(now time.Time, a *record, err error)
+	// died handles an exit on its own. drained is the drain that it ended; nil: none.
+	died(now time.Time, a *record, e session.Exit, drained *drain)
+	// stopped handles a stop, which e records.
+	stopped(now time.Time, a *record, c cause, e events.Event, answers []effect.Answer)
+}
+
+// always is the policy of agents that run as long as they are wanted.
+type always struct{ m *Machine }
+
+func (always) counts() bool                       { return true }
+func (always) noRestart(*record) string           { return "" }
+func (always) waits(*record) bool                 { return false }
+func (always) rest(time.Time, *record)            {}
+func (always) begins(*record)                     {}
+func (always) startEffect(a *record) effect.Start { return effect.Start{Want: a.want} }
+func (always) obsolete(*record) bool              { return false }
+func (always) overstays(time.Time, *record) cause { return cause{} }
+func (always) canceled(time.Time, *record)        {}
+
+func (p always) replace(now time.Time, a *record) cause {
+	if c := p.m.idle(now, a); c.kind != causeNone {
+		return c
+	}
+	return p.m.drifts.whyReplace(now, a)
+}
+
+func (p always) stopped(now time.Time, a *record, c cause, e events.Event,
+	answers []effect.Answer) {
+	p.m.journal.recordEnd(a, a.stopExit(now), e, answers...)
+	if c.kind == causeRequest && a.want != nil {
+		a.pace(now, c.why)
+	}
+}
+
+// onCall is the policy of triage agents, which start only for the beats of a watchdog. The watchdog reports their
+// ends, which never count as crashes.
+type onCall struct{ m *Machine }
+
+func (onCall) counts() bool { return false }
+
+func (onCall) noRestart(a *record) string {
+	return fmt.Sprintf("agent %s is the triage agent of watchdog %s and starts only for its "+
+		"checks; run `gcity watchdog triage %s` to start one", a.name, a.want.TriageOf,
+		a.want.TriageOf)
+}
+
+// obsolete reports whether the beat that the start is for is over.
+func (onCall) obsolete(a *record) bool {
+	return a.triage.summons == nil || a.triage.served != a.triage.summons.Beat
+}
+
+func (onCall) begins(a *record) {
+	a.triage.served = a.triage.summons.Beat
+	a.act.because = "for beat " + a.triage.summons.Beat
+}
+
+func (onCall) replace(time.Time, *record) cause { return cause{} }
+
+func (p onCall) canceled(now time.Time, a *record) {
+	p.m.triageOver(now, a, "was stopped before it was ready")
+}
+
+// stopped records a stop, unless the session ended only because its beat is over.
+func (p onCall) stopped(now time.Time, a *record, c cause, e events.Event,
+	answers []effect.Answer) {
+	if c.kind != causeBeat || len(answers) > 0 {
+		p.m.journal.recordEnd(a, a.stopExit(now), e, answers...)
+	}
+	p.m.triageOver(now, a, "was ended: "+c.why)
+}
