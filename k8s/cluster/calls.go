@@ -63,7 +63,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return session.Status{}, fmt.Errorf(
 			"cannot start %q: %w",
 			s.Name,
-			explain(err, "create", p.o.Settings.Namespace),
+			p.explain(err, "create"),
 		)
 	}
 	p.mu.Lock()
@@ -83,8 +83,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 
 // clear deletes the pod of an ended session before a start. It returns an error if the session is still alive.
 func (p *Provider) clear(ctx context.Context, name string) error {
-	if err := p.until(ctx, func() bool { return p.synced || p.down != nil }); err != nil {
-		return err
+	if err := p.mayChange(ctx); err != nil {
+		return fmt.Errorf("cannot start %q: %w", name, err)
 	}
 	p.mu.Lock()
 	e := p.find(name)
@@ -108,6 +108,9 @@ func (p *Provider) clear(ctx context.Context, name string) error {
 
 // delete deletes a pod after the end of its agent, and waits until it is gone.
 func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
+	if err := p.mayChange(ctx); err != nil {
+		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
+	}
 	now := int64(1)
 	limit, cancel := context.WithTimeout(ctx, callLimit)
 	err := p.client.CoreV1().Pods(pod.Namespace).Delete(limit, pod.Name, metav1.DeleteOptions{
@@ -118,10 +121,10 @@ func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
 		return fmt.Errorf(
 			"cannot delete the pod %s: %w",
 			pod.Name,
-			explain(err, "delete", pod.Namespace),
+			p.explain(err, "delete"),
 		)
 	}
-	err = p.until(ctx, func() bool {
+	err = p.await(ctx, func() bool {
 		e := p.pods[pod.Name]
 		return e == nil || e.pod.UID != pod.UID || e.gone
 	})
@@ -211,7 +214,7 @@ func (p *Provider) awaitPod(
 ) (l *link, why string, final bool, err error) {
 	for told := ""; ; {
 		now := ""
-		err = p.until(ctx, func() bool {
+		err = p.await(ctx, func() bool {
 			e := p.pods[made.Name]
 			switch {
 			case e == nil || e.pod.UID != made.UID || e.gone || e.exit != nil:
@@ -260,19 +263,22 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := l.Stop(ctx, name, grace); err != nil {
 		return err
 	}
-	return p.until(ctx, func() bool { return e.exit != nil })
+	return p.await(ctx, func() bool { return e.exit != nil })
 }
 
 // stopPod stops a pod without a stream.
 func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
+	if err := p.mayChange(ctx); err != nil {
+		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
+	}
 	seconds := int64(max(1, grace.Seconds()))
 	err := p.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: &seconds, Preconditions: &metav1.Preconditions{UID: &pod.UID},
 	})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return explain(err, "delete", pod.Namespace)
+		return p.explain(err, "delete")
 	}
-	return p.until(ctx, func() bool {
+	return p.await(ctx, func() bool {
 		e := p.pods[pod.Name]
 		return e == nil || e.pod.UID != pod.UID || e.exit != nil
 	})

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,8 @@ type Options struct {
 	City     string // absolute path of the city's folder on this machine, and in the pods
 	Observe  bool   // another process runs the city, so the provider must not change anything
 	Settings Settings
+	Holder   string        // this controller's identity as the holder of a Lease; "" = this machine's
+	Lease    time.Duration // how long the city's Lease is valid without a renewal; 0 = 30 s
 	Logger   *slog.Logger
 }
 
@@ -32,10 +35,14 @@ type Provider struct {
 	exits  chan session.Exit
 	stop   context.CancelFunc
 	life   context.Context
-	wg     sync.WaitGroup
+	done   chan struct{} // closed when run has returned
 
-	mu   sync.Mutex
-	pods map[string]*entry // entries by pod name
+	mu       sync.Mutex
+	term     *term             // nil = this provider does not hold the city's Lease
+	until    time.Time         // time until which the Lease was renewed
+	leaseErr error             // why the last request about the Lease failed; nil = it succeeded
+	rival    error             // another controller holds the Lease; nil = none is known
+	pods     map[string]*entry // entries by pod name
 	// the pods have been listed since the last time the cluster did not answer
 	synced bool
 	down   error         // why the cluster does not answer; nil = it answers
@@ -82,19 +89,23 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, session.Missing(fmt.Errorf("cannot use the cluster: %w", err))
 	}
+	o.Holder, o.Lease = cmp.Or(o.Holder, holder()), cmp.Or(o.Lease, leaseTime)
 	p := &Provider{
-		o: o, config: config, client: client, exits: make(chan session.Exit, exitsKept),
+		o: o, done: make(chan struct{}), config: config, client: client, exits: make(chan session.Exit, exitsKept),
 		pods: map[string]*entry{}, moved: make(chan struct{}), kept: map[string][]output{},
 	}
 	p.life, p.stop = context.WithCancel(context.Background())
-	p.wg.Go(func() { p.watch(p.life) })
+	go func() { // until Close
+		defer close(p.done)
+		p.run()
+	}()
 	return p, nil
 }
 
-// Close closes the streams to all pods. The pods keep running.
+// Close closes the streams to all pods and releases the city's Lease. The pods keep running.
 func (p *Provider) Close() {
 	p.stop()
-	p.wg.Wait()
+	<-p.done
 }
 
 // changed wakes the goroutines that wait for a change of an entry. The caller holds mu.
@@ -103,8 +114,8 @@ func (p *Provider) changed() {
 	p.moved = make(chan struct{})
 }
 
-// until calls so with mu held after every change, and returns when so returns true.
-func (p *Provider) until(ctx context.Context, so func() bool) error {
+// await calls so with mu held after every change, and returns when so returns true.
+func (p *Provider) await(ctx context.Context, so func() bool) error {
 	for {
 		p.mu.Lock()
 		ok, moved := so(), p.moved
@@ -177,7 +188,7 @@ func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, er
 func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error) {
 	var l *link
 	gone := false
-	err := p.until(ctx, func() bool {
+	err := p.await(ctx, func() bool {
 		e := p.find(name)
 		if gone = e == nil || e.gone; gone {
 			return true
@@ -196,13 +207,13 @@ func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error)
 
 // List implements session.Provider.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
-	if err := p.until(ctx, func() bool { return p.synced || p.down != nil }); err != nil {
+	if err := p.await(ctx, func() bool { return p.synced || p.down != nil }); err != nil {
 		return nil, fmt.Errorf("the cluster has not answered: %w", err)
 	}
 	p.mu.Lock()
 	if !p.synced {
 		defer p.mu.Unlock()
-		return nil, fmt.Errorf("the cluster has not answered since %s; next try at %s: %w",
+		return nil, fmt.Errorf("its pods have been unknown since %s; next try at %s: %w",
 			p.since.Format(time.TimeOnly), p.retry.Format(time.TimeOnly), p.down)
 	}
 	p.mu.Unlock()
@@ -240,7 +251,7 @@ const adoptLimit = 3 * time.Second
 func (p *Provider) adopt(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, adoptLimit)
 	defer cancel()
-	_ = p.until(ctx, func() bool {
+	_ = p.await(ctx, func() bool {
 		for _, e := range p.pods {
 			young := !e.silent.IsZero() && time.Since(e.silent) < adoptLimit
 			if runs(e.pod) && e.exit == nil && e.link == nil && young {
@@ -332,8 +343,8 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	return p.status(e), nil
 }
 
-// Check implements session.Checker. It checks that the settings are valid, that the namespace exists, and that pods
-// may be created there.
+// Check implements session.Checker. It checks that the settings are valid, that the namespace exists, that the
+// cluster grants the necessary rights, and that no other controller runs the city.
 func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -345,13 +356,16 @@ func (p *Provider) Check(ctx context.Context) error {
 	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
 	few := metav1.ListOptions{Limit: 1, LabelSelector: labelCity}
 	if _, err := pods.List(ctx, few); err != nil {
-		return explain(err, "list", p.o.Settings.Namespace)
+		return p.explain(err, "list")
+	}
+	if all := p.lacking(ctx); len(all) > 0 {
+		return notAllowed(p.o.Settings.Namespace, all, nil)
 	}
 	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	if _, err := pods.Create(ctx, pod, dry); err != nil {
-		return explain(err, "create", p.o.Settings.Namespace)
+		return p.explain(err, "create")
 	}
-	return nil
+	return p.checkLease(ctx)
 }
 
 // noteOf reads the note of a session from its pod.

@@ -42,10 +42,18 @@ func settings(t *testing.T) Settings {
 
 func open(t *testing.T, city string, s Settings) *Provider {
 	t.Helper()
-	p, err := New(Options{City: city, Settings: s, Logger: testLogger(t)})
+	return openAs(t, Options{City: city, Settings: s})
+}
+
+// openAs opens a provider, and creates its namespace if necessary.
+func openAs(t *testing.T, o Options) *Provider {
+	t.Helper()
+	o.Logger = testLogger(t)
+	p, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := o.Settings
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
 	if _, err := p.client.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 			e.silent = time.Now()
 		}
 		done := e.gone || over(e.pod) || !runs(e.pod)
-		e.worker = !done
+		e.worker = !done && ctx.Err() == nil
 		p.changed()
 		p.mu.Unlock()
 		if done || ctx.Err() != nil {
@@ -220,7 +220,7 @@ func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 	fromPod, out := io.Pipe()
 	in, toPod := io.Pipe()
 	s := &stream{Reader: fromPod, WriteCloser: toPod, stop: stop}
-	p.wg.Go(func() {
+	go func() {
 		defer stop()
 		err := e.StreamWithContext(
 			ctx,
@@ -231,6 +231,6 @@ func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
 		s.mu.Unlock()
 		out.CloseWithError(io.EOF)
 		in.CloseWithError(io.ErrClosedPipe)
-	})
+	}()
 	return s, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -120,52 +121,33 @@ func isAbout(err error, kind string) bool {
 	return details != nil && details.Kind == kind
 }
 
-// explain turns an error of the API server into one for users, with what to do.
-func explain(err error, verb, namespace string) error {
-	var status apierrors.APIStatus
+// explain turns an error of the API server into one for users, with what to do. The verb is that of the request.
+func (p *Provider) explain(err error, verb string) error {
+	return explain(err, verb, p.o.Settings.Namespace, func() []right { return p.lacking(p.life) })
+}
+
+// explain does the work of Provider.explain. lacking returns the missing rights.
+func explain(err error, verb, namespace string, lacking func() []right) error {
 	switch {
 	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
 		return session.Missing(
 			fmt.Errorf("the quota of namespace %s is exhausted: %w", namespace, err),
 		)
 	case apierrors.IsForbidden(err):
-		what := "pods"
-		if errors.As(err, &status) && status.Status().Details != nil {
-			what = cmp.Or(status.Status().Details.Kind, what)
-		}
-		return session.Missing(
-			fmt.Errorf(
-				"the cluster does not allow gcity to %s %s in namespace %s; grant this in a Role "+
-					"with {apiGroups: [\"\"], resources: [%s], verbs: [%s]}: %w",
-				verb,
-				what,
-				namespace,
-				what,
-				verb,
-				err,
-			),
-		)
+		first := denied(err, verb)
+		rest := slices.DeleteFunc(lacking(), func(r right) bool { return r == first })
+		return notAllowed(namespace, append([]right{first}, rest...), err)
 	case apierrors.IsUnauthorized(err):
-		return session.Missing(
-			fmt.Errorf(
-				"the cluster refuses the credentials, which may have expired; log in again: %w",
-				err,
-			),
-		)
+		return session.Missing(fmt.Errorf("the cluster refuses the credentials, which may have "+
+			"expired; log in again: %w", err))
 	case apierrors.IsNotFound(err) && isAbout(err, "namespaces"):
-		return session.Missing(
-			fmt.Errorf(
-				"namespace %s does not exist; run kubectl create namespace %s",
-				namespace,
-				namespace,
-			),
-		)
+		return session.Missing(fmt.Errorf("namespace %s does not exist; run kubectl create "+
+			"namespace %s", namespace, namespace))
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		return fmt.Errorf("%w: the cluster refuses the pod: %w", session.ErrCommand, err)
 	case unsent(err):
-		return session.Missing(
-			fmt.Errorf("cannot reach the cluster; check KUBECONFIG and the network: %w", err),
-		)
+		return session.Missing(fmt.Errorf("cannot reach the cluster; check the kubeconfig and "+
+			"the network: %w", err))
 	}
 	return err
 }

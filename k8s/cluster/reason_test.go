@@ -29,24 +29,31 @@ func TestExplain(t *testing.T) {
 		want    string
 	}{
 		{apierrors.NewForbidden(pods, "x", errors.New("no")), true,
-			`{apiGroups: [""], resources: [pods], verbs: [create]}`},
+			`- {apiGroups: [""], resources: [pods], verbs: [create]} ` +
+				`- {apiGroups: [""], resources: [pods/exec], verbs: [get]}`},
+		{apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"},
+			"x", errors.New(`User "u" cannot update resource "leases" in API group `+
+				`"coordination.k8s.io" in the namespace "gc"`)), true,
+			`to update leases in namespace gc; add to the rules of its Role: - {apiGroups: ` +
+				`["coordination.k8s.io"], resources: [leases], verbs: [update]} - {apiGroups: [""]`},
 		{apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q")), true,
 			"the quota of namespace gc is exhausted"},
 		{apierrors.NewUnauthorized("expired"), true, "log in again"},
 		{apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "gc"), true,
 			"run kubectl create namespace gc"},
-		{post(refused), true, "cannot reach the cluster; check KUBECONFIG and the network: "},
+		{post(refused), true, "cannot reach the cluster; check the kubeconfig and the network: "},
 		{post(&net.DNSError{Name: "c", Err: "no such host"}), true, "cannot reach the cluster"},
 		{post(&tls.CertificateVerificationError{Err: errors.New("unknown authority")}), true,
 			"cannot reach the cluster"},
 		{post(io.ErrUnexpectedEOF), false, "unexpected EOF"}, // the pod may exist
 	} {
-		got := explain(fmt.Errorf("a start: %w", c.err), "create", "gc")
+		lacking := func() []right { return []right{{"", "pods", "create"}, {"", "pods/exec", "get"}} }
+		got := explain(fmt.Errorf("a start: %w", c.err), "create", "gc", lacking)
 		if errors.Is(got, session.ErrMissing) != c.missing || !strings.Contains(got.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.err, got, c.want)
 		}
 	}
-	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc"); !errors.Is(got, session.ErrCommand) {
+	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc", nil); !errors.Is(got, session.ErrCommand) {
 		t.Error(got)
 	}
 }

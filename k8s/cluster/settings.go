@@ -4,7 +4,8 @@
 //
 // # Concurrency
 //
-// A Provider may be used concurrently. It has one goroutine for the watch and one for each pod; Close stops them.
+// A Provider may be used concurrently. It has goroutines for the Lease of the city, for the watch
+// and for each pod; Close stops them.
 package cluster
 
 import (

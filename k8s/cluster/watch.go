@@ -47,6 +47,9 @@ var errExpired = errors.New("the watch has expired")
 
 // setDown records whether the cluster answers and, if not, the time of the next try.
 func (p *Provider) setDown(err error, wait time.Duration) {
+	if err != nil {
+		err = p.explain(err, "watch")
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == nil {
@@ -54,12 +57,17 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 		p.changed()
 		return
 	}
+	p.lose(err, wait)
+}
+
+// lose records why the pods are not known any more. The caller holds mu.
+func (p *Provider) lose(err error, wait time.Duration) {
 	if p.down == nil {
 		p.since = time.Now()
-		p.o.Logger.Warn("the cluster does not answer", "error", err)
+		p.o.Logger.Warn("the pods of the city are not known any more", "error", err)
 	}
 	p.retry = time.Now().Add(wait)
-	p.down, p.synced = explain(err, "watch", p.o.Settings.Namespace), false
+	p.down, p.synced = err, false
 	p.changed()
 }
 
@@ -147,9 +155,9 @@ func (p *Provider) saw(pod *corev1.Pod) {
 	if over(pod) && e.exit == nil {
 		p.lost(e, "")
 	}
-	if runs(pod) && !e.worker && e.exit == nil {
+	if t := p.term; runs(pod) && !e.worker && e.exit == nil && t != nil {
 		e.worker = true
-		p.wg.Go(func() { p.keep(p.life, e) })
+		t.wg.Go(func() { p.keep(t.ctx, e) })
 	}
 	p.changed()
 }

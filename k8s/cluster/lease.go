@@ -1,0 +1,266 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"gcity/session"
+)
+
+const (
+	// leaseTime is how long a controller may fail to renew its Lease until another controller may take over.
+	leaseTime = 30 * time.Second
+	// releaseLimit is the time limit of the release when the provider is closed.
+	releaseLimit = 2 * time.Second
+)
+
+// term is the time during which this provider may change the city's pods: while it holds the city's Lease.
+type term struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // the watch, and the streams to the pods
+}
+
+// begin starts a term. The caller holds mu.
+func (p *Provider) begin() {
+	t := &term{}
+	t.ctx, t.cancel = context.WithCancel(p.life)
+	p.term = t
+	t.wg.Go(func() { p.watch(t.ctx) })
+}
+
+// endTerm ends the current term, if any, and waits for its goroutines.
+func (p *Provider) endTerm() {
+	p.mu.Lock()
+	t := p.term
+	if t == nil {
+		p.mu.Unlock()
+		return
+	}
+	p.term = nil
+	t.cancel()
+	p.mu.Unlock()
+	t.wg.Wait()
+}
+
+// run runs terms until the provider is closed. A provider that only observes needs no Lease.
+func (p *Provider) run() {
+	defer p.endTerm()
+	if p.o.Observe {
+		p.mu.Lock()
+		p.begin()
+		p.mu.Unlock()
+		<-p.life.Done()
+		return
+	}
+	for p.life.Err() == nil {
+		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+			Lock: p.lock(), LeaseDuration: p.o.Lease,
+			RenewDeadline: p.o.Lease * 2 / 3, RetryPeriod: p.o.Lease / 6,
+			ReleaseOnCancel: true, Name: p.leaseName(),
+			Callbacks: leaderelection.LeaderCallbacks{
+				OnStartedLeading: func(context.Context) {}, // the lock begins the term
+				OnStoppedLeading: func() {},
+			},
+		})
+		if err != nil {
+			p.setDown(fmt.Errorf("cannot hold the Lease of the city: %w", err), 0)
+			return
+		}
+		elector.Run(p.life)
+	}
+}
+
+// leaseName returns the name of the city's Lease.
+func (p *Provider) leaseName() string { return "gcity-" + cityLabel(p.o.City) }
+
+// lock is the city's Lease. It notes the results of the elector's requests for the provider.
+type lock struct {
+	*resourcelock.LeaseLock
+	p *Provider
+}
+
+func (p *Provider) lock() *lock {
+	return &lock{p: p, LeaseLock: &resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Name: p.leaseName(), Namespace: p.o.Settings.Namespace},
+		Client:    p.client.CoordinationV1(),
+		Labels: map[string]string{
+			labelCity: cityLabel(p.o.City), "app.kubernetes.io/managed-by": "gcity",
+		},
+		LockConfig: resourcelock.ResourceLockConfig{Identity: p.o.Holder},
+	}}
+}
+
+// limit returns the context of one request.
+func (l *lock) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if l.p.life.Err() != nil {
+		return context.WithTimeout(ctx, releaseLimit)
+	}
+	return context.WithTimeout(ctx, callLimit)
+}
+
+// Get implements resourcelock.Interface.
+func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	record, raw, err := l.LeaseLock.Get(ctx)
+	switch {
+	case err != nil && !apierrors.IsNotFound(err):
+		l.p.unleased(err, "get")
+	case err == nil && record.HolderIdentity != "" && record.HolderIdentity != l.Identity():
+		l.p.held(record)
+	}
+	return record, raw, err
+}
+
+// Create implements resourcelock.Interface.
+func (l *lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.wrote(record, l.LeaseLock.Create(ctx, record), "create")
+}
+
+// Update implements resourcelock.Interface.
+func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	ctx, cancel := l.limit(ctx)
+	defer cancel()
+	return l.wrote(record, l.LeaseLock.Update(ctx, record), "update")
+}
+
+// wrote handles the result of a change of the Lease, and returns its error.
+func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb string) error {
+	switch {
+	case err == nil:
+		l.p.renewed(record)
+	case !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err):
+		l.p.unleased(err, verb)
+	}
+	return err
+}
+
+// renewed records that the Lease was taken, renewed or released, and begins a term if necessary.
+func (p *Provider) renewed(record resourcelock.LeaderElectionRecord) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.changed()
+	if record.HolderIdentity == "" {
+		p.until = time.Time{}
+		return
+	}
+	p.until, p.leaseErr = record.RenewTime.Add(p.o.Lease), nil
+	if p.rival != nil {
+		p.o.Logger.Info("this controller has taken over the Lease of the city",
+			"lease", p.leaseName())
+		p.rival = nil
+	}
+	if p.term == nil && p.life.Err() == nil {
+		p.begin()
+	}
+}
+
+// unleased records why the Lease cannot be read or changed. Without a term, this is why the city's pods are not
+// known. During a term, the watch reports what is wrong with the cluster.
+func (p *Provider) unleased(err error, verb string) {
+	if p.life.Err() != nil {
+		return
+	}
+	why := p.explain(err, verb)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leaseErr = why
+	if p.term == nil {
+		p.lose(why, p.o.Lease/6)
+	}
+	p.changed()
+}
+
+// held ends this provider's term, because another controller holds the Lease.
+func (p *Provider) held(record *resourcelock.LeaderElectionRecord) {
+	expires := record.RenewTime.Add(time.Duration(record.LeaseDurationSeconds) * time.Second)
+	if time.Now().After(expires) {
+		return // the elector takes over
+	}
+	p.endTerm()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rival = p.rivalError(record.HolderIdentity, record.AcquireTime.Time, record.RenewTime.Time)
+	p.until = time.Time{}
+	p.lose(p.rival, p.o.Lease/6)
+	p.changed()
+}
+
+func (p *Provider) rivalError(holder string, since, renewed time.Time) error {
+	return session.Missing(fmt.Errorf("another controller runs this city: %s has held the "+
+		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use "+
+		"another namespace; this controller takes over when the Lease is released or expires",
+		holder, p.leaseName(), p.o.Settings.Namespace, since.Local().Format(time.DateTime),
+		renewed.Local().Format(time.TimeOnly)))
+}
+
+// mayChange returns why this provider must not change pods now. It waits for the first answer of the cluster.
+func (p *Provider) mayChange(ctx context.Context) error {
+	if p.o.Observe {
+		return errors.New("another process runs this city, so this one must not change its pods")
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	holds := func() bool { return p.synced && time.Now().Before(p.until) }
+	err := p.await(ctx, func() bool { return p.down != nil || holds() })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.down != nil:
+		return session.Missing(p.down)
+	case !holds():
+		return session.Missing(fmt.Errorf("the Lease %s in namespace %s is not renewed: %w",
+			p.leaseName(), p.o.Settings.Namespace, cmp.Or(p.leaseErr, err)))
+	}
+	return nil
+}
+
+// checkLease returns an error if another controller holds the city's Lease.
+func (p *Provider) checkLease(ctx context.Context) error {
+	leases := p.client.CoordinationV1().Leases(p.o.Settings.Namespace)
+	lease, err := leases.Get(ctx, p.leaseName(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return p.explain(err, "get")
+	}
+	r := resourcelock.LeaseSpecToLeaderElectionRecord(&lease.Spec)
+	expires := r.RenewTime.Add(time.Duration(r.LeaseDurationSeconds) * time.Second)
+	if r.HolderIdentity == "" || r.HolderIdentity == p.o.Holder || time.Now().After(expires) {
+		return nil
+	}
+	return p.rivalError(r.HolderIdentity, r.AcquireTime.Time, r.RenewTime.Time)
+}
+
+// holder returns the identity of this machine as a holder of Leases. The next controller on the same machine has the
+// same identity, so it continues at once after a crash.
+func holder() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown-host"
+	}
+	for _, file := range []string{"/etc/machine-id", "/proc/sys/kernel/random/boot_id"} {
+		if id, err := os.ReadFile(file); err == nil && len(strings.TrimSpace(string(id))) > 0 {
+			sum := sha256.Sum256(id) // machine IDs are confidential
+			return host + "-" + hex.EncodeToString(sum[:4])
+		}
+	}
+	return host
+}

@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/internal/eventually"
+	"gcity/session"
+)
+
+// rivals opens two providers of one city, as two machines would. The second is opened when the first has the Lease.
+func rivals(t *testing.T) (first, second *Provider) {
+	t.Helper()
+	s := settings(t)
+	city := t.TempDir()
+	first = openAs(t, Options{City: city, Settings: s, Holder: "one", Lease: 3 * time.Second})
+	if _, err := first.List(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second = openAs(t, Options{City: city, Settings: s, Holder: "two", Lease: 3 * time.Second})
+	return first, second
+}
+
+// A second controller of a city does not change pods, and says which controller holds the Lease since when. It takes
+// over when the first controller releases the Lease.
+func TestSecondController(t *testing.T) {
+	first, second := rivals(t)
+	st, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, started := second.Start(t.Context(), spec(first.o.City, "b", "exec cat"))
+	_, listed := second.List(t.Context())
+	for what, err := range map[string]error{
+		"start": started, "list": listed, "check": second.Check(t.Context()),
+		"delete": second.delete(t.Context(), first.find("a").pod),
+	} {
+		if !errors.Is(err, session.ErrMissing) && what != "list" ||
+			!strings.Contains(err.Error(), "another controller runs this city: one has held the Lease "+
+				first.leaseName()) || !strings.Contains(err.Error(), time.Now().Format(time.DateOnly)) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	first.Close()
+	eventually.True(t, "the second controller adopts the agent", func() bool {
+		all, err := second.List(t.Context())
+		return err == nil && len(all) == 1 && all[0].ID == st.ID && all[0].Alive
+	})
+}
+
+// A controller that cannot renew its Lease loses it to the next one, and does not change pods any more.
+func TestExpiredLease(t *testing.T) {
+	first, second := rivals(t)
+	if _, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat")); err != nil {
+		t.Fatal(err)
+	}
+	leases := first.client.CoordinationV1().Leases(first.o.Settings.Namespace)
+	eventually.True(t, "the first controller loses the Lease", func() bool {
+		// as if the first controller had been away: the second one has the Lease
+		l, err := leases.Get(t.Context(), first.leaseName(), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *l.Spec.HolderIdentity == "one" {
+			holder := "two"
+			l.Spec.HolderIdentity = &holder
+			_, _ = leases.Update(t.Context(), l, metav1.UpdateOptions{}) // a conflict is tried again
+		}
+		return first.mayChange(t.Context()) != nil
+	})
+	eventually.True(t, "the second controller adopts the agent", func() bool {
+		all, err := second.List(t.Context())
+		return err == nil && len(all) == 1 && all[0].Alive && all[0].Silent.IsZero()
+	})
+	if _, err := first.List(t.Context()); err == nil || !strings.Contains(err.Error(), "two has held the Lease") {
+		t.Error(err)
+	}
+}
+
+// A controller that starts again on the same machine after a crash has the Lease at once.
+func TestSameMachine(t *testing.T) {
+	s := settings(t)
+	city := t.TempDir()
+	first := openAs(t, Options{City: city, Settings: s, Holder: "one"})
+	if _, err := first.List(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := openAs(t, Options{City: city, Settings: s, Holder: "one"})
+	ctx, cancel := context.WithTimeout(t.Context(), leaseTime/2)
+	defer cancel()
+	if err := second.mayChange(ctx); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/session"
+)
+
+// right is one permission in the namespace of the agents.
+type right struct{ group, resource, verb string }
+
+// rights returns what this program needs, in the order of k8s/deploy/agents/role.yaml.
+func rights() []right {
+	var out []right
+	for _, r := range []struct {
+		group, resource string
+		verbs           []string
+	}{
+		{"", "pods", []string{"get", "list", "watch", "create", "delete"}},
+		{"", "pods/exec", []string{"get", "create"}},
+		{"coordination.k8s.io", "leases", []string{"get", "create", "update"}},
+	} {
+		for _, verb := range r.verbs {
+			out = append(out, right{r.group, r.resource, verb})
+		}
+	}
+	return out
+}
+
+// rules returns the lines of a Role that grant rights.
+func rules(all []right) string {
+	var out []string
+	for len(all) > 0 {
+		first := all[0]
+		var verbs []string
+		all = slices.DeleteFunc(slices.Clone(all), func(r right) bool {
+			same := r.group == first.group && r.resource == first.resource
+			if same {
+				verbs = append(verbs, r.verb)
+			}
+			return same
+		})
+		out = append(out, fmt.Sprintf("- {apiGroups: [%q], resources: [%s], verbs: [%s]}",
+			first.group, first.resource, strings.Join(verbs, ", ")))
+	}
+	return strings.Join(out, " ")
+}
+
+// lacking returns the rights that the cluster does not grant. It returns nothing if the cluster does not say.
+func (p *Provider) lacking(ctx context.Context) []right {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	all := rights()
+	denied := make([]bool, len(all))
+	var wg sync.WaitGroup
+	for i, r := range all {
+		wg.Go(func() {
+			resource, sub, _ := strings.Cut(r.resource, "/")
+			review := &authorizationv1.SelfSubjectAccessReview{
+				Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+					ResourceAttributes: &authorizationv1.ResourceAttributes{
+						Namespace: p.o.Settings.Namespace, Verb: r.verb, Group: r.group,
+						Resource: resource, Subresource: sub,
+					},
+				},
+			}
+			got, err := p.client.AuthorizationV1().SelfSubjectAccessReviews().
+				Create(ctx, review, metav1.CreateOptions{})
+			denied[i] = err == nil && !got.Status.Allowed
+		})
+	}
+	wg.Wait()
+	var out []right
+	for i, r := range all {
+		if denied[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// denial is the sentence of the API server about a missing right.
+var denial = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
+
+// denied returns the right that a Forbidden error is about.
+func denied(err error, verb string) right {
+	if m := denial.FindStringSubmatch(err.Error()); m != nil {
+		return right{group: m[3], resource: m[2], verb: m[1]}
+	}
+	out := right{resource: "pods", verb: verb}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Details != nil {
+		d := status.Status().Details
+		out.group, out.resource = d.Group, cmp.Or(d.Kind, out.resource)
+	}
+	return out
+}
+
+// notAllowed returns the error about missing rights: about the first, and with all lines to add to the Role.
+func notAllowed(namespace string, all []right, cause error) error {
+	text := fmt.Sprintf("the cluster does not allow gcity to %s %s in namespace %s; add to the "+
+		"rules of its Role: %s", all[0].verb, all[0].resource, namespace, rules(all))
+	if cause != nil {
+		return session.Missing(fmt.Errorf("%s (%w)", text, cause))
+	}
+	return session.Missing(errors.New(text))
+}

@@ -1,0 +1,21 @@
+package cluster
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// The Role that users apply grants exactly what this program needs.
+func TestRole(t *testing.T) {
+	text, err := os.ReadFile("../deploy/agents/role.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "rules:\n")
+	list, _, _ = strings.Cut(list, "\n---")
+	got := strings.ReplaceAll(list, "\n", " ")
+	if want := rules(rights()); got != want {
+		t.Errorf("role.yaml has\n%s\nwant\n%s", got, want)
+	}
+}
