@@ -22,9 +22,10 @@ type Options struct {
 	City     string // absolute path of the city's folder on this machine, and in the pods
 	Observe  bool   // another process runs the city, so the provider must not change anything
 	Settings Settings
-	Holder   string        // this controller's identity as the holder of a Lease; "" = this machine's
-	Lease    time.Duration // how long the city's Lease is valid without a renewal; 0 = 30 s
-	Logger   *slog.Logger
+	// this controller's identity as the holder of a Lease; "" = this machine's
+	Holder string
+	Lease  time.Duration // how long the city's Lease is valid without a renewal; 0 = 30 s
+	Logger *slog.Logger
 }
 
 // Provider runs sessions as pods.
@@ -91,8 +92,9 @@ func New(o Options) (*Provider, error) {
 	}
 	o.Holder, o.Lease = cmp.Or(o.Holder, holder()), cmp.Or(o.Lease, leaseTime)
 	p := &Provider{
-		o: o, done: make(chan struct{}), config: config, client: client, exits: make(chan session.Exit, exitsKept),
-		pods: map[string]*entry{}, moved: make(chan struct{}), kept: map[string][]output{},
+		o: o, done: make(chan struct{}), config: config, client: client,
+		exits: make(chan session.Exit, exitsKept),
+		pods:  map[string]*entry{}, moved: make(chan struct{}), kept: map[string][]output{},
 	}
 	p.life, p.stop = context.WithCancel(context.Background())
 	go func() { // until Close
@@ -358,14 +360,14 @@ func (p *Provider) Check(ctx context.Context) error {
 	if _, err := pods.List(ctx, few); err != nil {
 		return p.explain(err, "list")
 	}
-	if all := p.lacking(ctx); len(all) > 0 {
+	if all := lacking(ctx, p); len(all) > 0 {
 		return notAllowed(p.o.Settings.Namespace, all, nil)
 	}
 	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	if _, err := pods.Create(ctx, pod, dry); err != nil {
 		return p.explain(err, "create")
 	}
-	return p.checkLease(ctx)
+	return checkLease(ctx, p)
 }
 
 // noteOf reads the note of a session from its pod.

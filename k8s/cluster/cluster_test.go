@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"gcity/internal/eventually"
 	"gcity/session"
@@ -45,6 +46,21 @@ func open(t *testing.T, city string, s Settings) *Provider {
 	return openAs(t, Options{City: city, Settings: s})
 }
 
+// admin returns a client with all rights.
+func admin(t *testing.T, s Settings) kubernetes.Interface {
+	t.Helper()
+	s.Context = ""
+	config, err := s.restConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
 // openAs opens a provider, and creates its namespace if necessary.
 func openAs(t *testing.T, o Options) *Provider {
 	t.Helper()
@@ -53,9 +69,9 @@ func openAs(t *testing.T, o Options) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := o.Settings
+	s, client := o.Settings, admin(t, o.Settings)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
-	if _, err := p.client.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := client.CoreV1().Namespaces().Create(t.Context(), ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -65,7 +81,7 @@ func openAs(t *testing.T, o Options) *Provider {
 		ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer cancel()
 		now := int64(1)
-		err := p.client.CoreV1().Pods(s.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{LabelSelector: p.selector()})
+		err := client.CoreV1().Pods(s.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{LabelSelector: p.selector()})
 		if err != nil {
 			t.Error(err)
 		}

@@ -35,7 +35,7 @@ type term struct {
 }
 
 // begin starts a term. The caller holds mu.
-func (p *Provider) begin() {
+func begin(p *Provider) {
 	t := &term{}
 	t.ctx, t.cancel = context.WithCancel(p.life)
 	p.term = t
@@ -61,16 +61,16 @@ func (p *Provider) run() {
 	defer p.endTerm()
 	if p.o.Observe {
 		p.mu.Lock()
-		p.begin()
+		begin(p)
 		p.mu.Unlock()
 		<-p.life.Done()
 		return
 	}
 	for p.life.Err() == nil {
 		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-			Lock: p.lock(), LeaseDuration: p.o.Lease,
+			Lock: newLock(p), LeaseDuration: p.o.Lease,
 			RenewDeadline: p.o.Lease * 2 / 3, RetryPeriod: p.o.Lease / 6,
-			ReleaseOnCancel: true, Name: p.leaseName(),
+			ReleaseOnCancel: true, Name: leaseName(p.o.City),
 			Callbacks: leaderelection.LeaderCallbacks{
 				OnStartedLeading: func(context.Context) {}, // the lock begins the term
 				OnStoppedLeading: func() {},
@@ -85,7 +85,7 @@ func (p *Provider) run() {
 }
 
 // leaseName returns the name of the city's Lease.
-func (p *Provider) leaseName() string { return "gcity-" + cityLabel(p.o.City) }
+func leaseName(city string) string { return "gcity-" + cityLabel(city) }
 
 // lock is the city's Lease. It notes the results of the elector's requests for the provider.
 type lock struct {
@@ -93,9 +93,9 @@ type lock struct {
 	p *Provider
 }
 
-func (p *Provider) lock() *lock {
+func newLock(p *Provider) *lock {
 	return &lock{p: p, LeaseLock: &resourcelock.LeaseLock{
-		LeaseMeta: metav1.ObjectMeta{Name: p.leaseName(), Namespace: p.o.Settings.Namespace},
+		LeaseMeta: metav1.ObjectMeta{Name: leaseName(p.o.City), Namespace: p.o.Settings.Namespace},
 		Client:    p.client.CoordinationV1(),
 		Labels: map[string]string{
 			labelCity: cityLabel(p.o.City), "app.kubernetes.io/managed-by": "gcity",
@@ -119,9 +119,9 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 	record, raw, err := l.LeaseLock.Get(ctx)
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
-		l.p.unleased(err, "get")
+		l.unleased(err, "get")
 	case err == nil && record.HolderIdentity != "" && record.HolderIdentity != l.Identity():
-		l.p.held(record)
+		l.held(record)
 	}
 	return record, raw, err
 }
@@ -144,15 +144,16 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 func (l *lock) wrote(record resourcelock.LeaderElectionRecord, err error, verb string) error {
 	switch {
 	case err == nil:
-		l.p.renewed(record)
+		l.renewed(record)
 	case !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err):
-		l.p.unleased(err, verb)
+		l.unleased(err, verb)
 	}
 	return err
 }
 
 // renewed records that the Lease was taken, renewed or released, and begins a term if necessary.
-func (p *Provider) renewed(record resourcelock.LeaderElectionRecord) {
+func (l *lock) renewed(record resourcelock.LeaderElectionRecord) {
+	p := l.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.changed()
@@ -163,17 +164,18 @@ func (p *Provider) renewed(record resourcelock.LeaderElectionRecord) {
 	p.until, p.leaseErr = record.RenewTime.Add(p.o.Lease), nil
 	if p.rival != nil {
 		p.o.Logger.Info("this controller has taken over the Lease of the city",
-			"lease", p.leaseName())
+			"lease", leaseName(p.o.City))
 		p.rival = nil
 	}
 	if p.term == nil && p.life.Err() == nil {
-		p.begin()
+		begin(p)
 	}
 }
 
 // unleased records why the Lease cannot be read or changed. Without a term, this is why the city's pods are not
 // known. During a term, the watch reports what is wrong with the cluster.
-func (p *Provider) unleased(err error, verb string) {
+func (l *lock) unleased(err error, verb string) {
+	p := l.p
 	if p.life.Err() != nil {
 		return
 	}
@@ -188,26 +190,34 @@ func (p *Provider) unleased(err error, verb string) {
 }
 
 // held ends this provider's term, because another controller holds the Lease.
-func (p *Provider) held(record *resourcelock.LeaderElectionRecord) {
-	expires := record.RenewTime.Add(time.Duration(record.LeaseDurationSeconds) * time.Second)
-	if time.Now().After(expires) {
+func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
+	p := l.p
+	if expired(record) {
 		return // the elector takes over
 	}
 	p.endTerm()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rival = p.rivalError(record.HolderIdentity, record.AcquireTime.Time, record.RenewTime.Time)
+	p.rival = rivalError(p, record)
 	p.until = time.Time{}
 	p.lose(p.rival, p.o.Lease/6)
 	p.changed()
 }
 
-func (p *Provider) rivalError(holder string, since, renewed time.Time) error {
+// expired reports whether the holder of a Lease has not renewed it in time.
+func expired(r *resourcelock.LeaderElectionRecord) bool {
+	valid := time.Duration(r.LeaseDurationSeconds) * time.Second
+	return time.Now().After(r.RenewTime.Add(valid))
+}
+
+// rivalError is the error of what only the holder of the Lease may do.
+func rivalError(p *Provider, r *resourcelock.LeaderElectionRecord) error {
 	return session.Missing(fmt.Errorf("another controller runs this city: %s has held the "+
 		"Lease %s in namespace %s since %s and renewed it at %s; stop that controller, or use "+
 		"another namespace; this controller takes over when the Lease is released or expires",
-		holder, p.leaseName(), p.o.Settings.Namespace, since.Local().Format(time.DateTime),
-		renewed.Local().Format(time.TimeOnly)))
+		r.HolderIdentity, leaseName(p.o.City), p.o.Settings.Namespace,
+		r.AcquireTime.Local().Format(time.DateTime),
+		r.RenewTime.Local().Format(time.TimeOnly)))
 }
 
 // mayChange returns why this provider must not change pods now. It waits for the first answer of the cluster.
@@ -226,15 +236,15 @@ func (p *Provider) mayChange(ctx context.Context) error {
 		return session.Missing(p.down)
 	case !holds():
 		return session.Missing(fmt.Errorf("the Lease %s in namespace %s is not renewed: %w",
-			p.leaseName(), p.o.Settings.Namespace, cmp.Or(p.leaseErr, err)))
+			leaseName(p.o.City), p.o.Settings.Namespace, cmp.Or(p.leaseErr, err)))
 	}
 	return nil
 }
 
 // checkLease returns an error if another controller holds the city's Lease.
-func (p *Provider) checkLease(ctx context.Context) error {
+func checkLease(ctx context.Context, p *Provider) error {
 	leases := p.client.CoordinationV1().Leases(p.o.Settings.Namespace)
-	lease, err := leases.Get(ctx, p.leaseName(), metav1.GetOptions{})
+	lease, err := leases.Get(ctx, leaseName(p.o.City), metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
@@ -242,11 +252,10 @@ func (p *Provider) checkLease(ctx context.Context) error {
 		return p.explain(err, "get")
 	}
 	r := resourcelock.LeaseSpecToLeaderElectionRecord(&lease.Spec)
-	expires := r.RenewTime.Add(time.Duration(r.LeaseDurationSeconds) * time.Second)
-	if r.HolderIdentity == "" || r.HolderIdentity == p.o.Holder || time.Now().After(expires) {
+	if r.HolderIdentity == "" || r.HolderIdentity == p.o.Holder || expired(r) {
 		return nil
 	}
-	return p.rivalError(r.HolderIdentity, r.AcquireTime.Time, r.RenewTime.Time)
+	return rivalError(p, r)
 }
 
 // holder returns the identity of this machine as a holder of Leases. The next controller on the same machine has the

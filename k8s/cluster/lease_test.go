@@ -42,7 +42,7 @@ func TestSecondController(t *testing.T) {
 	} {
 		if !errors.Is(err, session.ErrMissing) && what != "list" ||
 			!strings.Contains(err.Error(), "another controller runs this city: one has held the Lease "+
-				first.leaseName()) || !strings.Contains(err.Error(), time.Now().Format(time.DateOnly)) {
+				leaseName(first.o.City)) || !strings.Contains(err.Error(), time.Now().Format(time.DateOnly)) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestExpiredLease(t *testing.T) {
 	leases := first.client.CoordinationV1().Leases(first.o.Settings.Namespace)
 	eventually.True(t, "the first controller loses the Lease", func() bool {
 		// as if the first controller had been away: the second one has the Lease
-		l, err := leases.Get(t.Context(), first.leaseName(), metav1.GetOptions{})
+		l, err := leases.Get(t.Context(), leaseName(first.o.City), metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -123,7 +123,7 @@ func isAbout(err error, kind string) bool {
 
 // explain turns an error of the API server into one for users, with what to do. The verb is that of the request.
 func (p *Provider) explain(err error, verb string) error {
-	return explain(err, verb, p.o.Settings.Namespace, func() []right { return p.lacking(p.life) })
+	return explain(err, verb, p.o.Settings.Namespace, func() []right { return lacking(p.life, p) })
 }
 
 // explain does the work of Provider.explain. lacking returns the missing rights.

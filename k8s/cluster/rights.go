@@ -58,7 +58,7 @@ func rules(all []right) string {
 }
 
 // lacking returns the rights that the cluster does not grant. It returns nothing if the cluster does not say.
-func (p *Provider) lacking(ctx context.Context) []right {
+func lacking(ctx context.Context, p *Provider) []right {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	all := rights()
@@ -91,11 +91,13 @@ func (p *Provider) lacking(ctx context.Context) []right {
 }
 
 // denial is the sentence of the API server about a missing right.
-var denial = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
+var denial = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
+})
 
 // denied returns the right that a Forbidden error is about.
 func denied(err error, verb string) right {
-	if m := denial.FindStringSubmatch(err.Error()); m != nil {
+	if m := denial().FindStringSubmatch(err.Error()); m != nil {
 		return right{group: m[3], resource: m[2], verb: m[1]}
 	}
 	out := right{resource: "pods", verb: verb}

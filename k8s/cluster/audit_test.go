@@ -1,0 +1,127 @@
+package cluster
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/internal/eventually"
+)
+
+// request is one line of the API server's audit log.
+type request struct {
+	Verb string
+	User struct{ Username string }
+	// what the request is about
+	ObjectRef struct{ Resource, Subresource, Namespace string }
+	Stage     string
+}
+
+// auditLog reads the requests of the user gcity that the API server logs from now on.
+func auditLog(t *testing.T) (next func() []request) {
+	t.Helper()
+	dir := os.Getenv("GCITY_TEST_CLUSTER_DIR")
+	if dir == "" {
+		t.Skip("the audit log of this cluster is not known: run make test-k8s")
+	}
+	f, err := os.Open(filepath.Join(dir, "audit.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewReader(f)
+	var part []byte // of a line that is not complete yet
+	return func() (out []request) {
+		for {
+			line, err := in.ReadBytes('\n')
+			part = append(part, line...)
+			if err != nil {
+				return out
+			}
+			var r request
+			if err := json.Unmarshal(part, &r); err != nil {
+				t.Fatalf("%v: %s", err, part)
+			}
+			if part = part[:0]; r.User.Username == "gcity" {
+				out = append(out, r)
+			}
+		}
+	}
+}
+
+// grant gives the user gcity rights in the namespace of the tests.
+func grant(t *testing.T, s Settings, all []right) {
+	t.Helper()
+	ns, rbac := s.Namespace, admin(t, s).RbacV1()
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "gcity"}}
+	for _, r := range all {
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{r.group},
+			Resources: []string{r.resource}, Verbs: []string{r.verb}})
+	}
+	_, err := rbac.Roles(ns).Create(t.Context(), role, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		_, err = rbac.Roles(ns).Update(t.Context(), role, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "gcity"},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "gcity"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "gcity"}}}
+	if _, err := rbac.RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil &&
+		!apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+}
+
+// While agents are idle, patrols send no request to the API server: the audit log has only renewals of the Lease and
+// watches. The rights of the Role are sufficient for that, and for a start.
+func TestIdleRequests(t *testing.T) {
+	s := settings(t)
+	s.Namespace += "-idle"
+	open(t, t.TempDir(), s) // creates the namespace
+	grant(t, s, rights())
+	s.Context = "gcity"
+	p := openAs(t, Options{City: t.TempDir(), Settings: s, Lease: 3 * time.Second})
+	for i := range 3 {
+		if _, err := p.Start(t.Context(), spec(p.o.City, fmt.Sprint("a", i), "exec cat")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	patrol := func() {
+		if all, err := p.List(t.Context()); err != nil || len(all) != 3 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		if all, err := p.Usage(t.Context()); err != nil || len(all) != 3 {
+			t.Fatalf("%v, %v", all, err)
+		}
+	}
+	patrol()
+	next, renewals := auditLog(t), 0
+	eventually.True(t, "the Lease is renewed several times", func() bool {
+		patrol()
+		for _, r := range next() {
+			switch ref := r.ObjectRef; {
+			case ref.Namespace != s.Namespace:
+			case r.Verb == "update" && ref.Resource == "leases":
+				renewals++
+			case r.Verb == "watch" && ref.Subresource == "":
+			default:
+				t.Errorf("a request while all agents are idle: %+v", r)
+			}
+		}
+		return renewals >= 10
+	})
+}
