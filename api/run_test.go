@@ -25,6 +25,15 @@ func (p *printing) RunOutput(ctx context.Context, _ string) iter.Seq2[city.Piece
 	return func(yield func(city.Piece, error) bool) { p.script(ctx, yield) }
 }
 
+// withRuns returns a city with automations.
+func withRuns() *citytest.Fake {
+	f := citytest.NewFake("town")
+	f.Set(func(s *city.Snapshot) {
+		s.Automations = []city.Automation{{Name: citytest.Chore}, {Name: citytest.Wreck}}
+	})
+	return f
+}
+
 // aRun stores the record of a run in a city.
 func aRun(t *testing.T, f *citytest.Fake, of string) string {
 	t.Helper()
@@ -37,7 +46,7 @@ func aRun(t *testing.T, f *citytest.Fake, of string) string {
 
 // A reader that stalls is not disconnected: some output is left out, and the reader learns how much.
 func TestSlowReaderOfARun(t *testing.T) {
-	f := citytest.NewTown()
+	f := withRuns()
 	const n, size = 3000, 1000
 	line := strings.Repeat("x", size-1) + "\n"
 	sent := make(chan struct{})
@@ -71,7 +80,7 @@ func TestSlowReaderOfARun(t *testing.T) {
 }
 
 func TestRunStreamEnds(t *testing.T) {
-	f := citytest.NewTown()
+	f := withRuns()
 	id, other := aRun(t, f, citytest.Chore), aRun(t, f, citytest.Wreck)
 	began := make(chan struct{}, 10)
 	path, stop := serve(t, &printing{f, func(ctx context.Context, yield func(city.Piece, error) bool) {

@@ -13,12 +13,11 @@ import (
 	"time"
 
 	"gcity/api"
-	"gcity/city/citytest"
 )
 
 // A request with an ambiguous length is refused, and its connection closed.
 func TestLengthAndChunks(t *testing.T) {
-	f := citytest.NewTown()
+	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
 	for _, lines := range []string{"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\n"} {
 		c, err := net.Dial("tcp", addr)
@@ -50,7 +49,7 @@ func TestLengthAndChunks(t *testing.T) {
 
 // JSON with a duplicate key is refused.
 func TestDuplicateKeys(t *testing.T) {
-	f := citytest.NewTown()
+	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{})
 	for body, want := range map[string]int{
 		`{"type":"a.b","type":"c.d"}`:                                      400,
@@ -69,7 +68,7 @@ func TestDuplicateKeys(t *testing.T) {
 // Refused requests and changes over TCP are logged with their address; reads are not.
 func TestRefusalsAndChangesAreLogged(t *testing.T) {
 	var out syncBuffer
-	addr := overTCP(t, citytest.NewTown(), api.Guard{Token: token}, api.Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
+	addr := overTCP(t, town(), api.Guard{Token: token}, api.Options{Log: slog.New(slog.NewTextHandler(&out, nil))})
 	auth := "Authorization: Bearer " + token
 	call(t, "GET", "http://"+addr+"/v0/agents", "", auth)
 	if text := out.String(); strings.Contains(text, "over TCP") {

@@ -4,29 +4,51 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"gcity/api"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/controller/controllertest"
 )
 
-// shop is a city with automations in several conditions, and three beads: tw-1, in progress, above tw-2 and tw-3.
-func shop(t *testing.T) *citytest.Fake {
+// noted is a city that keeps the commands it gets.
+type noted struct {
+	*controllertest.City
+	mu       sync.Mutex
+	commands []city.Command
+}
+
+func (n *noted) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+	n.mu.Lock()
+	n.commands = append(n.commands, c)
+	n.mu.Unlock()
+	return n.City.Do(ctx, c)
+}
+
+// Commands returns the commands so far.
+func (n *noted) Commands() []city.Command {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.commands)
+}
+
+// shop is a city with automations, and three beads: tw-1, in progress, above tw-2 and tw-3.
+func shop(t *testing.T) *noted {
 	t.Helper()
-	f := yard()
-	f.Set(func(s *city.Snapshot) {
-		s.Automations = []city.Automation{
-			{Name: "brew", Gate: "cron", When: "0 3 * * *", Formula: "brew", Pool: "crew", State: city.AutomationIdle, Reason: "cron: next 2026-11-22 03:00"},
-			{Name: "sweep", Gate: "cooldown", When: "5m0s", Exec: "true", State: city.AutomationIdle, Reason: "never run", Failures: 2},
-			{Name: "sweep:rig:yard", Rig: "yard", Gate: "manual", Exec: "true", State: city.AutomationOff, Reason: "by rig yard"},
-			{Name: "torn", State: city.AutomationBroken, Reason: "torn/automation.toml:2:1: there is no key gaet"},
-		}
+	f := &noted{City: controllertest.Town(t)}
+	f.Await(t, func(s *city.Snapshot) bool {
+		_, crew := s.Agent("crew-1")
+		sweep, ok := s.Automation(citytest.Chore)
+		return crew && ok && sweep.State == city.AutomationIdle && s.Count()[city.Running] == 3
 	})
-	f.EndRuns("sweep:rig:yard", 3, "oops <&>")
 	for _, b := range []beads.Bead{
 		{Title: "one", Type: beads.TypeMolecule, Status: beads.StatusInProgress, Priority: beads.Urgent},
 		{Title: "two", ParentID: "tw-1", Labels: []string{"a", "pool:crew"}, Assignee: "crew-1"},
@@ -36,28 +58,49 @@ func shop(t *testing.T) *citytest.Fake {
 			t.Fatal(err)
 		}
 	}
+	f.Await(t, func(s *city.Snapshot) bool { return s.Work.Open == 2 && s.Work.InProgress == 1 })
 	return f
+}
+
+// run runs an automation and waits for its end.
+func (n *noted) run(t *testing.T, name string) {
+	t.Helper()
+	r, err := n.Do(t.Context(), city.Fire{Automation: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.ended(t, name, r.Bead.ID)
+}
+
+// ended waits for the end of a run.
+func (n *noted) ended(t *testing.T, name, id string) {
+	t.Helper()
+	n.Await(t, func(s *city.Snapshot) bool {
+		a, ok := s.Automation(name)
+		return ok && a.State == city.AutomationIdle && a.Last != nil && a.Last.ID == id && a.Last.Outcome != ""
+	})
 }
 
 func TestWorkShapes(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
-	if status, _, body := send(t, hc, "POST", "/v0/automation/sweep:rig:yard/run", `{"by":"me"}`); status != 200 || !strings.Contains(body, `"bead":{"id":"tw-4"`) {
+	if status, _, body := send(t, hc, "POST", "/v0/automation/wreck/run", `{"by":"me"}`); status != 200 || !strings.Contains(body, `"bead":{"id":"tw-4"`) {
 		t.Fatalf("%d %s", status, body)
 	}
+	f.ended(t, "wreck", "tw-4")
 	for _, c := range []struct {
 		path string
 		want []string
 	}{
-		{"/v0/automations", []string{`"total":4`, `{"name":"brew"`, `"gate":"cron","when":"0 3 * * *","formula":"brew","pool":"crew","state":"idle"`, `"state":"broken"`}},
-		{"/v0/city/town/automations?rig=yard", []string{`"total":1`, `"name":"sweep:rig:yard"`, `"failures":1`}},
-		{"/v0/automations?state=idle&gate=cooldown", []string{`"total":1`, `"name":"sweep"`}},
+		{"/v0/automations", []string{`"total":5`, `{"name":"brew"`, `"gate":"manual","formula":"brew","pool":"crew"`, `"state":"idle"`, `"state":"broken"`}},
+		{"/v0/city/town/automations?rig=yard", []string{`{"items":[],"total":0}`}},
+		{"/v0/automations?state=idle&gate=manual", []string{`"total":4`, `"name":"chore"`}},
 		{"/v0/automations?state=due", []string{`{"items":[],"total":0}`}},
-		{"/v0/automation/brew", []string{`{"name":"brew"`, `"reason":"cron: next 2026-11-22 03:00"`}},
-		{"/v0/city/town/automation/sweep%3Arig%3Ayard", []string{`{"name":"sweep:rig:yard"`, `"last":{"id":"tw-4"`, `"code":3`, `"output":"oops \u003c\u0026\u003e"`}},
-		{"/v0/automation/sweep:rig:yard/history", []string{`{"items":[{"id":"tw-4","automation":"sweep:rig:yard","reason":"by hand","by":"me"`, `"outcome":"failed","code":3`, `"total":1}`}},
-		{"/v0/automation/sweep/history?limit=5", []string{`{"items":[],"total":0}`}},
+		{"/v0/automation/brew", []string{`{"name":"brew"`, `"reason":"manual"`}},
+		{"/v0/city/town/automation/wreck", []string{`{"name":"wreck"`, `"last":{"id":"tw-4"`, `"code":3`, `"output":"oops"`, `"failures":1`}},
+		{"/v0/automation/wreck/history", []string{`{"items":[{"id":"tw-4","automation":"wreck","reason":"by hand","by":"me"`, `"outcome":"failed","code":3`, `"total":1}`}},
+		{"/v0/automation/chore/history?limit=5", []string{`{"items":[],"total":0}`}},
 		{"/v0/beads", []string{`"total":4`, `{"items":[{"id":"tw-4"`, `"type":"run"`}},
 		{"/v0/city/town/beads?not_type=run&limit=2", []string{`{"items":[{"id":"tw-3"`, `"total":2,"next_cursor":"tw-2"}`}},
 		{"/v0/beads?cursor=tw-2&limit=2", []string{`{"items":[{"id":"tw-1"`, `"total":1}`}},
@@ -72,7 +115,7 @@ func TestWorkShapes(t *testing.T) {
 		{"/v0/beads?type=molecule", []string{`"total":1`, `"title":"one"`}},
 		{"/v0/beads?assignee=crew-1&type=", []string{`"total":1`}},
 		{"/v0/bead/tw-3", []string{`{"id":"tw-3","title":"three","status":"open","type":"task","priority":2,"parent_id":"tw-1","needs":["tw-2"],"labels":["a"],"metadata":{"k":"v"},`, `"rev":1}`}},
-		{"/v0/status", []string{`"automation_count":4`, `"automations":{"total":4,"failing":3,"states":{"broken":1,"idle":2,"off":1}}`, `"work":{"open":2,"in_progress":1,"pools":{"crew":1}}`}},
+		{"/v0/status", []string{`"automation_count":5`, `"automations":{"total":5,"failing":2,"states":{"broken":1,"idle":4}}`, `"work":{"open":2,"in_progress":1}`}},
 	} {
 		code, h, body := get(t, hc, c.path)
 		if code != 200 || h.Get("X-GC-Index") == "" {
@@ -92,13 +135,15 @@ func TestHistoryOutlivesItsAutomation(t *testing.T) {
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
 	for range 3 {
-		if _, err := f.Do(t.Context(), city.Fire{Automation: "brew"}); err != nil {
-			t.Fatal(err)
-		}
+		f.run(t, "brew")
 	}
-	f.Set(func(s *city.Snapshot) { s.Automations = nil })
+	if err := os.RemoveAll(filepath.Join(f.Dir, ".gc", "formulas", "automations")); err != nil {
+		t.Fatal(err)
+	}
+	f.Rescan <- struct{}{}
+	f.Await(t, func(s *city.Snapshot) bool { return len(s.Automations) == 0 })
 	_, _, body := get(t, hc, "/v0/automation/brew/history?limit=2")
-	if !strings.Contains(body, `"total":2,"next_cursor":"tw-6"}`) || strings.Contains(body, "molecule") || !strings.Contains(body, `"made":"tw-`) {
+	if !strings.Contains(body, `"total":2,"next_cursor":"tw-8"}`) || strings.Contains(body, "molecule") || !strings.Contains(body, `"made":"tw-`) {
 		t.Error(body)
 	}
 	if code, _, body := get(t, hc, "/v0/automation/brew"); code != 404 {
@@ -127,7 +172,7 @@ func TestWorkByCurl(t *testing.T) {
 		{"POST", "/v0/bead/tw-4/close", "", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"message":"closed tw-4","bead":{"id":"tw-4"`},
 		{"POST", "/v0/city/town/bead/tw-4/close", " {} ", city.UpdateBead{ID: "tw-4", Patch: beads.Closing()}, `"status":"closed"`}, // N12
 		{"POST", "/v0/automation/brew/run", "", city.Fire{Automation: "brew"}, `"bead":{`},
-		{"POST", "/v0/city/town/automation/sweep/run", `{"by":"cron elsewhere"}`, city.Fire{Automation: "sweep", By: "cron elsewhere"}, `"by":"cron elsewhere"`},
+		{"POST", "/v0/city/town/automation/chore/run", `{"by":"cron elsewhere"}`, city.Fire{Automation: "chore", By: "cron elsewhere"}, `"by":"cron elsewhere"`},
 	} {
 		status, h, body := send(t, hc, c.method, c.path, c.body)
 		got := f.Commands()
@@ -225,7 +270,7 @@ func TestStoreInTrouble(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
 	c := dial(t, path)
-	f.Store().Break(errors.New("the disk is gone"))
+	f.Stores[""].Break(errors.New("the disk is gone"))
 	hc := curl(t, path)
 	for _, path := range []string{"/v0/beads", "/v0/bead/tw-1", "/v0/automation/brew/history"} {
 		if code, _, body := get(t, hc, path); code != 503 || !strings.Contains(body, "the disk is gone") {
@@ -241,9 +286,9 @@ func TestStoreInTrouble(t *testing.T) {
 	if code, _, body := get(t, hc, "/v0/status"); code != 200 || !strings.Contains(body, `"work":{"open":2,"in_progress":1`) {
 		t.Errorf("the rest goes on: %d %s", code, body)
 	}
-	f.Store().Break(nil)
+	f.Stores[""].Break(nil)
 
-	release := f.Store().Hang()
+	release := f.Stores[""].Hang()
 	defer release()
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := make(chan error, 1)

@@ -14,7 +14,7 @@ import (
 // wisped is a city with an agent that has wisps: a finished one, an unfinished one, and one that describes how to do
 // its bead. It also has a molecule that is not a wisp, and a wisp of another agent.
 func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
-	c = citytest.NewTown()
+	c = citytest.NewFake("town")
 	create := func(b beads.Bead) string {
 		r, err := c.Do(t.Context(), city.CreateBead{Bead: b})
 		if err != nil {

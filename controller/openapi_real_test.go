@@ -17,6 +17,7 @@ import (
 	"gcity/api"
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/controller/controllertest"
 )
 
 // asker asks a city over TCP, and keeps every word of its answers.
@@ -66,7 +67,7 @@ func (a *asker) ask(method, path, body string) (int, http.Header, string) {
 }
 
 // secret is what no answer of a city may have in it.
-const secret = "nobody-may-ever-read-this-7f3a"
+const secret = controllertest.Secret
 
 // What a city answers has the shapes that its own document gives, to the last field; and no word of it is a secret
 // (N13).

@@ -16,6 +16,7 @@ import (
 	"gcity/city/citytest"
 	"gcity/config"
 	"gcity/controller"
+	"gcity/controller/controllertest"
 	"gcity/events"
 	"gcity/internal/eventually"
 	"gcity/session/pty"
@@ -41,43 +42,7 @@ func openWith(t *testing.T, automations map[string]string) *controller.Controlle
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = os.WriteFile(filepath.Join(dir, "city.toml"), []byte(`[workspace]
-name = "town"
-[[agents]]
-name = "worker"
-start_command = "echo ready; exec cat"
-env = { SONG_TOKEN = "`+secret+`" }
-[[agents]]
-name = "lazy"
-suspended = true
-start_command = "exec cat"
-[[rigs]]
-name = "yard"
-path = "yard"
-[[agents]]
-name = "crew"
-start_command = "echo ready; exec cat"
-[agents.pool]
-min = 1
-max = 3
-check = "echo 1"
-drain_timeout = "0s"
-[[agents]]
-name = "hand"
-dir = "yard"
-start_command = "exec cat"
-[[agents]]
-name = "idler"
-dir = "yard"
-suspended = true
-start_command = "exec cat"
-[[watchdogs]]
-name = "care"
-watches = "worker"
-`), 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	controllertest.Write(t, dir, controllertest.TownConfig)
 	if err := os.Mkdir(filepath.Join(dir, "yard"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -135,12 +100,6 @@ watches = "worker"
 	return c
 }
 
-// whole is a harness for a controller that can do all there is.
-func whole(open func(t *testing.T) city.Control) citytest.Harness {
-	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Work: true,
-		Automations: true, Live: true, Hold: hold, Record: record}
-}
-
 // hold writes a configuration that removes most of the running agents.
 func hold(t *testing.T, c city.Control) {
 	t.Helper()
@@ -148,11 +107,7 @@ func hold(t *testing.T, c city.Control) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const text = "[workspace]\nname = \"town\"\n[[agents]]\nname = \"lazy\"\nsuspended = true\n" +
-		"start_command = \"exec cat\"\n"
-	if err := os.WriteFile(filepath.Join(s.Path, "city.toml"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	controllertest.Write(t, s.Path, controllertest.HeldConfig)
 }
 
 // record writes an event into a city's log.
@@ -172,4 +127,6 @@ func record(t *testing.T, c city.Control, e events.Event) {
 	}
 }
 
-func TestNear(t *testing.T) { citytest.Suite(t, whole(open)) }
+func TestNear(t *testing.T) {
+	citytest.Suite(t, citytest.Harness{Open: open, Hold: hold, Record: record})
+}

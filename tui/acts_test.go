@@ -2,29 +2,43 @@ package tui
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gcity/beads"
 	"gcity/city"
-	"gcity/city/citytest"
+	"gcity/controller/controllertest"
+	"gcity/internal/eventually"
 	"gcity/mail"
 	"gcity/tui/feed"
 )
 
-// inCity is a stage that shows a city of the contract, which answers and acts.
+// inCity is a stage that shows a city with a real controller.
 type inCity struct {
 	*stage
-	city *citytest.Fake
+	city *controllertest.City
 	run  *feed.Runner
 }
 
+const harbor = `[workspace]
+name = "harbor"
+[[rigs]]
+name = "web"
+path = "web"
+[[agents]]
+name = "lead"
+start_command = "exec cat"
+[[agents]]
+name = "coder"
+dir = "web"
+start_command = "exec cat"
+`
+
 func newInCity(t *testing.T) *inCity {
-	f := citytest.NewFake("harbor", city.Agent{Name: "lead", Running: true}, city.Agent{Name: "web/coder", Rig: "web", Running: true})
-	f.Set(func(n *city.Snapshot) {
-		n.Rigs = []city.Rig{{Name: "web", Path: "/srv/web", Prefix: "we", Agents: 1, Running: 1}}
-	})
+	f := controllertest.Start(t, harbor)
+	f.Await(t, func(n *city.Snapshot) bool { return n.Count()[city.Running] == 2 })
 	s := &inCity{newStage(t, Options{}), f, &feed.Runner{Ctx: t.Context(), City: f, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler)}}
 	s.now = time.Now()
 	s.size(120, 40)
@@ -41,6 +55,21 @@ func (s *inCity) look() {
 	}
 	s.hear(feed.News{Snap: n})
 	s.answer()
+}
+
+// until looks at the city until a condition holds.
+func (s *inCity) until(what string, ok func() bool) {
+	s.t.Helper()
+	eventually.True(s.t, what, func() bool { s.look(); return ok() })
+}
+
+// sees waits until the screen shows all of these texts.
+func (s *inCity) sees(want ...string) {
+	s.t.Helper()
+	s.until(strings.Join(want, ", "), func() bool {
+		text := s.text()
+		return !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(text, w) })
+	})
 }
 
 // answer carries out the effects of the last messages, and hears the results until there are none.
@@ -91,17 +120,16 @@ func (s *inCity) act(keys ...string) {
 func TestActsOnRigs(t *testing.T) {
 	s := newInCity(t)
 	s.act("7", "s", "y")
-	s.shows("○ suspended  web")
-	if a := s.m.Agents.Find("web/coder"); a.Running {
-		t.Error("the agent of a suspended rig runs")
-	}
+	s.sees("○ suspended  web")
+	s.until("the stop of the rig's agent", func() bool { return !s.m.Agents.Find("web/coder").Running })
 	s.act("s")
-	s.shows("● running    web")
+	s.sees("● running    web", "1/1")
 	was := s.m.Agents.Find("web/coder").Session.ID
 	s.act("r", "y")
-	if is := s.m.Agents.Find("web/coder").Session.ID; is == was {
-		t.Errorf("the session is %s as before", is)
-	}
+	s.until("a new session", func() bool {
+		is := s.m.Agents.Find("web/coder").Session
+		return is != nil && is.ID != was
+	})
 }
 
 // Acts of Work reach the city: a bead is created, assigned and closed.
@@ -111,16 +139,14 @@ func TestActsOnWork(t *testing.T) {
 	s.act("n")
 	s.write("paint the door")
 	s.act("enter")
-	s.shows("○ open", "paint the door")
+	s.sees("○ open", "paint the door")
 	s.act("B")
 	s.write("lead")
 	s.act("enter")
-	s.shows("paint the door", "lead")
-	if b := s.m.Work.Rows[0].Bead; b.Assignee != "lead" {
-		t.Errorf("it is assigned to %q", b.Assignee)
-	}
+	s.until("the assignee", func() bool { return s.m.Work.Rows[0].Bead.Assignee == "lead" })
+	s.sees("paint the door", "lead")
 	s.act("X", "y")
-	s.shows("✓ closed", "paint the door")
+	s.sees("✓ closed", "paint the door")
 	if b := s.m.Work.Rows[0].Bead; b.Status != beads.StatusClosed {
 		t.Errorf("its status is %s", b.Status)
 	}
@@ -133,9 +159,9 @@ func TestActsOnMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.act("9")
-	s.shows("lead", "may I merge?")
+	s.sees("lead", "may I merge?")
 	s.act("enter")
-	s.shows("The branch is green.")
+	s.sees("The branch is green.")
 	s.act("r")
 	s.write("yes")
 	s.act("enter")
@@ -143,7 +169,7 @@ func TestActsOnMail(t *testing.T) {
 		t.Error("what was read is unread")
 	}
 	s.act("t")
-	s.shows("Re: may I merge?")
+	s.sees("Re: may I merge?")
 	for !s.m.Mail.Pointed().ForPeople() {
 		s.act("j")
 	}

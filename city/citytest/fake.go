@@ -12,27 +12,22 @@ import (
 	"sync"
 	"time"
 
-	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
 	"gcity/events"
 )
 
-// Fake is a city in memory: commands change its snapshot at once, and running agents echo their input. Its methods
-// may be called concurrently.
+// Fake is a city in memory that shows what a test sets. Running agents echo their input, and work is stored. Commands
+// change nothing else; a test that needs that runs a controller. Its methods may be called concurrently.
 type Fake struct {
 	mu       sync.Mutex
 	snap     *city.Snapshot
 	log      []events.Event
 	screens  map[string]*screen
 	commands []city.Command
-	texts    uint64 // number of the newest sent text
 	onDo     func(city.Command) (city.Receipt, error)
-	store    *fake.Store // has a lock of its own
-	inspects map[string]city.Inspection
-	ends     map[string]end          // how runs of automations end
-	recipes  map[string][]beads.Bead // the steps of formulas
-	changed  chan struct{}           // closed and replaced at every change
+	store    *fake.Store   // has a lock of its own
+	changed  chan struct{} // closed and replaced at every change
 }
 
 var (
@@ -42,12 +37,9 @@ var (
 
 // screen is the terminal of one session.
 type screen struct {
-	life       int
 	out, typed []byte
 	cols, rows int
 	raw        bool // the viewer gets unfiltered bytes
-	draft      int  // number of characters that a viewer has typed and not submitted
-	queue      []city.Nudge
 }
 
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
@@ -57,8 +49,7 @@ func newScreen() *screen { return &screen{cols: 80, rows: 24} }
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{
-		changed: make(chan struct{}), screens: map[string]*screen{}, store: fake.New(prefix),
-		ends: map[string]end{}, recipes: map[string][]beads.Bead{},
+		changed: make(chan struct{}), screens: map[string]*screen{}, store: fake.New("tw"),
 		snap: &city.Snapshot{
 			Name: name, Path: "/" + name, Host: "host", Version: "test", Rev: 1, At: now,
 			Started: now, PID: 1,
@@ -76,35 +67,15 @@ func NewFake(name string, agents ...city.Agent) *Fake {
 			a.Since = now
 		}
 		if a.Running {
-			f.start(a)
+			a.State, a.Reason, a.Available, a.PID = city.Running, "as configured", true,
+				1000+len(a.Name)
+			a.Session = &city.Session{Name: strings.ReplaceAll(a.Name, "/", "_s"),
+				ID: a.Name + "-1", Started: a.Since}
 		} else if a.State == "" {
 			a.State, a.Reason, a.Suspended = city.Suspended, byAgent, true
 		}
 	}
 	return f
-}
-
-// start gives an agent a new session. f.mu is held, unless f is still private.
-func (f *Fake) start(a *city.Agent) {
-	s := f.screens[a.Name]
-	s.life++
-	s.out, s.typed, s.draft, s.queue, a.Sends = nil, nil, 0, nil, nil
-	a.State, a.Reason, a.Since, a.Running, a.Suspended, a.Available = city.Running, "as configured",
-		time.Now(), true, false, true
-	a.Drain, a.Until, a.Next = nil, nil, nil
-	a.PID = 1000*s.life + len(a.Name)
-	a.Session = &city.Session{Name: strings.ReplaceAll(a.Name, "/", "_s"),
-		ID: fmt.Sprintf("%s-%d", a.Name, s.life), Started: a.Since}
-}
-
-func (f *Fake) stop(a *city.Agent, state city.State, reason string) {
-	s := f.screens[a.Name]
-	s.life++
-	s.draft, s.queue, a.Sends = 0, nil, nil
-	a.State, a.Reason, a.Since, a.Running, a.PID, a.Session = state, reason, time.Now(), false, 0,
-		nil
-	a.Suspended = state == city.Suspended
-	a.Drain, a.Until, a.Next = nil, nil, nil
 }
 
 // edit changes a copy of the snapshot and publishes it.
@@ -172,9 +143,7 @@ func (f *Fake) Typed(agent string) string {
 func (f *Fake) Record(e events.Event) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	seq := f.record(e)
-	f.edit(func(*city.Snapshot) {})
-	return seq
+	return f.publish(e)
 }
 
 func (f *Fake) record(e events.Event) uint64 {
@@ -294,19 +263,18 @@ func (f *Fake) Events(ctx context.Context, after uint64) iter.Seq2[events.Event,
 // Watch implements city.Control.
 func (f *Fake) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
-		life, at := -1, 0
+		first, at := true, 0
 		for ctx.Err() == nil {
 			f.mu.Lock()
 			changed := f.changed
 			s, err := f.running(agent)
 			var frame city.Frame
 			if err == nil {
-				frame = city.Frame{Reset: s.life != life || at > len(s.out)}
-				if frame.Reset {
-					frame.Cols, frame.Rows, life, at = s.cols, s.rows, s.life, 0
+				frame = city.Frame{Reset: first, Data: bytes.Clone(s.out[at:])}
+				if first {
+					frame.Cols, frame.Rows = s.cols, s.rows
 				}
-				frame.Data = bytes.Clone(s.out[at:])
-				at = len(s.out)
+				first, at = false, len(s.out)
 			}
 			f.mu.Unlock()
 			if err != nil {

@@ -22,26 +22,15 @@ const (
 
 const patience = 2 * time.Minute
 
-// Harness opens cities for Suite and declares what they support.
+// Harness opens cities for Suite.
 type Harness struct {
-	// Open opens a city for one test, with the agents Worker and Lazy, and with the pool Crew and the rig Rig if
-	// the fields below promise them. The effect of a command may be visible with a delay. Open is called in the
-	// test's goroutine and cleans up after the test.
+	// Open opens a city for one test. It has the agents Worker and Lazy, the pool Crew, the rig Rig with RigWorker and
+	// RigLazy, an empty store of beads, and the automations of WriteAutomations. The effect of a command may be visible
+	// with a delay. Open is called in the test's goroutine and cleans up after the test.
 	Open func(t *testing.T) city.Control
 
-	Drains bool // agents can be asked to finish
-	// the pool Crew exists with CrewMin to CrewMax members; its check says CrewMin; its drains have no time limit
-	Pools bool
-	Rigs  bool // the rig Rig exists, with RigWorker and RigLazy
-
-	Work bool // an empty store of beads exists
-	// Chore, Brew, Wreck and Torn exist, as WriteAutomations writes them; needs Work
-	Automations bool
-
-	Live bool // Drip exists too, and its run takes time
-
-	// Hold, if not nil, writes a configuration with only the agent Lazy, which does not run. The city reads it at
-	// the latest at a reload.
+	// Hold writes a configuration with only the agent Lazy, which does not run. The city reads it at the latest at a
+	// reload.
 	Hold func(t *testing.T, ctl city.Control)
 
 	// Record writes an event in the way of the city itself.
@@ -50,11 +39,8 @@ type Harness struct {
 
 // Suite checks the contract of city.Control.
 func Suite(t *testing.T, h Harness) {
-	for _, c := range append(everyCity(h), optional(h)...) {
+	for _, c := range cases(h) {
 		t.Run(c.name, func(t *testing.T) {
-			if !c.can {
-				t.Skip("not supported by this city")
-			}
 			ctl := h.Open(t)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
@@ -69,74 +55,65 @@ func Suite(t *testing.T, h Harness) {
 // suiteCase is one test of the suite.
 type suiteCase struct {
 	name string
-	can  bool // the city supports it
 	test func(*testing.T, context.Context, city.Control)
 }
 
-// everyCity returns the tests of what every city does.
-func everyCity(h Harness) []suiteCase {
+func cases(h Harness) []suiteCase {
 	return []suiteCase{
-		{"Snapshot", true, testSnapshot},
-		{"SnapshotsFollow", true, testSnapshots},
-		{"SnapshotsEndWithContext", true, testSnapshotsEnd},
-		{"UnknownAgent", true, testUnknown},
-		{"AgentWithoutSession", true, testLazy},
-		{"Inspect", true, testInspect},
-		{"InspectCrashes", true, testInspectCrashes(h.Record)},
-		{"Output", true, testOutput},
-		{"Watch", true, testWatch},
-		{"SendKeys", true, testKeys},
-		{"Send", true, testSend},
-		{"SendQueued", true, testSendQueued},
-		{"SendNow", true, testSendNow},
-		{"Attach", true, testAttach},
-		{"AttachEndsWithSession", true, testAttachEnd},
-		{"SuspendAndResume", true, testSuspend},
-		{"Reload", true, testReload},
-		{"Emit", true, testEmit},
-		{"EventsFollow", true, testEvents},
-		{"EventsResume", true, testEventsResume},
-		{"History", true, testHistory},
-		{"Concurrent", true, testConcurrent},
-	}
-}
-
-// optional returns the tests of what a city may not support.
-func optional(h Harness) []suiteCase {
-	return []suiteCase{
-		{"Drain", h.Drains, testDrain},
-		{"DrainFinal", h.Drains, testDrainFinal},
-		{"DrainRefused", h.Drains, testDrainRefused},
-		{"Pool", h.Pools, testPool},
-		{"Scale", h.Pools && h.Drains, testScale},
-		{"ScaleRefused", h.Pools, testScaleRefused},
-		{"DrainOfMember", h.Pools && h.Drains, testDrainMember},
-		{"SuspendPool", h.Pools, testSuspendPool},
-		{"Rig", h.Rigs, testRig},
-		{"Beads", h.Work, testBeads},
-		{"BeadChanges", h.Work, testBeadChanges},
-		{"BeadRefused", h.Work, testBeadRefused},
-		{"BeadEvents", h.Work, testBeadEvents},
-		{"WorkCounted", h.Work, testWorkCounted},
-		{"Task", h.Work, testTask},
-		{"OpenSteps", h.Work, testOpenSteps},
-		{"ConcurrentWork", h.Work, testConcurrentWork},
-		{"Mail", h.Work, testMail},
-		{"PoolMail", h.Work, testPoolMail},
-		{"MailRefused", h.Work, testMailRefused},
-		{"Sling", h.Work, testSling},
-		{"Automations", h.Automations, testAutomations},
-		{"Fire", h.Automations, testFire},
-		{"FireFails", h.Automations, testFireFails},
-		{"FireFormula", h.Automations, testFireFormula},
-		{"FireRefused", h.Automations, testFireRefused},
-		{"RunOutput", h.Automations, testRunOutput},
-		{"RunOutputUnknown", h.Automations, testRunOutputUnknown},
-		{"RunOutputLive", h.Automations && h.Live, testRunOutputLive},
-		{"EndRun", h.Automations && h.Live, testEndRun},
-		{"EndRunRefused", h.Automations, testEndRunRefused},
-		{"HeldConfiguration", h.Hold != nil, func(t *testing.T, ctx context.Context,
-			ctl city.Control) {
+		{"Snapshot", testSnapshot},
+		{"SnapshotsFollow", testSnapshots},
+		{"SnapshotsEndWithContext", testSnapshotsEnd},
+		{"UnknownAgent", testUnknown},
+		{"AgentWithoutSession", testLazy},
+		{"Inspect", testInspect},
+		{"InspectCrashes", testInspectCrashes(h.Record)},
+		{"Output", testOutput},
+		{"Watch", testWatch},
+		{"SendKeys", testKeys},
+		{"Send", testSend},
+		{"SendQueued", testSendQueued},
+		{"SendNow", testSendNow},
+		{"Attach", testAttach},
+		{"AttachEndsWithSession", testAttachEnd},
+		{"SuspendAndResume", testSuspend},
+		{"Reload", testReload},
+		{"Emit", testEmit},
+		{"EventsFollow", testEvents},
+		{"EventsResume", testEventsResume},
+		{"History", testHistory},
+		{"Concurrent", testConcurrent},
+		{"Drain", testDrain},
+		{"DrainFinal", testDrainFinal},
+		{"DrainRefused", testDrainRefused},
+		{"Pool", testPool},
+		{"Scale", testScale},
+		{"ScaleRefused", testScaleRefused},
+		{"DrainOfMember", testDrainMember},
+		{"SuspendPool", testSuspendPool},
+		{"Rig", testRig},
+		{"Beads", testBeads},
+		{"BeadChanges", testBeadChanges},
+		{"BeadRefused", testBeadRefused},
+		{"BeadEvents", testBeadEvents},
+		{"WorkCounted", testWorkCounted},
+		{"Task", testTask},
+		{"OpenSteps", testOpenSteps},
+		{"ConcurrentWork", testConcurrentWork},
+		{"Mail", testMail},
+		{"PoolMail", testPoolMail},
+		{"MailRefused", testMailRefused},
+		{"Sling", testSling},
+		{"Automations", testAutomations},
+		{"Fire", testFire},
+		{"FireFails", testFireFails},
+		{"FireFormula", testFireFormula},
+		{"FireRefused", testFireRefused},
+		{"RunOutput", testRunOutput},
+		{"RunOutputUnknown", testRunOutputUnknown},
+		{"RunOutputLive", testRunOutputLive},
+		{"EndRun", testEndRun},
+		{"EndRunRefused", testEndRunRefused},
+		{"HeldConfiguration", func(t *testing.T, ctx context.Context, ctl city.Control) {
 			testHeld(t, ctx, ctl, h.Hold)
 		}},
 	}

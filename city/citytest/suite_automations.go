@@ -17,14 +17,13 @@ import (
 	"gcity/events"
 )
 
-// The automations of a city for Suite, if its Harness has them. They run only by hand.
+// The automations of a city for Suite. They run only by hand.
 const (
 	Chore = "chore" // prints "swept"
 	Brew  = "brew"  // cooks the formula of this name for the pool Crew
 	Wreck = "wreck" // prints "oops" and exits with 3; it is not retried
 	Torn  = "torn"  // its file is broken
-	// prints a line, "dröp", in two parts, waits for the file "go" in the city's folder, prints "drop" in red; only
-	// with Harness.Live
+	// prints a line, "dröp", in two parts, waits for the file "go" in the city's folder, prints "drop" in red
 	Drip = "drip"
 
 	choreExec = "echo swept"

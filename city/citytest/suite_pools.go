@@ -3,6 +3,7 @@ package citytest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"gcity/city"
 )
 
-// The pool and the rig of a city for Suite, if its Harness has them.
+// The pool and the rig of a city for Suite.
 const (
 	// a pool that wants its minimum; its members print Ready and echo; their drains have no time limit
 	Crew    = "crew"
@@ -25,7 +26,24 @@ const (
 )
 
 // crew returns the name of a member, from 1.
-func crew(i int) string { return member(&city.Pool{Name: Crew, Max: CrewMax}, i) }
+func crew(i int) string { return fmt.Sprintf("%s-%d", Crew, i) }
+
+const (
+	// byAgent is the reason of an agent that its declaration suspends.
+	byAgent = "by agent"
+
+	// drainTimeout is the time limit of a drain for agents outside pools.
+	drainTimeout = 5 * time.Minute
+)
+
+func rig(s *city.Snapshot, name string) *city.Rig {
+	for i := range s.Rigs {
+		if s.Rigs[i].Name == name {
+			return &s.Rigs[i]
+		}
+	}
+	return nil
+}
 
 func testReload(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)

@@ -17,6 +17,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
+	"gcity/internal/eventually"
 	"gcity/session/fake"
 )
 
@@ -27,6 +28,7 @@ type City struct {
 	Sessions *fake.Provider
 	Log      *events.Log
 	Stores   map[string]*beadsfake.Store // by rig; "" is the store of the city
+	Rescan   chan struct{}               // makes the controller read the automations again
 }
 
 // Start runs a city with this city.toml. Its rigs are folders in the city's folder. with can change the options.
@@ -35,13 +37,16 @@ func Start(t testing.TB, toml string, with ...func(*controller.Options)) *City {
 	return begin(t, toml, fake.New(), func(string) {}, with...)
 }
 
-// town is the configuration of a city for citytest.Suite.
-const town = `[workspace]
+// Secret is a value in the environment of an agent of Town. No answer may contain it.
+const Secret = "no-answer-may-contain-this-7f3a"
+
+// TownConfig is the city.toml of a city for citytest.Suite.
+const TownConfig = `[workspace]
 name = "town"
 [[agents]]
 name = "worker"
 start_command = "echo ready; exec cat"
-env = { SONG_TOKEN = "sk-live-0123456789abcdef" }
+env = { SONG_TOKEN = "` + Secret + `" }
 [[agents]]
 name = "lazy"
 suspended = true
@@ -76,7 +81,7 @@ func Town(t testing.TB) *City {
 	t.Helper()
 	p := fake.New()
 	p.Greet(citytest.Worker, citytest.Ready+"\r\n")
-	return begin(t, town, p, func(dir string) {
+	return begin(t, TownConfig, p, func(dir string) {
 		citytest.WriteAutomations(t, filepath.Join(dir, ".gc", "formulas"))
 	})
 }
@@ -87,11 +92,12 @@ func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string)
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	check(t, err)
-	check(t, os.WriteFile(filepath.Join(dir, config.FileName), []byte(toml), 0o644))
+	Write(t, dir, toml)
 	prepare(dir)
 	cfg, err := config.Load(dir)
 	check(t, err)
-	c := &City{Dir: dir, Sessions: p, Stores: map[string]*beadsfake.Store{"": beadsfake.New("tw")}}
+	c := &City{Dir: dir, Sessions: p, Rescan: make(chan struct{}, 1),
+		Stores: map[string]*beadsfake.Store{"": beadsfake.New("tw")}}
 	for _, r := range agent.Rigs(cfg) {
 		check(t, os.MkdirAll(r.Path, 0o755))
 		c.Stores[r.Name] = beadsfake.New(r.Prefix)
@@ -102,7 +108,8 @@ func begin(t testing.TB, toml string, p *fake.Provider, prepare func(dir string)
 	check(t, err)
 	o := controller.Options{Dir: dir, Mode: "headless", Version: "test", Provider: p, Log: c.Log,
 		Stores: func(rig string) (beads.Store, error) { return c.Stores[rig], nil },
-		Host:   agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"}, Pulse: time.Second}
+		Host:   agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"}, Pulse: time.Second,
+		Rescan: c.Rescan}
 	for _, change := range with {
 		change(&o)
 	}
@@ -139,8 +146,7 @@ func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
 			}
 			return reach(t, c)
 		},
-		Drains: true, Pools: true, Rigs: true, Work: true, Automations: true, Live: true,
-		Hold: func(t *testing.T, _ city.Control) { c.Hold(t) },
+		Hold: func(t *testing.T, _ city.Control) { Write(t, c.Dir, HeldConfig) },
 		Record: func(t *testing.T, _ city.Control, e events.Event) {
 			_, err := c.Log.Append(e)
 			check(t, err)
@@ -148,15 +154,31 @@ func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
 	}
 }
 
-// Hold writes a configuration that removes most of the running agents.
-func (c *City) Hold(t testing.TB) {
+// Await waits until the city's snapshot meets a condition.
+func (c *City) Await(t testing.TB, ok func(*city.Snapshot) bool) {
 	t.Helper()
-	c.Write(t, "[workspace]\nname = \"town\"\n[[agents]]\nname = \"lazy\"\nsuspended = true\n"+
-		"start_command = \"exec cat\"\n")
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
+	defer cancel()
+	for s, err := range c.Snapshots(ctx) {
+		check(t, err)
+		if ok(s) {
+			return
+		}
+	}
+	t.Fatal("the city did not reach the expected state")
 }
 
-// Write replaces city.toml. The controller reads it at the next reload or patrol.
-func (c *City) Write(t testing.TB, toml string) {
+// HeldConfig is a city.toml that removes most of the running agents of Town.
+const HeldConfig = `[workspace]
+name = "town"
+[[agents]]
+name = "lazy"
+suspended = true
+start_command = "exec cat"
+`
+
+// Write replaces the city.toml in a city's folder. The controller reads it at the next reload or patrol.
+func Write(t testing.TB, dir, toml string) {
 	t.Helper()
-	check(t, os.WriteFile(filepath.Join(c.Dir, config.FileName), []byte(toml), 0o644))
+	check(t, os.WriteFile(filepath.Join(dir, config.FileName), []byte(toml), 0o644))
 }

@@ -97,7 +97,7 @@ var doors = map[string][]string{
 	"controller/catalogue": {"config", "config/edit", "city", "events", "beads", "formula", "internal"},
 	"controller/effect":    {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog", "restart"},
 
-	"controller/controllertest": {"controller", "agent", "beads", "beads/*", "city", "city/*", "config", "events", "session/*"},
+	"controller/controllertest": {"controller", "agent", "beads", "beads/*", "city", "city/*", "config", "events", "session/*", "internal"},
 
 	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 
