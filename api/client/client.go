@@ -45,7 +45,7 @@ type Client struct {
 	whose string // the kind of program that listens: "controller", "supervisor"
 	below string // the path of the city on that socket: "/v0", "/v0/city/NAME"
 	http  *http.Transport
-	spare disk.Spare      // the connection that Dial has opened, until the first request uses it
+	spare disk.Spare      // the connection that Dial has opened, or that the last exchange has kept
 	life  context.Context // ends with Close
 	end   context.CancelFunc
 }
@@ -79,10 +79,14 @@ func dialFor(whose, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect returns the connection that Dial opened, or a new one.
+// connect returns the connection that Dial opened, or a new one. It returns no connection of an earlier exchange,
+// because the transport would not repeat a request on it.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.spare.Take(); conn != nil {
-		return conn, nil
+		if _, used := conn.(reused); !used {
+			return conn, nil
+		}
+		_ = conn.Close() // nothing was written
 	}
 	return c.dial(ctx)
 }
@@ -133,24 +137,27 @@ func (c *Client) target(path string) string {
 
 // request sends a request. It returns an answer with status 200, which the caller closes, or the error in the
 // answer. ctx also limits the reading of the answer.
-func (c *Client) request(ctx context.Context, method, path string, q url.Values,
-	body []byte) (*http.Response, error) {
+func (c *Client) request(ctx context.Context, what request) (*http.Response, error) {
 	if c.life.Err() != nil {
 		return nil, &city.Error{Code: city.Unavailable,
 			Message: "the connection to the city is closed"}
 	}
-	target := c.target(path)
-	if len(q) > 0 {
-		target += "?" + q.Encode()
+	target := c.target(what.path)
+	if len(what.query) > 0 {
+		target += "?" + what.query.Encode()
 	}
-	r, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, what.method, target, bytes.NewReader(what.body))
 	if err != nil {
-		return nil, wire.Invalid("cannot request %s: %v", path, err)
+		return nil, wire.Invalid("cannot request %s: %v", what.path, err)
 	}
-	if len(body) > 0 {
+	if len(what.body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := c.roundTrip(r)
+	send := c.roundTrip
+	if what.method == http.MethodGet && !what.stream {
+		send = c.exchange
+	}
+	resp, err := send(r)
 	if err != nil {
 		return nil, c.failed(ctx, err)
 	}
@@ -201,11 +208,12 @@ type request struct {
 	method, path string
 	query        url.Values
 	body         []byte
+	stream       bool // the answer is a stream
 }
 
 // get requests a path.
 func (c *Client) get(ctx context.Context, path string, q url.Values, into any) error {
-	return c.call(ctx, request{http.MethodGet, path, q, nil}, into)
+	return c.call(ctx, request{method: http.MethodGet, path: path, query: q}, into)
 }
 
 // call sends a request and decodes the JSON answer into into, unless that is nil.
@@ -218,7 +226,7 @@ func (c *Client) call(ctx context.Context, what request, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	resp, err := c.request(ctx, what.method, what.path, what.query, what.body)
+	resp, err := c.request(ctx, what)
 	if err == nil {
 		defer resp.Body.Close()
 		if err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {

@@ -38,7 +38,7 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 	if err != nil {
 		return receipt, wire.Invalid("%s cannot be sent: %v", cmd.Verb(), err)
 	}
-	return receipt, c.call(ctx, request{method, path, nil, body}, &receipt)
+	return receipt, c.call(ctx, request{method: method, path: path, body: body}, &receipt)
 }
 
 // CommandPath returns the path to which a command is sent.

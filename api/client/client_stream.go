@@ -83,7 +83,8 @@ func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Va
 // lost.
 func readStream[T any](ctx context.Context, c *Client, path string, q url.Values,
 	each func(T) bool) error {
-	resp, err := c.request(ctx, http.MethodGet, path, q, nil)
+	resp, err := c.request(ctx, request{method: http.MethodGet, path: path, query: q,
+		stream: true})
 	if err != nil {
 		return err
 	}

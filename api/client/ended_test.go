@@ -35,7 +35,7 @@ func TestControllerEndsBetweenRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		post := request{http.MethodPost, "/v0/reload", nil, []byte("{}")}
+		post := request{method: http.MethodPost, path: "/v0/reload", body: []byte("{}")}
 		if err := c.call(ctx, post, &struct{}{}); err != nil {
 			t.Fatal(err)
 		}

@@ -104,7 +104,8 @@ func (f *Fleet) Register(ctx context.Context, path string) (city.Info, error) {
 	if err != nil {
 		return info, err
 	}
-	return info, f.c.call(ctx, request{http.MethodPost, "/v0/cities", nil, body}, &info)
+	return info, f.c.call(ctx,
+		request{method: http.MethodPost, path: "/v0/cities", body: body}, &info)
 }
 
 // Unregister implements city.Registrar.
@@ -114,6 +115,6 @@ func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, erro
 		return receipt, &city.Error{Code: city.NotFound,
 			Message: fmt.Sprintf("no city %.60q: the name is invalid", name)}
 	}
-	return receipt, f.c.call(ctx, request{http.MethodPost, "/v0/city/" + name + "/unregister", nil,
-		nil}, &receipt)
+	return receipt, f.c.call(ctx, request{method: http.MethodPost,
+		path: "/v0/city/" + name + "/unregister"}, &receipt)
 }

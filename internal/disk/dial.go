@@ -44,7 +44,7 @@ const spareLimit = time.Second
 // NewSpare returns an empty Spare.
 func NewSpare() Spare { return Spare{make(chan spare, 1)} }
 
-// Put stores a connection. It must be called only once.
+// Put stores a connection. It must be called only while no connection is stored.
 func (s Spare) Put(conn net.Conn) { s.conn <- spare{conn, time.Now()} }
 
 // Take returns the stored connection, or nil if there is none. It closes a connection that is too old, and then

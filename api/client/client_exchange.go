@@ -1,0 +1,131 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+)
+
+// exchange sends a GET request, but not one for a stream. It uses the connection that Dial or the previous exchange
+// left, in the caller's goroutine. The goroutines of http.Transport, and the threads that the runtime starts for
+// them, would cost a command with a single request more than the request itself. Without such a connection,
+// exchange uses the transport.
+func (c *Client) exchange(r *http.Request) (*http.Response, error) {
+	conn := c.spare.Take()
+	if conn == nil {
+		return c.roundTrip(r)
+	}
+	resp, err := c.exchangeOn(conn, r)
+	if _, used := conn.(reused); used && closedByPeer(err) && r.Context().Err() == nil {
+		return c.roundTrip(r) // the controller has closed the idle connection
+	}
+	return resp, err
+}
+
+// reused is a connection on which an earlier request was answered.
+type reused struct{ net.Conn }
+
+// closedByPeer reports whether err means that the other side has closed a connection.
+func closedByPeer(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE)
+}
+
+// exchangeOn sends a request on conn and reads the head of the answer. The caller closes the body, which then keeps
+// or closes conn.
+func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, error) {
+	ctx := r.Context()
+	// the deadline in the past ends a blocked read or write
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	in := bufio.NewReader(conn)
+	err := r.Write(conn)
+	if err == nil {
+		err = c.awaitAnswer(ctx, conn, in)
+	}
+	var resp *http.Response
+	if err == nil {
+		resp, err = http.ReadResponse(in, r)
+	}
+	if err != nil {
+		stop()
+		_ = conn.Close() // the error says more
+		return nil, err
+	}
+	resp.Body = &answer{Reader: resp.Body, keep: func(whole bool) {
+		if stop() && whole && !resp.Close && in.Buffered() == 0 {
+			c.keep(conn)
+			return
+		}
+		_ = conn.Close() // everything was read, or is not needed
+	}}
+	return resp, nil
+}
+
+// keep stores a connection for the next request.
+func (c *Client) keep(conn net.Conn) {
+	if _, used := conn.(reused); !used {
+		conn = reused{conn}
+	}
+	c.spare.Put(conn)
+	if c.life.Err() != nil { // Close may have run before Put
+		c.spare.Close()
+	}
+}
+
+// awaitAnswer waits for the first byte of an answer. It fails with ErrSilent as soon as the other end no longer
+// answers pings.
+func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reader) error {
+	for missed := 0; ; {
+		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
+			return err
+		}
+		if ctx.Err() != nil { // its end may have set the deadline before
+			return ctx.Err()
+		}
+		_, err := in.Peek(1)
+		switch {
+		case err == nil:
+			err = conn.SetReadDeadline(time.Time{})
+			return errors.Join(err, ctx.Err())
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		case c.ping(ctx):
+			missed = 0
+		default:
+			if missed++; missed >= missedReads && ctx.Err() == nil {
+				return c.silentError(http.MethodGet)
+			}
+		}
+	}
+}
+
+// answer is the body of an answer. Close passes to keep whether the body was read to its end.
+type answer struct {
+	io.Reader
+	keep  func(whole bool)
+	whole bool
+}
+
+// Read implements io.Reader.
+func (a *answer) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	a.whole = a.whole || err == io.EOF
+	return n, err
+}
+
+// Close keeps or closes the connection.
+func (a *answer) Close() error {
+	if a.keep != nil {
+		a.keep(a.whole)
+		a.keep = nil
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"gcity/city"
+)
+
+// serve runs a server on a new socket until the test ends. It returns the socket's path, the connections that have
+// become idle, and the number of connections that the server has accepted.
+func serve(t *testing.T, h http.Handler) (path string, idle chan net.Conn, accepted *atomic.Int32) {
+	t.Helper()
+	path, idle, accepted = filepath.Join(t.TempDir(), "s"), make(chan net.Conn, 16), new(atomic.Int32)
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: h, ConnState: func(conn net.Conn, s http.ConnState) {
+		switch s {
+		case http.StateNew:
+			accepted.Add(1)
+		case http.StateIdle:
+			idle <- conn
+		}
+	}}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	t.Cleanup(func() { srv.Close(); <-done })
+	return path, idle, accepted
+}
+
+func dialed(t *testing.T, path string) *Client {
+	t.Helper()
+	c, err := Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// Requests that follow each other use the connection of Dial, also after an error in an answer.
+func TestExchangesShareAConnection(t *testing.T) {
+	path, _, accepted := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v0/snapshot" {
+			_, _ = w.Write([]byte(`{"name":"demo"}` + "\n"))
+			return
+		}
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write([]byte(`{"code":"not-found","message":"unknown"}`))
+	}))
+	c := dialed(t, path)
+	for range 3 {
+		if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "demo" {
+			t.Fatalf("Snapshot: %+v, %v", s, err)
+		}
+		var problem *city.Error
+		if _, err := c.Inspect(t.Context(), "a"); !errors.As(err, &problem) || problem.Message != "unknown" {
+			t.Fatalf("Inspect: %v", err)
+		}
+	}
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("the client opened %d connections, not 1", n)
+	}
+}
+
+// A request succeeds on a new connection if the server has closed the one that was kept.
+func TestAnExchangeAfterTheServerClosed(t *testing.T) {
+	path, idle, accepted := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("{}"))
+	}))
+	c := dialed(t, path)
+	for range 2 {
+		if _, err := c.Snapshot(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_ = (<-idle).Close()
+	}
+	if n := accepted.Load(); n != 2 {
+		t.Errorf("the client opened %d connections, not 2", n)
+	}
+}
+
+// A connection that the controller closes without an answer is an ended controller. The request is not repeated.
+func TestAnExchangeWithoutAnAnswer(t *testing.T) {
+	path, _, accepted := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		panic(http.ErrAbortHandler)
+	}))
+	if _, err := dialed(t, path).Snapshot(t.Context()); !errors.Is(err, ErrEnded) {
+		t.Errorf("Snapshot: %v", err)
+	}
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("the client opened %d connections, not 1", n)
+	}
+}
+
+// The end of its context and of its client end a waiting request, before and within the answer.
+func TestAWaitingExchangeEnds(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		for _, byClose := range []bool{false, true} {
+			arrived := make(chan bool)
+			path, _, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if begun {
+					_, _ = w.Write([]byte(`{"name":`))
+					_ = http.NewResponseController(w).Flush()
+				}
+				arrived <- true
+				<-r.Context().Done()
+			}))
+			c := dialed(t, path)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			failed := make(chan error, 1)
+			go func() { _, err := c.Snapshot(ctx); failed <- err }()
+			<-arrived
+			if byClose {
+				_ = c.Close()
+			} else {
+				cancel()
+			}
+			err := <-failed
+			if err == nil || !byClose && !errors.Is(err, context.Canceled) {
+				t.Errorf("begun %v, by Close %v: %v", begun, byClose, err)
+			}
+		}
+	}
+}
