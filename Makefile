@@ -24,7 +24,10 @@ help: ## list the targets
 
 build: ## bin/gcity, with the holder program embedded
 	$(HOLDENV) go build $(HOLDFLAGS) -o $(HOLDBIN)$$(go env GOARCH) ./session/pty/gcity-hold
-	go build -trimpath -tags holder -ldflags '$(LDFLAGS)' -o bin/gcity .
+	go build -trimpath -tags holder -ldflags '$(LDFLAGS)' -o bin/gcity.linked .
+	@# The linker leaves its output in the page cache as single pages. A copy has large ones, as an installed program
+	@# has. Each command then starts 1 ms faster.
+	cp bin/gcity.linked bin/gcity.copy && mv -f bin/gcity.copy bin/gcity && rm bin/gcity.linked
 
 k8s: ## bin/gcity-session-k8s and bin/gcity-pod, which run agents as Kubernetes pods
 	cd k8s && go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../bin/ ./cmd/...
