@@ -20,8 +20,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			var agents []city.Agent
 			for i := range n {
 				agents = append(agents, city.Agent{
-					Name: fmt.Sprintf("agent-%03d", i), Running: true, Command: "claude --print", Dir: "/cities/town/work",
-					Source: "city.toml:12:1", Decisions: make([]city.Decision, 4), Session: &city.Session{Name: "a", ID: "b"},
+					Name: fmt.Sprintf("agent-%03d", i), Running: true, Declaration: city.Declaration{Command: "claude --print", Dir: "/cities/town/work", Source: "city.toml:12:1"}, Decisions: make([]city.Decision, 4), Session: &city.Session{Name: "a", ID: "b"},
 				})
 			}
 			l, err := socket.Listen(filepath.Join(b.TempDir(), "s"))

@@ -25,10 +25,11 @@ func Brief(full *city.Snapshot) *city.Snapshot {
 
 func briefAgent(g *city.Agent) city.Agent {
 	out := city.Agent{
-		Name: g.Name, Description: g.Description, Pool: g.Pool, Source: g.Source,
-		State: g.State, Reason: g.Reason, Since: g.Since, Until: g.Until, Running: g.Running,
+		Name: g.Name, Description: g.Description, Pool: g.Pool,
+		Declaration: city.Declaration{Source: g.Source},
+		State:       g.State, Reason: g.Reason, Since: g.Since, Until: g.Until, Running: g.Running,
 		PID: g.PID, Frozen: g.Frozen, Restarts: g.Restarts, Drift: g.Drift, Drain: g.Drain,
-		Usage: g.Usage, AwaitsGate: g.AwaitsGate, Stuck: g.Stuck,
+		Usage: g.Usage, Workload: city.Workload{AwaitsGate: g.AwaitsGate}, Stuck: g.Stuck,
 	}
 	if g.Session != nil && g.Session.Attached {
 		out.Session = &city.Session{Attached: true}

@@ -148,6 +148,18 @@ type Agent struct {
 	// queued texts, and for a minute the last text that was typed or given up
 	Sends []Send `json:"sends,omitempty"`
 
+	Workload
+
+	// set if it has work and its output has not changed for stuck_after
+	Stuck *Stuck `json:"stuck,omitempty"`
+
+	Declaration
+	LastOutput string     `json:"last_output,omitempty"` // only on request
+	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
+}
+
+// Workload is the mail and the work of an agent.
+type Workload struct {
 	// number of unread messages to it, and to its pool if not taken by another member
 	Mail int `json:"mail,omitempty"`
 	// its newest work in progress: "gc-214 fix the retry test"
@@ -155,10 +167,10 @@ type Agent struct {
 
 	// the open gate that blocks its newest work in progress: "gc-12 release approved"
 	AwaitsGate string `json:"awaits_gate,omitempty"`
+}
 
-	// set if it has work and its output has not changed for stuck_after
-	Stuck *Stuck `json:"stuck,omitempty"`
-
+// Declaration is what the configuration says about how an agent runs.
+type Declaration struct {
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 
@@ -166,11 +178,9 @@ type Agent struct {
 	// positions of patches that change it: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
 	// 12 hex digits that differ if an edit makes it a different agent
-	Declared   string     `json:"declared,omitempty"`
-	Command    string     `json:"command,omitempty"`
-	Dir        string     `json:"dir,omitempty"`
-	LastOutput string     `json:"last_output,omitempty"` // only on request
-	Decisions  []Decision `json:"decisions,omitempty"`   // newest last, at most MaxDecisions
+	Declared string `json:"declared,omitempty"`
+	Command  string `json:"command,omitempty"`
+	Dir      string `json:"dir,omitempty"`
 }
 
 // MaxDecisions is the maximum number of Agent.Decisions.

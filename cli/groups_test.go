@@ -31,8 +31,7 @@ func groupedCity() *still {
 	}
 	s.snapshot.Agents = []city.Agent{
 		{
-			Name: "db", State: city.Running, Since: noon.Add(-2 * time.Hour), PID: 41, Running: true, Available: true, IdleTimeout: 30 * time.Minute,
-			Source: "city.toml:3:1", Reason: "declared at city.toml:3:1", Usage: &city.Usage{CPU: 3.25, RSS: 210 << 20, Procs: 4},
+			Name: "db", State: city.Running, Since: noon.Add(-2 * time.Hour), PID: 41, Running: true, Available: true, Declaration: city.Declaration{IdleTimeout: 30 * time.Minute, Source: "city.toml:3:1"}, Reason: "declared at city.toml:3:1", Usage: &city.Usage{CPU: 3.25, RSS: 210 << 20, Procs: 4},
 			Session: &city.Session{Name: "gc-bright-db", ID: "x", Started: noon.Add(-2 * time.Hour), LastActivity: at(-12 * time.Minute)},
 			Next:    &city.Next{At: at(18 * time.Minute), What: "restarts unless it prints something"},
 			Decisions: []city.Decision{
@@ -47,7 +46,7 @@ func groupedCity() *still {
 		},
 		{Name: "demo/worker-2", Rig: "demo", Pool: "demo/worker", State: city.Running, Since: noon.Add(-time.Hour), PID: 52, Running: true, Available: true},
 		{
-			Name: "web", State: city.Waiting, Since: noon.Add(-time.Minute), Reason: "waits for demo/worker", DependsOn: []string{"db", "demo/worker", "nobody"},
+			Name: "web", State: city.Waiting, Since: noon.Add(-time.Minute), Reason: "waits for demo/worker", Declaration: city.Declaration{DependsOn: []string{"db", "demo/worker", "nobody"}},
 			Next: &city.Next{What: "starts when its dependencies are running"},
 		},
 		{Name: "one", Pool: "one", State: city.Suspended, Reason: "by agent", Since: noon.Add(-time.Hour), Suspended: true},

@@ -36,12 +36,12 @@ func TestChanges(t *testing.T) {
 		},
 		running: &city.Snapshot{Agents: []city.Agent{
 			{Name: "q", State: city.Quarantined, Reason: "crashed",
-				Declared: folder.Short(old.Sum)},
+				Declaration: city.Declaration{Declared: folder.Short(old.Sum)}},
 			{Name: "edited", State: city.Quarantined, Reason: "crashed",
-				Declared: folder.Short(old.Sum), Command: "another"},
-			{Name: "left", State: city.Exited, Reason: "exited 0", Declared: folder.Short(old.Sum)},
+				Declaration: city.Declaration{Declared: folder.Short(old.Sum), Command: "another"}},
+			{Name: "left", State: city.Exited, Reason: "exited 0", Declaration: city.Declaration{Declared: folder.Short(old.Sum)}},
 			{Name: "backoff", State: city.Backoff, Reason: "exit 1",
-				Declared: folder.Short(old.Sum), Until: &noon},
+				Declaration: city.Declaration{Declared: folder.Short(old.Sum)}, Until: &noon},
 		}},
 	})
 	expect := []change{
@@ -98,7 +98,7 @@ func TestPlannedPools(t *testing.T) {
 		{"who is at work stays", planInput{sessions: lives("w-1", "w-2"), running: &city.Snapshot{
 			Pools: []city.Pool{{Name: "w", Desired: 1}},
 			Agents: []city.Agent{{Name: "w-1", Pool: "w"},
-				{Name: "w-2", Pool: "w", Task: "w-7 paint"}}}},
+				{Name: "w-2", Pool: "w", Workload: city.Workload{Task: "w-7 paint"}}}}},
 			"drain w-1, none w-2"},
 		{"a hole", planInput{sessions: lives("w-3"), running: &city.Snapshot{
 			Pools:  []city.Pool{{Name: "w", Desired: 1}},
@@ -125,9 +125,9 @@ func TestPlannedPools(t *testing.T) {
 // A configuration that has most of the running agents no longer is held; half of them may go.
 func TestPlannedHold(t *testing.T) {
 	running := &city.Snapshot{Agents: []city.Agent{
-		{Name: "a", Running: true, Source: "city.toml:3:1"},
-		{Name: "b", Running: true, Source: "city.toml:6:1"},
-		{Name: "c", Source: "city.toml:9:1"}, {Name: "stranger", Running: true},
+		{Name: "a", Running: true, Declaration: city.Declaration{Source: "city.toml:3:1"}},
+		{Name: "b", Running: true, Declaration: city.Declaration{Source: "city.toml:6:1"}},
+		{Name: "c", Declaration: city.Declaration{Source: "city.toml:9:1"}}, {Name: "stranger", Running: true},
 	}}
 	if h := (planInput{wants: []agent.Want{{Name: "a"}}, running: running}).held("1"); h != nil {
 		t.Errorf("half of them: %+v", h)

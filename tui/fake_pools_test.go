@@ -37,7 +37,7 @@ func withPools(s *city.Snapshot) {
 	member := func(pool string, i int, state city.State, since time.Duration, reason string) *city.Agent {
 		n := len(s.Agents)
 		s.Agents = append(s.Agents, city.Agent{Name: fmt.Sprintf("%s-%d", pool, i), Pool: pool, State: state, Reason: reason,
-			Since: *ago(since), Running: true, PID: 6000 + n, Available: true, Source: "city.toml:200:1", Command: "./worker.sh", Dir: "/srv/bright-lights",
+			Since: *ago(since), Running: true, PID: 6000 + n, Available: true, Declaration: city.Declaration{Source: "city.toml:200:1", Command: "./worker.sh", Dir: "/srv/bright-lights"},
 			Session: &city.Session{ID: fmt.Sprintf("%s-%d-1", pool, i), Started: *ago(since), LastActivity: ago(time.Second)},
 			Usage:   &city.Usage{CPU: float64(n), RSS: int64(n) << 23, Procs: 2}})
 		return &s.Agents[n]

@@ -272,7 +272,7 @@ func demoSnapshot(now time.Time) *city.Snapshot {
 	}
 	add := func(name string, state city.State, since time.Duration, reason, description string) *city.Agent {
 		s.Agents = append(s.Agents, city.Agent{Name: name, State: state, Since: ago(since), Reason: reason, Description: description,
-			Available: true, Source: fmt.Sprintf("city.toml:%d:1", 10+8*len(s.Agents)), Command: "./" + name + ".sh --forever", Dir: "/srv/bright-lights"})
+			Available: true, Declaration: city.Declaration{Source: fmt.Sprintf("city.toml:%d:1", 10+8*len(s.Agents)), Command: "./" + name + ".sh --forever", Dir: "/srv/bright-lights"}})
 		a := &s.Agents[len(s.Agents)-1]
 		if state == city.Running || state == city.Draining || state == city.Stopping || state == city.Starting {
 			a.Running, a.PID = true, 4100+17*len(s.Agents)

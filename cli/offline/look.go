@@ -175,10 +175,10 @@ func (b *City) agents(wants []agent.Want, v *look) []city.Agent {
 func (b *City) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
 	a := city.Agent{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider,
-		Program: w.Program, Source: w.Source,
-		Command: redact.Text(w.Spec.Command), Dir: w.Spec.Dir, Suspended: w.Suspended != "",
-		Since:     v.past.of(w.Name),
-		DependsOn: w.DependsOn, IdleTimeout: w.IdleTimeout, Patched: w.Patched,
+		Program: w.Program, Suspended: w.Suspended != "", Since: v.past.of(w.Name),
+		Declaration: city.Declaration{Source: w.Source, Patched: w.Patched,
+			Command: redact.Text(w.Spec.Command), Dir: w.Spec.Dir, DependsOn: w.DependsOn,
+			IdleTimeout: w.IdleTimeout},
 	}
 	if known && st.Exit != nil {
 		a.Exit = &city.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal, At: st.Exit.At,
