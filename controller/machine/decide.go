@@ -45,6 +45,9 @@ func (m *Machine) decide(now time.Time, a *record) {
 	case lifecycle.Absent:
 		m.decideDead(now, a)
 	case lifecycle.Unclear: // the next list decides
+		if !a.until.IsZero() && !now.Before(a.until) {
+			m.set(now, a, a.state, a.reason, time.Time{})
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/lifecycle"
 	"gcity/controller/pools"
 	"gcity/controller/step"
 	"gcity/session"
@@ -212,6 +213,9 @@ func (m *Machine) nextFor(a *record) *city.Next {
 	case city.Stopping:
 		return at(a.until, "is killed if still running")
 	case city.Backoff, city.Failed, city.Quarantined:
+		if a.until.IsZero() && a.phase.State() == lifecycle.Unclear {
+			return at(a.until, "started again when the sessions of its provider can be listed")
+		}
 		if a.until.IsZero() {
 			return at(a.until, "retries when its configuration changes")
 		}

@@ -285,6 +285,9 @@ func (w *world) tell(words []string) error {
 		w.log = append(w.log, w.showPools()...)
 	case "marks":
 		w.note("%s is marked: %s", arg(0), drainText(w.alive[arg(0)].Drain))
+	case "next": // what happens to an agent next
+		next := w.m.nextFor(w.m.agents[arg(0)])
+		w.log = append(w.log, fmt.Sprintf("%s (known when: %v)", next.What, next.At != nil))
 	case "show":
 		w.log = append(w.log, w.show()...)
 	default:
