@@ -162,7 +162,10 @@ func (p *Provider) bringUp(
 	made *corev1.Pod,
 	s session.Spec,
 ) (session.Status, error) {
+	starting, started := context.WithCancel(ctx)
+	go followEvents(starting, p, made)
 	l, why, final, err := p.awaitPod(ctx, made)
+	started()
 	switch {
 	case l != nil && !final:
 	case final:
@@ -224,7 +227,7 @@ func (p *Provider) awaitPod(
 				}
 				return true
 			default:
-				why, final = waiting(e.pod)
+				why, final = e.waiting()
 			}
 			now, l = cmp.Or(why, progress(e.pod)), e.link
 			return final || l != nil || now != told

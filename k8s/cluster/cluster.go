@@ -60,6 +60,8 @@ type entry struct {
 	gone bool // the pod was deleted, but its end is not acknowledged yet
 
 	link   *link          // nil = no open stream
+	broken error          // why the stream cannot be opened; nil = it is open, or was not tried yet
+	event  string         // newest warning about the pod before its agent was started; "" = none
 	last   session.Status // last status of the session from the pod; zero = none yet
 	silent time.Time      // time since which the pod runs without an open stream
 	exit   *session.Exit
@@ -305,6 +307,9 @@ func (p *Provider) status(e *entry) session.Status {
 	}
 	if st.Alive && e.link == nil {
 		st.Silent = e.silent
+		if e.broken != nil {
+			st.Details = append(st.Details, "no stream: "+e.broken.Error())
+		}
 	}
 	if !st.Alive {
 		st.Drain, st.Draft, st.Attached = session.Drain{}, false, 0

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -148,35 +147,6 @@ func TestFiles(t *testing.T) {
 		text, err := p.Output(t.Context(), "a", 0)
 		return err == nil && strings.Contains(text, "do it")
 	})
-}
-
-// Errors of the cluster are explained in terms of the user's settings.
-func TestRefusals(t *testing.T) {
-	for _, c := range []struct {
-		change func(*Settings)
-		want   string
-	}{
-		{func(s *Settings) { s.Namespace = "nowhere" }, "kubectl create namespace nowhere"},
-		{func(s *Settings) { s.Image = "docker.io/local/nothing:1" }, "ErrImageNeverPull"},
-		{func(s *Settings) { s.MemLimit = "lots" }, "GC_K8S_MEM_LIMIT"},
-		{func(s *Settings) { s.Context = "gcity" }, "verbs: ["},
-		{func(s *Settings) { s.Pod = write(t, "spec: {restartPolicy: Always}\n") }, "spec.restartPolicy"},
-	} {
-		s := settings(t)
-		open(t, t.TempDir(), s) // makes the namespace
-		c.change(&s)
-		p, err := New(Options{City: t.TempDir(), Settings: s, Logger: testLogger(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		_, err = p.Start(ctx, spec(p.o.City, "a", "cat"))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
-		cancel()
-		p.Close()
-	}
 }
 
 func write(t *testing.T, text string) string {

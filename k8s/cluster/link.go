@@ -35,9 +35,11 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 		l, err := p.connect(ctx, e)
 		if err == nil {
 			p.serveLink(ctx, e, l)
+		} else if ctx.Err() == nil {
+			err = p.explain(err, "get")
 		}
 		p.mu.Lock()
-		e.link = nil
+		e.link, e.broken = nil, err
 		if e.silent.IsZero() {
 			e.silent = time.Now()
 		}
@@ -95,7 +97,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link) {
 	stop := context.AfterFunc(ctx, func() { l.mux.Close() })
 	defer stop()
 	p.mu.Lock()
-	e.link, e.silent = l, time.Time{}
+	e.link, e.broken, e.silent = l, nil, time.Time{}
 	p.changed()
 	name := e.pod.Name
 	p.mu.Unlock()

@@ -58,6 +58,16 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
+// waiting returns why a start is not complete yet. final means that it never will be.
+func (e *entry) waiting() (why string, final bool) {
+	if e.broken != nil {
+		why = "the stream to it cannot be opened: " + e.broken.Error()
+		return why, errors.Is(e.broken, session.ErrMissing)
+	}
+	why, final = waiting(e.pod)
+	return cmp.Or(why, e.event), final
+}
+
 // progress returns what a normal start is waiting for.
 func progress(pod *corev1.Pod) string {
 	switch {
@@ -133,7 +143,7 @@ func explain(err error, verb, namespace string, lacking func() []right) error {
 		return session.Missing(
 			fmt.Errorf("the quota of namespace %s is exhausted: %w", namespace, err),
 		)
-	case apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err) || denial().MatchString(err.Error()):
 		first := denied(err, verb)
 		rest := slices.DeleteFunc(lacking(), func(r right) bool { return r == first })
 		return notAllowed(namespace, append([]right{first}, rest...), err)

@@ -29,6 +29,7 @@ func rights() []right {
 	}{
 		{"", "pods", []string{"get", "list", "watch", "create", "delete"}},
 		{"", "pods/exec", []string{"get", "create"}},
+		{"", "events", []string{"watch"}},
 		{"coordination.k8s.io", "leases", []string{"get", "create", "update"}},
 	} {
 		for _, verb := range r.verbs {

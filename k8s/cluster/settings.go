@@ -81,7 +81,8 @@ func (s *Settings) restConfig() (*rest.Config, error) {
 		ClientConfig()
 	if err != nil {
 		return nil, fmt.Errorf(
-			"no cluster is configured: %w; set KUBECONFIG and GC_K8S_CONTEXT",
+			"no cluster is configured: %w; set kubeconfig and context in [session.k8s], or "+
+				"KUBECONFIG and GC_K8S_CONTEXT",
 			err,
 		)
 	}
