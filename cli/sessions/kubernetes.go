@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"gcity/cli/folder"
@@ -26,7 +27,7 @@ func (h *opener) kubernetes() (session.Provider, func(), error) {
 		return nil, nil, err
 	}
 	p, closeIt, err := h.external("k8s", session.Plugin, helperPath(), settings)
-	if err != nil {
+	if errors.Is(err, exec.ErrNotFound) {
 		err = fmt.Errorf("%w; docs/kubernetes.md describes how to install %s", err, helperName)
 	}
 	return p, closeIt, err

@@ -1,10 +1,14 @@
 package sessions
 
 import (
+	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gcity/config"
+	"gcity/trust"
 )
 
 // The helper gets the keys that are set, with absolute paths, and no defaults: its environment takes precedence over them.
@@ -47,5 +51,28 @@ func TestKubernetesWithoutHelper(t *testing.T) {
 	}
 	if got := helperPath(); got != helperName {
 		t.Errorf("the helper is %s", got)
+	}
+}
+
+// Only the error about a missing helper says how to install it.
+func TestKubernetesInstallHint(t *testing.T) {
+	const hint = "docs/kubernetes.md describes how to install gcity-session-k8s"
+	dir, bin := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", bin)
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\nname = \"a\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := opener{SessionOptions: SessionOptions{Dir: dir, Logger: slog.New(slog.DiscardHandler),
+		Grant: trust.Running()}}
+	if _, _, err := h.kubernetes(); err == nil || !strings.Contains(err.Error(), hint) {
+		t.Errorf("%v", err)
+	}
+	helper := "#!/bin/sh\necho no cluster is configured\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(bin, helperName), []byte(helper), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.kubernetes(); err == nil || strings.Contains(err.Error(), hint) ||
+		!strings.Contains(err.Error(), "no cluster is configured") {
+		t.Errorf("%v", err)
 	}
 }
