@@ -196,3 +196,32 @@ const LookFor = "`gcity doctor` finds sessions that still run; `gcity stop` trie
 
 // StopSlack is how long a shutdown may take beyond the grace period of its agents.
 const StopSlack = 30 * time.Second
+
+// due reports whether it is time to list the sessions again.
+func (fn *cityStop) due(now time.Time) bool {
+	return !fn.relook.IsZero() && !now.Before(fn.relook)
+}
+
+// hurryInTime ends the grace period when it is over.
+func (fn *cityStop) hurryInTime(now time.Time) {
+	if at := fn.hurryAt(); !at.IsZero() && !now.Before(at) {
+		fn.hurryUp(now)
+	}
+}
+
+// proceed checks whether the stop of the city is complete.
+func (fn *cityStop) proceed(now time.Time) {
+	m := fn.m
+	switch m.ending {
+	case stopAgents:
+		if !m.looks.listing && fn.quiet() &&
+			(fn.early || m.looks.ordered < fn.lastOp() || fn.due(now)) {
+			fn.relook = time.Time{}
+			m.looks.look()
+		}
+		fn.noteWaits()
+	case leaveAgents:
+		m.left = true
+		fn.end(now, "agents are left running")
+	}
+}

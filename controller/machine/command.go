@@ -155,7 +155,7 @@ func (cs *commands) noRestart(a *record) string {
 	case a.want.Suspended != "":
 		return fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended)
 	}
-	if why := cs.m.policy(a).noRestart(a); why != "" {
+	if why := a.policy.noRestart(a); why != "" {
 		return why
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.phase.Alive() && !a.phase.InFlight() {

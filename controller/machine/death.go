@@ -2,7 +2,6 @@ package machine
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -53,7 +52,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := effect.Death(&e)
 	// an exit with code 0 completes a drain
-	if drained != nil && m.policy(a).counts() && e.Code == 0 && e.Signal == "" {
+	if drained != nil && a.policy.counts() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "it exited 0")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
 			Message: "drained: it exited 0", Payload: effect.ExitPayload(e)})
@@ -72,7 +71,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 			Payload: effect.ExitPayload(e)})
 		return
 	}
-	m.policy(a).died(now, a, e, drained)
+	a.policy.died(now, a, e, drained)
 }
 
 // died applies the restart policy.
@@ -90,7 +89,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 		a.rest.staysDown, a.rest.hold, a.rest.holdWhy = true, city.Exited, v.Reason
 		return
 	}
-	if v.Crash {
+	if v.Crash && m.deps.ordered {
 		m.deps.spread(now, a)
 	}
 }
@@ -144,52 +143,6 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 	}
 }
 
-// failed handles a failed start. It counts as a crash unless nothing was started.
-func (p always) failed(now time.Time, a *record, err error) {
-	m := p.m
-	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) {
-		m.cannotStart(now, a, err)
-		return
-	}
-	a.rest.missing = effect.MissingMemo{}
-	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
-	m.decided(now, a, "start failed", err.Error())
-	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
-	if v.Outcome == restart.Quarantine {
-		v.Reason += ": " + err.Error()
-	}
-	m.follow(now, a, v)
-	a.act.because = "retried after a failed start"
-	if v.Outcome != restart.Quarantine {
-		a.rest.hold, a.rest.holdWhy = city.Failed, err.Error()
-	}
-	if m.settling {
-		a.rest.staysDown = true
-	}
-}
-
-// cannotStart handles a start that could not begin because something is missing. Nothing has run, so it is not a
-// crash. It is retried as long as the agent is wanted, but recorded only once.
-func (m *Machine) cannotStart(now time.Time, a *record, err error) {
-	if a.rest.missing.Why != err.Error() {
-		m.decided(now, a, "cannot start", err.Error())
-		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-		a.rest.missing = effect.MissingMemo{Why: err.Error(),
-			Tries: a.rest.missing.Tries, Since: now}
-	}
-	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
-	a.rest.missing.Tries++
-	a.rest.notBefore = a.want.Policy.Again(now, a.rest.missing.Tries)
-	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.missing.Why,
-		"retried after a failed start"
-	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
-	a.since = a.rest.missing.Since // keep the time of the first failure
-	if m.settling {
-		a.rest.staysDown = true
-	}
-}
-
 // stopExit returns the exit of a session that gcity stopped.
 func (a *record) stopExit(now time.Time) session.Exit {
 	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.sess.life.ID, Code: -1,
@@ -215,4 +168,83 @@ func (m *Machine) flushAcks(a *record) {
 		m.step.Do(f)
 	}
 	a.act.acks, a.act.ackTurn = a.act.acks[:0], m.turn
+}
+
+// ended handles the end of a session. It is called exactly once per session.
+func (m *Machine) ended(now time.Time, a *record, id string) {
+	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
+	if len(a.waiters) > 0 {
+		m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
+	}
+	if a.pool != nil {
+		m.work.leaves(a)
+	}
+	a.act.acks = append(a.act.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(),
+		ID: id})
+	if a.sess.exit == nil || a.sess.exit.At.Before(now) {
+		m.step.Changed = true
+	}
+}
+
+func (m *Machine) stopped(now time.Time, in effect.Stopped) {
+	a, ok := m.agents[in.Agent]
+	if !ok || !a.phase.StopEnds(m.turn) {
+		return
+	}
+	if in.Err != nil {
+		a.act.stopFrom = now.Add(stopRetry)
+		a.act.intent = a.act.stopping.again()
+		a.phase.Doubt()
+		m.looks.look()
+		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
+		m.decided(now, a, "stop failed", in.Err.Error())
+		m.commands.refuse(a, city.Unavailable,
+			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		m.loader.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		return
+	}
+	a.phase.Ends()
+	a.sess.drift, a.act.stopFrom = nil, time.Time{}
+	m.ended(now, a, a.sess.life.ID)
+	m.afterStop(now, a, a.act.stopping)
+	m.decide(now, a)
+}
+
+// again returns the intent that retries a failed stop. It is empty for causes that follow from the configuration,
+// because whyStop finds those again.
+func (c cause) again() cause {
+	switch c.kind {
+	case causeRestart, causeKill, causeRequest, causeFellow, causeWatch:
+		return c
+	}
+	return cause{}
+}
+
+func (m *Machine) afterStop(now time.Time, a *record, c cause) {
+	e := events.Event{Type: events.AgentStopped, Message: c.why,
+		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
+	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.staysDown, a.rest.final = "", time.Time{},
+		"",
+		false, false
+	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
+	switch c.kind {
+	case causeRestart:
+		e.Actor, a.act.because = effect.ActorOperator, c.why
+	case causeKill:
+		e.Actor, a.act.because = effect.ActorOperator, "restarted after it was killed by operator"
+	case causeDrift, causeFellow, causeWatch:
+		a.act.because = c.why
+	case causeIdle:
+		a.rest.diedOnItsOwn = true
+		a.act.because = "restarted: " + c.why
+	case causeDrained:
+		m.drains.afterDrain(a, c.why, c.finished, c.final)
+	case causeSuspend:
+		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
+		answers = append(answers, m.commands.answersFor(a,
+			fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)
+	case causeRequest:
+		e.Actor, a.act.because, a.rest.diedOnItsOwn = a.name, c.why, true
+	}
+	a.policy.stopped(now, a, c, e, answers)
 }

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"gcity/controller/lifecycle"
 	"gcity/controller/step"
 	"gcity/events"
-	"gcity/session"
 )
 
 // typedRecently is how long a restart for a changed configuration waits after a user has typed.
@@ -54,7 +52,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 // mayCancel cancels a start that is no longer wanted. The result of the start is still awaited (L1).
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
-		a.act.intent.kind != causeNone || m.policy(a).obsolete(a)
+		a.act.intent.kind != causeNone || a.policy.obsolete(a)
 	if idle && a.phase.Cancel() {
 		m.step.Do(effect.Cancel{Agent: a.name})
 	}
@@ -95,7 +93,7 @@ func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k =
 // whyStop returns the most important reason to stop a running session. The order is documented in the operator's
 // guide.
 func (m *Machine) whyStop(now time.Time, a *record) cause {
-	p := m.policy(a)
+	p := a.policy
 	over := p.overstays(now, a)
 	switch {
 	case m.ending == stopAgents:
@@ -170,8 +168,8 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %s", a.name,
 			a.want.Problem))
-	case m.policy(a).waits(a):
-		m.policy(a).rest(now, a)
+	case a.policy.waits(a):
+		a.policy.rest(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		// a restart by a user ends the wait before the next start
 		if a.rest.staysDown || now.Before(a.rest.notBefore) {
@@ -185,29 +183,6 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 	default:
 		m.start(now, a)
 	}
-}
-
-func (m *Machine) start(now time.Time, a *record) {
-	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
-		m.looks.mayRunUnlisted(a)); why != "" {
-		m.set(now, a, city.Waiting, why, time.Time{})
-		m.commands.resolve(a, fmt.Sprintf("agent %s %s and then starts", a.name, why),
-			"restart", "kill")
-		return
-	}
-	if a.rest.hold == city.Quarantined {
-		a.act.because = "quarantine ended"
-	}
-	m.policy(a).begins(a)
-	a.act.because = orDefault(a.act.because, a.declared())
-	a.phase.Start(m.turn)
-	a.act.early = nil
-	a.act.intent, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = cause{}, time.Time{}, "", ""
-	m.set(now, a, city.Starting, a.act.because, time.Time{})
-	if a.rest.missing.Why == "" {
-		m.decided(now, a, "start", a.act.because)
-	}
-	m.journal.begin(a)
 }
 
 func (m *Machine) stop(now time.Time, a *record, c cause) {
@@ -228,157 +203,49 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
 }
 
-func (m *Machine) started(now time.Time, in effect.Started) {
-	a, ok := m.agents[in.Agent]
-	if !ok || !a.phase.StartEnds(m.turn) {
+// stuckness finds an agent that has work and has printed nothing for too long. The time starts when it got the
+// work, or after a stall of the whole program. An agent that waits for a gate is not stuck.
+func (m *Machine) stuckness(now time.Time, a *record) {
+	a.silence.stuckAt = time.Time{}
+	limit := a.want.StuckAfter
+	if limit == 0 {
+		m.unstick(a)
 		return
 	}
-	early := a.act.early
-	a.act.early, a.act.asking, a.act.endFiles = nil, nil, false
-	switch {
-	case in.Err == nil:
-		m.up(now, a, in)
-		switch {
-		case early == nil || early.ID != in.Status.ID:
-		case early.Asked:
-			m.endedAsAsked(now, a, early.ID)
-		default:
-			m.died(now, a, *early)
+	if task, gate := m.work.tasks[a.name], m.work.gated[a.name]; task != a.silence.task ||
+		gate != a.silence.gate {
+		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
+	}
+	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() || a.obscure() {
+		m.unstick(a)
+		return
+	}
+	since := a.sess.lastOutput
+	for _, t := range []time.Time{a.silence.taskAt, m.awake} {
+		if t.After(since) {
+			since = t
 		}
-	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
-		// the failed start caused this exit, which has the better reason
-		m.died(now, a, *early)
-	case a.phase.Canceled():
-		a.phase.Doubt()
+	}
+	switch at := since.Add(limit); {
+	case now.Before(at):
+		a.silence.stuckAt = at
+		m.unstick(a)
+	case a.silence.stuck != nil:
+	case now.Sub(a.sess.fresh) > viewersFresh:
 		m.looks.look()
-		m.policy(a).canceled(now, a)
 	default:
-		a.phase.Doubt()
-		m.looks.look()
-		a.phase.Ends()
-		if a.want != nil {
-			m.policy(a).failed(now, a, in.Err)
-		}
-	}
-	m.decide(now, a)
-}
-
-func (m *Machine) up(now time.Time, a *record, in effect.Started) {
-	fresh, before := !a.phase.Alive(), a.sess.life
-	if fresh {
-		a.sess.lastOutput = time.Time{}
-		a.noteOutput(now, &in.Status, false)
-	}
-	a.phase.Runs()
-	a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = in.Status, false, false,
-		effect.MissingMemo{}
-	if fresh && a.rest.diedOnItsOwn {
-		a.rest.restarts++
-	}
-	a.rest.diedOnItsOwn = a.rest.diedOnItsOwn && !fresh
-	m.set(now, a, city.Running, a.act.because, time.Time{})
-	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
-		a.finish.unmarked = false
-		m.journal.record(a, events.Event{
-			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
-				in.Status.Provider),
-			Payload: step.Payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
-				"session": in.Status.ID}),
-		})
-	}
-	counts := m.policy(a).counts()
-	if fresh && counts {
-		m.journal.record(a, events.Event{
-			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
-				a.act.because,
-			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
-				"reason": a.act.because}),
-		}, m.commands.answersFor(a, "agent "+a.name+" is running"+
-			step.Numbered(in.Status.PID, ", pid %d"),
-			"restart", "kill")...)
-	}
-	if in.Equipped != "" {
-		m.decided(now, a, "equip", in.Equipped)
-	}
-	for _, trouble := range in.Troubles {
-		m.decided(now, a, "equip failed", trouble)
-		if counts {
-			m.journal.record(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
-		}
+		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
+		why := fmt.Sprintf("printed nothing for %s (stuck_after %s) while working on %s",
+			now.Sub(since).Round(time.Second), limit, a.silence.task)
+		m.decided(now, a, "stuck", why)
+		m.journal.record(a, events.Event{Type: events.AgentStuck, Message: why,
+			Payload: step.Payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
+				"task": a.silence.task})})
 	}
 }
 
-func (m *Machine) stopped(now time.Time, in effect.Stopped) {
-	a, ok := m.agents[in.Agent]
-	if !ok || !a.phase.StopEnds(m.turn) {
-		return
+func (m *Machine) unstick(a *record) {
+	if a.silence.stuck != nil {
+		a.silence.stuck, m.step.Changed = nil, true
 	}
-	if in.Err != nil {
-		a.act.stopFrom = now.Add(stopRetry)
-		a.act.intent = a.act.stopping.again()
-		a.phase.Doubt()
-		m.looks.look()
-		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
-		m.decided(now, a, "stop failed", in.Err.Error())
-		m.commands.refuse(a, city.Unavailable,
-			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
-		m.loader.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
-		return
-	}
-	a.phase.Ends()
-	a.sess.drift, a.act.stopFrom = nil, time.Time{}
-	m.ended(now, a, a.sess.life.ID)
-	m.afterStop(now, a, a.act.stopping)
-	m.decide(now, a)
-}
-
-// again returns the intent that retries a failed stop. It is empty for causes that follow from the configuration,
-// because whyStop finds those again.
-func (c cause) again() cause {
-	switch c.kind {
-	case causeRestart, causeKill, causeRequest, causeFellow, causeWatch:
-		return c
-	}
-	return cause{}
-}
-
-// ended handles the end of a session. It is called exactly once per session.
-func (m *Machine) ended(now time.Time, a *record, id string) {
-	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
-	m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
-	m.work.leaves(a)
-	a.act.acks = append(a.act.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(),
-		ID: id})
-	if a.sess.exit == nil || a.sess.exit.At.Before(now) {
-		m.step.Changed = true
-	}
-}
-
-func (m *Machine) afterStop(now time.Time, a *record, c cause) {
-	e := events.Event{Type: events.AgentStopped, Message: c.why,
-		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
-	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.staysDown, a.rest.final = "", time.Time{},
-		"",
-		false, false
-	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
-	switch c.kind {
-	case causeRestart:
-		e.Actor, a.act.because = effect.ActorOperator, c.why
-	case causeKill:
-		e.Actor, a.act.because = effect.ActorOperator, "restarted after it was killed by operator"
-	case causeDrift, causeFellow, causeWatch:
-		a.act.because = c.why
-	case causeIdle:
-		a.rest.diedOnItsOwn = true
-		a.act.because = "restarted: " + c.why
-	case causeDrained:
-		m.drains.afterDrain(a, c.why, c.finished, c.final)
-	case causeSuspend:
-		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
-		answers = append(answers, m.commands.answersFor(a,
-			fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)
-	case causeRequest:
-		e.Actor, a.act.because, a.rest.diedOnItsOwn = a.name, c.why, true
-	}
-	m.policy(a).stopped(now, a, c, e, answers)
 }

@@ -83,9 +83,6 @@ func (ds *dependencies) poolStanding(p *pools.Pool) (how string, up bool) {
 
 // ripple decides again about the dependents and dependencies of agents that started or stopped.
 func (ds *dependencies) ripple(now time.Time) {
-	if !ds.ordered {
-		return
-	}
 	for again := true; again; {
 		again = false
 		for i := range ds.m.order {
@@ -168,9 +165,6 @@ func (ds *dependencies) needsAny(a *record, names []string) bool {
 
 // spread restarts the other agents that the restart strategy couples to a crashed agent.
 func (ds *dependencies) spread(now time.Time, a *record) {
-	if a.want == nil || !ds.ordered {
-		return
-	}
 	why := fmt.Sprintf("restarted because %s crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range ds.fellows(a) {
 		if other == a || !other.phase.Alive() || other.phase.InFlight() ||

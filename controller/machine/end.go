@@ -33,41 +33,6 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	m.looks.look()
 }
 
-// finish completes a step. It acknowledges recorded exits and checks whether the stop of the city is complete.
-func (m *Machine) finish(now time.Time) {
-	if at := m.cityStop.hurryAt(); !at.IsZero() && !now.Before(at) {
-		m.cityStop.hurryUp(now)
-	}
-	m.deps.ripple(now)
-	if len(m.loader.groups) > 0 {
-		m.loader.settleGroups()
-	}
-	m.step.AppendLate()
-	for _, a := range m.order {
-		// acknowledge an exit only after its events are recorded
-		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 && !a.act.endFiles {
-			m.flushAcks(a)
-		}
-	}
-	switch m.ending {
-	case stopAgents:
-		if !m.looks.listing && m.cityStop.quiet() &&
-			(m.cityStop.early || m.looks.ordered < m.cityStop.lastOp() || m.due(now)) {
-			m.cityStop.relook = time.Time{}
-			m.looks.look()
-		}
-		m.cityStop.noteWaits()
-	case leaveAgents:
-		m.left = true
-		m.cityStop.end(now, "agents are left running")
-	}
-}
-
-// due reports whether it is time to list the sessions again.
-func (m *Machine) due(now time.Time) bool {
-	return !m.cityStop.relook.IsZero() && !now.Before(m.cityStop.relook)
-}
-
 // quiet reports whether no effect on any agent or run is in flight.
 func (fn *cityStop) quiet() bool {
 	if len(fn.m.journal.queue) > 0 {

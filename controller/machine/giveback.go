@@ -15,7 +15,7 @@ import (
 // leaves notes that the last session of a departing member has ended, so that its work returns to the pool.
 func (wk *work) leaves(a *record) {
 	switch {
-	case a.pool == nil || !a.unwanted() || wk.m.conf.NoWork || wk.m.settling ||
+	case !a.unwanted() || wk.m.conf.NoWork || wk.m.settling ||
 		wk.m.ending != alive:
 	case a.want == nil || a.pool.Placed() && wk.m.pools.Sure(a.pool):
 		wk.leavers[a.name] = a.pool.Name()
@@ -49,7 +49,7 @@ func (wk *work) seekLeavers() {
 
 // giveBack returns the work of departed members, except of those that are running or wanted again.
 func (wk *work) giveBack() {
-	if len(wk.leavers) == 0 || len(wk.leaving) > 0 || wk.failing || wk.m.ending != alive {
+	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != alive {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(wk.leavers)) {

@@ -185,7 +185,7 @@ func (kp *keeper) recall(now time.Time) {
 		// the pool may not want this member now, but its history still counts
 		if w := kp.m.pools.MemberWant(name); a == nil && w != nil {
 			a = kp.m.record(now, name)
-			a.join(kp.m.pools.Get(w.Pool), w)
+			kp.m.join(a, kp.m.pools.Get(w.Pool), w)
 		}
 		if a != nil && a.want != nil && r.Fingerprint == a.want.Spec.Fingerprint.Sum {
 			kp.restore(now, a, r)

@@ -30,7 +30,7 @@ func (j *journal) unrecordedCrashes(a *record) (n int) {
 
 // begin requests a start. The start also saves the agent's exits that are not in the event log yet.
 func (j *journal) begin(a *record) {
-	f := j.m.policy(a).startEffect(a)
+	f := a.policy.startEffect(a)
 	f.Ends = j.unrecorded(a)
 	a.act.endFiles = len(f.Ends) > 0
 	j.m.step.Do(f)
@@ -70,7 +70,7 @@ func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 		j.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
 		return
 	}
-	if j.m.policy(a).counts() {
+	if a.policy.counts() {
 		a.rest.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
 	}
 	j.recordCrash(now, a, e.Exit, e.Event)

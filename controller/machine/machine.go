@@ -79,14 +79,39 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.step.Begin()
 	_ = m.takeSession(now, in) || m.takeRun(now, in) || m.takeWork(now, in) ||
 		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
+	m.settle(now)
+	return m.step.Effects
+}
+
+// settle completes a step with what may follow from any input. It acknowledges recorded exits.
+func (m *Machine) settle(now time.Time) {
 	m.pools.Rollouts.Turn(now)
 	m.watchdogs.Watch(now)
 	m.texts.Deliver(now)
-	m.work.giveBack()
+	if len(m.work.leavers) > 0 {
+		m.work.giveBack()
+	}
 	m.journal.release(now)
-	m.finish(now)
+	if m.ending == stopAgents {
+		m.cityStop.hurryInTime(now)
+	}
+	if m.deps.ordered {
+		m.deps.ripple(now)
+	}
+	if len(m.loader.groups) > 0 {
+		m.loader.settleGroups()
+	}
+	m.step.AppendLate()
+	for _, a := range m.order {
+		// acknowledge an exit only after its events are recorded
+		if len(a.act.acks) > 0 && !a.phase.Stopping() && a.act.queued == 0 && !a.act.endFiles {
+			m.flushAcks(a)
+		}
+	}
+	if m.ending != alive {
+		m.cityStop.proceed(now)
+	}
 	m.keeper.remember(now)
-	return m.step.Effects
 }
 
 // takeTime handles an input caused by the clock. Like the other take methods, it returns false if in is of another
@@ -346,7 +371,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 	if a, ok := m.agents[name]; ok {
 		return a
 	}
-	a := &record{name: name, out: outbox.Outbox{Agent: name}}
+	a := &record{name: name, policy: always{m}, out: outbox.Outbox{Agent: name}}
 	m.agents[name] = a
 	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int {
 		return strings.Compare(a.name, name)
@@ -363,23 +388,6 @@ func (m *Machine) outboxOf(name string) *outbox.Outbox {
 		return &a.out
 	}
 	return nil
-}
-
-// set changes the state of an agent, with its reason and end time. A new state starts now (L14).
-func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
-	if a.state == s && a.reason == reason && a.until.Equal(until) {
-		return
-	}
-	if a.state != s {
-		a.since = now
-	}
-	a.state, a.reason, a.until = s, reason, until
-	m.step.Changed = true
-}
-
-// decided stores a decision for `gcity why`.
-func (m *Machine) decided(now time.Time, a *record, what, why string) {
-	m.step.Decided(now, &a.decisions, what, why)
 }
 
 func orDefault(s, d string) string {

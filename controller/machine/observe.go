@@ -226,7 +226,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 		}
 		a = lk.m.record(now, s.Agent)
 		if p, w := lk.m.pools.Of(a.name); w != nil {
-			a.join(p, w)
+			lk.m.join(a, p, w)
 		} else {
 			a.pool = p
 		}
@@ -281,7 +281,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 // recordLateEnd records an exit that is known only from a list. The session was stopped, or it exited before the
 // current session started.
 func (lk *looks) recordLateEnd(a *record, x *session.Exit) {
-	if !lk.m.policy(a).counts() {
+	if !a.policy.counts() {
 		return
 	}
 	e := events.Event{Type: events.AgentStopped, Message: "stopped",

@@ -10,6 +10,7 @@ import (
 )
 
 // policy is how the machine treats one kind of agents: what they start for, and what follows the end of a session.
+// Triage agents are onCall, all others are always on duty.
 type policy interface {
 	// counts reports whether starts and ends are recorded, and whether exits count as crashes.
 	counts() bool

@@ -63,7 +63,7 @@ func (c poolCity) WantedAgain(name string) {
 func (c poolCity) Populate(now time.Time, p *pools.Pool) {
 	for _, w := range p.Members {
 		if _, known := c.m.agents[w.Name]; !known && p.Has(w.Index) {
-			c.m.record(now, w.Name).join(p, w)
+			c.m.join(c.m.record(now, w.Name), p, w)
 		}
 	}
 	for _, a := range c.m.order {

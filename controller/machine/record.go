@@ -19,6 +19,7 @@ type record struct {
 	command         string // command of want, for display
 	name            string
 	want            *agent.Want     // nil: the agent is an orphan
+	policy          policy          // of its kind
 	pool            *pools.Pool     // nil: not in a pool
 	phase           lifecycle.Phase // of its session
 	sess            presence
@@ -207,7 +208,19 @@ func (a *record) shrinks() string {
 		" are busy, because the pool is to shrink"
 }
 
-func (a *record) join(p *pools.Pool, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
+// join makes an agent a member of a pool.
+func (m *Machine) join(a *record, p *pools.Pool, w *agent.Want) {
+	a.pool, a.needs = p, w.DependsOn
+	m.declare(a, w)
+}
+
+// declare sets the declaration of an agent, and with it the policy of its kind.
+func (m *Machine) declare(a *record, w *agent.Want) {
+	a.want, a.policy = w, always{m}
+	if w != nil && w.TriageOf != "" {
+		a.policy = onCall{m}
+	}
+}
 
 // unknownIn reports whether the provider of the agent's last session did not answer.
 func (a *record) unknownIn(unknown map[string]error) bool {
@@ -233,4 +246,21 @@ func (a *record) noteOutput(now time.Time, s *session.Status, adopted bool) {
 		s.Output == 0 && !s.Activity.Equal(a.sess.life.Activity):
 		a.sess.lastOutput = now
 	}
+}
+
+// set changes the state of an agent, with its reason and end time. A new state starts now (L14).
+func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
+	if a.state == s && a.reason == reason && a.until.Equal(until) {
+		return
+	}
+	if a.state != s {
+		a.since = now
+	}
+	a.state, a.reason, a.until = s, reason, until
+	m.step.Changed = true
+}
+
+// decided stores a decision for `gcity why`.
+func (m *Machine) decided(now time.Time, a *record, what, why string) {
+	m.step.Decided(now, &a.decisions, what, why)
 }

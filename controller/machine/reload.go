@@ -158,7 +158,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 	}
 	for _, a := range ld.m.order {
 		if a.want != nil && !wanted[a.name] {
-			a.want = nil
+			ld.m.declare(a, nil)
 			a.forgive("")
 			ld.m.work.former[a.name] = true
 		}
@@ -212,7 +212,8 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	}
 	a.rededicate(w)
 	ld.suspension(a, w)
-	a.want, a.command = w, redact.Text(w.Spec.Command)
+	ld.m.declare(a, w)
+	a.command = redact.Text(w.Spec.Command)
 }
 
 // suspension records that an agent was resumed, or suspended while it was stopped. The suspension of a running

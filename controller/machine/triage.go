@@ -29,14 +29,6 @@ func (a *record) triageOf() string {
 	return a.want.TriageOf
 }
 
-// policy returns the policy of an agent. Triage agents are onCall, all others are always on duty.
-func (m *Machine) policy(a *record) policy {
-	if a.triageOf() != "" {
-		return onCall{m}
-	}
-	return always{m}
-}
-
 // waits reports whether no beat waits for a decision, or the agent was already started for it.
 func (onCall) waits(a *record) bool {
 	s := a.triage.summons

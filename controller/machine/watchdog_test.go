@@ -56,7 +56,7 @@ func TestBriefing(t *testing.T) {
 	if own := w.m.agents["scout"].want.Spec.Env; len(own) > 0 {
 		t.Errorf("what is declared has it too: %q", own)
 	}
-	if worker := w.m.agents["worker"]; w.m.policy(worker).startEffect(worker).Brief != nil {
+	if worker := w.m.agents["worker"]; worker.policy.startEffect(worker).Brief != nil {
 		t.Error("a worker has a brief")
 	}
 }

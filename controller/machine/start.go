@@ -1,0 +1,200 @@
+package machine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/step"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+func (m *Machine) start(now time.Time, a *record) {
+	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
+		m.looks.mayRunUnlisted(a)); why != "" {
+		m.set(now, a, city.Waiting, why, time.Time{})
+		m.commands.resolve(a, fmt.Sprintf("agent %s %s and then starts", a.name, why),
+			"restart", "kill")
+		return
+	}
+	if a.rest.hold == city.Quarantined {
+		a.act.because = "quarantine ended"
+	}
+	a.policy.begins(a)
+	a.act.because = orDefault(a.act.because, a.declared())
+	a.phase.Start(m.turn)
+	a.act.early = nil
+	a.act.intent, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = cause{}, time.Time{}, "", ""
+	m.set(now, a, city.Starting, a.act.because, time.Time{})
+	if a.rest.missing.Why == "" {
+		m.decided(now, a, "start", a.act.because)
+	}
+	m.journal.begin(a)
+}
+
+func (m *Machine) started(now time.Time, in effect.Started) {
+	a, ok := m.agents[in.Agent]
+	if !ok || !a.phase.StartEnds(m.turn) {
+		return
+	}
+	early := a.act.early
+	a.act.early, a.act.asking, a.act.endFiles = nil, nil, false
+	switch {
+	case in.Err == nil:
+		m.up(now, a, in)
+		switch {
+		case early == nil || early.ID != in.Status.ID:
+		case early.Asked:
+			m.endedAsAsked(now, a, early.ID)
+		default:
+			m.died(now, a, *early)
+		}
+	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
+		// the failed start caused this exit, which has the better reason
+		m.died(now, a, *early)
+	case a.phase.Canceled():
+		a.phase.Doubt()
+		m.looks.look()
+		a.policy.canceled(now, a)
+	default:
+		a.phase.Doubt()
+		m.looks.look()
+		a.phase.Ends()
+		if a.want != nil {
+			a.policy.failed(now, a, in.Err)
+		}
+	}
+	m.decide(now, a)
+}
+
+func (m *Machine) up(now time.Time, a *record, in effect.Started) {
+	fresh, before := !a.phase.Alive(), a.sess.life
+	if fresh {
+		a.sess.lastOutput = time.Time{}
+		a.noteOutput(now, &in.Status, false)
+	}
+	a.phase.Runs()
+	a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = in.Status, false, false,
+		effect.MissingMemo{}
+	if fresh && a.rest.diedOnItsOwn {
+		a.rest.restarts++
+	}
+	a.rest.diedOnItsOwn = a.rest.diedOnItsOwn && !fresh
+	m.set(now, a, city.Running, a.act.because, time.Time{})
+	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
+		a.finish.unmarked = false
+		m.journal.record(a, events.Event{
+			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
+				in.Status.Provider),
+			Payload: step.Payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
+				"session": in.Status.ID}),
+		})
+	}
+	counts := a.policy.counts()
+	if fresh && counts {
+		m.journal.record(a, events.Event{
+			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
+				a.act.because,
+			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
+				"reason": a.act.because}),
+		}, m.commands.answersFor(a, "agent "+a.name+" is running"+
+			step.Numbered(in.Status.PID, ", pid %d"),
+			"restart", "kill")...)
+	}
+	if in.Equipped != "" {
+		m.decided(now, a, "equip", in.Equipped)
+	}
+	for _, trouble := range in.Troubles {
+		m.decided(now, a, "equip failed", trouble)
+		if counts {
+			m.journal.record(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
+		}
+	}
+}
+
+// failed handles a failed start. It counts as a crash unless nothing was started.
+func (p always) failed(now time.Time, a *record, err error) {
+	m := p.m
+	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) {
+		m.cannotStart(now, a, err)
+		return
+	}
+	a.rest.missing = effect.MissingMemo{}
+	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
+	m.decided(now, a, "start failed", err.Error())
+	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	if v.Outcome == restart.Quarantine {
+		v.Reason += ": " + err.Error()
+	}
+	m.follow(now, a, v)
+	a.act.because = "retried after a failed start"
+	if v.Outcome != restart.Quarantine {
+		a.rest.hold, a.rest.holdWhy = city.Failed, err.Error()
+	}
+	if m.settling {
+		a.rest.staysDown = true
+	}
+}
+
+// cannotStart handles a start that could not begin because something is missing. Nothing has run, so it is not a
+// crash. It is retried as long as the agent is wanted, but recorded only once.
+func (m *Machine) cannotStart(now time.Time, a *record, err error) {
+	if a.rest.missing.Why != err.Error() {
+		m.decided(now, a, "cannot start", err.Error())
+		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+		a.rest.missing = effect.MissingMemo{Why: err.Error(),
+			Tries: a.rest.missing.Tries, Since: now}
+	}
+	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
+	a.rest.missing.Tries++
+	a.rest.notBefore = a.want.Policy.Again(now, a.rest.missing.Tries)
+	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.missing.Why,
+		"retried after a failed start"
+	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
+	a.since = a.rest.missing.Since // keep the time of the first failure
+	if m.settling {
+		a.rest.staysDown = true
+	}
+}
+
+// answeredFor records that gcity pressed keys in an agent's terminal on behalf of the user.
+func (m *Machine) answeredFor(in effect.DialogAnswered) {
+	keys := strings.Join(in.Dialog.Keys, ", ")
+	e := events.Event{
+		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
+		Message: fmt.Sprintf("its question about %s was answered with %s because "+
+			"emits_permission_warning is set", in.Dialog.Name, keys),
+		Payload: step.Payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
+			"keys": in.Dialog.Keys}),
+	}
+	if a, ok := m.agents[in.Agent]; ok {
+		m.journal.record(a, e)
+		return
+	}
+	m.step.Do(effect.Record{Event: e})
+}
+
+// asks updates the reason of a starting agent: it waits for the provider, or for a user to answer a question in the
+// terminal.
+func (m *Machine) asks(now time.Time, in effect.Asking) {
+	a, ok := m.agents[in.Agent]
+	if !ok || !a.phase.Starting() || a.phase.Canceled() {
+		return
+	}
+	if in.About == "" {
+		a.act.asking = nil
+		why := orDefault(in.Waits, orDefault(a.act.because, "started"))
+		m.set(now, a, city.Starting, why, time.Time{})
+		return
+	}
+	a.act.asking, m.step.Changed = &in.Status, true
+	m.set(now, a, city.Starting, "asks about "+in.About+": answer it in the agent's terminal; "+
+		"with emits_permission_warning = true, gcity answers such questions", time.Time{})
+}
