@@ -56,7 +56,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		m.decided(now, a, "drained", "it exited 0")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
 			Message: "drained: it exited 0", Payload: effect.ExitPayload(e)})
-		a.rest.notBefore, a.rest.hold, a.rest.staysDown = time.Time{}, "", false
+		a.rest.retry()
 		m.drains.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
 	}
@@ -83,10 +83,10 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m.recordDeath(now, a, e, v)
 	m.follow(now, a, v)
 	if drained != nil && drained.final && v.Outcome == restart.Restart {
-		a.Rest("it exited while draining: " + v.Reason)
+		a.stayFinal("it exited while draining: " + v.Reason)
 	}
 	if m.settling {
-		a.rest.staysDown, a.rest.hold, a.rest.holdWhy = true, city.Exited, v.Reason
+		a.rest.stay(v.Reason)
 		return
 	}
 	if v.Crash && m.deps.ordered {
@@ -121,12 +121,14 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 
 // follow carries out the decision of the restart policy.
 func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
-	a.act.because, a.rest.holdWhy, a.rest.notBefore = "restarted after "+v.Reason, v.Reason, v.At
+	a.act.because = "restarted after " + v.Reason
 	switch v.Outcome {
 	case restart.Leave:
-		a.rest.staysDown, a.rest.hold = true, city.Exited
+		a.rest.wait(city.Exited, v.Reason, v.At)
+		a.rest.staysDown = true
 	case restart.Quarantine:
-		a.rest.hold, a.rest.quarantineCrashes = city.Quarantined, v.Count
+		a.rest.wait(city.Quarantined, v.Reason, v.At)
+		a.rest.quarantineCrashes = v.Count
 		m.decided(now, a, "quarantine", v.Reason)
 		m.journal.record(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf(
@@ -135,7 +137,7 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
-		a.rest.hold = city.Backoff
+		a.rest.wait(city.Backoff, v.Reason, v.At)
 		if v.At.After(now) {
 			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason,
 				v.At.Sub(now).Round(time.Millisecond)))
@@ -159,7 +161,7 @@ func (a *record) sessionName() string {
 // pace limits how often an agent can request its own restart. Such a request never counts as a crash.
 func (a *record) pace(now time.Time, why string) {
 	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
-		a.rest.hold, a.rest.holdWhy, a.rest.notBefore = city.Backoff, why, at
+		a.rest.wait(city.Backoff, why, at)
 	}
 }
 
@@ -223,9 +225,8 @@ func (c cause) again() cause {
 func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
-	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.staysDown, a.rest.final = "", time.Time{},
-		"",
-		false, false
+	a.act.because = ""
+	a.rest.stopped()
 	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
 	switch c.kind {
 	case causeRestart:

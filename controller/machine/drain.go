@@ -128,19 +128,16 @@ func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.because = "restarted after its drain"
 	switch {
 	case final:
-		a.Rest(why)
+		a.stayFinal(why)
 	case finished && a.want != nil && a.want.Policy.Mode != restart.Always:
-		a.rest.staysDown, a.rest.hold, a.rest.holdWhy = true, city.Exited,
-			fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
+		a.rest.stay(fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode))
 	}
 }
 
-// Rest keeps an agent stopped until a user restarts it.
-func (a *record) Rest(why string) {
+// stayFinal keeps an agent stopped until a user restarts it.
+func (a *record) stayFinal(why string) {
 	if a.want != nil {
-		a.rest.staysDown, a.rest.final, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = true, true,
-			time.Time{}, city.Exited,
-			why+"; the user requested no restart"
+		a.rest.stayFinal(why)
 	}
 }
 

@@ -111,18 +111,10 @@ func (kp *keeper) unremembered(now time.Time, err error) {
 		"retries every %s, and agents continue", err, RememberRetry))
 }
 
-// pause returns the state of an agent that waits for a time to start: backoff, failed or quarantined. "" = no wait.
-func (a *record) pause() city.State {
-	if a.rest.staysDown || a.rest.notBefore.IsZero() {
-		return ""
-	}
-	return a.rest.hold
-}
-
 // blank reports whether an agent has no history to save.
 func (a *record) blank() bool {
 	return a.want == nil || len(a.rest.history.Crashes) == 0 && a.rest.history.Streak == 0 &&
-		a.pause() == ""
+		a.rest.pause() == ""
 }
 
 // asKept reports whether the last saved history is still current.
@@ -131,7 +123,7 @@ func (a *record) asKept() bool {
 	if k == nil || a.blank() {
 		return k == nil && a.blank()
 	}
-	return k.Same(a.rest.history, a.pause(), a.rest.notBefore) &&
+	return k.Same(a.rest.history, a.rest.pause(), a.rest.notBefore) &&
 		k.Fingerprint == a.want.Spec.Fingerprint.Sum
 }
 
@@ -142,7 +134,7 @@ func (a *record) memo() *effect.Memo {
 	r := &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.rest.history,
 		End: a.sess.lastEnd}
 	r.Crashes = slices.Clone(a.rest.history.Crashes)
-	if r.State = a.pause(); r.State != "" {
+	if r.State = a.rest.pause(); r.State != "" {
 		r.Until, r.Why, r.Because = a.rest.notBefore, a.rest.holdWhy, a.act.because
 		if r.State == city.Quarantined {
 			r.Struck = a.rest.quarantineCrashes
@@ -213,9 +205,8 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 		a.rest.missing = *r.Missing
 	}
 	if r.State != "" {
-		a.rest.notBefore = r.WaitsUntil(now, a.want.Policy)
-		a.rest.hold, a.rest.holdWhy, a.act.because, a.rest.quarantineCrashes = r.State, r.Why,
-			r.Because, max(0, r.Struck)
+		a.rest.wait(r.State, r.Why, r.WaitsUntil(now, a.want.Policy))
+		a.act.because, a.rest.quarantineCrashes = r.Because, max(0, r.Struck)
 		kp.m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 		if !r.Since.IsZero() {
 			a.since = effect.Past(now, r.Since)
@@ -223,8 +214,8 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
 	}
 	if x := r.Exited; x != nil {
-		a.rest.staysDown, a.rest.final, a.sess.exit = true, x.Final, x.Exit
-		a.rest.hold, a.rest.holdWhy = city.Exited, x.Why
+		a.rest.stay(x.Why)
+		a.rest.final, a.sess.exit = x.Final, x.Exit
 		kp.m.set(now, a, city.Exited, x.Why, time.Time{})
 		a.since = effect.Past(now, x.Since)
 		what = append(what, fmt.Sprintf("%s: %s", city.Exited, x.Why))

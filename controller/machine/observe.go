@@ -300,7 +300,7 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 		a.phase.Found(s.Ready)
 		a.finish.drain = nil
 		// a running agent does not wait for a start
-		a.rest.notBefore, a.rest.hold, a.rest.holdWhy = time.Time{}, "", ""
+		a.rest.endWait()
 		a.act.because = "adopted: it was running when this controller started"
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.because, time.Time{})

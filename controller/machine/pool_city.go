@@ -55,8 +55,8 @@ func (a *record) belonged() bool {
 }
 
 func (c poolCity) WantedAgain(name string) {
-	if a := c.m.agents[name]; a != nil && a.rest.staysDown {
-		a.rest.staysDown, a.rest.final, a.rest.hold, a.rest.holdWhy = false, false, "", ""
+	if a := c.m.agents[name]; a != nil {
+		a.rest.wantedAgain()
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"gcity/controller/outbox"
 	"gcity/controller/pools"
 	"gcity/controller/usage"
-	"gcity/restart"
 	"gcity/session"
 )
 
@@ -107,22 +106,6 @@ type action struct {
 	ackTurn  uint64               // turn of the newest acknowledgements
 }
 
-// rest is the history of an agent's exits, and the wait before its next start.
-type rest struct {
-	history           restart.History
-	kept              *effect.Memo // the last saved history; nil = not saved
-	notBefore         time.Time    // earliest time of the next start
-	hold              city.State
-	holdWhy           string
-	quarantineCrashes int // number of crashes that led to the current quarantine
-	missing           effect.MissingMemo
-	staysDown         bool // it exited, and its policy does not restart it
-	final             bool // the user asked for no restart
-	restarts          int
-	// since the last start it exited on its own, or was stopped for its silence
-	diedOnItsOwn bool
-}
-
 // finishing is the drain of an agent, and the mark of it at the session.
 type finishing struct {
 	drain    *drain            // nil: not draining
@@ -178,10 +161,7 @@ func (a *record) busy(now time.Time) bool {
 // forgive clears crashes and waits, because the agent's declaration has changed or a user asked for a start.
 func (a *record) forgive(because string) {
 	a.act.because = because
-	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown,
-		a.rest.final = restart.History{}, time.Time{}, "",
-		"", false, false
-	a.rest.missing = effect.MissingMemo{}
+	a.rest.forgive()
 }
 
 // gone reports whether an unwanted agent has stopped. It is then hidden, but its record remains until no list shows
@@ -230,8 +210,7 @@ func (a *record) unknownIn(unknown map[string]error) bool {
 
 // remembered reports whether an unwanted member still has crashes that count. They apply if its pool grows again.
 func (a *record) remembered(now time.Time) bool {
-	return a.want != nil && (now.Before(a.rest.notBefore) ||
-		a.rest.history.Within(now, a.want.Policy.Window) > 0)
+	return a.want != nil && a.rest.counts(now, a.want.Policy.Window)
 }
 
 // noteOutput updates when an agent last printed something, by this controller's clock. For a provider that does not

@@ -47,7 +47,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		for _, d := range a.out.All() {
 			v.Sends = append(v.Sends, d.Draw())
 		}
-		v.Crashes = a.crashes(now, m.window())
+		v.Crashes = a.rest.crashes(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
 	s.Degraded = append(s.Degraded, m.watchdogs.Problems()...)
@@ -125,14 +125,6 @@ func (m *Machine) window() time.Duration {
 		return 0
 	}
 	return m.conf.Window
-}
-
-// crashes returns the number of crashes that count: those within the window, or those that led to the quarantine.
-func (a *record) crashes(now time.Time, window time.Duration) int {
-	if a.pause() == city.Quarantined {
-		return a.rest.quarantineCrashes
-	}
-	return a.rest.history.Within(now, window)
 }
 
 func (a *record) draw() city.Agent {

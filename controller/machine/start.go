@@ -30,7 +30,8 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.act.because = orDefault(a.act.because, a.declared())
 	a.phase.Start(m.turn)
 	a.act.early = nil
-	a.act.intent, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = cause{}, time.Time{}, "", ""
+	a.act.intent = cause{}
+	a.rest.endWait()
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
 	if a.rest.missing.Why == "" {
 		m.decided(now, a, "start", a.act.because)
@@ -80,12 +81,8 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		a.noteOutput(now, &in.Status, false)
 	}
 	a.phase.Runs()
-	a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = in.Status, false, false,
-		effect.MissingMemo{}
-	if fresh && a.rest.diedOnItsOwn {
-		a.rest.restarts++
-	}
-	a.rest.diedOnItsOwn = a.rest.diedOnItsOwn && !fresh
+	a.sess.life = in.Status
+	a.rest.started(fresh)
 	m.set(now, a, city.Running, a.act.because, time.Time{})
 	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
 		a.finish.unmarked = false
@@ -136,7 +133,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 	m.follow(now, a, v)
 	a.act.because = "retried after a failed start"
 	if v.Outcome != restart.Quarantine {
-		a.rest.hold, a.rest.holdWhy = city.Failed, err.Error()
+		a.rest.wait(city.Failed, err.Error(), a.rest.notBefore)
 	}
 	if m.settling {
 		a.rest.staysDown = true
@@ -154,9 +151,9 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	}
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	a.rest.missing.Tries++
-	a.rest.notBefore = a.want.Policy.Again(now, a.rest.missing.Tries)
-	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.missing.Why,
-		"retried after a failed start"
+	a.rest.wait(city.Failed, a.rest.missing.Why,
+		a.want.Policy.Again(now, a.rest.missing.Tries))
+	a.act.because = "retried after a failed start"
 	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 	a.since = a.rest.missing.Since // keep the time of the first failure
 	if m.settling {

@@ -53,7 +53,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 // Start ends an agent's wait and starts it. It returns the outcome for the watchdog's record.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
-	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown = time.Time{}, "", "", false
+	a.rest.retry()
 	a.act.because = "started by " + why
 	c.m.decide(now, a)
 	if !a.phase.Starting() {

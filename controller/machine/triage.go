@@ -90,8 +90,8 @@ func (p onCall) rest(now time.Time, a *record) {
 // watchdog reports it.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.summons
-	a.rest.staysDown, a.rest.hold, a.rest.notBefore, a.rest.diedOnItsOwn = false, "", time.Time{},
-		false
+	a.rest.retry()
+	a.rest.diedOnItsOwn = false
 	if s == nil || a.triage.served != s.Beat {
 		return
 	}
