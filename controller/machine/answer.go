@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"slices"
 
 	"gcity/city"
 	"gcity/controller/effect"
@@ -38,7 +37,7 @@ func (cs *commands) refuse(a *record, code city.Code, msg string) {
 
 // resolve answers the commands that wait for an agent and have one of these verbs. It records no event.
 func (cs *commands) resolve(a *record, msg string, verbs ...string) {
-	for _, w := range cs.takeWaiters(a, verbs...) {
+	for _, w := range a.take(verbs...) {
 		cs.m.step.Reply(w.id, msg)
 	}
 }
@@ -46,23 +45,8 @@ func (cs *commands) resolve(a *record, msg string, verbs ...string) {
 // answersFor removes the commands that wait for an agent with these verbs. It returns their answers, for an event.
 func (cs *commands) answersFor(a *record, msg string, verbs ...string) []effect.Answer {
 	var out []effect.Answer
-	for _, w := range cs.takeWaiters(a, verbs...) {
+	for _, w := range a.take(verbs...) {
 		out = append(out, effect.Answer{ID: w.id, Receipt: city.Receipt{Message: msg}})
 	}
-	return out
-}
-
-func (cs *commands) takeWaiters(a *record, verbs ...string) []waiter {
-	if len(a.waiters) == 0 {
-		return nil
-	}
-	var out []waiter
-	a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool {
-		if slices.Contains(verbs, w.verb) {
-			out = append(out, w)
-			return true
-		}
-		return false
-	})
 	return out
 }

@@ -125,7 +125,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
 	if limit == 0 || m.settling || a.sess.life.Activity.IsZero() || a.sess.life.Attached > 0 ||
-		a.sess.life.Frozen || a.obscure() {
+		a.sess.life.Frozen || a.sess.obscure() {
 		return cause{}
 	}
 	active := a.sess.life.Activity
@@ -161,7 +161,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
 		m.commands.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
-		m.commands.refuseAll(m.commands.takeWaiters(a, "restart", "kill"), city.Conflict,
+		m.commands.refuseAll(a.take("restart", "kill"), city.Conflict,
 			"agent "+a.name+" is suspended "+a.want.Suspended)
 	case a.want.Problem != "":
 		a.act.intent = cause{}
@@ -216,7 +216,8 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		gate != a.silence.gate {
 		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
 	}
-	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() || a.obscure() {
+	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() ||
+		a.sess.obscure() {
 		m.unstick(a)
 		return
 	}

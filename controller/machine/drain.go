@@ -184,7 +184,7 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	case in.Err != nil:
 		a.finish.markFrom = now.Add(stopRetry)
 		dr.m.decided(now, a, "mark failed", in.Err.Error())
-		dr.m.commands.refuseAll(dr.m.commands.takeWaiters(a, "drain"), city.Unavailable,
+		dr.m.commands.refuseAll(a.take("drain"), city.Unavailable,
 			fmt.Sprintf("agent %s is draining, but its session could not be notified yet: %v",
 				a.name, in.Err))
 	case a.sess.life.ID == in.Session:

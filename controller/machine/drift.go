@@ -38,7 +38,7 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	}
 	diff := a.sess.life.Drift(&a.want.Spec)
 	df.drifted(a, diff)
-	if len(diff) == 0 || a.busy(now) || a.obscure() {
+	if len(diff) == 0 || a.sess.busy(now) || a.sess.obscure() {
 		return cause{}
 	}
 	var known bool
@@ -152,7 +152,7 @@ func (df *drifts) running(now time.Time, a *record) {
 	case a.sess.life.Attached > 0:
 		df.m.set(now, a, city.Running, "restart held back while a user is attached: "+drift,
 			time.Time{})
-	case a.busy(now):
+	case a.sess.busy(now):
 		df.m.set(now, a, city.Running, "restart held back because a user has just typed: "+drift,
 			a.sess.life.TypedAt.Add(typedRecently))
 	case a.sess.restartBarred != "":

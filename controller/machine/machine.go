@@ -371,7 +371,8 @@ func (m *Machine) record(now time.Time, name string) *record {
 	if a, ok := m.agents[name]; ok {
 		return a
 	}
-	a := &record{name: name, policy: always{m}, out: outbox.Outbox{Agent: name}}
+	a := &record{name: name, policy: always{m},
+		delivery: delivery{out: outbox.Outbox{Agent: name}}}
 	m.agents[name] = a
 	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int {
 		return strings.Compare(a.name, name)

@@ -314,7 +314,7 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 		!a.sess.life.Silent.Equal(s.Silent) || !a.sess.life.Activity.Equal(s.Activity) {
 		lk.m.step.Changed = true
 	}
-	a.noteOutput(now, s, a.sess.life.ID != s.ID)
+	a.sess.noteOutput(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
 	// the list was requested before the last mark

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"time"
 
 	"gcity/agent"
@@ -15,27 +16,66 @@ import (
 
 // record is the state of one agent: declared in the configuration, or only found running.
 type record struct {
-	command         string // command of want, for display
 	name            string
-	want            *agent.Want     // nil: the agent is an orphan
-	policy          policy          // of its kind
-	pool            *pools.Pool     // nil: not in a pool
-	phase           lifecycle.Phase // of its session
-	sess            presence
-	state           city.State
-	reason          string
-	since           time.Time
-	until           time.Time
-	act             action
-	silence         silence
-	triage          triage
-	finish          finishing
-	needs           []string // names of its dependencies; kept after the agent was removed
-	wasUp, wasThere bool     // isUp, and whether it was running, when ripple last ran
-	rest            rest
-	out             outbox.Outbox // what waits for its terminal
-	waiters         []waiter
-	decisions       []city.Decision
+	command         string      // command of want, for display
+	want            *agent.Want // nil: the agent is an orphan
+	policy          policy      // of its kind
+	pool            *pools.Pool // nil: not in a pool
+	needs           []string    // names of its dependencies; kept after the agent was removed
+	wasUp, wasThere bool        // isUp, and whether it was running, when ripple last ran
+	status
+	delivery
+	phase   lifecycle.Phase // of its session
+	sess    presence
+	act     action
+	rest    rest
+	finish  finishing
+	silence silence
+	triage  triage
+}
+
+// status is what clients see of an agent's state.
+type status struct {
+	state     city.State
+	reason    string
+	since     time.Time
+	until     time.Time // zero = no end is known
+	decisions []city.Decision
+}
+
+// change changes the state, its reason and its end. It reports whether they differ from before. A new state starts
+// now (L14).
+func (s *status) change(now time.Time, state city.State, reason string, until time.Time) bool {
+	if s.state == state && s.reason == reason && s.until.Equal(until) {
+		return false
+	}
+	if s.state != state {
+		s.since = now
+	}
+	s.state, s.reason, s.until = state, reason, until
+	return true
+}
+
+// delivery is what waits for an agent: commands for its state, and texts and keys for its terminal.
+type delivery struct {
+	waiters []waiter
+	out     outbox.Outbox
+}
+
+// take removes the commands with these verbs, and returns them.
+func (d *delivery) take(verbs ...string) []waiter {
+	if len(d.waiters) == 0 {
+		return nil
+	}
+	var out []waiter
+	d.waiters = slices.DeleteFunc(d.waiters, func(w waiter) bool {
+		if slices.Contains(verbs, w.verb) {
+			out = append(out, w)
+			return true
+		}
+		return false
+	})
+	return out
 }
 
 // cause is why a session is stopped. It also decides what follows the stop.
@@ -70,9 +110,6 @@ type waiter struct {
 	verb string
 }
 
-// obscure reports whether an agent's state is unknown because its provider or its holder does not answer.
-func (a *record) obscure() bool { return a.sess.uncertain || !a.sess.life.Silent.IsZero() }
-
 // presence is what the machine knows about an agent's session.
 type presence struct {
 	life session.Status
@@ -89,6 +126,29 @@ type presence struct {
 	// why it is not restarted for drift although no user is attached; "" = it may be
 	restartBarred string
 	sample        usage.Sample // resource usage of its processes
+}
+
+// obscure reports whether the agent's state is unknown because its provider or its holder does not answer.
+func (p *presence) obscure() bool { return p.uncertain || !p.life.Silent.IsZero() }
+
+// busy reports whether a user is at the agent's terminal.
+func (p *presence) busy(now time.Time) bool {
+	return p.life.Attached > 0 || (!p.life.TypedAt.IsZero() &&
+		now.Sub(p.life.TypedAt) < typedRecently)
+}
+
+// noteOutput updates when the agent last printed something, by this controller's clock. For a provider that does not
+// count output, any activity counts.
+func (p *presence) noteOutput(now time.Time, s *session.Status, adopted bool) {
+	switch {
+	case s.Activity.IsZero() && s.Output == 0:
+		p.lastOutput = time.Time{}
+	case adopted && !s.Activity.IsZero():
+		p.lastOutput = now.Add(-max(0, now.Sub(s.Activity)))
+	case adopted, p.lastOutput.IsZero(), s.Output != p.life.Output,
+		s.Output == 0 && !s.Activity.Equal(p.life.Activity):
+		p.lastOutput = now
+	}
 }
 
 // action is the effect in flight for an agent, and what is planned after it.
@@ -152,12 +212,6 @@ func (a *record) isUp() bool {
 		a.sess.exit.Signal == ""
 }
 
-// busy reports whether a user is at the agent's terminal.
-func (a *record) busy(now time.Time) bool {
-	return a.sess.life.Attached > 0 || (!a.sess.life.TypedAt.IsZero() &&
-		now.Sub(a.sess.life.TypedAt) < typedRecently)
-}
-
 // forgive clears crashes and waits, because the agent's declaration has changed or a user asked for a start.
 func (a *record) forgive(because string) {
 	a.act.because = because
@@ -213,30 +267,9 @@ func (a *record) remembered(now time.Time) bool {
 	return a.want != nil && a.rest.counts(now, a.want.Policy.Window)
 }
 
-// noteOutput updates when an agent last printed something, by this controller's clock. For a provider that does not
-// count output, any activity counts.
-func (a *record) noteOutput(now time.Time, s *session.Status, adopted bool) {
-	switch {
-	case s.Activity.IsZero() && s.Output == 0:
-		a.sess.lastOutput = time.Time{}
-	case adopted && !s.Activity.IsZero():
-		a.sess.lastOutput = now.Add(-max(0, now.Sub(s.Activity)))
-	case adopted, a.sess.lastOutput.IsZero(), s.Output != a.sess.life.Output,
-		s.Output == 0 && !s.Activity.Equal(a.sess.life.Activity):
-		a.sess.lastOutput = now
-	}
-}
-
-// set changes the state of an agent, with its reason and end time. A new state starts now (L14).
+// set changes the state of an agent.
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
-	if a.state == s && a.reason == reason && a.until.Equal(until) {
-		return
-	}
-	if a.state != s {
-		a.since = now
-	}
-	a.state, a.reason, a.until = s, reason, until
-	m.step.Changed = true
+	m.step.Changed = a.change(now, s, reason, until) || m.step.Changed
 }
 
 // decided stores a decision for `gcity why`.

@@ -105,7 +105,7 @@ func (ld *loader) unfulfilled(err error) {
 		}
 		verb := verbFor(a.want.Suspended == "")
 		msg := step.NotInEffect("agent "+a.name, verb, err)
-		for _, w := range ld.m.commands.takeWaiters(a, verb) {
+		for _, w := range a.take(verb) {
 			ld.m.step.RefuseFlag(w.id, msg, err)
 		}
 	}

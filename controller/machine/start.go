@@ -78,7 +78,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	fresh, before := !a.phase.Alive(), a.sess.life
 	if fresh {
 		a.sess.lastOutput = time.Time{}
-		a.noteOutput(now, &in.Status, false)
+		a.sess.noteOutput(now, &in.Status, false)
 	}
 	a.phase.Runs()
 	a.sess.life = in.Status

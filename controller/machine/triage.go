@@ -75,7 +75,7 @@ func (p onCall) rest(now time.Time, a *record) {
 	m := p.m
 	a.act.intent = cause{}
 	m.commands.resolve(a, "agent "+a.name+" was ended", "kill")
-	m.commands.refuseAll(m.commands.takeWaiters(a, "restart"), city.Conflict,
+	m.commands.refuseAll(a.take("restart"), city.Conflict,
 		fmt.Sprintf("agent %s is now the triage agent of watchdog %s and starts only "+
 			"for its checks", a.name, a.want.TriageOf))
 	if a.triage.unfit != "" {
