@@ -59,6 +59,9 @@ func TestKubernetesInstallHint(t *testing.T) {
 	const hint = "docs/kubernetes.md describes how to install gcity-session-k8s"
 	dir, bin := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin)
+	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\nname = \"a\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
