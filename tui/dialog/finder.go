@@ -289,11 +289,22 @@ func (f *Finder[T]) Search() {
 		return cmp.Or(cmp.Compare(a.Rank, b.Rank), f.lastUse(b.Line)-f.lastUse(a.Line))
 	})
 	if f.Palette != nil {
-		f.Found = runnableFirst(f.Found)
+		f.Found = runnableFirst(aboutNoun(f.Found))
 	}
 	if f.Found = distinct(f.Found); len(f.Found) == 0 {
 		f.Found = f.fuzzy(text)
 	}
+}
+
+// aboutNoun returns the entries about a noun such as "work" if the text is one: without those whose description
+// only mentions the word, and without those that need a selection in the noun's panel.
+func aboutNoun[T any](all []Item[T]) []Item[T] {
+	if len(all) == 0 || all[0].Rank != rankNoun {
+		return all
+	}
+	return slices.DeleteFunc(all, func(t Item[T]) bool {
+		return t.Rank >= RankMention || t.Rank > RankExact && t.Refused() != ""
+	})
 }
 
 // runnableFirst moves the entries that cannot run now to the end, unless the text is their exact name or key.
