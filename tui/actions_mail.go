@@ -26,12 +26,12 @@ func mailActions() []action {
 		{ID: mailID,
 			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
 			In:  global, Why: needAddressees, Run: askMailTo},
-		{ID: slingID, Key: keymap.Bind("hand work to the agent or the pool, and notify it", "B"),
+		{ID: slingID, Key: keymap.Bind("hand a bead to the agent or the pool, and notify it", "B"),
 			In: global, Why: needTaker, Run: askSling},
 
 		{ID: "agent.inbox", Key: keymap.Bind("show the agent's mail"), In: global, Why: needAgent,
 			Run: goFor(panel.IDMail, "to:")},
-		{ID: "agent.work", Key: keymap.Bind("show the agent's work"), In: global, Why: needAgent,
+		{ID: "agent.work", Key: keymap.Bind("show the agent's beads"), In: global, Why: needAgent,
 			Run: goFor(panel.IDWork, "assignee:")},
 
 		{ID: "mail.read", Key: keymap.Bind("read the message", "enter"), Short: "read", In: k,

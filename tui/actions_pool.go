@@ -81,7 +81,7 @@ func needCheck(m *model) string {
 
 func hasCheck(p *panel.PoolRow) string {
 	if p.Check.Command == "" {
-		return p.Shown + " has no check: its size depends on the open work for it"
+		return p.Shown + " has no check: its size depends on the open beads for it"
 	}
 	return ""
 }

@@ -26,17 +26,6 @@ func answerCall(m *model, r *panel.WatchdogRow) []feed.Effect {
 		By: "operator"}})
 }
 
-func beatLine(m *model, args []string) ([]feed.Effect, string) {
-	r := m.Watchdogs.Find(args[0])
-	if r == nil {
-		return nil, palette.Unknown("watchdog", args[0], watchdogNames(m, nil))
-	}
-	if why := r.JudgedNow(m.now); why != "" {
-		return nil, why
-	}
-	return grantOne(m, panel.CheckNow(r)), ""
-}
-
 func heardLine(m *model, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {

@@ -19,7 +19,7 @@ func workActions() []action {
 	return []action{
 		{ID: "work.details", Key: keymap.Bind("show the whole bead", "enter"), Short: "details",
 			In: w, Why: needBead, Run: showBead},
-		{ID: "work.create", Key: keymap.Bind("add work", "n"), Short: "new", In: w,
+		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
 			Why: needWritable, Run: askCreate},
 		{ID: "work.sling", Key: keymap.Bind("hand it to an agent or a pool, and notify it", "B"),
 			Short: "assign", In: w, Why: needOpenBead, Run: askTaker},
@@ -109,7 +109,7 @@ func outdate(m *model) {
 // askCreate asks for a title. The word pool:NAME in it sets the pool.
 func askCreate(m *model) []feed.Effect {
 	m.dialogs.Open(&prompt{
-		Label: "new work", Hint: "pool:NAME assigns it to a pool  " +
+		Label: "new bead", Hint: "pool:NAME assigns it to a pool  " +
 			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "cancels"),
 		Edit:   widget.NewEntry(""),
 		Refuse: func(text string) string { _, why := newBead(m, text); return why },

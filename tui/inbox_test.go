@@ -368,7 +368,7 @@ func TestSling(t *testing.T) {
 	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}})
 	s.press("B")
 	s.find(nil, "")
-	s.shows("No work is ready")
+	s.shows("No bead is ready")
 	s.press("esc", "8")
 	s.find(someWork(), "")
 	s.press("j", "j", "B")

@@ -51,7 +51,7 @@ func TestPoolsSayHowTheyAreAndWhy(t *testing.T) {
 	s.shows(
 		"2 Pools 5 (1 failing)",
 		"growing    batch         3/4      0-8  set by hand to 4; check returned 2, 8s ago",
-		"steady     merge         1/1      0-1  open work: 5; max is 1",
+		"steady     merge         1/1      0-1  open beads: 5; max is 1",
 		"suspended  shop/tester   0/0      0-4  by rig shop",
 		"failing    triage        1/1      1-3  check failed 8s ago: exit 3; last result 1, 11m ago; running for 3s",
 		"shrinking  worker        2/2      1-5  check returned 2, 8s ago · worker-3 draining")
@@ -67,8 +67,8 @@ func TestPoolCheckTexts(t *testing.T) {
 		{city.Pool{Check: city.Check{Command: "x"}, Reason: "minimum until the first check"}, "minimum until the first check"},
 		{city.Pool{Check: city.Check{Command: "x"}}, "not checked yet"},
 		{city.Pool{Check: city.Check{Command: "x", Running: at(time.Second)}}, "first check running for 1s"},
-		{city.Pool{}, "uses open work; not counted yet"},
-		{city.Pool{Max: 9, Check: city.Check{Good: at(time.Hour), Value: 4}}, "open work: 4"},
+		{city.Pool{}, "counts open beads; not counted yet"},
+		{city.Pool{Max: 9, Check: city.Check{Good: at(time.Hour), Value: 4}}, "open beads: 4"},
 		{city.Pool{Min: 2, Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 0}}, "check returned 0, 0s ago; min is 2"},
 		{city.Pool{Max: 3, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "check returned 9, 0s ago; max is 3"},
 		{city.Pool{Max: 3, Override: &two, Check: city.Check{Command: "x", Good: at(0), Value: 9}}, "set by hand to 2; check returned 9, 0s ago"},
@@ -144,7 +144,7 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 
 func TestPoolsAreFiltered(t *testing.T) {
 	for text, want := range map[string][]string{
-		"work": {"merge", "worker"}, "name:work": {"worker"}, "state:fail": {"triage"}, "rig:shop": {"shop/tester"},
+		"work": {"worker"}, "open beads": {"merge"}, "name:work": {"worker"}, "state:fail": {"triage"}, "rig:shop": {"shop/tester"},
 		"pool:test": {"shop/tester"}, "hand": {"batch"}, "!hand state:s": {"merge", "shop/tester", "worker"}, "~tsr": {"shop/tester"},
 		"worker-3": {"worker"}, "provider:x": nil, "": {"batch", "merge", "shop/tester", "triage", "worker"},
 	} {

@@ -184,7 +184,7 @@ func TestHintsNameThePersonsKeys(t *testing.T) {
 	s.shows("ctrl+o runs it   ctrl+g closes")
 	s.press("ctrl+g", "b")
 	s.find(nil, "")
-	s.shows("W adds some")
+	s.shows("W adds one")
 }
 
 // An action that has lost its last key to another one has no key, and texts that mention it refer to the palette.

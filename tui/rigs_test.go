@@ -90,7 +90,7 @@ func TestRigsAreSuspendedAndRestarted(t *testing.T) {
 func TestAgentsOfARig(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press("j", "enter")
-	s.shows("rig api", "4 open, 2 in progress", "ap (of the IDs of its work)", "scout")
+	s.shows("rig api", "4 open, 2 in progress", "ap (of the IDs of its beads)", "scout")
 	s.press("esc", "D")
 	s.wants()
 	s.shows("press 1 for the agents")

@@ -17,7 +17,7 @@ func needTaker(m *model) string {
 		return why
 	}
 	if all := addressees(m); len(all) != 1 {
-		return "work goes to one recipient, and " + widget.Count(len(all), "row") + " are marked"
+		return "a bead goes to one recipient, and " + widget.Count(len(all), "row") + " are marked"
 	}
 	return ""
 }
@@ -47,10 +47,10 @@ type readyList struct {
 
 // takeReady handles the list of ready work.
 func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
-	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("focus.work")+
-		" shows all work and can add some."
+	ready.asked, f.None = 0, "No bead is ready; "+m.keys.KeyOf("focus.work")+
+		" shows all beads and can add one."
 	if a.Problem != "" {
-		f.None = "The work cannot be read: " + widget.Plain(a.Problem)
+		f.None = "Beads cannot be read: " + widget.Plain(a.Problem)
 	}
 	f.All = nil
 	for _, b := range panel.ReadyWork(a.Beads) {
@@ -141,7 +141,7 @@ func slingLine(m *model, args []string) ([]feed.Effect, string) {
 		return nil, needCity(m)
 	}
 	if len(args) != 2 {
-		return nil, "sling needs AGENT|POOL and the id of the work"
+		return nil, "sling needs AGENT|POOL and the ID of the bead"
 	}
 	return send(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
 		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""

@@ -54,7 +54,7 @@ func TestReasonsReadWell(t *testing.T) {
 	narrow := demo(t, 40, 10)
 	narrow.change(withPools)
 	narrow.press("2")
-	narrow.shows("open wor", "1/1 failed", "by hand")
+	narrow.shows("open bea", "1/1 failed", "by hand")
 }
 
 // The file that stores a theme comes first, because narrow screens cut the end.

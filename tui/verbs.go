@@ -33,12 +33,10 @@ func verbs() []verb {
 		{Name: "stop", Usage: "AUTOMATION|city", ID: "automation.stop",
 			Does: "stop an automation's current run, or the city", Args: one(stopNames),
 			Why: stopWhy, Run: stopLine},
-		{Name: "check", Usage: "POOL", Does: "run a pool's check now", ID: "pool.check",
-			Args: one(poolsOnly), Run: checkLine},
+		{Name: "check", Usage: "POOL|WATCHDOG", Does: "run the check of a pool or a watchdog now",
+			ID: "pool.check", Args: one(checkedNames), Run: checkLine},
 		{Name: "sort", Usage: "COLUMN", Does: "sort the list; repeat to reverse it",
 			ID: "list.sort", Looks: true, Args: one(sortWords), Run: sortLine},
-		{Name: "beat", Usage: "WATCHDOG", Does: "run a watchdog now", ID: "watchdog.beat",
-			Args: one(watchdogNames), Run: beatLine},
 		{Name: "acknowledge", Usage: "WATCHDOG", Does: "acknowledge a watchdog's call",
 			ID: releaseID, Args: one(watchdogNames), Run: heardLine},
 		{Name: "send", Usage: "TEXT…", Does: "send a text to the selected or marked agents",
@@ -47,7 +45,7 @@ func verbs() []verb {
 			Text: 2, Args: one(agentNames), Run: nudgeLine},
 		{Name: "mail", Usage: "WHO SUBJECT…", Does: "write mail to an agent, a pool or a person",
 			ID: mailID, Text: 2, Args: one(mailNames), Run: writeLine},
-		{Name: "sling", Usage: "AGENT|POOL ID", Does: "hand work to an agent or a pool, " +
+		{Name: "sling", Usage: "AGENT|POOL ID", Does: "hand a bead to an agent or a pool, " +
 			"and notify it", ID: slingID, Args: one(flaggedNames), Run: slingLine},
 		{Name: "unsend", Usage: "AGENT…", Does: "take back texts that wait for agents",
 			ID: unsendID, Args: agentNames, Why: agentsWhy(unsendID, cannotUnsend),

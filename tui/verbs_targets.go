@@ -164,12 +164,20 @@ func stopLine(m *model, args []string) ([]feed.Effect, string) {
 	return askStopCity(m), ""
 }
 
-func poolsOnly(m *model, _ []string) []word { return poolNames(m) }
+// checkedNames returns what has a check: pools and watchdogs.
+func checkedNames(m *model, _ []string) []word {
+	return append(poolNames(m), watchdogNames(m, nil)...)
+}
 
 func checkLine(m *model, args []string) ([]feed.Effect, string) {
-	p := m.Pools.Find(args[0])
-	if p == nil {
-		return nil, palette.Unknown(palette.NounPool, args[0], poolNames(m))
+	p, w := m.Pools.Find(args[0]), m.Watchdogs.Find(args[0])
+	switch {
+	case p == nil && w == nil:
+		return nil, palette.Unknown("pool or watchdog", args[0], checkedNames(m, nil))
+	case p == nil && w.CheckedNow(m.now) != "":
+		return nil, w.CheckedNow(m.now)
+	case p == nil:
+		return grantOne(m, panel.CheckNow(w)), ""
 	}
 	if why := hasCheck(p); why != "" {
 		return nil, why

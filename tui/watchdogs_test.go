@@ -49,7 +49,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	}
 	s.pointWatchdog("chain")
 	s.press("t")
-	if s.shows("cannot run the watchdog now: boot judges for"); len(s.commands()) > 0 {
+	if s.shows("cannot run the watchdog's check now: boot is checking for"); len(s.commands()) > 0 {
 		t.Errorf("t does %+v", s.commands())
 	}
 	s.press("esc", "u")
@@ -74,14 +74,14 @@ func TestWatchdogVerbs(t *testing.T) {
 func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)
-	for line, want := range map[string]city.Command{"beat calm": city.Beat{Watchdog: "calm"}, "acknowledge chain": city.Acknowledge{Watchdog: "chain", By: "operator"}} {
+	for line, want := range map[string]city.Command{"check calm": city.Beat{Watchdog: "calm"}, "acknowledge chain": city.Acknowledge{Watchdog: "chain", By: "operator"}} {
 		todo, why := table(s.m).Run(s.m, line)
 		if len(todo) == 0 || why != "" || !slices.Equal(todo[0].(feed.Perform).Commands, []city.Command{want}) {
 			t.Errorf("%s: %+v, %s", line, todo, why)
 		}
 	}
 	for line, want := range map[string]string{
-		"beat chan": `no watchdog is called "chan", did you mean "chain"?`, "acknowledge calm": "calm does not call for attention",
+		"check chan": `no pool or watchdog is called "chan", did you mean "chain"?`, "acknowledge calm": "calm does not call for attention",
 		"goto lat": `no agent, pool, automation or watchdog is called "lat", did you mean "late"?`,
 	} {
 		if todo, why := table(s.m).Run(s.m, line); len(todo) > 0 || why != want {
@@ -93,7 +93,7 @@ func TestWatchdogLines(t *testing.T) {
 		t.Errorf("details of %s: %s", s.m.Watchdogs.Chosen, why)
 	}
 	s.m.mode = ReadOnly
-	if _, why := table(s.m).Run(s.m, "beat calm"); why != "this control room is read-only" {
+	if _, why := table(s.m).Run(s.m, "check calm"); why != "this control room is read-only" {
 		t.Errorf("%q", why)
 	}
 }

@@ -308,7 +308,7 @@ func TestReadOnlyWork(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("b")
 	s.find(nil, "")
-	s.shows("No open work. Automations that cook a formula")
+	s.shows("No open beads. Automations that cook a formula")
 	s.hides(" adds some", "n new")
 	s.press("n")
 	s.wants()

@@ -193,7 +193,7 @@ func TestVerbsMenu(t *testing.T) {
 	s.press("esc", "b")
 	s.find(someWork(), "")
 	s.press("x")
-	s.shows("Verbs for gc-", "add work", "close it")
+	s.shows("Verbs for gc-", "add a bead", "close it")
 	s.typeIn("close it")
 	s.press("enter")
 	s.shows("Close gc-")

@@ -59,7 +59,7 @@ func checkFields(src *Source, r *panel.PoolRow) []string {
 	c := &r.Check
 	command := widget.Plain(c.Command)
 	if command == "" {
-		command = "none: the open work is counted"
+		command = "none: open beads are counted"
 	}
 	result := r.CheckText(src.Now)
 	if c.At != nil && c.Took > 0 {

@@ -150,7 +150,7 @@ func (r *PoolRow) CheckSays() string {
 	case r.Check.Good == nil:
 		return "not checked yet"
 	case r.Check.Command == "":
-		return fmt.Sprintf("open work: %d", r.Check.Value)
+		return fmt.Sprintf("open beads: %d", r.Check.Value)
 	}
 	return fmt.Sprintf("check: %d", r.Check.Value)
 }

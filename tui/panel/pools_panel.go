@@ -40,9 +40,19 @@ func newPools(all *Agents) *Pools {
 				{"output of the check", r.Check.Output},
 				{"where it is declared", r.Source}}
 		},
-		Strip: p.strip,
+		Strip:   p.strip,
+		Actions: p.actions,
 	})
 	return p
+}
+
+// actions returns the action that only this panel has; the room has the others.
+func (p *Pools) actions() []Action {
+	return []Action{{Action: Key{ID: "pool.members",
+		Key: keymap.Bind("show only the members of the pool", "."),
+		Run: func(*Env) []Request {
+			return []Request{{Go: IDAgents, Filter: "pool:" + p.Current().Name}}
+		}}}}
 }
 
 // made builds the rows of a snapshot. It keeps since when a pool has had too few members.
@@ -225,12 +235,12 @@ func (r *PoolRow) CheckText(now time.Time) string {
 		}
 		return "check failed" + when + ": " + c.Problem + kept + asking
 	case c.Good != nil && c.Command == "":
-		return fmt.Sprintf("open work: %d", c.Value) + r.bound() + asking
+		return fmt.Sprintf("open beads: %d", c.Value) + r.bound() + asking
 	case c.Good != nil:
 		return fmt.Sprintf("check returned %d, %s ago", c.Value,
 			widget.Age(now.Sub(*c.Good))) + r.bound() + asking
 	case c.Command == "":
-		return "uses open work; not counted yet" + asking
+		return "counts open beads; not counted yet" + asking
 	case c.Running != nil:
 		return "first check running for " + widget.Age(now.Sub(*c.Running))
 	case r.Reason != "":

@@ -216,7 +216,7 @@ func (g *Rigs) details(e *Env, r *RigRow) []string {
 		lines = append(lines, e.Look.Field("problem", e.Look.Paint(themes.Bad, r.Problem)))
 	}
 	lines = append(lines,
-		e.Look.Field("prefix", r.Prefix+" (of the IDs of its work)"),
+		e.Look.Field("prefix", r.Prefix+" (of the IDs of its beads)"),
 		e.Look.Field("agents", r.AgentsText()),
 		e.Look.Field("work", r.WorkText()),
 		e.Look.Field("declared", r.Source), "",

@@ -42,15 +42,15 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 		lines = append(lines, e.Look.Field("reports", says))
 	}
 	if w.Last != nil {
-		lines = append(lines, e.Look.Field("decided", describe.Judged(safe(w.Last),
+		lines = append(lines, e.Look.Field("last check", describe.Judged(safe(w.Last),
 			widget.Age(e.Now.Sub(w.Last.At)), widget.Elapsed)))
 	} else {
-		lines = append(lines, e.Look.Field("decided", "nothing yet"))
+		lines = append(lines, e.Look.Field("last check", "none yet"))
 	}
 	if w.Failed > 0 {
 		lines = append(lines, e.Look.Field("failed", widget.Count(w.Failed, "wake")+" in a row"))
 	}
-	lines = append(lines, e.Look.Field("judges", judgeText(e, w)))
+	lines = append(lines, e.Look.Field("decides", deciderText(e, w)))
 	if w.Every > 0 {
 		lines = append(lines, e.Look.Field("checks", "every "+widget.Duration(w.Every)))
 	}
@@ -84,7 +84,7 @@ func heartText(e *Env, r *WatchdogRow) string {
 	return text
 }
 
-func judgeText(e *Env, w *city.Watchdog) string {
+func deciderText(e *Env, w *city.Watchdog) string {
 	text := widget.Plain(describe.Judges(w))
 	if t := w.Triaged; w.Mode == city.ByTriage && t != nil {
 		text += "; running for " + widget.Age(e.Now.Sub(t.Since)) +

@@ -56,15 +56,15 @@ func newWatchdogs(all *Agents) *Watchdogs {
 // actions returns the actions for the watchdog under the cursor. In this panel, verbs for agents act on the watched
 // agent.
 func (d *Watchdogs) actions() []Action {
-	const details = "show details of the watchdog: heartbeat, judge, last decisions with reasons"
+	const details = "show details of the watchdog: heartbeat, last checks with their reasons"
 	return []Action{
 		{Action: Key{ID: "watchdog.details", Key: keymap.Bind(details, "enter"),
 			Short: "details",
 			Run:   d.show}},
-		{Writes: true, Action: Key{ID: "watchdog.beat",
-			Key:   keymap.Bind("run the watchdog now", "t"),
-			Short: "run",
-			Why:   func(e *Env) string { return d.Current().JudgedNow(e.Now) },
+		{Writes: true, Action: Key{ID: "watchdog.check",
+			Key:   keymap.Bind("run the watchdog's check now", "t"),
+			Short: "check",
+			Why:   func(e *Env) string { return d.Current().CheckedNow(e.Now) },
 			Run:   func(*Env) []Request { return []Request{CheckNow(d.Current())} }}},
 		{Action: Key{ID: "watchdog.agent", Key: keymap.Bind("go to the watched agent",
 			"."),
@@ -80,8 +80,8 @@ func (d *Watchdogs) whyNoAgent(*Env) string {
 	return ""
 }
 
-// JudgedNow describes the check in progress, or returns "".
-func (r *WatchdogRow) JudgedNow(now time.Time) string {
+// CheckedNow describes the check in progress, or returns "".
+func (r *WatchdogRow) CheckedNow(now time.Time) string {
 	if r.Dog.Triaged != nil {
 		return r.nextCheck(now).Full + " already"
 	}
@@ -90,7 +90,7 @@ func (r *WatchdogRow) JudgedNow(now time.Time) string {
 
 // CheckNow returns the request to run a watchdog now.
 func CheckNow(r *WatchdogRow) Request {
-	return Request{Ask: "Run watchdog " + r.Shown + " now?", Verb: "run it", Doing: "running",
+	return Request{Ask: "Check watchdog " + r.Shown + " now?", Verb: "check", Doing: "checking",
 		What:     r.Shown,
 		Commands: []city.Command{city.Beat{Watchdog: r.Name}}}
 }
@@ -114,7 +114,7 @@ type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
 func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
 	// the width of "very stale"; minimum width of why while other columns are shown
 	const state, enough = 10, 30
-	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 4, gap: 2}
+	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 7, gap: 2}
 	full := 0
 	for _, r := range rows {
 		h := r.Heart(e.Now)
@@ -172,7 +172,7 @@ func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*Watchd
 			}
 			l.Add(token, widget.Fit(text.Full, c.heart, more))
 		}},
-		{Head: "judge", W: c.mode, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
+		{Head: "decides", W: c.mode, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
 			_ widget.RowState) {
 			mode := themes.Dim
 			if r.Dog.Degraded != "" {

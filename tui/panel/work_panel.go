@@ -251,16 +251,16 @@ func (r *WorkRow) titleCell(e *Env, l *widget.Line, s widget.RowState, w int) {
 func (k *Work) help(e *Env, w int) []string {
 	switch {
 	case k.Problem != "":
-		return e.Look.Notes(w, "Work cannot be read: "+k.Problem,
+		return e.Look.Notes(w, "Beads cannot be read: "+k.Problem,
 			e.KeyOf("work.refresh")+" tries again.")
 	case !k.Known:
 		return e.Look.Notes(w, "asking "+e.Look.Glyphs.More)
 	case e.ReadOnly:
-		return e.Look.Notes(w, "No open work. Automations that cook a formula, and "+
-			"agents, create it.")
+		return e.Look.Notes(w, "No open beads. Automations that cook a formula, and "+
+			"agents, create them.")
 	}
-	return e.Look.Notes(w, "No open work. "+e.KeyOf("work.create")+" adds some; automations "+
-		"that cook a formula, and agents, create it too.")
+	return e.Look.Notes(w, "No open beads. "+e.KeyOf("work.create")+" adds one; automations "+
+		"that cook a formula, and agents, create them too.")
 }
 
 // strip describes a bead in a few lines.
