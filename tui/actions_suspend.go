@@ -6,22 +6,23 @@ import (
 
 	"gcity/city"
 	"gcity/describe"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // subjects returns agents, or pools for agents that have no flag of their own: members of a pool of several.
-func subjects(m *model, rows []*panel.AgentRow) []panel.Suspendable {
-	var all []panel.Suspendable
+func subjects(m *model, rows []*panel.AgentRow) []details.Suspendable {
+	var all []details.Suspendable
 	seen := map[string]bool{}
 	for _, r := range rows {
-		s := panel.Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig}
+		s := details.Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig}
 		if r.State == city.Suspended {
 			s.Off = cmp.Or(r.Why, string(r.State))
 		}
 		if p := m.Pools.Find(r.Pool); p != nil && p.Max > 1 {
-			s = p.Suspendable()
+			s = details.SuspendablePool(p)
 		}
 		if !seen[s.Name] {
 			seen[s.Name] = true
@@ -31,22 +32,22 @@ func subjects(m *model, rows []*panel.AgentRow) []panel.Suspendable {
 	return all
 }
 
-func setFlag(m *model, doing string, all []panel.Suspendable,
+func setFlag(m *model, doing string, all []details.Suspendable,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(all))
 	for i, s := range all {
 		commands[i] = command(s.Name)
 	}
 	unmark(m, commands)
-	return carry(m, doing, panel.NameAll(all), commands)
+	return carry(m, doing, details.NameAll(all), commands)
 }
 
 func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
-func resumeAll(m *model, all []panel.Suspendable) []feed.Effect {
-	return perhaps(m, question{title: "Resume " + panel.NameAll(all) + "?", verb: "resume",
+func resumeAll(m *model, all []details.Suspendable) []feed.Effect {
+	return perhaps(m, question{title: "Resume " + details.NameAll(all) + "?", verb: "resume",
 		do: func(m *model) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
 }
 
@@ -62,13 +63,13 @@ func needSuspend(m *model) string {
 }
 
 // flagTargets returns what s acts on.
-func flagTargets(m *model) []panel.Suspendable {
+func flagTargets(m *model) []details.Suspendable {
 	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
 		return subjects(m, targets(m))
 	}
-	var all []panel.Suspendable
+	var all []details.Suspendable
 	for _, p := range m.Pools.Targets() {
-		all = append(all, p.Suspendable())
+		all = append(all, details.SuspendablePool(p))
 	}
 	return all
 }
@@ -79,7 +80,7 @@ func askSuspend(m *model) []feed.Effect {
 	}
 	rows := targets(m)
 	all := subjects(m, rows)
-	on, off := panel.ByFlag(all)
+	on, off := details.ByFlag(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
@@ -87,12 +88,12 @@ func askSuspend(m *model) []feed.Effect {
 		askAbove(m, all[0])
 		return nil
 	}
-	q := question{title: "Suspend " + panel.NameAll(on) + "?", verb: "suspend",
+	q := question{title: "Suspend " + details.NameAll(on) + "?", verb: "suspend",
 		count: max(len(on), ending(m, on)),
 		do:    func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
-		q.whom = []string{panel.ListAll(on)}
+		q.whom = []string{details.ListAll(on)}
 	case on[0].Pool && len(rows) == 1:
 		q.whom = []string{rows[0].Shown + " is one of several members: they are " +
 			"suspended together."}
@@ -107,7 +108,7 @@ func askSuspend(m *model) []feed.Effect {
 }
 
 // already returns a line with the number of subjects that are already suspended, if any.
-func already(all, on []panel.Suspendable) []string {
+func already(all, on []details.Suspendable) []string {
 	switch n := len(all) - len(on); n {
 	case 0:
 		return nil
@@ -120,11 +121,11 @@ func already(all, on []panel.Suspendable) []string {
 
 // askSuspendPools suspends the pools that are not suspended; if all are, it resumes them.
 func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
-	all := make([]panel.Suspendable, len(rows))
+	all := make([]details.Suspendable, len(rows))
 	for i, p := range rows {
-		all[i] = p.Suspendable()
+		all[i] = details.SuspendablePool(p)
 	}
-	on, off := panel.ByFlag(all)
+	on, off := details.ByFlag(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
 		return resumeAll(m, off)
@@ -140,18 +141,18 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 			describe.SessionsStop(ending), m.keys.KeyOf(suspendID))
 	}
 	body = append(body, already(all, on)...)
-	q := question{title: "Suspend " + panel.NameAll(on) + "?", body: body,
+	q := question{title: "Suspend " + details.NameAll(on) + "?", body: body,
 		verb: "suspend", count: max(len(on), ending),
 		do: func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
-		q.whom = []string{panel.ListAll(on)}
+		q.whom = []string{details.ListAll(on)}
 	}
 	ask(m, q)
 	return nil
 }
 
 // ending returns how many sessions stop if subjects are suspended.
-func ending(m *model, all []panel.Suspendable) int {
+func ending(m *model, all []details.Suspendable) int {
 	n := 0
 	for _, s := range all {
 		if p := m.Pools.Find(s.Name); s.Pool && p != nil {
@@ -164,8 +165,8 @@ func ending(m *model, all []panel.Suspendable) int {
 }
 
 // askAbove offers to resume the rig or the city that suspends a subject.
-func askAbove(m *model, s panel.Suspendable) {
-	shown := panel.NameAll([]panel.Suspendable{s})
+func askAbove(m *model, s details.Suspendable) {
+	shown := details.NameAll([]details.Suspendable{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.Rig) + "?",
 		body: []string{shown + " is suspended with its rig and everything in it."},
 		do: func(m *model) []feed.Effect {

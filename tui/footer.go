@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/details"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -232,7 +233,7 @@ func footText(m *model, a *action) string {
 // suspended reports whether everything that s acts on is suspended.
 func suspended(m *model) bool {
 	all := flagTargets(m)
-	on, _ := panel.ByFlag(all)
+	on, _ := details.ByFlag(all)
 	return len(all) > 0 && len(on) == 0
 }
 

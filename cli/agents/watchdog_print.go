@@ -158,7 +158,7 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	if w.Mail > 0 {
 		e.Fact("mail", fmt.Sprintf("%d unread", w.Mail))
 	}
-	e.Fact("judges", describe.Judges(w))
+	e.Fact("decides", describe.Judges(w))
 	e.Fact("degraded", w.Degraded)
 	if t := w.Triaged; t != nil {
 		e.Fact("in triage", fmt.Sprintf("%s, for %s; the thresholds decide at %s",

@@ -79,7 +79,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	return nil
 }
 
-// typed moves the cursor from a safe answer to the first one as soon as there is text, and back when there is none.
+// typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty.
 func (c *Confirm[T]) typed() {
 	c.wrong = false
 	safe := slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })

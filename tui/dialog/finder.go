@@ -296,8 +296,8 @@ func (f *Finder[T]) Search() {
 	}
 }
 
-// aboutNoun returns the entries about a noun such as "work" if the text is one: without those whose description
-// only mentions the word, and without those that need a selection in the noun's panel.
+// aboutNoun returns the entries about a noun such as "work", if the text is a noun. It leaves out entries whose
+// description only mentions the word, and entries that cannot run.
 func aboutNoun[T any](all []Item[T]) []Item[T] {
 	if len(all) == 0 || all[0].Rank != rankNoun {
 		return all

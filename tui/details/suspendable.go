@@ -1,8 +1,9 @@
-package panel
+package details
 
 import (
 	"strings"
 
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -14,8 +15,8 @@ type Suspendable struct {
 	Off         string // why it is suspended; "" = not suspended
 }
 
-// Suspendable returns the pool as an object that can be suspended.
-func (r *PoolRow) Suspendable() Suspendable {
+// SuspendablePool returns a pool as an object that can be suspended.
+func SuspendablePool(r *panel.PoolRow) Suspendable {
 	return Suspendable{Name: r.Name, Shown: r.Shown, Pool: true, Rig: r.Rig, Off: r.Suspended}
 }
 
