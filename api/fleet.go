@@ -47,11 +47,6 @@ func newFleet(s *server, d city.Directory) *fleet {
 		looks: deadline.New[glance](looksAtAll), calls: &pendingCalls{}, lets: tenanciesOf(s.o)}
 }
 
-// FleetHandler is Handler for all cities of a directory.
-func FleetHandler(d city.Directory, o Options) http.Handler {
-	return newFleet(newServer(context.Background(), nil, o), d)
-}
-
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.catchPanic(func() { f.respond(w, r) })
 }

@@ -250,7 +250,7 @@ func TestRemoteTopology(t *testing.T) {
 	}
 	dir := folderOf(t, map[string]string{FileName: "[workspace]\ntopology = \"far\"\n" +
 		"[topologies.far]\nsource = \"" + repo + "\"\npath = \"deep\"\n"})
-	before, err := Revision(dir)
+	before, err := Source{Dir: dir}.Revision()
 	if err != nil {
 		t.Fatal(err)
 	}

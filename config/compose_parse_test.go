@@ -124,7 +124,7 @@ func BenchmarkCompose10000(b *testing.B) { benchComposed(b, 99, 48) }
 func BenchmarkComposeRevision(b *testing.B) {
 	dir := composedCity(b, 4, 6)
 	for b.Loop() {
-		if _, err := Revision(dir); err != nil {
+		if _, err := (Source{Dir: dir}).Revision(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -519,7 +519,7 @@ func TestRevision(t *testing.T) {
 	seen := map[string]string{}
 	step := func(name string) {
 		t.Helper()
-		rev, err := Revision(dir)
+		rev, err := Source{Dir: dir}.Revision()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -544,13 +544,13 @@ func TestRevision(t *testing.T) {
 	put(t, filepath.Join(dir, "else"), "x")
 	put(t, path, text)
 	put(t, script, "true\n")
-	if rev, err := Revision(dir); err != nil || seen[rev] != "a script" {
+	if rev, err := (Source{Dir: dir}).Revision(); err != nil || seen[rev] != "a script" {
 		t.Errorf("back where it was, but the revision is of %q, %v", seen[rev], err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Revision(dir); err == nil {
+	if _, err := (Source{Dir: dir}).Revision(); err == nil {
 		t.Error("a file that is gone has a revision")
 	}
 }

@@ -77,7 +77,7 @@ func BenchmarkLoad500(b *testing.B) {
 func BenchmarkRevision500(b *testing.B) {
 	dir := folder(b, benchCity(500))
 	for b.Loop() {
-		if _, err := Revision(dir); err != nil {
+		if _, err := (Source{Dir: dir}).Revision(); err != nil {
 			b.Fatal(err)
 		}
 	}

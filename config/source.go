@@ -37,9 +37,6 @@ func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Parse(data)
 }
 
-// Revision returns the Revision of the configuration on disk, valid or not.
-func Revision(dir string) (string, error) { return Source{Dir: dir}.Revision() }
-
 // Load reads the configuration. If the content is invalid, the error is an *Error with all problems.
 func (s Source) Load() (*City, error) {
 	dir, err := Canonical(s.Dir)

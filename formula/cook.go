@@ -175,27 +175,3 @@ func replace(text string, values map[string]string) string {
 	b.WriteString(text)
 	return b.String()
 }
-
-// Progress is the state of one step of a molecule.
-type Progress struct {
-	Ref    string
-	Needs  []string // Refs of the steps that must be done first
-	Closed bool
-}
-
-// Next returns the first open step that can be done: all steps that it needs are closed. It returns false if all
-// steps are closed, or if the open ones wait for steps that are open or missing.
-func Next(steps []Progress) (Progress, bool) {
-	closed := make(map[string]bool, len(steps))
-	for _, s := range steps {
-		closed[s.Ref] = s.Closed
-	}
-	for _, s := range steps {
-		if !s.Closed && !slices.ContainsFunc(s.Needs, func(need string) bool {
-			return !closed[need]
-		}) {
-			return s, true
-		}
-	}
-	return Progress{}, false
-}

@@ -165,26 +165,6 @@ func TestWhatCannotBeCooked(t *testing.T) {
 	}
 }
 
-func TestNext(t *testing.T) {
-	a, b, c := Progress{Ref: "a"}, Progress{Ref: "b", Needs: []string{"a", "c"}}, Progress{Ref: "c"}
-	done := func(p Progress) Progress { p.Closed = true; return p }
-	for _, x := range []struct {
-		steps []Progress
-		want  string
-	}{
-		{[]Progress{b, a, c}, "a"},
-		{[]Progress{b, done(a), c}, "c"},
-		{[]Progress{b, done(a), done(c)}, "b"},
-		{[]Progress{done(b), done(a), done(c)}, ""},
-		{[]Progress{b, done(a)}, ""}, // c is gone: nobody said that it was done
-		{nil, ""},
-	} {
-		if got, ok := Next(x.steps); got.Ref != x.want || ok != (x.want != "") {
-			t.Errorf("Next(%v) = %v, %v; want %q", x.steps, got, ok, x.want)
-		}
-	}
-}
-
 // Any bytes: no panic, places inside the file; a valid formula cooks with its variables given, needs lead nowhere in a
 // circle (so that doing what is next comes to an end), and parsing is deterministic.
 func FuzzParse(f *testing.F) {
@@ -217,33 +197,15 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		steps := make([]Progress, len(m.Steps))
-		for i, s := range m.Steps {
-			steps[i] = Progress{Ref: s.Ref, Needs: s.Needs}
-		}
-		for n := 0; ; n++ {
-			next, ok := Next(steps)
-			if !ok {
-				if n != len(steps) {
-					t.Fatalf("%d of %d steps could be done", n, len(steps))
-				}
-				return
+		done := map[string]bool{}
+		for len(done) < len(m.Steps) {
+			next := slices.IndexFunc(m.Steps, func(s Item) bool {
+				return !done[s.Ref] && !slices.ContainsFunc(s.Needs, func(need string) bool { return !done[need] })
+			})
+			if next < 0 {
+				t.Fatalf("%d of %d steps could be done", len(done), len(m.Steps))
 			}
-			i := slices.IndexFunc(steps, func(p Progress) bool { return p.Ref == next.Ref })
-			steps[i].Closed = true
+			done[m.Steps[next].Ref] = true
 		}
 	})
-}
-
-// A molecule is called by what it is about, and by its formula's name only where that says nothing.
-func TestHeading(t *testing.T) {
-	for description, want := range map[string]string{
-		"": "f", " \n\n": "f", "Release 1.4\nwith all": "Release 1.4", "\n a\tb ": "a b",
-		strings.Repeat("ä", 100): strings.Repeat("ä", 60) + "…", strings.Repeat("x", 120): strings.Repeat("x", 120),
-	} {
-		m, err := Cook(&Formula{Name: "f", Description: description, Steps: []Step{{ID: "a", Title: "A"}}}, nil)
-		if err != nil || m.Root.Title != want {
-			t.Errorf("%q: %q, %v, want %q", description, m.Root.Title, err, want)
-		}
-	}
 }

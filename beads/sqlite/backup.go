@@ -59,15 +59,6 @@ func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 	})
 }
 
-// Inspect describes a backup and checks it for damage.
-func Inspect(ctx context.Context, path string) (Copy, error) {
-	c, err := inspect(ctx, path)
-	if err != nil {
-		return c, fmt.Errorf("%s is not a usable backup: %w", path, err)
-	}
-	return c, nil
-}
-
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

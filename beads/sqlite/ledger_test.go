@@ -118,7 +118,7 @@ func TestIDsNeverRepeat(t *testing.T) {
 				t.Fatal(err)
 			}
 			titles(t, s, "early")
-			if c, err := Inspect(t.Context(), got.Kept); err != nil || c.Beads != 101 {
+			if c, err := inspect(t.Context(), got.Kept); err != nil || c.Beads != 101 {
 				t.Error(c, err)
 			}
 		},

@@ -81,16 +81,6 @@ func At(noun Noun, part string) (Verb, bool) {
 	return Verb{}, false
 }
 
-// Typed returns the row of the verb with this word in the palette.
-func Typed(word string) (Verb, bool) {
-	for _, v := range All() {
-		if word != "" && v.Line.Word == word {
-			return v, true
-		}
-	}
-	return Verb{}, false
-}
-
 // Parts returns the last parts of a verb's paths in the API, the usual one first. It is empty if the API has the
 // verb under a separate path with another body.
 func (v Verb) Parts() []string {

@@ -343,13 +343,13 @@ func TestWatchSeesIncludedFiles(t *testing.T) {
 	if !strings.HasPrefix(said(), "team.toml:1:1: agents.name: is missing") {
 		t.Error(said())
 	}
-	first, err := config.Revision(dir)
+	first, err := config.Source{Dir: dir}.Revision()
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, team, "[[agents]]\nnama = \"b\"\n")
 	poked(t, pokes) // another mistake is news, too
-	if second, err := config.Revision(dir); err != nil || second == first {
+	if second, err := (config.Source{Dir: dir}).Revision(); err != nil || second == first {
 		t.Errorf("the revision is the same, %v", err)
 	}
 	put(t, team, "[[agents]]\nname = \"b\"\n")
@@ -403,7 +403,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 		put(t, filepath.Join(dir, name), text)
 	}
 	pokes := watching(t, dir, Options{Quiet: time.Millisecond})
-	revision, err := config.Revision(dir)
+	revision, err := config.Source{Dir: dir}.Revision()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,7 +435,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			on, err := config.Revision(dir)
+			on, err := config.Source{Dir: dir}.Revision()
 			if err != nil || on != c.Revision {
 				t.Fatalf("%s: the revision is %s, and that of what is loaded %s, %v", change.what,
 					on, c.Revision, err)
