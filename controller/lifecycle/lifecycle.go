@@ -21,9 +21,8 @@ const (
 // in the current state changes nothing.
 type Phase struct {
 	state State
-	// Absent, Unready or Running. For Stopping, the state before the stop. For Unclear, the state if no list says
-	// otherwise.
-	under    State
+	// Absent, Unready or Running: what is known apart from a start, a stop or a doubt
+	known    State
 	turn     uint64 // turn in which the newest start or stop began or ended
 	canceled bool   // the newest start was canceled
 	seen     bool   // a session was seen running
@@ -60,14 +59,14 @@ func (p *Phase) StartEnds(turn uint64) bool {
 	if !p.Starting() {
 		return false
 	}
-	p.state, p.turn = p.known(), turn
+	p.state, p.turn = p.known, turn
 	return true
 }
 
 // Stop notes that a stop begins.
 func (p *Phase) Stop(turn uint64) {
 	if p.state == Unready || p.state == Running {
-		p.under, p.state, p.turn = p.state, Stopping, turn
+		p.state, p.turn = Stopping, turn
 	}
 }
 
@@ -76,58 +75,45 @@ func (p *Phase) StopEnds(turn uint64) bool {
 	if p.state != Stopping {
 		return false
 	}
-	p.state, p.turn = p.under, turn
+	p.state, p.turn = p.known, turn
 	return true
 }
 
 // Runs notes that the session runs and is ready.
-func (p *Phase) Runs() { p.state, p.seen = Running, true }
+func (p *Phase) Runs() { p.state, p.known, p.seen = Running, Running, true }
 
 // Doubt notes that a start or a stop has failed, so that it is unknown whether a session runs.
-func (p *Phase) Doubt() { p.under, p.state = p.known(), Unclear }
+func (p *Phase) Doubt() { p.state = Unclear }
 
 // Ends notes that the session has ended. A doubt remains until the sessions are listed.
 func (p *Phase) Ends() {
-	if p.state == Unclear {
-		p.under = Absent
-		return
+	p.known = Absent
+	if p.state != Unclear {
+		p.state = Absent
 	}
-	p.state = Absent
 }
 
 // Listed notes that the sessions were listed since the newest start or stop. It ends a doubt.
 func (p *Phase) Listed() {
 	if p.state == Unclear {
-		p.state = p.under
+		p.state = p.known
 	}
 }
 
 // Found notes that a list shows a session that was unknown.
 func (p *Phase) Found(ready bool) {
-	p.state, p.seen = Unready, true
+	p.known, p.seen = Unready, true
 	if ready {
-		p.state = Running
+		p.known = Running
 	}
-}
-
-// known returns Absent, Unready or Running: what is known of the session without the start or stop in flight.
-func (p *Phase) known() State {
-	switch p.state {
-	case Starting:
-		return Absent
-	case Resuming:
-		return Unready
-	case Stopping, Unclear:
-		return p.under
-	}
-	return p.state
+	p.state = p.known
 }
 
 // Alive reports whether the session is believed to run.
-func (p *Phase) Alive() bool { return p.known() != Absent }
+func (p *Phase) Alive() bool { return p.known != Absent }
 
 // Ready reports whether the session is believed to run and is ready.
-func (p *Phase) Ready() bool { return p.known() == Running }
+func (p *Phase) Ready() bool { return p.known == Running }
 
 // Starting reports whether a start is in flight, or the wait until a found session is ready.
 func (p *Phase) Starting() bool { return p.state == Starting || p.state == Resuming }
@@ -139,7 +125,7 @@ func (p *Phase) Stopping() bool { return p.state == Stopping }
 func (p *Phase) InFlight() bool { return p.Starting() || p.state == Stopping }
 
 // Idle reports whether no session is believed to run, and no start or stop is in flight.
-func (p *Phase) Idle() bool { return p.known() == Absent && p.state != Starting }
+func (p *Phase) Idle() bool { return p.known == Absent && p.state != Starting }
 
 // Canceled reports whether the newest start was canceled.
 func (p *Phase) Canceled() bool { return p.canceled }

@@ -48,7 +48,7 @@ func TestEveryPhaseIsConsistent(t *testing.T) {
 		if names[p.state] == "" {
 			t.Errorf("%+v has no named state", p)
 		}
-		if u := p.known(); u != Absent && u != Unready && u != Running {
+		if u := p.known; u != Absent && u != Unready && u != Running {
 			t.Errorf("%+v is known as %s", p, names[u])
 		}
 		if p.Ready() && !p.Alive() || p.Alive() && !p.Seen() {
