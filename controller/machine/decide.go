@@ -93,8 +93,6 @@ func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k =
 // whyStop returns the most important reason to stop a running session. The order is documented in the operator's
 // guide.
 func (m *Machine) whyStop(now time.Time, a *record) cause {
-	p := a.policy
-	over := p.overstays(now, a)
 	switch {
 	case m.ending == stopAgents:
 		return cause{kind: causeEnd, why: "the city is stopped"}
@@ -111,12 +109,8 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return a.act.intent
 	case a.unwanted() && !a.phase.Ready() && !m.settling && !a.pool.Guessed():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
-	case over.kind != causeNone:
-		return over
-	case a.finish.drain != nil || a.unwanted():
-		return a.drained(now)
 	}
-	return p.replace(now, a)
+	return a.policy.ends(now, a)
 }
 
 // idle returns the cause to stop an agent that was silent for too long. It needs a recent list of sessions and a

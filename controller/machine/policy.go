@@ -24,10 +24,8 @@ type policy interface {
 	startEffect(a *record) effect.Start
 	// obsolete reports whether the start in flight is no longer needed.
 	obsolete(a *record) bool
-	// overstays returns the cause to stop a session that has nothing left to do.
-	overstays(now time.Time, a *record) cause
-	// replace returns the cause to restart a session that is idle or differs from the configuration.
-	replace(now time.Time, a *record) cause
+	// ends returns the cause to stop a session that no other cause stops.
+	ends(now time.Time, a *record) cause
 	// canceled handles the end of a canceled start, and failed a start that failed.
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
@@ -47,10 +45,13 @@ func (always) rest(time.Time, *record)            {}
 func (always) begins(*record)                     {}
 func (always) startEffect(a *record) effect.Start { return effect.Start{Want: a.want} }
 func (always) obsolete(*record) bool              { return false }
-func (always) overstays(time.Time, *record) cause { return cause{} }
 func (always) canceled(time.Time, *record)        {}
 
-func (p always) replace(now time.Time, a *record) cause {
+// ends returns the cause to stop a session that is drained, idle, or differs from the configuration.
+func (p always) ends(now time.Time, a *record) cause {
+	if a.finish.drain != nil || a.unwanted() {
+		return a.drained(now)
+	}
 	if c := p.m.idle(now, a); c.kind != causeNone {
 		return c
 	}
@@ -86,8 +87,6 @@ func (onCall) begins(a *record) {
 	a.triage.served = a.triage.summons.Beat
 	a.act.because = "for beat " + a.triage.summons.Beat
 }
-
-func (onCall) replace(time.Time, *record) cause { return cause{} }
 
 func (p onCall) canceled(now time.Time, a *record) {
 	p.m.triageOver(now, a, "was stopped before it was ready")

@@ -24,7 +24,6 @@ type record struct {
 	needs           []string    // names of its dependencies; kept after the agent was removed
 	wasUp, wasThere bool        // isUp, and whether it was running, when ripple last ran
 	status
-	delivery
 	phase   lifecycle.Phase // of its session
 	sess    presence
 	act     action
@@ -32,6 +31,7 @@ type record struct {
 	finish  finishing
 	silence silence
 	triage  triage
+	delivery
 }
 
 // status is what clients see of an agent's state.
@@ -269,7 +269,9 @@ func (a *record) remembered(now time.Time) bool {
 
 // set changes the state of an agent.
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
-	m.step.Changed = a.change(now, s, reason, until) || m.step.Changed
+	if a.change(now, s, reason, until) {
+		m.step.Changed = true
+	}
 }
 
 // decided stores a decision for `gcity why`.

@@ -58,8 +58,8 @@ func (onCall) startEffect(a *record) effect.Start {
 	return effect.Start{Want: &w, Brief: &a.triage.summons.Brief}
 }
 
-// overstays returns the cause to stop a session: its beat is over, or it has decided.
-func (onCall) overstays(now time.Time, a *record) cause {
+// ends returns the cause to stop a session: its beat is over, it has decided, or it is drained.
+func (onCall) ends(now time.Time, a *record) cause {
 	s := a.triage.summons
 	switch {
 	case s == nil || a.triage.served != s.Beat:
@@ -67,7 +67,7 @@ func (onCall) overstays(now time.Time, a *record) cause {
 	case s.Judged && !now.Before(s.Until):
 		return cause{kind: causeBeat, why: "it has made its decision but did not exit"}
 	}
-	return cause{}
+	return a.drained(now)
 }
 
 // rest sets the state of a triage agent that no beat waits for.
