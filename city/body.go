@@ -72,7 +72,7 @@ func bodyField(path string) string {
 func jsonWord(kind string) string {
 	switch kind {
 	case "string":
-		return "a text"
+		return "a string"
 	case "array":
 		return "a list"
 	case "object":
@@ -87,7 +87,7 @@ func jsonWord(kind string) string {
 func typeWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
-		return "a text"
+		return "a string"
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:

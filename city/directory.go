@@ -28,7 +28,7 @@ type Directory interface {
 }
 
 // ErrNoSupervisor is the error of Watch if no process maintains the list. A supervisor may start later.
-var ErrNoSupervisor = errors.New("no supervisor runs")
+var ErrNoSupervisor = errors.New("no supervisor is running")
 
 // Keeper is a Directory that one process maintains, and that can report about this process.
 type Keeper interface {

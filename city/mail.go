@@ -202,7 +202,8 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
-			return fmt.Sprintf("; the pool is suspended %s and reads it when it is resumed",
+			return fmt.Sprintf("; the pool is suspended %s; its members read the message after "+
+				"the pool is resumed",
 				p.SuspendedReason)
 		}
 		return ""
@@ -210,14 +211,15 @@ func (s *Snapshot) unread(to string) string {
 	a, ok := s.Agent(to)
 	switch {
 	case ok && a.Suspended:
-		return fmt.Sprintf("; it is suspended (%s) and reads it when it is resumed", a.Reason)
+		return fmt.Sprintf("; the agent is suspended (%s) and reads the message after "+
+			"it is resumed", a.Reason)
 	case ok || to == mail.Person:
 		return ""
 	case s.forPeople(to):
-		return fmt.Sprintf("; no agent or pool has the name %q, so it waits for a person "+
+		return fmt.Sprintf("; no agent or pool has the name %q, so the message waits for a person "+
 			"of that name", to)
 	}
-	return "; this pool member is not running and reads it when it runs again"
+	return "; this pool member is not running and reads the message when it runs again"
 }
 
 // Mail returns the messages of an address, newest first: the unread ones, or with all those that are not archived.
@@ -292,8 +294,8 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	}
 	m, ok := mail.Of(b)
 	if !ok {
-		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is a %s and not a "+
-			"message; `gcity bead show` shows it", id, b.Type)}
+		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is a %s, not a "+
+			"message; `gcity bead show` prints it", id, b.Type)}
 	}
 	return m, b, nil
 }

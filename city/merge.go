@@ -176,8 +176,8 @@ func (m *merge) run(yield func(Step, error) bool) {
 	}
 }
 
-// drain takes everything that has arrived, so that a busy stream notices changes, and a slow reader makes no city
-// late.
+// drain processes all messages that have arrived. Otherwise a busy stream would not notice changes, and a slow reader
+// would make cities count as late.
 func (m *merge) drain() {
 	for {
 		select {

@@ -127,8 +127,8 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 }
 
-// begins returns where a city that is not in the cursor is read from, and reports a gap for its events while the
-// stream was open.
+// begins returns the position from which a city without a cursor entry is read. It reports a gap for its events
+// while the stream was open.
 func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.since.IsZero() {

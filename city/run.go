@@ -31,7 +31,7 @@ func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))
 	if wrong, ok := errors.AsType[*beads.Invalid](err); ok {
-		return &Error{Code: Invalid, Message: "the author (by, which gc takes " +
+		return &Error{Code: Invalid, Message: "the author (by, set by gc " +
 			"from GC_AGENT) " + wrong.Reason}
 	}
 	return nil

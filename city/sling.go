@@ -47,7 +47,7 @@ func (s SlingRequest) Check() error {
 	case s.Bead != "" && s.Formula == "" && (s.Title != "" || s.Description != ""):
 		problem = "a title and a description are for new beads; this bead has its own"
 	case s.Formula != "" && s.NoFormula:
-		problem = "a formula and no formula contradict each other: choose one"
+		problem = "a formula is named, and no_formula excludes formulas: choose one"
 	case s.Formula == "" && s.NoFormula && len(s.Vars) > 0:
 		problem = "variables need a formula"
 	}

@@ -40,7 +40,7 @@ func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, 
 	for i := range all {
 		byID[all[i].ID] = &all[i]
 	}
-	// an assigned bead takes the molecule that describes it with it
+	// a molecule that describes an assigned bead belongs to the assignee of that bead
 	goes := func(root *beads.Bead) bool {
 		of := byID[root.ParentID]
 		return of != nil && of.Metadata[MoleculeKey] == root.ID && routed(*of)

@@ -52,17 +52,17 @@ func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) er
 		}
 		names = append(names, s.ID+" "+s.Title)
 	}
-	return &Error{Code: Conflict, Message: fmt.Sprintf("%s cannot be closed yet, %s open: %s; "+
-		"`gcity bead close %s --steps` closes them with it, --force leaves them open",
+	return &Error{Code: Conflict, Message: fmt.Sprintf("%s cannot be closed yet: %s open (%s); "+
+		"`gcity bead close %s --steps` closes these steps too, and --force leaves them open",
 		b.ID, StepsOpen(len(open)), strings.Join(names, ", "), b.ID)}
 }
 
 // StepsOpen returns the start of a sentence about n open steps.
 func StepsOpen(n int) string {
 	if n == 1 {
-		return "1 step of it is"
+		return "1 step is"
 	}
-	return fmt.Sprintf("%d steps of it are", n)
+	return fmt.Sprintf("%d steps are", n)
 }
 
 // Allowed refuses changes of a bead that the store would allow but that make no sense. A missing bead is left to

@@ -40,7 +40,7 @@ func TestBeadRoutes(t *testing.T) {
 		{"bead update old-2 --needs br-1 --rig demo", "updated old-2", ""},
 		{"bead update old-2 --needs br-1,old-1", "updated old-2", ""},
 		{"bead create x --needs old-1", "", "old-1 is in the store of rig demo, and links work only within one store"},
-		{"bead show zz-9", "", `bead "zz-9": no such bead; IDs of work start with br- (the city), de- (rig demo) here`},
+		{"bead show zz-9", "", `bead "zz-9": no such bead; bead IDs of this city start with br- (the city), de- (rig demo)`},
 		{"bead show br-9", "", `bead "br-9": no such bead`},
 		{"bead list --all --json", `"total": 5`, ""},
 		{"bead list --all --limit 2 --json", `"total": 5`, ""},

@@ -151,7 +151,7 @@ func TestCloseSteps(t *testing.T) {
 	for _, line := range []string{"bead create root", "bead create a --parent br-1", "bead create b --parent br-1", "bead create c --parent br-2", "bead close br-3"} {
 		told(t, s, strings.Fields(line)...)
 	}
-	if _, out, _ := told(t, s, "bead", "close", "br-1"); out != "closed br-1: root\n  2 steps of it are still open: `gcity bead close br-1 --steps` closes them too\n" {
+	if _, out, _ := told(t, s, "bead", "close", "br-1"); out != "closed br-1: root\n  2 steps are still open: `gcity bead close br-1 --steps` closes them too\n" {
 		t.Errorf("%q", out)
 	}
 	if _, out, _ := told(t, s, "bead", "close", "br-1", "--steps"); !strings.HasPrefix(out, "closed br-4: c\nclosed br-2: a\nbr-1 is already closed") {

@@ -68,13 +68,13 @@ func RestartLines(s *city.Spec) []string {
 	case "rest_for_one":
 		lines = append(lines, "agents that depend on it restart with it")
 	case "one_for_all":
-		lines = append(lines, "all agents connected with it restart too")
+		lines = append(lines, "all agents in its group of dependencies restart too")
 	}
 	return lines
 }
 
 // Unrecorded is the message that the running value of a field is unknown.
-const Unrecorded = "unknown: only a fingerprint of it is kept"
+const Unrecorded = "unknown: gcity keeps only a fingerprint of the running value"
 
 // NotStarted returns why an agent could not be started.
 func NotStarted(why string) string { return "not started: " + why }

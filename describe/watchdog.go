@@ -18,8 +18,8 @@ func Judges(w *city.Watchdog) string {
 	case city.ByThresholds:
 		return "only the thresholds"
 	case city.ByRestart:
-		return "only the thresholds; it cannot type into the terminal, so it restarts an agent " +
-			"that is very stale"
+		return "only the thresholds; this watchdog cannot type into the terminal, so it restarts " +
+			"an agent that is very stale"
 	}
 	return string(w.Mode)
 }

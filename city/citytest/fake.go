@@ -195,7 +195,8 @@ func (f *Fake) running(agent string) (*screen, error) {
 		return nil, &city.Error{Code: city.NotFound,
 			Message: fmt.Sprintf("agent %q not found", agent)}
 	case !a.Running:
-		return nil, &city.Error{Code: city.Conflict, Message: agent + " has no session: it is " +
+		return nil, &city.Error{Code: city.Conflict, Message: agent +
+			" has no session: the agent is " +
 			string(a.State)}
 	}
 	return f.screens[agent], nil

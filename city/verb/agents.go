@@ -9,7 +9,7 @@ have no setting of their own.`
 // sessions returns the verbs that start and stop sessions.
 func sessions() []Verb {
 	return []Verb{
-		{Name: "interrupt", Noun: Agent, API: API{Summary: "What Ctrl-C does"},
+		{Name: "interrupt", Noun: Agent, API: API{Summary: "Press Ctrl-C in an agent's terminal"},
 			Shell:  Shell{Short: "Press Ctrl-C in an agent's terminal"},
 			decode: to(func(n string) city.Interrupt { return city.Interrupt{Agent: n} })},
 		{Name: "restart", Noun: Agent, API: API{Summary: "Stop an agent's session and " +
@@ -28,12 +28,13 @@ func sessions() []Verb {
 			Line:   Line{"kill", "AGENT…", "kill agents at once; they restart"},
 			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},
 		{Name: "suspend", Noun: Agent, API: API{Summary: "Set an agent's suspended flag"},
-			Shell: Shell{Short: "Write suspended = true into the configuration, also for a pool",
+			Shell: Shell{Short: "Set suspended = true in the configuration, for an agent or a pool",
 				Long: flagHelp, Pools: true},
 			Line:   Line{"suspend", "AGENT|POOL", "suspend an agent or a pool"},
 			decode: to(func(n string) city.Suspend { return city.Suspend{Agent: n} })},
 		{Name: "resume", Noun: Agent, API: API{Summary: "Remove an agent's suspended flag"},
-			Shell: Shell{Short: "Remove suspended = true from the configuration, also for a pool",
+			Shell: Shell{Short: "Remove suspended = true from the configuration, for an " +
+				"agent or a pool",
 				Long: flagHelp, Pools: true},
 			Line:   Line{"resume", "AGENT|POOL", "resume an agent or a pool"},
 			decode: to(func(n string) city.Resume { return city.Resume{Agent: n} })},
@@ -45,12 +46,12 @@ func drains() []Verb {
 	return []Verb{
 		{Name: "drain", Noun: Agent, API: API{Summary: "Ask an agent to finish",
 			Body: city.Drain{}},
-			Shell: Shell{Short: "Ask an agent to finish: it stops when it has, or at its " +
-				"deadline, and restarts",
+			Shell: Shell{Short: "Ask an agent to finish its work; then, or at a deadline, it " +
+				"stops and restarts",
 				Long: `drain asks an agent to finish its work. The agent sees the request
 with "gc agent drain-check" and reports with "gc agent drain-ack" that it has finished.
-Then, or at the deadline, its session is stopped, and a new one starts if the agent is
-still wanted. The deadline is the pool's drain_timeout, or else 5 minutes.`},
+Then, or at the deadline, its session stops. A new session starts if the agent should
+still run. The deadline is the pool's drain_timeout, or 5 minutes for an agent outside pools.`},
 			Line:   Line{"drain", "AGENT…", "ask agents to finish"},
 			decode: to(func(n string) city.Drain { return city.Drain{Agent: n} })},
 		{Name: "undrain", Noun: Agent, API: API{Summary: "Cancel a drain"},
@@ -68,8 +69,8 @@ member that the pool no longer wants; to keep it, scale the pool.`},
 			decode: to(func(n string) city.Clear { return city.Clear{Agent: n} })},
 		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Report that an agent has finished"},
 			Shell: Shell{Short: "In a session: report that the agent has finished",
-				Long: "drain-ack reports that an agent that was asked to finish has finished and " +
-					"can be\nstopped."},
+				Long: "drain-ack answers a request to finish: the agent has finished, and its " +
+					"session can\nbe stopped."},
 			decode: to(func(n string) city.DrainAck { return city.DrainAck{Agent: n} })},
 		{Name: "request-restart", Noun: Agent, API: API{Summary: "Request an agent's restart"},
 			Shell: Shell{Short: "In a session: request a restart of the agent"},
@@ -82,7 +83,8 @@ member that the pool no longer wants; to keep it, scale the pool.`},
 // texts returns the verbs that type into a terminal.
 func texts() []Verb {
 	return []Verb{
-		{Name: "nudge", Noun: Agent, API: API{Summary: "Type a text and submit it",
+		{Name: "nudge", Noun: Agent, API: API{Summary: "Type a text into an agent's terminal " +
+			"and submit it",
 			Body: city.Nudge{}},
 			Line: Line{"nudge", "AGENT TEXT…", "send a text to an agent"},
 			decode: aliased("message", "text", checked(func(n string) city.Nudge {
@@ -97,7 +99,8 @@ func texts() []Verb {
 			Body: city.Unsend{}},
 			Line:   Line{"unsend", "AGENT…", "cancel the texts that are queued for agents"},
 			decode: to(func(n string) city.Unsend { return city.Unsend{Agent: n} })},
-		{Name: "send-keys", Noun: Agent, API: API{Summary: "Press keys", Body: city.SendKeys{}},
+		{Name: "send-keys", Noun: Agent, API: API{Summary: "Press keys in an agent's terminal",
+			Body: city.SendKeys{}},
 			decode: checked(func(n string) city.SendKeys {
 				return city.SendKeys{Agent: n}
 			}, func(c city.SendKeys) error {

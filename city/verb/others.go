@@ -46,11 +46,11 @@ func automations() []Verb {
 
 func watchdogs() []Verb {
 	return []Verb{
-		{Name: "beat", Noun: Watchdog, API: API{Summary: "Check now"},
+		{Name: "beat", Noun: Watchdog, API: API{Summary: "Run a watchdog's check now"},
 			Line:   Line{"beat", "WATCHDOG", "run a watchdog's check now"},
 			decode: to(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
 		{Name: "decide", Noun: Watchdog,
-			API: API{Summary: "Decide the action of a check, and record the author",
+			API: API{Summary: "Decide a check's action, and record the author",
 				Body: city.Decide{}},
 			decode: checked(func(n string) city.Decide {
 				return city.Decide{Watchdog: n}
@@ -87,14 +87,14 @@ func work() []Verb {
 
 func cities() []Verb {
 	return []Verb{
-		{Name: "reload", API: API{Summary: "Read the configuration now", Body: city.Reload{}},
+		{Name: "reload", API: API{Summary: "Reload the configuration", Body: city.Reload{}},
 			decode: to(func(string) city.Reload { return city.Reload{} })},
 		{Name: "suspend", API: API{Summary: "Suspend the city"},
 			decode: to(func(string) city.Suspend { return city.Suspend{} })},
 		{Name: "resume", API: API{Summary: "Resume the city"},
 			decode: to(func(string) city.Resume { return city.Resume{} })},
 		{Name: "shutdown", API: API{Path: "stop", Alias: "shutdown",
-			Summary: "Stop the city, or with leave only its controller", Body: city.Shutdown{}},
+			Summary: "Stop the city; with leave, stop only its controller", Body: city.Shutdown{}},
 			decode: to(func(string) city.Shutdown { return city.Shutdown{} })},
 	}
 }
