@@ -61,7 +61,7 @@ func agentActions() []action {
 			Why: needVerb, Run: askEnd},
 		{ID: "agent.details",
 			Key: keymap.Bind(
-				"show details of the agent, pool, automation or watchdog: why, what is next, "+
+				"show details of the agent, pool, automation or watchdog: reason, next step, "+
 					"last decisions or runs", "d"), Short: "details",
 			In: global, Why: needSubject, Run: showDetails},
 	}

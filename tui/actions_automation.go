@@ -108,7 +108,7 @@ func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	}
 	what := strings.Join(names, ", ")
 	ask(m, question{title: "Stop the run of " + what + "?", verb: "stop", count: len(rows),
-		body: []string{"It stops at once with all its processes, counts as failed, and is " +
+		body: []string{"The run stops at once with all its processes, counts as failed, and is " +
 			"not retried."},
 		do: func(m *model) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
@@ -148,7 +148,7 @@ func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	case len(against) == 0:
 		return perhaps(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
 	case r.State != panel.AutomationRunning:
-		against = append(against, "It will run once now.")
+		against = append(against, "The automation will run once now.")
 	}
 	ask(m, question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire", do: do})
 	return nil
@@ -208,14 +208,14 @@ func against(m *model, r *panel.AutomationRow) []string {
 		return lines
 	case panel.AutomationRunning:
 		return append(lines, "A run is in progress "+r.Soon(m.now).Full+
-			`. With overlap = "queue" another run follows; otherwise the city refuses.`)
+			`. With overlap = "queue" another run follows; otherwise the city refuses it.`)
 	case panel.AutomationOff:
 		if len(lines) == 0 {
-			lines = append(lines, "It is disabled: "+r.Reason+".")
+			lines = append(lines, "The automation is disabled: "+r.Reason+".")
 		}
 		return lines
 	}
-	return append(lines, "Its gate is closed: "+gate+".")
+	return append(lines, "The gate is closed: "+gate+".")
 }
 
 // firedEnded reports the end of a run that was fired here.

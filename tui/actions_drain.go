@@ -68,7 +68,7 @@ func needDrain(m *model) string {
 	}
 	rows := targets(m)
 	if len(rows) > 1 {
-		return "none of them is running, so there is nothing to drain"
+		return "no selected agent is running, so there is nothing to drain"
 	}
 	if rows[0].Surplus() {
 		return isSurplus(m, rows[0])

@@ -88,7 +88,7 @@ func needMail(m *model) string {
 func needMailAgent(m *model) string {
 	why := needMail(m)
 	if why == "" && m.Mail.Agent() == "" {
-		return "its sender and its recipient are not agents"
+		return "neither the sender nor the recipient is an agent"
 	}
 	return why
 }
@@ -101,7 +101,7 @@ func needUnread(m *model) string {
 	case undoable(m):
 		return ""
 	case why == "" && !pointedMail(m).Read:
-		return "it is already unread"
+		return "the message is already unread"
 	}
 	return why
 }

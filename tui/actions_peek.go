@@ -63,9 +63,10 @@ func peekActions() []action {
 			Run: sideways(-1)},
 		{ID: "peek.right", Key: keymap.Bind("scroll to the right", "right"), In: pane,
 			Run: sideways(1)},
-		{ID: "peek.page", Key: keymap.Bind("open it in $PAGER", "|"), In: pane, Why: needOutput,
+		{ID: "peek.page", Key: keymap.Bind("open the output in $PAGER", "|"), In: pane,
+			Why: needOutput,
 			Run: pageOutput},
-		{ID: "peek.save", Key: keymap.Bind("save it to a new file", "ctrl+s"),
+		{ID: "peek.save", Key: keymap.Bind("save the output to a new file", "ctrl+s"),
 			In: pane, Why: needOutput,
 			Run: askSave},
 	}

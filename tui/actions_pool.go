@@ -180,7 +180,7 @@ func askScale(m *model) []feed.Effect {
 				case why != "" || text == "":
 					return nil
 				case now == nil:
-					complain(m, "cannot scale "+p.Shown+": it is no longer part of the city")
+					complain(m, "cannot scale "+p.Shown+": the pool is no longer part of the city")
 					return nil
 				case auto:
 					return m.auto(now)

@@ -229,7 +229,7 @@ func needKnownWaiting(m *model) string {
 	}
 	for _, r := range waitingRows(m) {
 		if _, ok := wholeOf(m, r.Name, &r.Waiting[0]); !ok {
-			return "it was sent by another client, and only its beginning is " +
+			return "the text was sent by another client, and only its beginning is " +
 				"known here; " + m.keys.KeyOf(unsendID) + " takes it back"
 		}
 	}
@@ -285,7 +285,8 @@ func askUnsend(m *model) []feed.Effect {
 func askSendNow(m *model) []feed.Effect {
 	rows := waitingRows(m)
 	var first, commands []city.Command
-	body := []string{"It is typed after whatever is on the line, and submitted with it."}
+	body := []string{"The text is typed after the content of the input line, and both " +
+		"are submitted."}
 	for _, r := range rows {
 		s := &r.Waiting[0]
 		text, _ := wholeOf(m, r.Name, s)
@@ -343,7 +344,7 @@ func cannotUnsend(r *panel.AgentRow) string {
 	if len(r.Waiting) > 0 {
 		return ""
 	}
-	return "no text waits to be typed into it"
+	return "no text waits to be typed into the agent"
 }
 
 // draftTo is an unsent text for some agents.

@@ -100,8 +100,8 @@ func askSuspend(m *model) []feed.Effect {
 	case on[0].Pool:
 		q.whom = []string{"The members of a pool are suspended together."}
 	}
-	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until it is "+
-		"resumed (%s).", m.keys.KeyOf(suspendID)), "This is stored in the configuration."},
+	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
+		"resume (%s).", m.keys.KeyOf(suspendID)), "This is stored in the configuration."},
 		already(all, on)...)
 	ask(m, q)
 	return nil
@@ -134,10 +134,10 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 		return nil
 	}
 	ending := ending(m, on)
-	body := []string{fmt.Sprintf("No member is running, and none starts until it is resumed (%s).",
+	body := []string{fmt.Sprintf("No member is running, and none starts until you resume (%s).",
 		m.keys.KeyOf(suspendID)), "This is stored in the configuration."}
 	if ending > 0 {
-		body[0] = fmt.Sprintf("%s, and none starts until it is resumed (%s).",
+		body[0] = fmt.Sprintf("%s, and none starts until you resume (%s).",
 			describe.SessionsStop(ending), m.keys.KeyOf(suspendID))
 	}
 	body = append(body, already(all, on)...)

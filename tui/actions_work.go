@@ -21,9 +21,10 @@ func workActions() []action {
 			In: w, Why: needBead, Run: showBead},
 		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
 			Why: needWritable, Run: askCreate},
-		{ID: "work.sling", Key: keymap.Bind("hand it to an agent or a pool, and notify it", "B"),
+		{ID: "work.sling", Key: keymap.Bind("hand the bead to an agent or a pool, and notify "+
+			"the recipient", "B"),
 			Short: "assign", In: w, Why: needOpenBead, Run: askTaker},
-		{ID: "work.finish", Key: keymap.Bind("close it", "X"), Short: "close", In: w,
+		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},
 		{ID: "work.agent", Key: keymap.Bind("go to the assigned agent", "."), In: w,
 			Why: needAssignee, Run: func(m *model) []feed.Effect {
@@ -64,7 +65,7 @@ func needOpenBead(m *model) string {
 func needAssignee(m *model) string {
 	why := needBead(m)
 	if why == "" && m.Work.Agent() == "" {
-		return "it is not assigned to an agent"
+		return "the bead is not assigned to an agent"
 	}
 	return why
 }
@@ -146,7 +147,7 @@ func newBead(m *model, text string) (b beads.Bead, why string) {
 	case len(b.Title) > beads.MaxTitle:
 		return b, fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
 	case b.Title == "" && len(b.Labels) > 0:
-		return b, "it needs a title"
+		return b, "a title is missing"
 	}
 	return b, ""
 }
@@ -165,9 +166,9 @@ func askClose(m *model) []feed.Effect {
 	body := []string{strings.Join(titles, "; ")}
 	switch {
 	case parts == 1:
-		body = append(body, "1 part of it is not closed and stays open.")
+		body = append(body, "1 part is not closed and stays open.")
 	case parts > 1:
-		body = append(body, widget.Count(parts, "part")+" of it are not closed and stay open.")
+		body = append(body, widget.Count(parts, "part")+" are not closed and stay open.")
 	}
 	ask(m, question{title: "Close " + what + "?", body: body, verb: "close it", plan: parts > 0,
 		count: len(rows), do: func(m *model) []feed.Effect {

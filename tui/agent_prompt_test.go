@@ -33,14 +33,14 @@ func TestPromptOfAnAgent(t *testing.T) {
 		t.Errorf("the details have\n%s", all)
 	}
 	s.press("p")
-	s.shows("prompt of builder", "Rule 20: no paint", "prompts/builder.md.tmpl", "typed once it is ready")
+	s.shows("prompt of builder", "Rule 20: no paint", "prompts/builder.md.tmpl", "typed when the agent is ready")
 	s.press("esc")
 	s.line("prompt", "enter")
-	s.shows("prompt of builder", "asking")
+	s.shows("prompt of builder", "loading")
 	bare := builderTold()
 	bare.Prompt = ""
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, About: bare}}})
-	s.shows("It gets no prompt when it starts.")
+	s.shows("This agent starts without a prompt.")
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "ffffffffffff" })
 	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, Problem: "the city did not say"}}})
 	s.shows("The prompt is not available: the city did not say")
@@ -61,7 +61,7 @@ func TestOutfitOfAnAgent(t *testing.T) {
 			in.PromptFile = "/srv/bright-lights/prompts/scout.md.tmpl"
 			in.Spec.Overlay, in.Spec.Hooks = "/srv/bright-lights/overlays/scout", []string{"claude", "gemini"}
 		}, []string{"program     claude, the first one found on this host", "prompt      prompts/scout.md.tmpl, as the last argument",
-			"overlay     the files of overlays/scout, copied into its folder", "hooks       files for claude, gemini, copied into its folder"}},
+			"overlay     the files of overlays/scout, copied into the agent's folder", "hooks       files for claude, gemini, copied into the agent's folder"}},
 		{func(in *city.Inspection) {
 			in.Spec.Program, in.PromptFile, in.PromptMode, in.PromptFlag = "codex", "/opt/prompts/scout.md", "flag", "--say"
 		}, []string{"program     codex", "prompt      /opt/prompts/scout.md, as the argument of the flag --say"}},

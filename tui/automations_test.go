@@ -164,14 +164,14 @@ func TestFire(t *testing.T) {
 	s.point("nightly")
 	s.press("t")
 	s.wants()
-	s.shows("Fire nightly now?", "Its gate is closed: cron 30 3 * * * · next Nov 22 03:30 · in 16h47m.")
+	s.shows("Fire nightly now?", "The gate is closed: cron 30 3 * * * · next Nov 22 03:30 · in 16h47m.")
 	s.press("enter") // no
 	s.wants()
 	s.press("t", "y")
 	s.wants(fire("nightly"))
 	s.point("prune-branches")
 	s.press("t")
-	s.shows("Its gate is closed: condition test -d repo · retry 1 of 3 · now.")
+	s.shows("The gate is closed: condition test -d repo · retry 1 of 3 · now.")
 	s.press("n")
 	s.point("sweep:rig:shop")
 	s.press("t")
@@ -191,7 +191,7 @@ func TestFire(t *testing.T) {
 	s.press("esc")
 	s.point("digest")
 	s.press("t")
-	s.shows("Fire digest now?", `With overlap = "queue"`, "otherwise the city refuses.")
+	s.shows("Fire digest now?", `With overlap = "queue"`, "otherwise the city")
 	s.press("y")
 	s.wants(fire("digest"))
 }
@@ -203,7 +203,7 @@ func TestEndRun(t *testing.T) {
 	s.point("digest")
 	s.line("stop digest", "enter")
 	s.wants()
-	s.shows("Stop the run of digest?", "is not")
+	s.shows("Stop the run of digest?", "counts as failed")
 	s.press("enter") // no
 	s.wants()
 	s.line("stop digest", "enter")
@@ -280,10 +280,10 @@ func TestAutomationDetails(t *testing.T) {
 	if !ok || q.Query.Limit != 10 || q.Query.Type != "run" || !slices.Equal(q.Query.Labels, []string{"automation-run:db-health"}) {
 		t.Fatalf("asked for %+v", q)
 	}
-	s.shows("asking")
+	s.shows("loading")
 	s.find(someWork(), "")
 	s.shows("Runs", "exit 3        0.9s  manual, by operator", "Nov 20 08:42  ok            2.0s", "all is well", `unknown key "colour"`)
-	s.hides("asking")
+	s.hides("loading")
 	s.automation("db-health", func(a *city.Automation) { a.Reason = "cooldown: 2m remaining" })
 	if _, again := effectOf[feed.QueryBeads](s); again {
 		t.Error("the runs are asked for without a new one")
@@ -298,7 +298,7 @@ func TestAutomationDetails(t *testing.T) {
 	}
 	s.press("d")
 	s.find(nil, "")
-	s.shows("It never ran.", "No runs are recorded.")
+	s.shows("This automation never ran.", "No runs are recorded.")
 	s.change(func(n *city.Snapshot) { n.Automations = n.Automations[1:] })
 	s.shows("This automation is no longer part of the city.")
 }
@@ -311,7 +311,7 @@ func TestLateAnswersAreLetGo(t *testing.T) {
 	first, _ := effectOf[feed.QueryBeads](s)
 	s.press("esc", "j", "d")
 	s.hear(feed.News{Found: []feed.FoundBeads{{ID: first.ID, Beads: someWork()}}})
-	s.shows("asking")
+	s.shows("loading")
 }
 
 func TestEventTones(t *testing.T) {

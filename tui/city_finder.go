@@ -35,8 +35,8 @@ func noDirectory(m *model) []string {
 		return []string{"A supervisor is running now. After you " +
 			"close this, " + m.keys.KeyOf("city.switch") + " switches between cities."}
 	}
-	return []string{"No other city is known besides " + cityName(m) +
-		": no supervisor is running on this machine.", "",
+	return []string{"Only " + cityName(m) +
+		" is known: no supervisor is running on this machine.", "",
 		"`gcity start` in a city's folder registers it and starts the supervisor; `gcity " +
 			"register DIR` registers a city, and `gcity cities` lists all.",
 		"With a supervisor this key switches between cities, and `gcity --all` shows all of them."}

@@ -334,7 +334,7 @@ func TestSupervisorThatComesLater(t *testing.T) {
 	d := &late{Directory: citytest.NewMachine(a, b)}
 	c := inHouse(t, Options{City: a, Cities: d, Folder: "/alpha", Mode: Joined})
 	c.sees("0 one")
-	c.insist("@", "No other city is known besides alpha")
+	c.insist("@", "Only alpha is known")
 	d.come.Store(true)
 	c.sees("A supervisor is running now")
 	c.keys("\x1b")

@@ -23,7 +23,7 @@ const aText = "Read the failing test first.\n\n日本語 wide, größer, e\u0301
 func withTexts(a *city.Agent) {
 	a.Sends = []city.Send{
 		{ID: 4, Text: "look at the log", Lines: 1, Bytes: 15, Stage: city.Acknowledged, Since: epoch.Add(-40 * time.Second)},
-		{ID: 5, Text: "go on", Lines: 1, Bytes: 5, Stage: city.Queued, Why: "a user's draft is on its line", Since: epoch.Add(-12 * time.Second)},
+		{ID: 5, Text: "go on", Lines: 1, Bytes: 5, Stage: city.Queued, Why: "a user's draft is on the input line", Since: epoch.Add(-12 * time.Second)},
 		{ID: 6, Text: "Read the failing test first.", Lines: 4, Bytes: 130, Stage: city.Queued, Why: "another text waits before it", Since: epoch.Add(-3 * time.Second)},
 	}
 }
@@ -198,13 +198,13 @@ func TestComposerTakesLongPastes(t *testing.T) {
 		strings.Repeat("z", dialog.MaxEdited+1)})
 	s.press("i")
 	s.paste(strings.Repeat("x", city.MaxSend+1))
-	s.shows("that makes 1.0 MiB", "put it into a file")
+	s.shows("the text has 1.0 MiB", "put the text into a file")
 	s.paste(strings.Repeat("x", 3*city.MaxSend))
-	s.shows("that makes 3.0 MiB")
+	s.shows("the text has 3.0 MiB")
 	s.paste(strings.Repeat("y", city.MaxSend-10))
-	s.hides("put it into a file")
+	s.hides("put the text into a file")
 	s.paste(strings.Repeat("y", 100))
-	s.shows("that makes 1.0 MiB")
+	s.shows("the text has 1.0 MiB")
 	s.press("enter")
 	s.wants(city.Nudge{Agent: "idle", Text: strings.Repeat("y", city.MaxSend-10)})
 }
@@ -229,7 +229,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s.press("ctrl+j")
 	s.hides("ends at")
 	s.press("ctrl+j")
-	s.shows("no more than 100 lines")
+	s.shows("the input is limited to 100 lines")
 	s.press("esc")
 	s.choose("builder")
 	s.press("i")
@@ -237,9 +237,9 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 		s.paste(strings.Repeat("x ", dialog.MaxEdited/2-1) + "xx")
 	}
 	s.press("y")
-	s.shows("no more can be typed")
+	s.shows("the input is full")
 	s.press("backspace", "\u0301")
-	s.hides("no more can be typed")
+	s.hides("the input is full")
 }
 
 // Sending to five or more agents asks first; after "no" the draft is still there.

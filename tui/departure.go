@@ -38,7 +38,7 @@ func askDrainAll(m *model) []feed.Effect {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
 	body := []string{drainMeans(m, rows)[0],
-		"The city stops when the last one has finished, or after " +
+		"The city stops when the last agent has finished, or after " +
 			widget.Duration(longestDrain(m, rows)) + ".",
 		"Agents that finish do not restart; " + m.keys.KeyOf("view.back") +
 			" stays and restarts them."}

@@ -32,7 +32,7 @@ func TestDetailsOfADrain(t *testing.T) {
 	s.choose("worker-3")
 	s.press("d")
 	s.shows("asked to finish by pool", "it has not reported done", "pool        worker, shrinking, 2 of 2 wanted",
-		"takes       20.0% of a CPU, 160M in 2 processes", "if still running (10:43:19)")
+		"uses        20.0% of a CPU, 160M in 2 processes", "if still running (10:43:19)")
 	s.hides("ended if still running", "the deadline is") // the line of the state says so
 	s.agent("worker-3", func(a *city.Agent) { at := epoch.Add(time.Hour); a.Drain.Deadline = &at })
 	s.shows("it has not reported done, the deadline is 11:42:07")

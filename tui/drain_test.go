@@ -68,7 +68,7 @@ func TestSurplusIsNotTakenBack(t *testing.T) {
 	s.hides("undo")
 	s.line("undrain worker-3", "enter")
 	s.wants()
-	s.shows("its pool is scaling down; scale worker up to keep it")
+	s.shows("the pool is scaling down; scale worker up to keep the agent")
 }
 
 // In Pools, D drains all running members of the pool, or of the marked pools.
@@ -127,7 +127,7 @@ func TestDrainOfMany(t *testing.T) {
 	mark("flaky", "scout")
 	s.press("D")
 	s.wants()
-	s.shows("none of them is running, so there is nothing to drain")
+	s.shows("no selected agent is running, so there is nothing to drain")
 	mark("deployer", "scout", "flaky")
 	s.press("u")
 	s.wants(city.Release{Agent: "scout"}, city.Release{Agent: "flaky"}, city.Undrain{Agent: "deployer"})

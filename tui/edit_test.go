@@ -297,7 +297,7 @@ func TestDraftsAreKept(t *testing.T) {
 		t.Error("the draft was given away and is still there")
 	}
 	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
-	s.shows("It changes no agent.")
+	s.shows("The change affects no agent.")
 	s.press("n")
 	if !slices.Contains(s.out, feed.Effect(feed.DiscardDraft{Path: d.Path})) || s.m.draft != nil {
 		t.Errorf("no gives %v", s.out)

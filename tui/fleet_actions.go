@@ -204,7 +204,7 @@ func askRegister(m *model) []feed.Effect {
 		Hint: m.keys.KeyOf("prompt.done") + " registers", Edit: text,
 		Refuse: func(text string) string {
 			if !filepath.IsAbs(text) {
-				return "an absolute path, starting with /"
+				return "enter an absolute path, starting with /"
 			}
 			return ""
 		},
@@ -317,7 +317,7 @@ func sisterLines(m *model, name string) []string {
 	if c.Info.Left > 0 {
 		lines = append(lines, m.look.Field("left",
 			widget.Count(c.Info.Left, "session")+
-				" from an earlier run; `gcity stop` in its folder stops them"))
+				" from an earlier run; `gcity stop` in the city's folder stops them"))
 	}
 	if c.Known {
 		last := ""

@@ -27,7 +27,7 @@ func demoFleet(now time.Time) *fleet.List {
 	c = add("marsh", city.CityRunning, fleet.Brief{Agents: 6, Running: 5, Held: 1, Needs: []fleet.Need{
 		{Agent: "pump", Shown: "pump", State: city.Quarantined, Why: "crashed 6× in 4m0s, the last: exit 3", Since: ago(4 * time.Minute), Until: now.Add(54 * time.Minute)}}})
 	c.Mute, c.Heard = "no answer within 2s", ago(95*time.Second)
-	add("orchard", city.CityRunning, fleet.Brief{Agents: 3, Running: 3, Problems: []string{"config refused: city.toml:12:3: there is no key comand; did you mean command?"}})
+	add("orchard", city.CityRunning, fleet.Brief{Agents: 3, Running: 3, Problems: []string{"configuration rejected: city.toml:12:3: there is no key comand; did you mean command?"}})
 	c = add("quarry", city.CityRefused, fleet.Brief{})
 	c.Info.Error, c.Known = "/srv/quarry/city.toml does not exist; gcity unregister quarry forgets it", false
 	add("sleepy", city.CityPaused, fleet.Brief{Agents: 5, Suspended: true})

@@ -82,7 +82,7 @@ func TestFleetShowsWhatIsLeft(t *testing.T) {
 	s.hides("of an earlier run")
 	s.m.fleet.Find("quarry").Info.Left = 2
 	s.press("esc", "d")
-	s.shows("2 sessions from an earlier run; `gcity stop` in its folder stops them")
+	s.shows("2 sessions from an earlier run; `gcity stop` in the city's folder stops them")
 }
 
 func TestFleetFilter(t *testing.T) {
@@ -184,7 +184,7 @@ func TestFleetRegisters(t *testing.T) {
 	s.press("a")
 	s.typeIn("here")
 	s.press("enter")
-	s.shows("an absolute path, starting with /")
+	s.shows("enter an absolute path, starting with /")
 	s.press("ctrl+u")
 	s.typeIn("/srv/new/")
 	s.press("enter")

@@ -201,7 +201,7 @@ func TestReadingMail(t *testing.T) {
 	s.wants(city.UpdateBead{ID: "gc-231", Patch: mail.UnreadPatch()})
 	s.press("t", "j", "enter")
 	s.wantsErrands()
-	s.shows("the retry test is mine", "It has no text.")
+	s.shows("the retry test is mine", "The message has no text.")
 	s.press("esc", "k", "enter")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.actions, Title: "reading", Total: 1, Refused: []int{0}, Failures: []string{"the store is full"}, Quiet: true}}})
 	s.press("esc")

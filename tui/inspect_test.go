@@ -67,7 +67,7 @@ func TestDossier(t *testing.T) {
 		t.Error("a value's escape sequences come through")
 	}
 	s.press("l")
-	if got := s.text(); !strings.Contains(got, "crashes of scout") || !strings.Contains(got, "looking") || !strings.Contains(got, "it printed nothing") {
+	if got := s.text(); !strings.Contains(got, "crashes of scout") || !strings.Contains(got, "looking") || !strings.Contains(got, "no output") {
 		t.Errorf("no crashes in\n%s", got)
 	}
 }

@@ -73,13 +73,13 @@ func TestPaletteSaysWhyNot(t *testing.T) {
 		"restrat worker-2":        `unknown verb "restrat", did you mean "restart"?`,
 		"restart qqqqq":           `no agent is called "qqqqq"`,
 		"drain scout":             "scout is quarantined: there is nothing to drain",
-		"undrain idle":            "idle is running: it is not draining",
+		"undrain idle":            "idle is running: the agent is not draining",
 		"release idle":            "idle is running: there is nothing to release",
 		"resume idle":             "idle is not suspended",
 		"suspend shop/tester":     "shop/tester is already suspended",
 		"scale worker 99":         "at most 5",
 		"fire wisp-compact":       "wisp-compact is broken",
-		"attach scout":            "it has no terminal to attach to",
+		"attach scout":            "the agent has no terminal to attach to",
 		"undo":                    "no verb in the last 10s",
 		"scale qqqqq 3":           `no pool is called "qqqqq"`,
 		"goto \x1b]0;x\x07qqqqq1": `no agent, pool, automation or watchdog is called`,
@@ -338,7 +338,7 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
 	s.typeIn("undrain ")
-	s.shows("is running: it is not draining")
+	s.shows("is running: the agent is not draining")
 	s.press("esc")
 	s.line("goto worker-2", "enter")
 	s.line("view.redraw", "enter")

@@ -375,15 +375,15 @@ func TestLastWordsNameTheirFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Ended: true}})
-	s.shows("has left no output", "kept in .gc/crashes/scout/")
+	s.shows("has left no output", "stored in .gc/crashes/scout/")
 	var words []string
 	for i := range 100 {
 		words = append(words, fmt.Sprintf("word %02d", i))
 	}
 	s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Text: words, Ended: true}})
-	s.shows("word 99", "kept in .gc/crashes/scout/")
+	s.shows("word 99", "stored in .gc/crashes/scout/")
 	s.press("0", "g")
-	s.shows("word 00", "kept in")
+	s.shows("word 00", "stored in")
 	s.press("pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
 	s.shows("word 99", "last output")
 }

@@ -90,7 +90,7 @@ func peekRows(m *model, h int) int {
 // keptLine names the file with an ended agent's output.
 func keptLine(m *model, r *panel.AgentRow, w int) string {
 	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Dim, widget.Cut(" kept in "+widget.Plain(r.Exit.File), w, m.look.Glyphs.More))
+	l.Add(themes.Dim, widget.Cut(" stored in "+widget.Plain(r.Exit.File), w, m.look.Glyphs.More))
 	return l.Fill(w)
 }
 
@@ -102,7 +102,7 @@ func nothingSeen(m *model, r *panel.AgentRow) string {
 	case !r.Running:
 		return fmt.Sprintf("%s is %s and has left no output.", r.Shown, panel.InState(r.State))
 	}
-	return "Nothing yet."
+	return "No output yet."
 }
 
 // peekTab returns the pane's title: the agent and the kind of view.

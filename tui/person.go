@@ -216,7 +216,7 @@ func tryTheme(m *model, name string) {
 	relook(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
 	if m.person.File != "" { // the file comes first, because narrow screens cut the end
-		said = fmt.Sprintf("theme = %q in %s keeps it; otherwise it lasts until you leave",
+		said = fmt.Sprintf("theme = %q in %s keeps the theme; otherwise it is lost when you leave",
 			widget.Plain(name), widget.Plain(m.person.File))
 	}
 	say(m, said)

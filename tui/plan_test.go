@@ -55,7 +55,7 @@ func TestPlanThatCannotBeTold(t *testing.T) {
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Notes: []string{"The plan is unknown: nobody knows"}}})
 	s.shows("! The plan is unknown: nobody knows", "yes, apply it")
-	s.hides("It changes no agent.")
+	s.hides("The change affects no agent.")
 	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", What: "none"}}}})
-	s.shows("It changes no agent.")
+	s.shows("The change affects no agent.")
 }

@@ -46,7 +46,7 @@ func TestTextsNameTheKeysThereAre(t *testing.T) {
 	s.press("enter")
 	s.choose("builder")
 	s.press("ctrl+g")
-	s.shows("until it is resumed (ctrl+g)")
+	s.shows("until you resume (ctrl+g)")
 }
 
 func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
@@ -83,7 +83,7 @@ func TestRebind(t *testing.T) {
 		{"as people write them", []string{"agent.restart", "Ctrl+Alt+X shift+y"}, map[string]string{"agent.restart": "ctrl+alt+x Y"}, nil},
 		{"unknown", []string{"agent.restrat", "x"}, nil, []string{`p:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`}},
 		{"unknown and like nothing", []string{"make.coffee", "x"}, nil, []string{`unknown action "make.coffee"; docs`}},
-		{"no key", []string{"agent.restart", "blub"}, map[string]string{"agent.restart": "r"}, []string{`invalid key "blub": use`, "It keeps r"}},
+		{"no key", []string{"agent.restart", "blub"}, map[string]string{"agent.restart": "r"}, []string{`invalid key "blub": use`, "The action keeps r"}},
 		{"one good, one not", []string{"agent.restart", "R ctrl+m"}, map[string]string{"agent.restart": "R"}, []string{"ctrl+m is enter"}},
 		{"taken from another", []string{"agent.restart", "D"}, map[string]string{"agent.restart": "D", "agent.drain": ""},
 			[]string{"p:1: keys: agent.restart and agent.drain both claim D; agent.restart gets it, and agent.drain has no key now"}},
@@ -94,13 +94,13 @@ func TestRebind(t *testing.T) {
 		{"twice", []string{"agent.restart", "D", "agent.restart", "x", "agent.drain", ""}, map[string]string{"agent.restart": "D"}, []string{"has a binding already"}},
 		{"elsewhere it may mean another thing", []string{"pool.more", "d"}, nil, []string{"both claim d"}},
 		{"in another panel", []string{"view.event", "X"}, map[string]string{"view.event": "X"}, nil},
-		{"without quit", []string{"quit", ""}, map[string]string{"quit": "q ctrl+c"}, []string{"it needs a key", "it keeps q ctrl+c"}},
+		{"without quit", []string{"quit", ""}, map[string]string{"quit": "q ctrl+c"}, []string{"the action needs a key", "the action keeps q ctrl+c"}},
 		{"another quit", []string{"quit", "Q"}, map[string]string{"quit": "Q"}, nil},
 		{"half of quit", []string{"agent.restart", "q"}, map[string]string{"agent.restart": "q", "quit": "ctrl+c"}, []string{"quit keeps ctrl+c"}},
 		{"all of help", []string{"agent.restart", "? x"}, map[string]string{"agent.restart": "x", "view.help": "?"},
 			[]string{"agent.restart cannot have ?: it is the last key of view.help"}},
 		{"without a way out of dialogs", []string{"choice.cancel", "", "prompt.cancel", "x"}, map[string]string{"choice.cancel": "esc ctrl+c", "prompt.cancel": "esc ctrl+c"},
-			[]string{"it needs a key", "x types a character there"}},
+			[]string{"the action needs a key", "x types a character there"}},
 		{"function keys only", []string{"agent.restart", "f5"}, map[string]string{"agent.restart": "r"}, []string{"f1 to f24"}},
 		{"a function key too", []string{"agent.restart", "f5 r"}, map[string]string{"agent.restart": "f5 r"}, nil},
 		{"what terminals keep", []string{"agent.restart", "ctrl+s", "agent.drain", "shift+enter ctrl+b"}, map[string]string{"agent.restart": "r", "agent.drain": "D"},

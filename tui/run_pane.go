@@ -94,9 +94,9 @@ func nothingPrinted(m *model, r *panel.AutomationRow) string {
 	case r.Last.Ended == nil:
 		return "Nothing printed yet."
 	case r.Last.Made != "":
-		return "It made " + widget.Plain(r.Last.Made) + " and printed nothing."
+		return "The run made " + widget.Plain(r.Last.Made) + " and printed nothing."
 	}
-	return "It printed nothing."
+	return "The run printed nothing."
 }
 
 // runTab returns the pane's title: the automation and the state of its run.

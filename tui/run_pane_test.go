@@ -111,7 +111,7 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.hear(feed.News{Pane: &terminal.News{Run: "gc-215", Problem: "the line is cut"}})
 	s.shows("Nothing to show: the line is cut")
 	s.point("nightly")
-	s.shows("It printed nothing.")
+	s.shows("The run printed nothing.")
 	s.hides("the line is cut")
 	s.point("release")
 	s.shows("─ 0 release · never ran", "release never ran. The output of its newest run appears here.")

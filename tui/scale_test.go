@@ -149,7 +149,7 @@ func TestAPoolThatIsGoneIsNotScaled(t *testing.T) {
 	s.change(func(n *city.Snapshot) { n.Pools = n.Pools[:1] })
 	s.press("enter")
 	s.wants()
-	s.shows("cannot scale worker: it is no longer part of the city")
+	s.shows("cannot scale worker: the pool is no longer part of the city")
 }
 
 func TestPoolRestart(t *testing.T) {
@@ -177,7 +177,7 @@ func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s.pick("worker")
 	s.shows("waits for worker-3 to finish")
 	s.press("r")
-	s.shows("It has 1 member.", "worker-3 is draining and is skipped.", "yes, restart it")
+	s.shows("The pool has 1 member.", "worker-3 is draining and is skipped.", "yes, restart it")
 	s.hides("one member after the other")
 	s.press("y")
 	s.wants(city.RestartPool{Pool: "worker"})

@@ -47,9 +47,9 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.press("i", "x", "enter")
-	draft := city.Send{ID: 9, Text: "x", Lines: 1, Bytes: 1, Stage: city.Queued, Why: "a user's draft is on its line", Since: epoch}
+	draft := city.Send{ID: 9, Text: "x", Lines: 1, Bytes: 1, Stage: city.Queued, Why: "a user's draft is on the input line", Since: epoch}
 	s.sent(draft)
-	s.shows("idle: queued: a user's draft is on its line (U takes it back)")
+	s.shows("idle: queued: a user's draft is on the input line (U takes it back)")
 	at := func(stage city.Stage, why string) {
 		s.agent("idle", func(a *city.Agent) {
 			next := draft
@@ -57,7 +57,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 			a.Sends = []city.Send{next}
 		})
 	}
-	at(city.Queued, "a user's draft is on its line")
+	at(city.Queued, "a user's draft is on the input line")
 	s.choose("builder") // nothing waits for it: what was sent from here is meant
 	s.press("U")
 	s.shows("Take back 1 text to idle?")
@@ -82,8 +82,8 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.choose("builder")
 	s.press("space", "space", "space", "i", "x", "enter")
 	s.sent(city.Send{ID: 1, Stage: city.Submitted, Since: epoch}, city.Send{ID: 1, Stage: city.Submitted, Since: epoch},
-		city.Send{ID: 1, Stage: city.Queued, Why: "a user's draft is on its line", Since: epoch})
-	s.shows("2 submitted, 1 queued: a user's draft is on its line")
+		city.Send{ID: 1, Stage: city.Queued, Why: "a user's draft is on the input line", Since: epoch})
+	s.shows("2 submitted, 1 queued: a user's draft is on the input line")
 	s.agent("idle", func(a *city.Agent) {
 		a.Sends = []city.Send{{ID: 1, Stage: city.GivenUp, Why: "the agent has ended", Since: epoch.Add(time.Second)}}
 	})
@@ -125,7 +125,7 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	}
 	s.choose("builder")
 	s.press("d")
-	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on its line", "(4 lines, 130 B)", "U takes waiting texts back   I sends the next text now")
+	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U takes waiting texts back   I sends the next text now")
 }
 
 func TestUnsendTakesBackWhatWaits(t *testing.T) {
@@ -239,7 +239,7 @@ func TestPaletteSends(t *testing.T) {
 		"nudge idle ":   "the text after the name is missing",
 		"nudge scout x": "cannot receive text",
 		"nudge qqqq x":  `no agent is called "qqqq"`,
-		"unsend idle":   "no text waits to be typed into it",
+		"unsend idle":   "no text waits to be typed into the agent",
 	} {
 		s := demo(t, 120, 40)
 		s.choose("idle")

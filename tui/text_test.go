@@ -63,7 +63,7 @@ func TestThemeMessageNamesItsFile(t *testing.T) {
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	tryTheme(s.m, "high-contrast")
-	s.shows(`theme = "high-contrast" in ~/.config/gcity/config.toml keeps it`)
+	s.shows(`theme = "high-contrast" in ~/.config/gcity/config.toml keeps the theme`)
 }
 
 // A question mentions a session only if there is one.

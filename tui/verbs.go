@@ -77,7 +77,7 @@ func agentVerbs() []verb {
 		{Name: "undrain", Usage: "AGENT…", Does: "cancel a drain", ID: "agent.drain",
 			Args: agentNames, Why: agentsWhy("agent.drain", palette.CannotUndrain),
 			Run: onAgents("agent.drain", palette.CannotUndrain)},
-		{Name: "release", Usage: "AGENT…", Does: "release from quarantine or backoff",
+		{Name: "release", Usage: "AGENT…", Does: "release agents from quarantine or backoff",
 			ID: releaseID, Args: agentNames, Why: agentsWhy("", palette.CannotRelease),
 			Run: onAgents("", palette.CannotRelease)},
 		{Name: "kill", Usage: "AGENT…", Does: "stop agents at once; they restart",

@@ -147,9 +147,9 @@ func stopWhy(m *model, args []string) string {
 	case args[0] != palette.NounCity || m.Automations.Find(palette.NounCity) != nil:
 		return automationWhy(idleOf)(m, args)
 	case m.home != "" || m.all:
-		return "it is one of several; stop it in the list of all cities"
+		return "this city is one of several; stop it in the list of all cities"
 	case m.mode != Hosting && lost(m):
-		return "it does not answer"
+		return "the city does not answer"
 	}
 	return ""
 }

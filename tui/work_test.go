@@ -111,7 +111,7 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 	}
 	s.shows("8 Work")
 	s.press("8")
-	s.shows("asking")
+	s.shows("loading")
 	asked := s.queries()
 	if len(asked) != 2 || asked[0].Limit != panel.WorkPage ||
 		!slices.Equal(append(asked[0].NotType, city.GateType), city.NotWork()) ||
@@ -254,14 +254,14 @@ func TestWorkIsAdded(t *testing.T) {
 	s.press("esc", "n")
 	s.m.dialogs.prompt().Edit.Paste("pool:worker")
 	s.press("enter")
-	s.shows("it needs a title")
+	s.shows("a title is missing")
 }
 
 func TestWorkIsClosed(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-218")
 	s.press("X")
-	s.shows("Close gc-218?", "1 part of it is not closed and stays open.")
+	s.shows("Close gc-218?", "1 part is not closed and stays open.")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // as was agreed to
 	s.pickWork("gc-216")

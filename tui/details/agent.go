@@ -78,7 +78,7 @@ func lifeFields(src *Source, a *city.Agent, w int) []string {
 			src.Look.Paint(themes.Dim, "  output of the last 10 minutes")))
 	}
 	if u := a.Usage; u != nil {
-		lines = append(lines, src.Look.Field("takes", widget.CPU(u)+" of a CPU, "+
+		lines = append(lines, src.Look.Field("uses", widget.CPU(u)+" of a CPU, "+
 			widget.Memory(u)+" in "+describe.Processes(u.Procs)))
 	}
 	lines = append(lines, hourFields(src, a.Name, w-widget.FieldWidth)...)

@@ -83,7 +83,7 @@ func Automation(src *Source, h *RunHistory) []string {
 func lastRun(src *Source, run *city.Run) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Last run")}
 	if run == nil {
-		return append(lines, src.Look.Paint(themes.Dim, "It never ran."))
+		return append(lines, src.Look.Paint(themes.Dim, "This automation never ran."))
 	}
 	outcome, token := panel.RunOutcome(run)
 	how := src.Look.Paint(token, outcome)
@@ -114,7 +114,7 @@ func Runs(src *Source, h *RunHistory) []string {
 	}
 	switch {
 	case !h.Known:
-		return append(lines, src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More))
+		return append(lines, src.Look.Paint(themes.Dim, "loading "+src.Look.Glyphs.More))
 	case len(h.Runs) == 0 && h.Problem == "":
 		return append(lines, src.Look.Paint(themes.Dim, "No runs are recorded."))
 	}

@@ -29,10 +29,10 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 	}
 	switch {
 	case d.Problem != "":
-		lines = append(lines, "", src.Look.Paint(themes.Bad, "Its crashes cannot be read: "+
+		lines = append(lines, "", src.Look.Paint(themes.Bad, "The agent's crashes cannot be read: "+
 			d.Problem))
 	case d.About == nil:
-		lines = append(lines, "", src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More))
+		lines = append(lines, "", src.Look.Paint(themes.Dim, "loading "+src.Look.Glyphs.More))
 	case len(d.About.Crashes) == 0:
 		lines = append(lines, "", src.Look.Paint(themes.Dim,
 			"The event log has no crash of this agent in the last seven days."))
@@ -55,7 +55,7 @@ func Crashes(src *Source, d *Inspection, w int) []string {
 			lines = append(lines, "  "+text)
 		}
 		if len(said) == 0 && !c.NoStart {
-			lines = append(lines, src.Look.Paint(themes.Dim, "  it printed nothing"))
+			lines = append(lines, src.Look.Paint(themes.Dim, "  no output"))
 		}
 		if c.File != "" {
 			lines = append(lines, src.Look.Paint(themes.Dim, "  stored output: "+

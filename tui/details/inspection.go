@@ -131,18 +131,19 @@ func specLines(src *Source, in *city.Inspection) []string {
 	lines = append(lines, src.Look.Field("prompt", givenText(src, in)))
 	if s.Overlay != "" {
 		lines = append(lines, src.Look.Field("overlay", "the files of "+inCity(src, s.Overlay)+
-			", copied into its folder"))
+			", copied into the agent's folder"))
 	}
 	if len(s.Hooks) > 0 {
 		lines = append(lines, src.Look.Field("hooks",
-			"files for "+widget.Plain(strings.Join(s.Hooks, ", "))+", copied into its folder"))
+			"files for "+widget.Plain(strings.Join(s.Hooks, ", "))+
+				", copied into the agent's folder"))
 	}
-	label := "before it"
+	label := "pre-start"
 	for _, line := range s.PreStart {
 		lines = append(lines, src.Look.Field(label, widget.Plain(line)))
 		label = ""
 	}
-	label = "after it"
+	label = "after start"
 	for _, line := range append(append([]string(nil), s.Setup...), s.SetupScript) {
 		if line != "" {
 			lines = append(lines, src.Look.Field(label, widget.Plain(line)))
@@ -150,7 +151,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 		}
 	}
 	if s.Nudge != "" {
-		lines = append(lines, src.Look.Field("is told", widget.Plain(s.Nudge)))
+		lines = append(lines, src.Look.Field("first nudge", widget.Plain(s.Nudge)))
 	}
 	if s.IdleTimeout <= 0 { // the line with the idle time shows it otherwise
 		lines = append(lines, src.Look.Field("idle", "no restart when idle"))

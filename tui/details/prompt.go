@@ -19,9 +19,9 @@ func Prompt(src *Source, d *Inspection) []string {
 	case d.Problem != "":
 		return []string{src.Look.Paint(themes.Bad, "The prompt is not available: "+d.Problem)}
 	case d.About == nil:
-		return []string{src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More)}
+		return []string{src.Look.Paint(themes.Dim, "loading "+src.Look.Glyphs.More)}
 	case d.About.Prompt == "":
-		return []string{src.Look.Paint(themes.Dim, "It gets no prompt when it starts.")}
+		return []string{src.Look.Paint(themes.Dim, "This agent starts without a prompt.")}
 	}
 	lines := promptFields(src, d.About)
 	if len(lines) > 0 {
@@ -57,7 +57,7 @@ func promptFields(src *Source, in *city.Inspection) []string {
 		lines = append(lines, src.Look.Field("from", inCity(src, in.PromptFile)))
 	}
 	if way := promptWay(in); way != "" {
-		lines = append(lines, src.Look.Field("goes in", way))
+		lines = append(lines, src.Look.Field("passed", way))
 	}
 	return lines
 }
@@ -82,7 +82,7 @@ func promptWay(in *city.Inspection) string {
 	case "flag":
 		return strings.TrimSpace("as the argument of the flag " + widget.Plain(in.PromptFlag))
 	case "typed":
-		return "typed once it is ready"
+		return "typed when the agent is ready"
 	case "none":
 		return "not passed: the agent can ask with `gc prime`"
 	}

@@ -164,7 +164,7 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	before := c.area.Value()
 	c.area, _ = c.area.Update(k)
 	if k.Text != "" && c.area.Value() == before {
-		c.Problem = "no more can be typed; longer text can be pasted"
+		c.Problem = "the input is full; paste longer texts"
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (c *Composer[T]) blankBefore() bool {
 func (c *Composer[T]) Newline() {
 	c.Problem = ""
 	if c.area.LineCount() >= MaxRows {
-		c.Problem = fmt.Sprintf("no more than %d lines can be typed; longer text can be pasted",
+		c.Problem = fmt.Sprintf("the input is limited to %d lines; paste longer texts",
 			MaxRows)
 		return
 	}
@@ -221,7 +221,7 @@ func (c *Composer[T]) Paste(text string) {
 // TooLong returns the message for a text that is too long to send.
 func TooLong(size int) string {
 	return fmt.Sprintf(
-		"that makes %s, but a text may have at most %s: put it into a file, and send the "+
+		"the text has %s, but at most %s are allowed: put the text into a file, and send the "+
 			"file's name",
 		widget.Bytes(size), widget.Bytes(city.MaxSend))
 }

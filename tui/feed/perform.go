@@ -181,7 +181,8 @@ func (r *Runner) toDirectory(id int, title string,
 		said, err := do(ctx, r.Top().Cities.Dir)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; it may still be done",
+			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; the command may still "+
+				"take effect",
 				title, commandDeadline)}
 		case err != nil:
 			r.Log.Warn("a command to the list of cities failed", "title", title, "error", err)
@@ -216,7 +217,8 @@ func (r *Runner) runTask(ctx context.Context, e Task) (message, failed string) {
 	receipt, err := e.Run(ctx, r.City)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Sprintf("%s: no answer within %s; it may still be done, see the events",
+		return "", fmt.Sprintf("%s: no answer within %s; the command may still take effect, "+
+			"see the events",
 			e.what(), commandDeadline)
 	case err != nil:
 		r.Log.Warn("a task failed", "what", e.what(), "error", err)

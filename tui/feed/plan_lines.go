@@ -98,7 +98,7 @@ func (p *Plan) Lines(look *widget.Styles, all bool) []string {
 	switch {
 	case len(p.Changes) == 0 && len(p.Notes) > 0: // the notes say why no changes are known
 	case still == len(p.Changes):
-		lines = append(lines, "It changes no agent.")
+		lines = append(lines, "The change affects no agent.")
 	case still > 0 && !all:
 		lines = append(lines, look.Paint(themes.Dim,
 			widget.Count(still, "agent")+" unchanged"))

@@ -154,8 +154,8 @@ func (r *Runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, 
 	receipt, err := r.City.Do(ctx, c)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return receipt, fmt.Sprintf("%s %s: no answer within %s; it may still be done, "+
-			"see the events", c.Verb(), c.Target(), commandDeadline)
+		return receipt, fmt.Sprintf("%s %s: no answer within %s; the command may still take "+
+			"effect, see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
 		r.Log.Warn("command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
 		return receipt, err.Error()

@@ -120,10 +120,10 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) 
 func Troubles(s *city.Snapshot) []string {
 	var p []string
 	if s.ShutDown {
-		p = append(p, "it is shutting down")
+		p = append(p, "the city is shutting down")
 	}
 	if s.Config.Rejected != "" {
-		p = append(p, "config refused: "+s.Config.Rejected)
+		p = append(p, "configuration rejected: "+s.Config.Rejected)
 	}
 	if h := s.Config.Held; h != nil {
 		p = append(p, "configuration held: "+Removes(h))

@@ -108,14 +108,15 @@ func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 			append(wrong,
 				fmt.Sprintf(
 					"many keyboards and terminals use f1 to f24 themselves; assign another key "+
-						"too. It keeps %s", orNone(usual)))
+						"too. The action keeps %s", orNone(usual)))
 	case len(keys) == 0 && len(wrong) > 0:
 		return nil, append(wrong[:len(wrong)-1],
-			wrong[len(wrong)-1]+fmt.Sprintf(". It keeps %s", orNone(usual)))
+			wrong[len(wrong)-1]+fmt.Sprintf(". The action keeps %s", orNone(usual)))
 	case len(keys) == 0 && a.Essential():
 		return nil,
 			[]string{fmt.Sprintf(
-				"it needs a key because users leave or get help with it; it keeps %s", usual)}
+				"the action needs a key, because users leave or get help with it; the "+
+					"action keeps %s", usual)}
 	}
 	return keys, wrong
 }

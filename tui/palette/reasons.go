@@ -10,7 +10,7 @@ func CannotAttach(r *panel.AgentRow) string {
 	if r.Running {
 		return ""
 	}
-	return "it has no terminal to attach to"
+	return "the agent has no terminal to attach to"
 }
 
 // CannotDrain returns why an agent cannot be drained, "" = it can.
@@ -27,9 +27,9 @@ func CannotUndrain(r *panel.AgentRow) string {
 	case r.Undrainable():
 		return ""
 	case r.Surplus():
-		return "its pool is scaling down; scale " + widget.Plain(r.Pool) + " up to keep it"
+		return "the pool is scaling down; scale " + widget.Plain(r.Pool) + " up to keep the agent"
 	}
-	return "it is not draining"
+	return "the agent is not draining"
 }
 
 // CannotRelease returns why an agent cannot be released, "" = it can.

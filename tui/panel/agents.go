@@ -56,7 +56,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	}
 	switch {
 	case r.Frozen:
-		r.Why = "stopped by a signal; it is frozen until it gets SIGCONT"
+		r.Why = "stopped by a signal; frozen until SIGCONT"
 	case r.Stuck != nil:
 		r.Why = "screen unchanged, with " + widget.Plain(a.Stuck.Task)
 	case a.AwaitsGate != "" && r.State == city.Running:

@@ -229,7 +229,7 @@ func automationStrip(e *Env, r *AutomationRow, w int) []string {
 	}
 	if a.Last != nil {
 		if out := lastLine(a.Last.Output); out != "" {
-			row(themes.Dim, "it printed: "+out)
+			row(themes.Dim, "output: "+out)
 		}
 	}
 	return lines

@@ -310,15 +310,15 @@ func (k *Mail) help(e *Env, w int) []string {
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	}
-	text := "No mail for people. Agents write it with `gc mail send " + mail.Person + "`"
+	text := "No mail for people. Agents write mail with `gc mail send " + mail.Person + "`"
 	if k.Others {
-		text = "No mail. Agents write it with `gc mail send`"
+		text = "No mail. Agents write mail with `gc mail send`"
 	}
 	if !e.ReadOnly {
-		text += ", and " + e.KeyOf("mail.write") + " writes some to them"
+		text += ", and " + e.KeyOf("mail.write") + " writes mail to agents"
 	}
 	if len(k.Rows) > 0 && !k.Others {
-		text += "; " + e.KeyOf("mail.others") + " shows the mail between them"
+		text += "; " + e.KeyOf("mail.others") + " shows the mail between agents"
 	}
 	return e.Look.Notes(w, text+".")
 }
@@ -341,7 +341,7 @@ func MailDetails(e *Env, m *mail.Message) []string {
 	}
 	lines = append(lines, "")
 	if strings.TrimSpace(m.Text) == "" {
-		return append(lines, e.Look.Paint(themes.Dim, "It has no text."))
+		return append(lines, e.Look.Paint(themes.Dim, "The message has no text."))
 	}
 	for part := range strings.SplitSeq(m.Text, "\n") {
 		lines = append(lines, widget.Plain(part))

@@ -251,8 +251,8 @@ func (r *PoolRow) CheckText(now time.Time) string {
 
 // RestartText describes what a restart does to its members.
 func (r *PoolRow) RestartText() []string {
-	text := []string{fmt.Sprintf("It has %s. Each session ends and a new one starts. It does "+
-		"not count as a crash.", widget.Count(r.Size, "member"))}
+	text := []string{fmt.Sprintf("The pool has %s. Each session ends and a new one starts. This "+
+		"does not count as a crash.", widget.Count(r.Size, "member"))}
 	switch n := len(r.Draining); {
 	case n == 1:
 		text = append(text, r.Draining[0]+" is draining and is skipped.")
@@ -353,7 +353,7 @@ func (p *Pools) strip(e *Env, r *PoolRow, w int) []string {
 	why, color := r.Why(e.Now)
 	row(color, why)
 	if out := lastLine(known.Check.Output); out != "" {
-		row(themes.Dim, "it printed: "+out)
+		row(themes.Dim, "output: "+out)
 	}
 	if len(r.Draining) > 0 {
 		row(themes.Text, "draining: "+strings.Join(r.Draining, ", "))

@@ -83,7 +83,7 @@ func (d *Watchdogs) whyNoAgent(*Env) string {
 // CheckedNow describes the check in progress, or returns "".
 func (r *WatchdogRow) CheckedNow(now time.Time) string {
 	if r.Dog.Triaged != nil {
-		return r.nextCheck(now).Full + " already"
+		return r.nextCheck(now).Full
 	}
 	return ""
 }

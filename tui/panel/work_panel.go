@@ -254,7 +254,7 @@ func (k *Work) help(e *Env, w int) []string {
 		return e.Look.Notes(w, "Beads cannot be read: "+k.Problem,
 			e.KeyOf("work.refresh")+" tries again.")
 	case !k.Known:
-		return e.Look.Notes(w, "asking "+e.Look.Glyphs.More)
+		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	case e.ReadOnly:
 		return e.Look.Notes(w, "No open beads. Automations that cook a formula, and "+
 			"agents, create them.")
