@@ -134,7 +134,7 @@ func (d Definition) When() string {
 
 // TimedOut returns the error of a run that was killed at its timeout. It includes where the timeout is set.
 func (d Definition) TimedOut() string {
-	return fmt.Sprintf("it did not finish within %s (%s)", exact(d.Timeout), d.Limit)
+	return fmt.Sprintf("the run did not finish within %s (%s)", exact(d.Timeout), d.Limit)
 }
 
 // Dir returns the folder of the automation's file. Actions see it as AUTOMATION_DIR.

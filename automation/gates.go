@@ -66,7 +66,8 @@ func cronGate() Kind {
 		Gate: Cron, needs: "schedule", passes: true, queues: true, judge: Definition.cron,
 		keys: []key{
 			{name: "schedule", kind: "string", def: "required", gate: Cron,
-				doc: "Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`."},
+				doc: "A cron line of five fields, or `@hourly`, `@daily`, `@weekly`, " +
+					"`@monthly`, `@yearly`."},
 			{name: "timezone", kind: "string", def: "the machine's", gate: Cron,
 				doc: "Time zone of the schedule, for example `Europe/Berlin` or `UTC`."},
 			{name: "catch_up", kind: "bool", def: "`false`", gate: Cron,
@@ -105,7 +106,7 @@ func eventGate() Kind {
 	return Kind{
 		Gate: Event, needs: "on", judge: Definition.event,
 		keys: []key{{name: "on", kind: "string", def: "required", gate: Event,
-			doc: "Type of event, or a prefix of types followed by `*`."}},
+			doc: "Event type, or a prefix of event types followed by `*`."}},
 		parse: func(s *settling) {
 			s.d.On = s.text["on"]
 			s.pattern()

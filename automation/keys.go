@@ -28,17 +28,17 @@ func actionKeys() []key {
 	return []key{
 		{name: "description", kind: "string", doc: "Description of the automation in " +
 			"one sentence."},
-		{name: "exec", kind: "string", doc: "Shell command to run. Either this or `formula` is " +
-			"required. If it begins with a relative path, that path is looked up in the folder " +
-			"where the command runs, in the automation's folder, and at the root of its topology."},
-		{name: "formula", kind: "string", doc: "Formula to create work from. Either this or " +
-			"`exec` is required."},
+		{name: "exec", kind: "string", doc: "Shell command to run. Either `exec` or `formula` is " +
+			"required. A relative path at the beginning is looked up in three folders: where the " +
+			"command runs, the automation's folder, and the root of its topology."},
+		{name: "formula", kind: "string", doc: "Formula to create work from. Either `exec` or " +
+			"`formula` is required."},
 		{name: "pool", kind: "string", doc: "Pool that works on the formula: `NAME`, in the " +
 			"automation's rig if it has one, or `RIG/NAME`."},
 		{name: "vars", kind: "table of strings", doc: "Values for the variables of the formula: " +
 			"`[automation.vars]`, then `NAME = \"value\"`."},
-		{name: "gate", kind: "string", def: "required", doc: "When: `cooldown`, `cron`, " +
-			"`condition`, `event` or `manual`."},
+		{name: "gate", kind: "string", def: "required", doc: "What starts a run: `cooldown`, " +
+			"`cron`, `condition`, `event` or `manual`."},
 	}
 }
 
@@ -55,9 +55,9 @@ func runKeys() []key {
 		{name: "retry_backoff", kind: "duration", def: "`\"10s\"`",
 			doc: "Wait before the first retry, at least 100ms. It doubles with each retry, up " +
 				"to an hour."},
-		{name: "on_failure", kind: "string", doc: "Automation to run when this one has failed " +
-			"and is not retried. `NAME` means the automation in the same rig if there is one, " +
-			"otherwise that of the city; `NAME:rig:RIG` names one in another rig."},
+		{name: "on_failure", kind: "string", doc: "Automation to run after the last retry has " +
+			"failed. `NAME` is looked up in the same rig first, then in the city. `NAME:rig:RIG` " +
+			"names an automation in another rig."},
 		{name: "while_suspended", kind: "bool", def: "`false`",
 			doc: "`true`: fire even while the city or its rig is suspended."},
 		{name: "enabled", kind: "bool", def: "`true`", doc: "`false`: the automation is " +

@@ -94,7 +94,7 @@ func readFile(path string, before *known, local *time.Location, now time.Time) (
 			return nil, nil
 		}
 		return &known{problems: toml.Problems{toml.At(toml.Place{File: path}, "",
-			"it cannot be read: %s", reason(err))}}, before
+			"the file cannot be read: %s", reason(err))}}, before
 	}
 	k = &known{stamp: stampOf(info, now)}
 	k.spec, k.def, k.problems = read(doc, local)

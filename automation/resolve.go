@@ -53,7 +53,8 @@ func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if !ok {
 		m = cmp.Or(s.last, &resolution{})
 		c.Problems = append(c.Problems, toml.At(toml.Place{}, "",
-			"cannot read the formulas of automations: %v; the previous result stays valid",
+			"cannot read the formulas of automations: %v; the formulas that were read "+
+				"before stay valid",
 			errNoAnswer))
 	}
 	s.last = m

@@ -152,7 +152,7 @@ func TestStrays(t *testing.T) {
 	w.want(w.scan(), `a manual "x"
 marked manual "m"
 wide broken
-  city/automations/wide/automation.toml:1:1: this is UTF-16; save the file as UTF-8
+  city/automations/wide/automation.toml:1:1: the file is UTF-16; save it as UTF-8
 warning: city/automations/nowhere: is a dangling link
 warning: city/automations/scripts: its automation.toml is a dangling link
 warning: city/automations/slip: has no automation.toml, so it is not an automation; automaton.toml is ignored
@@ -171,10 +171,10 @@ func TestWhoseLimit(t *testing.T) {
 		w.write("city", name, byHand("x", text))
 	}
 	want := map[string]string{
-		"none":   "it did not finish within 1m (the default)",
-		"own":    "it did not finish within 1.5s (its timeout)",
-		"capped": "it did not finish within 2m (max_timeout in city.toml:3:15)",
-		"over":   "it did not finish within 1m30s (timeout in city.toml:7:1)",
+		"none":   "the run did not finish within 1m (the default)",
+		"own":    "the run did not finish within 1.5s (its timeout)",
+		"capped": "the run did not finish within 2m (max_timeout in city.toml:3:15)",
+		"over":   "the run did not finish within 1m30s (timeout in city.toml:7:1)",
 	}
 	for _, d := range w.scan().Automations {
 		if got := d.TimedOut(); got != want[d.Name] {

@@ -195,7 +195,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, actions *Actions) {
 	// after a start of the program, the events of a retry may not be read yet
 	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit
 	if reading {
-		v.Due, v.Reason = false, v.Reason+"; its events are still being read"
+		v.Due, v.Reason = false, v.Reason+"; the events of the retry are still being read"
 	}
 	if it.run == nil && it.verdict.differs(v) {
 		actions.TextChanged = true

@@ -32,7 +32,7 @@ func TestEvents(t *testing.T) {
 	d.happen("bead.closed", 0) // 1046
 	out, _ := d.look(0)
 	d.is(out, "e(1 in 1045-1046)")
-	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; its record is being written")
+	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; the record of the run is being written")
 	d.happen("bead.closed", 0)
 	d.r.Unopened("e", "the disk is full", d.now)
 	d.is(d.turn(0), "")

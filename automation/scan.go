@@ -95,7 +95,8 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		if saw.err != nil {
 			mute[l.Rig] = true
 			c.Problems = append(c.Problems, toml.At(toml.Place{File: dir}, "",
-				"cannot read automations (%s): %s; the previous result stays valid", l.Title,
+				"cannot read automations (%s): %s; the automations that were read "+
+					"before stay valid", l.Title,
 				reason(saw.err)))
 		}
 		for name, k := range saw.found {
@@ -118,7 +119,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 	return c
 }
 
-var errNoAnswer = errors.New("it does not answer")
+var errNoAnswer = errors.New("the folder does not answer")
 
 // read reads all layers in parallel and caches the results.
 func (s *Scanner) read(layers []formula.Layer, patience time.Duration,

@@ -189,7 +189,7 @@ func (s *settling) action() {
 	s.d.Formula, s.d.Exec = s.text["formula"], s.text["exec"]
 	switch {
 	case s.has("formula") && s.has("exec"):
-		s.wrong("exec", "both formula and exec are set; an automation has only one")
+		s.wrong("exec", "both formula and exec are set; remove one of them")
 	case !s.has("formula") && !s.has("exec"):
 		s.wrong("", "neither formula nor exec is set; set one")
 	case s.has("exec") && strings.TrimSpace(s.d.Exec) == "":
@@ -247,7 +247,7 @@ func (s *settling) gate() {
 	s.d.Gate = Gate(s.text["gate"])
 	switch near := toml.Meant(s.text["gate"], gates); {
 	case !s.has("gate"):
-		s.wrong("gate", "is missing; it decides when to run: %s", toml.List(gates))
+		s.wrong("gate", "is missing; a gate decides when to run: %s", toml.List(gates))
 		return
 	case !slices.Contains(gates, s.text["gate"]) && near != "":
 		s.wrong("gate", "unknown gate %q; did you mean %q?", s.d.Gate, near)

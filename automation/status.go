@@ -45,7 +45,7 @@ func (r *Runs) Leaving() []Status {
 	for _, it := range r.order {
 		if it.gone && it.run != nil && !it.run.Opened.IsZero() {
 			s := it.status(r)
-			s.Reason = "its file was removed; this run is its last"
+			s.Reason = "the automation's file was removed; this run is the last"
 			out = append(out, s)
 		}
 	}
@@ -65,12 +65,13 @@ func (it *item) status(r *Runs) Status {
 		s.State, s.Reason, s.Since, s.Until, s.Run = Running, run.Reason, run.began(), time.Time{},
 			&run
 		if run.Opened.IsZero() {
-			s.State, s.Reason = Ready, run.Reason+"; its record is being written"
+			s.State, s.Reason = Ready, run.Reason+"; the record of the run is being written"
 		}
 	case it.want != nil:
 		run := *it.want
 		s.State, s.Since, s.Until, s.Run = Ready, run.Since, it.unopened, &run
-		s.Reason = fmt.Sprintf("%s; waits for a slot (at most %d run at the same time)", run.Reason,
+		s.Reason = fmt.Sprintf("%s; waits for a slot (at most %d automations run at the same time)",
+			run.Reason,
 			r.most)
 		switch {
 		case r.closed != "":

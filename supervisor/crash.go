@@ -94,7 +94,7 @@ func (w *worker) broke(err error, until time.Time) {
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {
-		line += "; its agents continue"
+		line += "; the city's agents continue"
 	}
 	return line
 }
@@ -121,7 +121,8 @@ func (w *worker) record(err error, n int, until time.Time) {
 				err)
 		}
 	case <-late.C:
-		w.s.o.Logger.Warn("cannot write the crash into the city's log, which does not answer",
+		w.s.o.Logger.Warn("cannot write the crash into the city's log: the write did not "+
+			"finish in time",
 			"path",
 			w.path)
 	}

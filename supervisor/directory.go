@@ -93,10 +93,11 @@ func (w *worker) info() city.Info {
 	case snap.Away != "":
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
-		i.Error = fmt.Sprintf("its loop has not responded for %s; see `gcity supervisor logs`",
+		i.Error = fmt.Sprintf("the city's loop has not responded for %s; see `gcity "+
+			"supervisor logs`",
 			age.Round(time.Second))
 	case snap.Config.Rejected != "":
-		i.Error = "its configuration is invalid, and the previous one " +
+		i.Error = "the changed configuration is invalid, and the previous one " +
 			"stays active: " + firstLine(snap.Config.Rejected)
 	}
 	return i
@@ -232,8 +233,8 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	case saw.err != nil:
 		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
 	case saw.entry.Name == "":
-		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is not a city: it has " +
-			"no city.toml with a name; `gcity init` writes one"}
+		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is not a city: the " +
+			"folder has no city.toml with a name; `gcity init` writes one"}
 	}
 	return saw.entry, nil
 }
@@ -247,9 +248,8 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == e.Path })
 		if i < 0 {
 			return city.Info{}, &city.Error{Code: city.Unavailable,
-				Message: e.Name + " is registered, but is not running: " +
-					"it is stopping, or `gcity supervisor status` shows a problem with " +
-					"the registry"}
+				Message: e.Name + " is registered but not running: either the city is stopping, " +
+					"or `gcity supervisor status` reports a problem with the registry"}
 		}
 		if all[i].Status != city.CityStarting && all[i].Status != city.CityStopping {
 			return all[i], nil
@@ -289,7 +289,7 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	case <-w.done:
 	case <-ctx.Done():
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: name + " is not registered any more and is being stopped; it has " +
+			Message: name + " is not registered any more and is being stopped; the city has " +
 				"not exited yet"}
 	}
 	if err := w.verdict(); err != nil {

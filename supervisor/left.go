@@ -52,11 +52,12 @@ func (w *worker) unopened(err error, broken bool) {
 	case err != nil && w.s.o.Busy(err):
 		err = nil
 	case errors.Is(err, errMute):
-		err = fmt.Errorf("it is unknown whether its agents continue: %w", err)
+		err = fmt.Errorf("it is unknown whether the city's agents continue: %w", err)
 	case w.s.o.End != nil:
 		err = w.endLeft()
 	case broken && err != nil:
-		err = fmt.Errorf("its agents continue, because it cannot be opened again to stop them: %w",
+		err = fmt.Errorf("the city's agents continue, because the city cannot be opened again to "+
+			"stop them: %w",
 			err)
 	default:
 		err = nil

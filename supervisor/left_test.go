@@ -59,7 +59,7 @@ func TestWhatARefusedCityHasLeft(t *testing.T) {
 		l.want("bad stopping, busy stopped, hard stopping, mute stopping, taken stopping")
 		err = <-l.end
 		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents of an earlier run may still be running: one does not end") ||
-			!strings.Contains(err.Error(), "mute (/c/mute): it is unknown whether its agents continue: its folder does not answer") {
+			!strings.Contains(err.Error(), "mute (/c/mute): it is unknown whether the city's agents continue: the city's folder does not answer") {
 			t.Errorf("%v", err)
 		}
 		if got := ended(); !slices.Equal(got, []string{"/c/bad", "/c/gone", "/c/hard", "/c/taken"}) {

@@ -135,7 +135,7 @@ func (e *refresher) take(saw readResult) bool {
 			e.timer.Reset(quiet)
 			return false
 		}
-		saw.regErr = fmt.Errorf("%s keeps changing and would stop cities",
+		saw.regErr = fmt.Errorf("%s keeps changing, and its current content would stop cities",
 			e.s.o.Home.Registry())
 	}
 	e.doubts, e.last = 0, nil

@@ -609,7 +609,7 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 		l.stop()
 		synctest.Wait()
 		close(answer)
-		l.over("odd (/c/odd): its agents continue, because it cannot be opened again to stop them: no")
+		l.over("odd (/c/odd): the city's agents continue, because the city cannot be opened again to stop them: no")
 		if !l.town("/c/late").ended {
 			t.Error("its agents run on")
 		}
@@ -664,7 +664,7 @@ func TestLeaveOfADeafCity(t *testing.T) {
 		deaf := l.town("/c/b")
 		deaf.deaf = true
 		l.s.Leave()
-		l.over("b (/c/b): it did not stop in time; its agents continue")
+		l.over("b (/c/b): the city did not stop in time; its agents continue")
 		synctest.Wait()
 		if deaf.ended || l.town("/c/a").ended {
 			t.Error("agents were told to end")

@@ -21,8 +21,9 @@ const (
 )
 
 var (
-	errGone = errors.New("it is not registered any more")
-	errMute = errors.New("its folder does not answer; check the file system that is mounted there")
+	errGone = errors.New("the city is not registered any more")
+	errMute = errors.New("the city's folder does not answer; check the file system that is " +
+		"mounted there")
 )
 
 // worker runs one city for the supervisor. live is its goroutine. The supervisor's mu guards the fields that other
@@ -103,8 +104,8 @@ func (w *worker) run() {
 				w.broke(err, until)
 			} else {
 				tries = 0
-				w.be(city.CityStopped, "the supervisor did not stop it; run `gcity start` in its "+
-					"folder to start it again", until)
+				w.be(city.CityStopped, "the city ended, but not by the supervisor; run `gcity "+
+					"start` in its folder to start it again", until)
 			}
 		}
 		if !w.pause(until) && (!broken || w.leaves()) {
@@ -142,7 +143,7 @@ func (w *worker) keep(c City) error {
 		case err := <-ended:
 			return err
 		case <-late.C:
-			return errors.New("it did not stop in time; its agents continue")
+			return errors.New("the city did not stop in time; its agents continue")
 		}
 	}
 	stop()
