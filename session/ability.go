@@ -122,7 +122,7 @@ type LackError struct {
 func (e *LackError) Error() string {
 	text := fmt.Sprintf("the session provider %s cannot %s", e.Provider, e.Ability)
 	if e.Provider == "" {
-		text = fmt.Sprintf("its session provider cannot %s", e.Ability)
+		text = fmt.Sprintf("the session provider cannot %s", e.Ability)
 	}
 	if e.Why != "" {
 		text += ": " + e.Why
@@ -156,7 +156,7 @@ type Late struct {
 }
 
 func (e *Late) Error() string {
-	return fmt.Sprintf("it has not answered within %s, but still may", e.Waited)
+	return fmt.Sprintf("no answer within %s, but an answer may still come", e.Waited)
 }
 
 // Await completes the result of a List. It adds the answers of late providers that arrive before ctx ends.

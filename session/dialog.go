@@ -146,19 +146,19 @@ func (w *watch) late(limit time.Duration) error {
 	d := w.asks
 	switch {
 	case d == nil:
-		return fmt.Errorf("it did not become ready: no line of its screen began with %q within "+
-			"%s; it shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
+		return fmt.Errorf("the agent did not become ready: no line of its screen began with %q "+
+			"within %s; the screen shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
 	case len(d.Keys) == 0:
-		return fmt.Errorf("it did not become ready: it asks about %s, and the question was not "+
-			"answered; answer in its terminal, or set emits_permission_warning = true to have "+
-			"such questions answered; it shows: %s", d.Name, tail(w.screen))
+		return fmt.Errorf("the agent did not become ready: it asks about %s, and the question "+
+			"was not answered; answer in the agent's terminal, or set emits_permission_warning = "+
+			"true to have such questions answered; the screen shows: %s", d.Name, tail(w.screen))
 	case errors.Is(w.unable, ErrUnsupported):
-		return fmt.Errorf("it did not become ready: it asks about %s, but its session provider "+
-			"cannot press keys to answer; it shows: %s", d.Name, tail(w.screen))
+		return fmt.Errorf("the agent did not become ready: it asks about %s, but the session "+
+			"provider cannot press keys to answer; the screen shows: %s", d.Name, tail(w.screen))
 	case w.unable != nil:
-		return fmt.Errorf("it did not become ready: it asks about %s, but the answer could not "+
-			"be typed: %w", d.Name, w.unable)
+		return fmt.Errorf("the agent did not become ready: it asks about %s, but the answer "+
+			"could not be typed: %w", d.Name, w.unable)
 	}
-	return fmt.Errorf("it did not become ready: it still asks about %s after %s was pressed; "+
-		"it shows: %s", d.Name, strings.Join(d.Keys, ", "), tail(w.screen))
+	return fmt.Errorf("the agent did not become ready: it still asks about %s after %s was "+
+		"pressed; the screen shows: %s", d.Name, strings.Join(d.Keys, ", "), tail(w.screen))
 }

@@ -50,7 +50,7 @@ func Settle(ctx context.Context, p Provider, s Spec) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 	defer cancel()
 	if stopErr := p.Stop(ctx, s.Name, 0); stopErr != nil {
-		return fmt.Errorf("%w; and its session could not be stopped: %w", err, stopErr)
+		return fmt.Errorf("%w; and the session could not be stopped: %w", err, stopErr)
 	}
 	return err
 }
@@ -77,13 +77,13 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 	}
 	if s.Nudge != "" {
 		if err := p.Send(ctx, s.Name, s.Nudge); err != nil {
-			return fmt.Errorf("its first nudge could not be typed: %w", err)
+			return fmt.Errorf("the first nudge could not be typed: %w", err)
 		}
 	}
 	if m, ok := p.(Marker); ok {
 		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil &&
 			!errors.Is(err, ErrUnsupported) {
-			return fmt.Errorf("it is ready but cannot be marked as ready: %w", err)
+			return fmt.Errorf("the agent is ready but cannot be marked as ready: %w", err)
 		}
 	}
 	return nil
@@ -165,15 +165,15 @@ func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {
 	case errors.Is(err, ErrNotFound) || err == nil && st.ID != s.ID:
-		return errors.New("it ended before it was ready")
+		return errors.New("the agent ended before it was ready")
 	case err != nil || st.Alive:
 		return nil
 	case st.Exit != nil && st.Exit.Signal != "":
-		return fmt.Errorf("it was ended by %s before it was ready", st.Exit.Signal)
+		return fmt.Errorf("the agent was ended by %s before it was ready", st.Exit.Signal)
 	case st.Exit != nil:
-		return fmt.Errorf("it ended with exit %d before it was ready", st.Exit.Code)
+		return fmt.Errorf("the agent ended with exit %d before it was ready", st.Exit.Code)
 	}
-	return errors.New("it ended before it was ready")
+	return errors.New("the agent ended before it was ready")
 }
 
 // LookAt returns the status of one session. It uses a Looker if the provider is one. A live session is preferred to

@@ -38,14 +38,15 @@ func (s *Spec) CheckFolder() error {
 	info, err := os.Stat(s.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Unfit("its folder %s does not exist: create it, or correct its path", s.Dir)
+		return Unfit("the agent's folder %s does not exist: create the folder, or correct its path",
+			s.Dir)
 	case err != nil:
-		return Unfit("its folder cannot be used: %v", err)
+		return Unfit("the agent's folder cannot be used: %v", err)
 	case !info.IsDir():
-		return Unfit("%s is not a folder: correct the path of its folder", s.Dir)
+		return Unfit("%s is not a folder: correct the path of the agent's folder", s.Dir)
 	}
 	if err := unix.Access(s.Dir, unix.X_OK); err != nil {
-		return Unfit("its folder %s cannot be entered: %v", s.Dir, err)
+		return Unfit("the agent's folder %s cannot be entered: %v", s.Dir, err)
 	}
 	return nil
 }
@@ -58,12 +59,13 @@ func (s *Spec) CheckNewFolder() error {
 		case errors.Is(err, unix.ENOTDIR), errors.Is(err, fs.ErrNotExist) && at != "/":
 			continue // only the nearest existing folder matters
 		case err != nil:
-			return Unfit("its folder %s cannot be created: %v", s.Dir, err)
+			return Unfit("the agent's folder %s cannot be created: %v", s.Dir, err)
 		case !info.IsDir():
-			return Unfit("its folder %s cannot be created: %s is not a folder", s.Dir, at)
+			return Unfit("the agent's folder %s cannot be created: %s is not a folder", s.Dir, at)
 		}
 		if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil {
-			return Unfit("its folder %s cannot be created: no access to %s: %v", s.Dir, at, err)
+			return Unfit("the agent's folder %s cannot be created: no access to %s: %v", s.Dir, at,
+				err)
 		}
 		return nil
 	}
@@ -78,17 +80,17 @@ func (s *Spec) checkArguments() error {
 		"long texts in a file and pass the file's name"
 	switch {
 	case strings.ContainsRune(s.Command, 0):
-		return Unfit("its command line contains a NUL")
+		return Unfit("the agent's command line contains a NUL")
 	case len(s.Command) >= maxArgument:
-		return Unfit(tooLong, "its command line", len(s.Command), maxArgument-1)
+		return Unfit(tooLong, "the agent's command line", len(s.Command), maxArgument-1)
 	}
 	for _, kv := range s.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
 		case strings.ContainsRune(kv, 0):
-			return Unfit("its environment variable %q contains a NUL", name)
+			return Unfit("the environment variable %q contains a NUL", name)
 		case len(kv) >= maxArgument:
-			return Unfit(tooLong, "its environment variable "+name, len(kv), maxArgument-1)
+			return Unfit(tooLong, "the environment variable "+name, len(kv), maxArgument-1)
 		}
 	}
 	return nil

@@ -65,7 +65,8 @@ func (s *Spec) lookUp(word, path string) (string, error) {
 		return "", nil
 	}
 	if errors.Is(found, fs.ErrNotExist) {
-		return "", Missing(fmt.Errorf("its program %q is not on its PATH: install it, or correct "+
+		return "", Missing(fmt.Errorf("the agent's program %q is not on its PATH: install it, "+
+			"or correct "+
 			"the start_command", word))
 	}
 	return "", s.unusable(word, found)
@@ -79,7 +80,8 @@ func (s *Spec) unusable(word string, err error) error {
 		return Missing(fmt.Errorf("program %s not found: install it, or correct the start_command",
 			word))
 	}
-	return Missing(fmt.Errorf("its program %s cannot be executed (%w): make it executable, or "+
+	return Missing(fmt.Errorf("the agent's program %s cannot be executed (%w): make it "+
+		"executable, or "+
 		"correct the start_command", word, err))
 }
 
@@ -95,7 +97,7 @@ func (s *Spec) runnable(path string) error {
 	case err != nil:
 		return err
 	case info.IsDir():
-		return errors.New("it is a folder")
+		return errors.New("the path is a folder")
 	}
 	return unix.Access(path, unix.X_OK)
 }

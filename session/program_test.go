@@ -52,7 +52,7 @@ func TestProgramIsMissed(t *testing.T) {
 	}
 	for command, why := range map[string]string{
 		"none --x": "not on its PATH", "no": "permission denied", "./none": "program ./none not found", "./no": "permission denied",
-		"./folder": "it is a folder", "/nowhere/at/all": "not found", "yes/under": "not found",
+		"./folder": "the path is a folder", "/nowhere/at/all": "not found", "yes/under": "not found",
 	} {
 		s := spec(command)
 		if err := lookFor(&s); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), why) {

@@ -50,7 +50,7 @@ func notFound(name string) error { return fmt.Errorf("session %s: %w", name, ses
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
 	return session.Limits{Lacks: []session.Ability{session.Running},
-		Why: "its sessions are simulated, for drills"}
+		Why: "the provider simulates all sessions, for drills"}
 }
 
 // Check implements session.Checker.

@@ -186,7 +186,7 @@ func (p *Provider) marks() string {
 
 func (p *Provider) writeMarks(text string) error {
 	if p.o.Observe {
-		return errors.New("a read-only provider starts nothing")
+		return errors.New("a read-only provider cannot start sessions")
 	}
 	path := filepath.Join(p.o.Dir, MarksFile)
 	if text == "" {

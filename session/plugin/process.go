@@ -83,7 +83,7 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	outputLog.in, pipe = io.Pipe()
 	cmd.Stdout, cmd.Stderr = pipe, pipe
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("cannot start it: %w", err)
+		return fmt.Errorf("cannot start the helper: %w", err)
 	}
 	up()
 	done := make(chan struct{})
@@ -95,9 +95,9 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	<-outputLog.over
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay), err == nil:
-		err = errors.New("it has exited")
+		err = errors.New("the helper has exited")
 	default:
-		err = fmt.Errorf("it exited: %w", err)
+		err = fmt.Errorf("the helper exited: %w", err)
 	}
 	if outputLog.last != "" {
 		err = fmt.Errorf("%w: %s", err, outputLog.last)

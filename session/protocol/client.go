@@ -201,7 +201,8 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, answer any) err
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(answer); err != nil {
-		return fmt.Errorf("it is not the session protocol: %w", unreachable(ctx, op, err))
+		return fmt.Errorf("the answer is not in the session protocol: %w",
+			unreachable(ctx, op, err))
 	}
 	return nil
 }

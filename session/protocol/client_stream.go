@@ -54,7 +54,9 @@ func (c *Client) readExits(ctx context.Context) error {
 	if err := c.open(ctx); err != nil {
 		return err
 	}
-	late := time.AfterFunc(silence, func() { cancel(errors.New("it was silent for too long")) })
+	late := time.AfterFunc(silence, func() {
+		cancel(errors.New("the stream was silent for too long"))
+	})
 	defer late.Stop()
 	resp, err := c.post(ctx, "exits", struct{}{})
 	if err != nil {

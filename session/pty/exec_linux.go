@@ -28,7 +28,7 @@ type launcher struct {
 func (l *launcher) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("cannot create a socket for it: %w", err)
+		return nil, fmt.Errorf("cannot create a socket for the holder: %w", err)
 	}
 	ours := os.NewFile(uintptr(fds[0]), "holder")
 	defer ours.Close()
@@ -117,7 +117,8 @@ func peer(c *net.UnixConn) (int, error) {
 		return 0, err
 	}
 	if int(cred.Uid) != os.Getuid() {
-		return 0, fmt.Errorf("its socket is served by pid %d of user %d", cred.Pid, cred.Uid)
+		return 0, fmt.Errorf("the holder's socket is served by pid %d of user %d", cred.Pid,
+			cred.Uid)
 	}
 	return int(cred.Pid), nil
 }

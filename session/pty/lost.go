@@ -108,7 +108,7 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 			"not answer: run kill -9 %d", rec.Holder, rec.Holder)
 	}
 	if left := p.files.sweepSession(rec); len(left) > 0 {
-		return fail("start", e.name, session.ErrExists, "processes of its last life cannot be "+
+		return fail("start", e.name, session.ErrExists, "processes of its last session cannot be "+
 			"killed: pids %v", left)
 	}
 	return nil

@@ -77,8 +77,8 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 		return nil, true, fmt.Errorf("%s %s was killed: %w", p.o.Script, op, context.Cause(ctx))
 	case errors.As(err, &exit) && exit.ExitCode() == unknownOp:
 		if op == "start" || op == "stop" || op == "is-running" || op == "list-running" {
-			return nil, false, fmt.Errorf("%s does not support %s, which every script "+
-				"must (exit 2)",
+			return nil, false, fmt.Errorf("%s does not support %s (exit 2), but every script "+
+				"must support it",
 				p.o.Script, op)
 		}
 		p.mu.Lock()
@@ -87,7 +87,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 		return nil, false, nil
 	case errors.As(err, &exit):
 		why := cmp.Or(short(stderr.buf.String()), short(stdout.buf.String()),
-			"it printed no reason")
+			"the script printed no reason")
 		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op, exit.ProcessState,
 			why)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):

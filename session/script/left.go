@@ -23,7 +23,7 @@ func sweep(mark string) error {
 	}, time.Now().Add(sweepLimit))
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot search for its remaining processes: %w", err)
+		return fmt.Errorf("cannot search for remaining processes of the session: %w", err)
 	case len(left) > 0:
 		return fmt.Errorf("these processes cannot be killed: %v", left)
 	}

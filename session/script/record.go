@@ -108,7 +108,7 @@ func readRecords(dir string) ([]record, error) {
 			err = json.Unmarshal(data, &r)
 		}
 		if err == nil && (r.Version != version || r.Name != name || r.ID == "") {
-			err = fmt.Errorf("it has version %d and belongs to %q", r.Version, r.Name)
+			err = fmt.Errorf("the record has version %d and belongs to %q", r.Version, r.Name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot use the record %s of a session: %w; end that session "+

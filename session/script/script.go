@@ -120,7 +120,7 @@ func newEntry(r record) *entry {
 func (*Provider) Limits() session.Limits {
 	return session.Limits{
 		Lacks: []session.Ability{session.Explaining, session.Counting},
-		Why:   "a script runs its sessions, and is only called once per patrol",
+		Why:   "gcity calls the script only once per patrol",
 	}
 }
 
@@ -236,7 +236,7 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 	runs, err := p.runs(ctx, name)
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot start %q: cannot find out whether it is running: %w", name, err)
+		return fmt.Errorf("cannot start %q: cannot check whether it is running: %w", name, err)
 	case !runs && old.Name == "":
 		return nil
 	case !runs && (old.Exit != nil || !p.lives(e, old, false)):
@@ -284,7 +284,8 @@ func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 	}
 	word := strings.TrimSpace(string(out))
 	if known && word != "true" && word != "false" {
-		return false, fmt.Errorf("it answered %q to is-running: want true or false", short(word))
+		return false, fmt.Errorf("the script answered %q to is-running: expected true or false",
+			short(word))
 	}
 	return word == "true", nil
 }

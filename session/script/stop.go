@@ -223,7 +223,8 @@ func (p *Provider) end(ctx context.Context, rec *record) error {
 	}
 	if runs, err := p.runs(ctx, rec.Name); err != nil || runs {
 		if err == nil {
-			err = fmt.Errorf("%s reports that it has stopped it, but it is running", p.o.Script)
+			err = fmt.Errorf("%s reports that the session was stopped, but the session is running",
+				p.o.Script)
 		}
 		return err
 	}

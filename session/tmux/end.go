@@ -199,7 +199,7 @@ func (c *client) readDeadPane(ctx context.Context, rec *record) (w deadPane, out
 	line, rest, _ := strings.Cut(out, "\n")
 	f := strings.Split(line, "|")
 	if len(f) != 7 {
-		return w, nil, fmt.Errorf("%w: it reports %q about a pane", errOther, line)
+		return w, nil, fmt.Errorf("%w: unexpected report %q about a pane", errOther, line)
 	}
 	if number(f[0]) != rec.PID {
 		return w, nil, errNoPane

@@ -83,7 +83,7 @@ func longestLine(text string) int {
 func openTTY(rec *record) (int, error) {
 	fd, err := unix.Open(rec.TTY, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return -1, fmt.Errorf("cannot open its terminal %s: %w", rec.TTY, err)
+		return -1, fmt.Errorf("cannot open the session's terminal %s: %w", rec.TTY, err)
 	}
 	return fd, nil
 }
@@ -238,7 +238,7 @@ func wipe(rec *record) error {
 	}
 	defer unix.Close(tty)
 	if _, err := unix.Write(tty, []byte("\x1b[H\x1b[2J")); err != nil {
-		return fmt.Errorf("cannot clear its terminal: %w", err)
+		return fmt.Errorf("cannot clear the session's terminal: %w", err)
 	}
 	return nil
 }

@@ -53,7 +53,8 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(rec.ID)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fail(verb, name, session.ErrNotFound, "no output of its last life is retained")
+		return "", fail(verb, name, session.ErrNotFound, "the output of the last session is "+
+			"not retained")
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot %s %q: %w", verb, name, err)
@@ -100,7 +101,8 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(id)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail(verb, name, session.ErrNotFound, "no output of this life is retained")
+		return nil, fail(verb, name, session.ErrNotFound, "the output of this session is "+
+			"not retained")
 	}
 	return raw, err
 }

@@ -58,11 +58,11 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 		select {
 		case conn = <-arrival:
 		default:
-			return rec, errors.New("the process in its pane exited before it connected: check " +
-				"that this file still exists: " + p.binary + " still there?")
+			return rec, errors.New("the process in the pane exited before it connected: check " +
+				"that this file still exists: " + p.binary)
 		}
 	case <-ctx.Done():
-		return rec, fmt.Errorf("the process in its pane did not connect in time: %w",
+		return rec, fmt.Errorf("the process in the pane did not connect in time: %w",
 			context.Cause(ctx))
 	}
 	defer conn.Close()
@@ -70,16 +70,16 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 	conn.SetDeadline(deadline)
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 	if err := json.NewEncoder(conn).Encode(in); err != nil {
-		return rec, fmt.Errorf("cannot send the process in its pane its task: %w", err)
+		return rec, fmt.Errorf("cannot send the task to the process in the pane: %w", err)
 	}
 	answer, err := io.ReadAll(io.LimitReader(conn, 64<<10))
 	if err != nil {
-		return rec, fmt.Errorf("the process in its pane did not become the agent: %w", err)
+		return rec, fmt.Errorf("the process in the pane did not become the agent: %w", err)
 	}
 	if len(answer) > 0 {
 		var no refusal
 		if err := json.Unmarshal(answer, &no); err != nil {
-			return rec, fmt.Errorf("the process in its pane sent an invalid answer: %w", err)
+			return rec, fmt.Errorf("the process in the pane sent an invalid answer: %w", err)
 		}
 		kind := errOther
 		if no.Own {
@@ -89,7 +89,7 @@ func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in paneTask,
 	}
 	rec, _, ok := p.files.recall(s.Name)
 	if !ok || rec.ID != s.ID {
-		return rec, errors.New("the process in its pane was killed before it became the agent")
+		return rec, errors.New("the process in the pane was killed before it became the agent")
 	}
 	return rec, nil
 }

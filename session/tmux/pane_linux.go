@@ -84,7 +84,8 @@ func (in *paneTask) follow() refusal {
 		return refusal{Own: true, Message: "its command line or environment is too long for the " +
 			"system (one argument holds 128 KiB): put a long prompt in a file and name the file"}
 	case errors.Is(err, unix.ENOENT):
-		return refusal{Own: true, Message: "there is no /bin/sh to run it"}
+		return refusal{Own: true, Message: "the command cannot be run, because /bin/sh " +
+			"does not exist"}
 	}
 	return refusal{Message: "cannot create its process: " + err.Error()}
 }

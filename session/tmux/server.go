@@ -275,7 +275,7 @@ func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 }
 
 var (
-	errNoServer = errors.New("no tmux server runs")
+	errNoServer = errors.New("no tmux server is running")
 	errNoPane   = errors.New("tmux has no such pane")
 	errTaken    = errors.New("tmux already has a session with this name")
 )

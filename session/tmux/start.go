@@ -108,7 +108,7 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	fd, err := proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
 		if left := p.files.sweep(&rec, nil); len(left) > 0 {
-			return fail("start", e.name, session.ErrExists, "processes of its last life cannot "+
+			return fail("start", e.name, session.ErrExists, "processes of its last session cannot "+
 				"be killed: pids %v", left)
 		}
 		fd, err = proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))

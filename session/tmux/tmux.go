@@ -167,7 +167,7 @@ func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
 	return session.Limits{Lacks: []session.Ability{session.Counting},
-		Why: "tmux does not count it"}
+		Why: "tmux does not report how much was printed"}
 }
 
 // Close closes the provider. The sessions continue. A server without sessions exits.

@@ -20,7 +20,7 @@ const maxLine = 4095
 // readPause is how long to wait until a program has read a text before Enter is sent.
 const readPause = 500 * time.Millisecond
 
-var errNoTerminal = refuse("it has no terminal")
+var errNoTerminal = refuse("the session has no terminal")
 
 func refuse(format string, args ...any) error {
 	return &wire.Failure{Cause: wire.Refused, Message: fmt.Sprintf(format, args...)}
@@ -99,7 +99,7 @@ func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 	defer h.mu.Unlock()
 	switch {
 	case l.draft.n > 0:
-		return &wire.Failure{Cause: wire.Busy, Message: "a user's draft is on its line"}
+		return &wire.Failure{Cause: wire.Busy, Message: "a user's draft is on the input line"}
 	case l.typed != 0 && h.clock.Mono(time.Now())-l.typed < int64(quiet):
 		return &wire.Failure{Cause: wire.Busy, Message: "a user is typing"}
 	}

@@ -217,7 +217,7 @@ func startFailure(s *wire.Spec, err error) error {
 	case errors.Is(err, unix.EACCES):
 		return command("its folder %s cannot be entered: permission denied", s.Dir)
 	case errors.Is(err, unix.ENOENT):
-		return command("there is no /bin/sh to run it")
+		return command("the command cannot be run, because /bin/sh does not exist")
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOMEM):
 		return fmt.Errorf("the system cannot create another process (%w): check ulimit -u and "+
 			"free memory", err)

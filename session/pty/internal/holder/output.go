@@ -28,7 +28,7 @@ func (h *holder) answerCapture(c *conn, id string) error {
 	h.mu.Unlock()
 	if !found {
 		return c.fail(&wire.Failure{Cause: wire.NotAlive,
-			Message: fmt.Sprintf("no output of the life %s is retained", id)})
+			Message: fmt.Sprintf("no output of the session with the ID %s is retained", id)})
 	}
 	return c.send(wire.Done, data)
 }

@@ -21,7 +21,7 @@ func DecodeRequest(m Message) (r Request, err error) {
 	return r, json.Unmarshal(m.Data, &r)
 }
 
-var errTorn = errors.New("a start request that is incomplete")
+var errTorn = errors.New("an incomplete start request")
 
 // EncodeBegin encodes a request to start a session for a message of kind Begin. Only holders of the same build
 // understand it. Each string ends with a NUL, so ok is false if a string contains one.
