@@ -97,7 +97,7 @@ func TestAutomationRun(t *testing.T) {
 		{"well", map[string]string{city.RunOutcome: "ok", city.RunCode: "0", city.RunOutput: "hello"}, exit.CodeDone},
 		{"badly", map[string]string{city.RunOutcome: "failed", city.RunCode: "7", city.RunError: "exit 7"}, 7},
 		{"late", map[string]string{city.RunOutcome: "failed", city.RunError: "it was too slow", city.RunTimedOut: "true"}, agents.ExitTimedOut},
-		{"by words", map[string]string{city.RunOutcome: "failed", city.RunError: "it did not finish within timeout = 1s"}, exit.CodeFailed},
+		{"by words", map[string]string{city.RunOutcome: "failed", city.RunError: "the run did not finish within timeout = 1s"}, exit.CodeFailed},
 		{"cut off", map[string]string{city.RunOutcome: "interrupted", city.RunError: "stopped"}, exit.CodeFailed},
 	} {
 		s := busyCity()
@@ -248,7 +248,7 @@ func (o *opener) Write(p []byte) (int, error) {
 // Who asks for a run that has to wait for a place is told so while it does.
 func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	s := busyCity()
-	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a slot (at most 8 run at the same time)"}}
+	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a slot (at most 8 automations run at the same time)"}}
 	s.holds = make(chan struct{})
 	errs := &opener{holds: s.holds}
 	a := &env.Env{Printer: output.Printer{Err: errs}}
@@ -258,7 +258,7 @@ func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	if err != nil || r.Bead == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if want := "ninth is due: by hand; waits for a slot (at most 8 run at the same time); ctrl-c cancels the request\n"; errs.text.String() != want {
+	if want := "ninth is due: by hand; waits for a slot (at most 8 automations run at the same time); ctrl-c cancels the request\n"; errs.text.String() != want {
 		t.Errorf("told %q, want %q", errs.text.String(), want)
 	}
 }

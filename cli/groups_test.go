@@ -42,7 +42,7 @@ func groupedCity() *still {
 			Name: "demo/worker-10", Rig: "demo", Pool: "demo/worker", State: city.Draining, Since: noon.Add(-90 * time.Second), PID: 51, Running: true,
 			Reason: "pool demo/worker wants 3", Until: at(210 * time.Second), Usage: &city.Usage{CPU: 99.96, RSS: 1 << 30, Procs: 1},
 			Drain: &city.DrainInfo{Since: noon.Add(-90 * time.Second), Deadline: at(210 * time.Second), By: "pool"},
-			Next:  &city.Next{At: at(210 * time.Second), What: "stops, unless it reports done earlier"},
+			Next:  &city.Next{At: at(210 * time.Second), What: "is killed if it has not reported done"},
 		},
 		{Name: "demo/worker-2", Rig: "demo", Pool: "demo/worker", State: city.Running, Since: noon.Add(-time.Hour), PID: 52, Running: true, Available: true},
 		{

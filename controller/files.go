@@ -24,6 +24,7 @@ func FewFiles(limit uint64, agents int) string {
 
 // MoreFiles returns the advice how to raise the limit of open files.
 func MoreFiles(agents int) string {
-	return fmt.Sprintf("start it after `ulimit -n %[1]d`, or with LimitNOFILE=%[1]d in its service",
+	return fmt.Sprintf("start the controller after `ulimit -n %[1]d`, or set LimitNOFILE=%[1]d "+
+		"in its service",
 		2*FilesNeeded(agents))
 }

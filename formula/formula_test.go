@@ -75,7 +75,7 @@ func TestLimits(t *testing.T) {
 		"steps": {steps.String(), "f:3002:1: steps: is one step too many; the limit is 1000"},
 		"vars":  {vars.String() + "[[steps]]\nid='a'\ntitle='a'\n", "f:102:1: vars.v100: is one variable too many; the limit is 100"},
 		"chain": {chain.String(), "f:5:8: steps.needs: these steps wait for each other: s0 → s1 → s2"},
-		"size":  {strings.Repeat("#", MaxSize+1), "f: the file is larger than 256 kB; is it the right one?"},
+		"size":  {strings.Repeat("#", MaxSize+1), "f: the file is larger than 256 kB; is this the right file?"},
 	} {
 		if _, err := Parse("f", []byte(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %.120v, want %s", name, err, c.want)

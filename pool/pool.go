@@ -50,11 +50,11 @@ func (s Spec) Index(name string) int {
 func Parse(stdout []byte) (int, error) {
 	text := strings.TrimSpace(string(stdout))
 	if text == "" {
-		return 0, errors.New("it printed nothing; a check must print one whole number")
+		return 0, errors.New("the check printed nothing; a check must print one whole number")
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("it printed %s; a check must print one whole number",
+		return 0, fmt.Errorf("the check printed %s; a check must print one whole number",
 			strconv.Quote(cut(text, 60)))
 	}
 	return n, nil

@@ -25,7 +25,7 @@ func main() {
 		`take only pictures with this in their names; "tour" is the animated one`)
 	flag.BoolVar(&o.record, "record", false, "make a new tape first: two minutes of the demo city")
 	flag.StringVar(&o.bin, "gcity", "bin/gcity", "the program that runs the city for a tape")
-	flag.StringVar(&o.demo, "demo", "examples/demo", "that city")
+	flag.StringVar(&o.demo, "demo", "examples/demo", "the folder of the city that is recorded")
 	flag.StringVar(&o.project, "project", "", "show this tape in this terminal; for the "+
 		"program's own use")
 	flag.StringVar(&o.as, "as", "", "with -project: plain, ascii")

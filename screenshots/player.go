@@ -80,7 +80,7 @@ func (p *player) Inspect(_ context.Context, agent string) (*city.Inspection, err
 	if a := upTo(p.tape.About[agent], p.now()); a != nil {
 		return a, nil
 	}
-	return nil, &city.Error{Code: city.NotFound, Message: "there is no agent " + agent}
+	return nil, &city.Error{Code: city.NotFound, Message: "no agent is called " + agent}
 }
 
 // Output implements city.Control.
@@ -88,8 +88,8 @@ func (p *player) Output(_ context.Context, agent string, _ int) (string, error) 
 	if text := upTo(p.tape.Words[agent], p.now()); text != "" {
 		return text, nil
 	}
-	return "", &city.Error{Code: city.NotFound, Message: "nothing is kept of what " + agent +
-		" said"}
+	return "", &city.Error{Code: city.NotFound, Message: "no output of " + agent +
+		" is recorded"}
 }
 
 // heard returns the events up to a time.

@@ -61,7 +61,7 @@ func follow(p *player, lines *bufio.Scanner) bool {
 	}
 	at, err := strconv.ParseFloat(lines.Text(), 64)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "screenshots: not a time:", lines.Text())
+		fmt.Fprintln(os.Stderr, "screenshots: invalid time:", lines.Text())
 		return false
 	}
 	p.seek(p.tape.Began.Add(time.Duration(at * float64(time.Second))))

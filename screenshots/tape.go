@@ -137,7 +137,7 @@ func loadTape(file string) (*tape, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if len(t.States) == 0 {
-		return nil, fmt.Errorf("%s: nothing is on it", file)
+		return nil, fmt.Errorf("%s: the tape is empty", file)
 	}
 	return t, nil
 }

@@ -158,7 +158,7 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 		"MemoryMax should not exist")
 	judge(strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), true, "bad", "does not exist")
 	judge(strings.ReplaceAll(text, bin+":", ""), true, "bad",
-		"does not find the same programs as this shell:\na: its program \"helper\" is not on its PATH")
+		"does not find the same programs as this shell:\na: the agent's program \"helper\" is not on its PATH")
 }
 
 // A unit that kills what its controller leaves is found, by the controller's control group.

@@ -21,7 +21,7 @@ func IsHalted(err error) bool {
 }
 
 // Abandoned is the error of a run that was still active when its controller ended.
-const Abandoned = "its controller ended during the run"
+const Abandoned = "the controller ended during the run"
 
 // Partly returns the providers that did not answer a list, if others did. partly is false if the list failed
 // completely.

@@ -11,7 +11,7 @@ const (
 
 // Reasons why a text is held back.
 const (
-	WhyDraft  = "a user's draft is on its line"
-	WhyTyping = "a user is typing into it"
-	WhyEnded  = "its session has just ended"
+	WhyDraft  = "a user's draft is on the input line"
+	WhyTyping = "a user is typing into the terminal"
+	WhyEnded  = "the session has just ended"
 )

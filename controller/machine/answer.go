@@ -17,7 +17,8 @@ func (ld *loader) refuseLoad(ws []waiter, why string) {
 		ld.m.step.Do(effect.Reply{Answer: effect.Answer{ID: w.id,
 			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
 				"the change is written but not in force: it will %s the city once the "+
-					"configuration on disk is valid; until then the old one applies: %s", w.verb,
+					"configuration on disk is valid; until then the old configuration applies: %s",
+				w.verb,
 				why)}}})
 	}
 }

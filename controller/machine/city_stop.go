@@ -83,8 +83,8 @@ func (fn *cityStop) stopUntil(now time.Time, grace time.Duration) time.Time {
 // overdue updates the reason of an agent that did not stop within its grace period.
 func (fn *cityStop) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; it did not stop in "+
-			"time and is being killed", fn.stopUntil(now, 0))
+		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; the agent did not stop in time and "+
+			"is being killed", fn.stopUntil(now, 0))
 	}
 }
 
@@ -117,7 +117,7 @@ func (fn *cityStop) awaited() []string {
 // unlistedReason returns why it is unknown whether sessions still run.
 func (fn *cityStop) unlistedReason() string {
 	if len(fn.m.looks.unknown) == 0 {
-		return "listing the sessions to confirm that none is left"
+		return "listing the sessions, to confirm that all have ended"
 	}
 	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(fn.m.looks.unknown)), ", ") +
 		" cannot be listed, so they may still be running"

@@ -114,7 +114,7 @@ func (cs *commands) find(id uint64, name string) (*record, bool) {
 	}
 	if p := cs.m.pools.Get(name); p != nil && p.Want.Max != 1 {
 		cs.m.step.Refuse(id, city.Invalid, fmt.Sprintf("%s is a pool; name one of its members, "+
-			"from %s to %s", name, p.Want.Member(1), p.Want.Member(p.Want.Max)))
+			"%s to %s", name, p.Want.Member(1), p.Want.Member(p.Want.Max)))
 		return nil, false
 	}
 	for _, p := range cs.m.pools.All() {
@@ -159,8 +159,7 @@ func (cs *commands) noRestart(a *record) string {
 		return why
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.phase.Alive() && !a.phase.InFlight() {
-		return fmt.Sprintf("a restart would only stop agent %s: it %s; start that dependency "+
-			"first, or kill the agent", a.name, why)
+		return fmt.Sprintf("a restart would only stop agent %s, because the agent %s; start that dependency first, or kill the agent", a.name, why)
 	}
 	return ""
 }
@@ -176,8 +175,7 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 
 func (cs *commands) kill(now time.Time, id uint64, a *record) {
 	if a.phase.Idle() {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: "+
-			"it is %s (%s)", a.name, a.state, a.reason))
+		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the agent is %s (%s)", a.name, a.state, a.reason))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
@@ -247,8 +245,8 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 		if still := a.want.Suspended; !on && still != "" && still != byAgent {
 			a.waiters = a.waiters[:len(a.waiters)-1]
 			cs.m.step.Refuse(id, city.Conflict,
-				fmt.Sprintf("agent %s is not suspended by itself: it is suspended %s; resume "+
-					"that instead", a.name, still))
+				fmt.Sprintf("the suspended flag of agent %s is not set: the agent is suspended "+
+					"%s; resume that instead", a.name, still))
 			return
 		}
 		if !on && a.want.Suspended == "" && !cs.m.loader.editing(name) {

@@ -53,11 +53,11 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	d := effect.Death(&e)
 	// an exit with code 0 completes a drain
 	if drained != nil && a.policy.counts() && e.Code == 0 && e.Signal == "" {
-		m.decided(now, a, "drained", "it exited 0")
+		m.decided(now, a, "drained", "exited 0")
 		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
-			Message: "drained: it exited 0", Payload: effect.ExitPayload(e)})
+			Message: "drained: exited 0", Payload: effect.ExitPayload(e)})
 		a.rest.retry()
-		m.drains.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
+		m.drains.afterDrain(a, "exited 0", drained.by == byOperator, drained.final)
 		return
 	}
 	if a.act.intent.kind == causeRequest { // it exited before it was stopped
@@ -83,7 +83,7 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m.recordDeath(now, a, e, v)
 	m.follow(now, a, v)
 	if drained != nil && drained.final && v.Outcome == restart.Restart {
-		a.stayFinal("it exited while draining: " + v.Reason)
+		a.stayFinal("exited while draining: " + v.Reason)
 	}
 	if m.settling {
 		a.rest.stay(v.Reason)

@@ -83,9 +83,9 @@ func TestAnAnswerIsOnRecord(t *testing.T) {
 			got = append(got, e.Actor+" "+e.Subject+": "+e.Message)
 		}
 	}
-	want := "controller a: its question about trust was answered with Down, Enter because " +
+	want := "controller a: the agent's question about trust was answered with Down, Enter because " +
 		"emits_permission_warning is set" +
-		"|controller gone: its question about trust was answered with Down, Enter because " +
+		"|controller gone: the agent's question about trust was answered with Down, Enter because " +
 		"emits_permission_warning is set"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %q", got)

@@ -54,7 +54,7 @@ func (dr *drains) pending(now time.Time, a *record) {
 		dr.drain(now, a, byPool, a.surplusReason())
 	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&
 		!a.finish.drain.acked:
-		why := "wanted again: it is now declared as an agent of its own"
+		why := "wanted again: the member is now declared as an agent of its own"
 		if a.pool != nil {
 			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.Name(), a.pool.Desired)
 		}
@@ -145,7 +145,7 @@ func (a *record) stayFinal(why string) {
 func (dr *drains) draining(now time.Time, a *record) {
 	reason := a.finish.drain.why
 	if a.finish.unmarked {
-		reason += "; its session cannot be notified of the drain"
+		reason += "; the session cannot be notified of the drain"
 	}
 	dr.m.set(now, a, city.Draining, reason, a.finish.drain.deadline)
 	a.since = a.finish.drain.since
@@ -216,7 +216,7 @@ func (dr *drains) resume(now time.Time, a *record) {
 	case d.Since.IsZero():
 		return
 	default:
-		h = &effect.DrainMemo{Why: "its drain started before this controller"}
+		h = &effect.DrainMemo{Why: "the drain started before this controller"}
 	}
 	by := byOperator
 	if d.By == byPool {
@@ -234,8 +234,7 @@ func (dr *drains) resume(now time.Time, a *record) {
 func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: "+
-			"it is %s (%s)", a.name, a.state, a.reason))
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the agent is %s (%s)", a.name, a.state, a.reason))
 	case a.finish.drain != nil:
 		a.finish.drain.final = a.finish.drain.final || final
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
@@ -262,7 +261,7 @@ func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 		dr.m.step.Reply(id, "agent "+a.name+" has already stopped and restarts")
 		dr.m.decide(now, a)
 	case a.finish.drain == nil || !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s",
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: the agent is %s",
 			a.name, a.state))
 	case a.unwanted() && a.want != nil:
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %d members; to keep "+

@@ -129,7 +129,7 @@ func (df *drifts) vetted(now time.Time, in effect.Vetted) {
 
 // silentWhy is the reason of an agent with a holder that does not answer. Such an agent restarts only if the holder
 // exits.
-const silentWhy = "its holder does not answer (stopped by a signal?)"
+const silentWhy = "the session's holder does not answer (stopped by a signal?)"
 
 // running sets the state of an agent that runs and is not to be stopped.
 func (df *drifts) running(now time.Time, a *record) {
@@ -156,7 +156,7 @@ func (df *drifts) running(now time.Time, a *record) {
 		df.m.set(now, a, city.Running, "restart held back because a user has just typed: "+drift,
 			a.sess.life.TypedAt.Add(typedRecently))
 	case a.sess.restartBarred != "":
-		df.m.set(now, a, city.Running, "restart held back because it "+
+		df.m.set(now, a, city.Running, "restart held back because a restart "+
 			"would fail: "+a.sess.restartBarred+"; "+drift, df.unbarred(a))
 	default:
 		df.m.set(now, a, city.Running, "about to restart: "+drift, time.Time{})

@@ -207,7 +207,8 @@ func (lk *looks) mayRunUnlisted(a *record) string {
 		return ""
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(lk.unlistedProviders)), ", ")
-	return "waits until the sessions of " + names + " can be listed, because it may run there"
+	return "waits until the sessions of " + names + " can be listed, because the agent " +
+		"may run there"
 }
 
 // sight describes the list in which a session was seen.
@@ -235,7 +236,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 		!a.phase.InFlight() &&
 		a.phase.Turn() <= turn
 	if known && twice && s.Alive && a.phase.Alive() && a.sess.life.ID != s.ID {
-		lk.m.decided(now, a, "kill", fmt.Sprintf("it is a second session: %s", s.ID))
+		lk.m.decided(now, a, "kill", fmt.Sprintf("a second session of the agent: %s", s.ID))
 		lk.m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}

@@ -40,7 +40,7 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 	w.declare("crew:pool=2-8,nocheck")
 	w.advance(time.Second)
 	reason := func() string { return w.m.Snapshot(w.now).Pools[0].Reason }
-	if got := reason(); got != "the minimum: its work has not been counted yet" {
+	if got := reason(); got != "the minimum: the work has not been counted yet" {
 		t.Errorf("at first: %s", got)
 	}
 	w.m.step.Changed = false

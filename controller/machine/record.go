@@ -239,7 +239,7 @@ func (a *record) shrinks() string {
 		return "waits until it is known which members of pool " + a.pool.Name() + " are busy"
 	}
 	return "waits until it is known which members of pool " + a.pool.Name() +
-		" are busy, because the pool is to shrink"
+		" are busy, because the pool shrinks"
 }
 
 // join makes an agent a member of a pool.

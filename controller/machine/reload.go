@@ -244,10 +244,11 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	switch {
 	case after.Suspended && !before.Suspended:
 		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.CitySuspended,
-			Actor: effect.ActorOperator, Message: "its agents stay stopped until it is resumed"}})
+			Actor: effect.ActorOperator, Message: "the city's agents stay stopped until " +
+				"it is resumed"}})
 	case before.Suspended && !after.Suspended:
 		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.CityResumed,
-			Actor: effect.ActorOperator, Message: "its agents start again"}})
+			Actor: effect.ActorOperator, Message: "the city's agents start again"}})
 	}
 	was := make(map[string]bool, len(before.Rigs))
 	for i := range before.Rigs {
@@ -257,9 +258,9 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 		r := &after.Rigs[i]
 		if old, known := was[r.Name]; known && old != r.Suspended {
 			e := events.Event{Type: events.RigResumed, Actor: effect.ActorOperator, Subject: r.Name,
-				Message: "its agents start again"}
+				Message: "the rig's agents start again"}
 			if r.Suspended {
-				e.Type, e.Message = events.RigSuspended, "its agents stay stopped until "+
+				e.Type, e.Message = events.RigSuspended, "the rig's agents stay stopped until "+
 					"it is resumed"
 			}
 			ld.m.step.Do(effect.Record{Event: e})

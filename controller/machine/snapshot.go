@@ -201,7 +201,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		if a.until.IsZero() {
 			return at(a.until, "stops when it reports done")
 		}
-		return at(a.until, "stops, unless it reports done earlier")
+		return at(a.until, "is killed if it has not reported done")
 	case city.Stopping:
 		return at(a.until, "is killed if still running")
 	case city.Backoff, city.Failed, city.Quarantined:
@@ -209,14 +209,14 @@ func (m *Machine) nextFor(a *record) *city.Next {
 			return at(a.until, "started again when the sessions of its provider can be listed")
 		}
 		if a.until.IsZero() {
-			return at(a.until, "retries when its configuration changes")
+			return at(a.until, "retries when the agent's configuration changes")
 		}
 		return at(a.until, "started again")
 	case city.Suspended:
 		return at(time.Time{}, "waits until it is resumed")
 	case city.Unknown:
-		return at(time.Time{}, "continues when its holder answers; `gcity agent restart` kills "+
-			"and restarts both")
+		return at(time.Time{}, "continues when the session's holder answers; `gcity agent "+
+			"restart` kills and restarts both the agent and the holder")
 	case city.Exited:
 		return at(time.Time{}, "waits until it is restarted or released")
 	case city.Running:

@@ -166,7 +166,7 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
 		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
-		Message: fmt.Sprintf("its question about %s was answered with %s because "+
+		Message: fmt.Sprintf("the agent's question about %s was answered with %s because "+
 			"emits_permission_warning is set", in.Dialog.Name, keys),
 		Payload: step.Payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
 			"keys": in.Dialog.Keys}),

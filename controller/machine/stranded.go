@@ -87,7 +87,7 @@ func (wk *work) whyUndeclared(who string) (why string, gone bool) {
 		if p := wk.m.pools.Get(w.Pool); p.Want.Suspended != "" {
 			return "is suspended " + p.Want.Suspended, false
 		}
-		return fmt.Sprintf("does not run, because pool %s wants %d", w.Pool,
+		return fmt.Sprintf("is not running, because pool %s wants %d members", w.Pool,
 				wk.m.pools.Get(w.Pool).Desired),
 			false
 	}

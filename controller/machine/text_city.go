@@ -43,7 +43,7 @@ func (c textCity) Unreachable(name string) string {
 }
 
 func noSession(a *record) string {
-	return fmt.Sprintf("agent %s has no session: it is %s (%s)", a.name, a.state, a.reason)
+	return fmt.Sprintf("agent %s has no session: the agent is %s (%s)", a.name, a.state, a.reason)
 }
 
 func (c textCity) Outlook(name string) (why string, never bool) {
@@ -62,7 +62,7 @@ func (c textCity) Outlook(name string) (why string, never bool) {
 		return standing(a), true
 	}
 	if a.phase.Starting() || a.state == city.Starting {
-		return "it is starting and not ready yet", false
+		return "the agent is starting and not ready yet", false
 	}
 	return standing(a), false
 }

@@ -71,9 +71,10 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	case a.phase.InFlight():
 		return "not restarted yet: " + standing(a)
 	case a.finish.drain != nil:
-		return tier.LeftAlone + "it drains"
+		return tier.LeftAlone + "the agent is draining"
 	case c.m.deps.missing(a) != "":
-		return "failed: a restart would only stop the agent, because it " + c.m.deps.missing(a)
+		return "failed: a restart would only stop the agent, " +
+			"because the agent " + c.m.deps.missing(a)
 	}
 	a.act.intent = cause{kind: causeWatch, why: "restarted by " + why}
 	c.m.decide(now, a)

@@ -41,8 +41,7 @@ func (a *record) rededicate(w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
 	} else if was != "" && a.triage.served != "" && (a.phase.Alive() || a.phase.Starting()) {
-		a.act.intent = cause{kind: causeBeat, why: "it was started for a beat and is no longer a " +
-			"triage agent"}
+		a.act.intent = cause{kind: causeBeat, why: "the agent is no longer a triage agent"}
 	}
 	a.forgive("")
 	a.triage.summons, a.triage.unfit = nil, ""
@@ -63,9 +62,9 @@ func (onCall) ends(now time.Time, a *record) cause {
 	s := a.triage.summons
 	switch {
 	case s == nil || a.triage.served != s.Beat:
-		return cause{kind: causeBeat, why: "it belongs to a beat that is over"}
+		return cause{kind: causeBeat, why: "the beat of this session is over"}
 	case s.Judged && !now.Before(s.Until):
-		return cause{kind: causeBeat, why: "it has made its decision but did not exit"}
+		return cause{kind: causeBeat, why: "the agent has decided but did not exit"}
 	}
 	return a.drained(now)
 }

@@ -69,8 +69,7 @@ var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Sec
 // Nudge queues a text. Deliver decides what happens to it.
 func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum "+
-			"%d); put it into a file and send the file's name", len(c.Text), city.MaxSend))
+		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum %d); put the text into a file and send the file's name", len(c.Text), city.MaxSend))
 		return
 	}
 	if why := tx.city.Unreachable(b.Agent); why != "" {
@@ -196,7 +195,7 @@ func (tx *Texts) expire(now time.Time, b *Outbox) {
 				fmt.Sprintf("%s, for %s", d.Why, draftLimit), effect.ActorController})
 		case !now.Before(d.Came.Add(sendLimit)):
 			tx.giveUp(now, b, d, dropped{city.Conflict,
-				fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.Why),
+				fmt.Sprintf("the text could not be typed within %s: %s", sendLimit, d.Why),
 				effect.ActorController})
 		}
 	}
@@ -227,7 +226,7 @@ func (tx *Texts) Delivered(now time.Time, b *Outbox, in effect.Sent) {
 		if errors.Is(in.Err, session.ErrUnsupported) {
 			tx.blocked[tx.city.Terminal(b.Agent).Provider] = in.Err.Error()
 		}
-		tx.giveUp(now, b, d, dropped{city.Unavailable, "its terminal did not accept it: " +
+		tx.giveUp(now, b, d, dropped{city.Unavailable, "the terminal did not accept the text: " +
 			in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.Held {

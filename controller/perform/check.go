@@ -47,7 +47,8 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	}
 	if p.MakeDir {
 		if err := disk.MkdirIn(r.w.Dir, p.Dir, 0o755); err != nil {
-			in.Err, in.Kind = fmt.Errorf("its folder cannot be created: %w", err), "folder"
+			in.Err, in.Kind = fmt.Errorf("the folder of the check cannot be created: %w", err),
+				"folder"
 			return in
 		}
 	}
@@ -63,12 +64,13 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	case err != nil:
 		in.Err, in.Kind = err, "start"
 	case res.Code < 0:
-		in.Err, in.Kind = errors.New("it was killed by a signal"), "signal"
+		in.Err, in.Kind = errors.New("the check was killed by a signal"), "signal"
 	case res.Code > 0:
-		in.Err, in.Kind = fmt.Errorf("it exited %d", res.Code), fmt.Sprint("exit ", res.Code)
+		in.Err, in.Kind = fmt.Errorf("the check exited %d", res.Code), fmt.Sprint("exit ", res.Code)
 	case res.StdoutDropped > 0: // a truncated number would be another number
 		in.Kind = "flood"
-		in.Err = fmt.Errorf("it printed more than %d KiB; a check must print one whole number",
+		in.Err = fmt.Errorf("the check printed more than %d KiB; a check must print one "+
+			"whole number",
 			shell.MaxOutput>>10)
 	default:
 		if in.Value, in.Err = pool.Parse(res.Stdout); in.Err != nil {

@@ -103,7 +103,7 @@ func LastOutput(city, agent string, lines int) (string, error) {
 	}
 	raw, err := disk.ReadFile(files[len(files)-1])
 	if err != nil {
-		return "", fmt.Errorf("its saved output cannot be read: %w", err)
+		return "", fmt.Errorf("the saved output of the session cannot be read: %w", err)
 	}
 	return screen.Text(raw, 120, 40, lines), nil
 }

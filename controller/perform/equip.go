@@ -66,11 +66,11 @@ func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, trou
 		did, problems, failed := sr.fill(ctx, w)
 		return func() { said, troubles, err = did, problems, failed }
 	}) {
-		return "", nil, fmt.Errorf("its working folder %s or its overlay does not respond",
+		return "", nil, fmt.Errorf("the working folder %s or the agent's overlay does not respond",
 			w.Spec.Dir)
 	}
 	if err != nil {
-		err = fmt.Errorf("its overlay cannot be copied: %w", err)
+		err = fmt.Errorf("the agent's overlay cannot be copied: %w", err)
 	}
 	return said, troubles, err
 }
@@ -208,7 +208,7 @@ func (sr *sessions) onFile(name, text string) (string, error) {
 		err = disk.Replace(file, []byte(text), 0o600)
 	}
 	if err != nil {
-		return "", fmt.Errorf("its prompt is too long to be passed directly, and cannot be "+
+		return "", fmt.Errorf("the prompt is too long to be passed directly, and it cannot be "+
 			"written to a file: %w", err)
 	}
 	return "Read the whole file " + file + " before you do anything else. It describes your role " +

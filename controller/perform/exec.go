@@ -95,7 +95,7 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 		})
 		return func() { line = found }
 	}) {
-		return fmt.Errorf("the folder of its script %w", errMute)
+		return fmt.Errorf("the folder of the script %w", errMute)
 	}
 	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env,
 		Tee: au.Live.open(f.Bead)})
@@ -104,7 +104,7 @@ func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnd
 		return err
 	}
 	if res.Code < 0 {
-		return errors.New("it was killed by a signal")
+		return errors.New("the script was killed by a signal")
 	}
 	in.Code = &res.Code
 	return nil
@@ -125,7 +125,7 @@ func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnd
 		found, failed := au.recipe(f.In, d)
 		return func() { recipe, err = found, failed }
 	}) {
-		return fmt.Errorf("the folder of its formula %w", errMute)
+		return fmt.Errorf("the folder of the formula %w", errMute)
 	}
 	if err != nil {
 		return err

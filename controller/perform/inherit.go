@@ -75,7 +75,7 @@ func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
 			err = json.Unmarshal(data, &e)
 		}
 		if err == nil && e.Exit.ID == "" {
-			err = errors.New("it contains no session")
+			err = errors.New("the file contains no session")
 		}
 		if err != nil {
 			sr.w.Logger.Warn("removed the file of a saved exit because it is invalid", "file",

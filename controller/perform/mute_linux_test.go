@@ -29,7 +29,7 @@ func soon[T any](t *testing.T, what string, work func() T) T {
 	}
 }
 
-// A run ends at its timeout, and with the city, when the folder of its script or its formula does not answer.
+// A run ends at its timeout, and with the city, when the folder of the script or its formula does not answer.
 func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
@@ -46,7 +46,7 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 		return w.r.automations.carryOut(w.r.automations.shop.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh",
 			Timeout: 100 * time.Millisecond, Limit: "timeout in its file"}))
 	})
-	if want := "it did not finish within 100ms (timeout in its file): the folder of its script " +
+	if want := "the run did not finish within 100ms (timeout in its file): the folder of the script " +
 		"does not answer"; in.Outcome != automation.Failed || in.Problem != want {
 		t.Errorf("%+v", in)
 	}
@@ -91,7 +91,7 @@ func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 		if len(in.Catalog.Automations) != 1 || in.Catalog.Automations[0].Scoped() != "a:rig:own" {
 			t.Errorf("found: %+v", in.Catalog.Automations)
 		}
-		for _, want := range []string{"cannot read automations (city): it does not answer",
+		for _, want := range []string{"cannot read automations (city): the folder does not answer",
 			"cannot link the formulas of the city: a folder does not answer"} {
 			if !strings.Contains(in.Trouble, want) {
 				t.Errorf("told: %q, not %q", in.Trouble, want)

@@ -71,8 +71,8 @@ func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRu
 			continue
 		}
 		run := city.RunOf(b)
-		run.Outcome, run.Error = city.RunVoid, "it never started: its record was created too "+
-			"late, after the run was given up"
+		run.Outcome, run.Error = city.RunVoid, "the run never started: its record was created "+
+			"too late, after the run was given up"
 		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil &&
 			!effect.Unclosable(err) {
 			return effect.UnclosedRunsClosed{Err: err}

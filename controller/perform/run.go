@@ -370,7 +370,7 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 	}
 	if w.MakeDir {
 		if err := os.MkdirAll(w.Spec.Dir, 0o755); err != nil {
-			return effect.Started{Err: fmt.Errorf("its working folder cannot be created: %w", err)}
+			return effect.Started{Err: fmt.Errorf("the working folder cannot be created: %w", err)}
 		}
 	}
 	ctx = session.WithProgress(ctx, func(why string) {

@@ -28,18 +28,18 @@ const (
 func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	if err := disk.MkdirAll(folder, 0o700); err != nil {
-		return "", fmt.Errorf("cannot write its events to a file: %w", err)
+		return "", fmt.Errorf("cannot write the run's events to a file: %w", err)
 	}
 	path := filepath.Join(folder, f.Bead+eventsSuffix)
 	file, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return "", fmt.Errorf("cannot write its events to a file: %w", err)
+		return "", fmt.Errorf("cannot write the run's events to a file: %w", err)
 	}
 	lines := bufio.NewWriter(file)
 	err = au.handOver(ctx, f.Run, lines)
 	if err := errors.Join(err, lines.Flush(), file.Close()); err != nil {
 		disk.Remove(path)
-		return "", fmt.Errorf("cannot write its events to a file: %w", err)
+		return "", fmt.Errorf("cannot write the run's events to a file: %w", err)
 	}
 	return path, nil
 }

@@ -17,7 +17,7 @@ import (
 const screenAgain = 5 * time.Second
 
 // whyScreen is the reason of a text that waits because the screen shows a draft.
-const whyScreen = "its screen shows a draft behind its prompt"
+const whyScreen = "the screen shows a draft after the prompt"
 
 // send types a text. A polite text is not typed while a user is typing.
 func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {

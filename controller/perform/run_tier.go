@@ -125,10 +125,10 @@ func unreadable(err error) error {
 // writeBrief writes the file that describes the beat to a triage agent.
 func writeBrief(b *effect.Brief) error {
 	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
-		return fmt.Errorf("cannot write the description of its beat: %w", err)
+		return fmt.Errorf("cannot write the file that describes the beat: %w", err)
 	}
 	if err := disk.Replace(b.Path, b.Data, 0o600); err != nil {
-		return fmt.Errorf("cannot write the description of its beat: %w", err)
+		return fmt.Errorf("cannot write the file that describes the beat: %w", err)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	case err != nil:
 		in.Failed = err.Error()
 	case res.Code < 0:
-		in.Failed = "it was killed by a signal"
+		in.Failed = "killed by a signal"
 	case res.Code > 0:
 		in.Failed = fmt.Sprintf("exit %d", res.Code)
 	}

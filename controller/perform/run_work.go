@@ -402,7 +402,7 @@ func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
 	}
 	if b.Type != city.RunType || city.RunOf(b).Automation != f.Run.Automation {
 		au.Live.close(f.Run.ID)
-		return fmt.Errorf("%s is other work: %w", b.ID, beads.ErrNotFound)
+		return fmt.Errorf("bead %s is not the record of this run: %w", b.ID, beads.ErrNotFound)
 	}
 	_, err = store.Update(ctx, b.ID, closing(f.Run, f.Formula))
 	if effect.Unclosable(err) {

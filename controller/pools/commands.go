@@ -46,7 +46,7 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 	why := ""
 	switch {
 	case p.Want.Check == "":
-		why = "has no check: its size follows from the work that is open for it"
+		why = "has no check: its open work determines its size"
 	case p.Want.Max == 0:
 		why = "is off (max = 0), so its check does not run"
 	case p.Want.Suspended != "":

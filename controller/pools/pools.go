@@ -236,8 +236,7 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 		n := ps.city.Work().Pools[p.Name()]
 		ps.resize(now, p, s.Size(n), fmt.Sprintf("open work: %d", n)+p.bounded(n))
 	case p.Want.Check == "" && ps.city.Configuration().NoWork:
-		ps.resize(now, p, s.Min, "the minimum: it has no check, and work is not counted "+
-			"in this city")
+		ps.resize(now, p, s.Min, "the minimum: the pool has no check, and this city does not count work")
 	case !ps.city.Listed() || p.settled:
 		ps.resize(now, p, s.Size(p.Desired), p.why)
 	default:
@@ -266,7 +265,7 @@ func (ps *Pools) byHand(now time.Time, p *Pool, size *int) {
 }
 
 // unanswered is the end of the reason of a size that waits for a check.
-const unanswered = ": its check has not returned yet"
+const unanswered = ": the check has not returned yet"
 
 // guess uses the number of members found running as the size until a check returns.
 func (ps *Pools) guess(now time.Time, p *Pool) {
@@ -347,7 +346,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if in.Check != p.Want.Check {
 		ps.check(now, p)
 		if _, again := ps.checking[in.Pool]; !again {
-			ps.refuseCheck(p, "has a different check now, which is not run")
+			ps.refuseCheck(p, "has a new check, and the new check is not run now")
 		}
 		return
 	}
@@ -482,7 +481,7 @@ func (p *Pool) uncountedReason(uncounted string) string {
 	if !waits {
 		return p.why
 	}
-	return what + ": " + cmp.Or(uncounted, "its work has not been counted yet")
+	return what + ": " + cmp.Or(uncounted, "the work has not been counted yet")
 }
 
 func (p *Pool) draw() city.Pool {

@@ -63,7 +63,8 @@ func (c *Checker) Check(ctx context.Context, w *agent.Want) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case !ok:
-		return session.Unfit("its folder %s, or a folder of its PATH, does not respond", w.Spec.Dir)
+		return session.Unfit("the working folder %s, or a folder of the agent's PATH, does "+
+			"not respond", w.Spec.Dir)
 	}
 	return err
 }

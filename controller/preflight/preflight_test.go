@@ -51,9 +51,9 @@ func TestCheck(t *testing.T) {
 		{"overlay", func(w *agent.Want) { w.Spec.Command, w.Overlay = "./made", dir }, "", "", nil},
 		{"variable", func(w *agent.Want) {
 			w.Spec.Env = append(w.Spec.Env, "BIG="+strings.Repeat("x", 200<<10))
-		}, "its environment variable BIG is too long", "", session.ErrCommand},
+		}, "the environment variable BIG is too long", "", session.ErrCommand},
 		{"command", func(w *agent.Want) { w.Spec.Command = "true " + strings.Repeat("x", 200<<10) },
-			"its command line is too long", "", session.ErrCommand},
+			"the agent's command line is too long", "", session.ErrCommand},
 	} {
 		w := good
 		w.Spec.Env = append([]string(nil), good.Spec.Env...)

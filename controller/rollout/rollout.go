@@ -162,7 +162,7 @@ func (rs *Rollouts) replaced(rep replacement) (over bool, why string) {
 func (rs *Rollouts) Drop(pool string) {
 	for _, r := range slices.Clone(rs.all) {
 		if r.pool == pool {
-			rs.end(r, "it is no longer declared")
+			rs.end(r, "the pool is no longer declared")
 		}
 	}
 }

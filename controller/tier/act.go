@@ -110,22 +110,22 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	case a.TriageOf != "":
 		o := wd.tier(a.TriageOf)
 		if o == nil || o.paused != "" || o.beat != nil || wd.reading[o.want.Name] {
-			return "its watchdog is already deciding about it, or is paused"
+			return "the watchdog of this agent is already deciding, or is paused"
 		}
 		wd.beginBeat(o)
 		return "the watchdog " + o.want.Name + " beats now"
 	case a.Starting || a.Alive && !a.Ready:
-		return LeftAlone + "it is already starting"
+		return LeftAlone + "the agent is already starting"
 	case a.Stopping:
-		return LeftAlone + "it is being stopped and restarts if it is wanted"
+		return LeftAlone + "the agent is being stopped, and restarts if it should run"
 	case a.Alive && (b != nil && b.session != a.Life.ID || b == nil):
-		return LeftAlone + "it was started in the meantime"
+		return LeftAlone + "the agent was started in the meantime"
 	case a.Alive && fresh:
-		return LeftAlone + "it is running, and its heartbeat is fresh"
+		return LeftAlone + "the agent is running, and its heartbeat is fresh"
 	case a.Alive:
 		return wd.city.Replace(now, a.Name, why)
 	case a.Problem != "":
-		return "failed: it cannot start: " + a.Problem
+		return "failed: the agent cannot start: " + a.Problem
 	case now.Before(a.QuarantinedUntil):
 		return "not started: " + Standing(a.State, a.Reason)
 	}
@@ -247,7 +247,8 @@ func (wd *Watchdogs) mailText(t *tier) string {
 		text += fmt.Sprintf("- %s %s, by %s: %s (%s)\n", j.At.UTC().Format(time.RFC3339),
 			j.Decision, j.By, j.Reason, j.Result)
 	}
-	return text + fmt.Sprintf("\nTo look at it: gcity why %s; gcity agent peek %s\nTo confirm "+
+	return text + fmt.Sprintf("\nTo inspect the agent: gcity why %s; gcity agent peek %s\n"+
+		"To confirm "+
 		"that you have seen this: gcity watchdog acknowledge %s\n", t.want.Watches, t.want.Watches,
 		t.want.Name)
 }

@@ -97,9 +97,9 @@ const LeftAlone = "left alone: "
 // Standing returns a clause that describes the state of an agent, for use in a message.
 func Standing(s city.State, reason string) string {
 	if s == city.Backoff {
-		return "it waits for its restart: " + reason
+		return "the agent waits for its restart: " + reason
 	}
-	return fmt.Sprintf("it is %s: %s", s, reason)
+	return fmt.Sprintf("the agent is %s: %s", s, reason)
 }
 
 // Text is the result of a text that a watchdog sent.

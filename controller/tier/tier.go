@@ -62,7 +62,7 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 			t = &tier{want: *w, since: now}
 		case t.want.Watches != w.Watches:
 			wd.abandon(now, t)
-			wd.retract(now, t, "its watchdog now watches another agent")
+			wd.retract(now, t, "the watchdog now watches another agent")
 			t = &tier{want: *w, since: now, asked: t.asked}
 		default:
 			if t.want.Triage != w.Triage {
@@ -82,7 +82,7 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 	for _, t := range wd.tiers {
 		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
 			wd.abandon(now, t)
-			wd.retract(now, t, "its watchdog was removed")
+			wd.retract(now, t, "the watchdog was removed")
 			wd.answerBeat(t, fmt.Sprintf("watchdog %s was removed", t.want.Name))
 		}
 	}

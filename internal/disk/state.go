@@ -248,7 +248,7 @@ func SetAside(path string) (to string, err error) {
 			to = filepath.Join(filepath.Dir(path), name)
 			return d.root.Rename(d.name, name)
 		}
-		return fmt.Errorf("there are %d of %s.bad-N already; remove some", maxAside, d.path)
+		return fmt.Errorf("%d files %s.bad-N exist already; remove some of them", maxAside, d.path)
 	})
 	return to, err
 }

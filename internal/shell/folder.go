@@ -53,17 +53,17 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 // descriptor 3. late means that the shell was killed at the deadline.
 func (l *Line) outside(said string, late bool) error {
 	why := map[string]string{
-		"gone":   "it does not exist, or a folder above it is not accessible",
-		"file":   "it is not a folder",
-		"closed": "you do not have permission to enter it",
+		"gone":   "the folder does not exist, or a folder above it is not accessible",
+		"file":   "the path is not a folder",
+		"closed": "you do not have permission to enter the folder",
 	}[strings.TrimSpace(said)]
 	switch {
 	case l.Dir == "" || strings.TrimSpace(said) == inside:
 		return nil
 	case why == "" && late:
-		why = "it does not answer"
+		why = "the folder does not answer"
 	case why == "":
-		why = "its shell exited before it was there"
+		why = "the shell exited before it entered the folder"
 	}
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }

@@ -52,8 +52,8 @@ func TestFoldersThatCannotBeEntered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, why := range map[string]string{
-		filepath.Join(base, "none"): "it does not exist, or a folder above it is not accessible", file: "it is not a folder", closed: "you do not have permission to enter it",
-		"-": "it does not exist, or a folder above it is not accessible",
+		filepath.Join(base, "none"): "the folder does not exist, or a folder above it is not accessible", file: "the path is not a folder", closed: "you do not have permission to enter the folder",
+		"-": "the folder does not exist, or a folder above it is not accessible",
 	} {
 		if dir == closed && os.Getuid() == 0 {
 			continue // who may do anything enters it

@@ -38,7 +38,7 @@ type Answer struct {
 }
 
 // ErrTooMuch means that a program was killed because it printed too much.
-var ErrTooMuch = errors.New("it printed more than is allowed")
+var ErrTooMuch = errors.New("the program printed more than is allowed")
 
 // Call runs a program and waits until its whole process group has ended. A non-zero exit is an Answer, not an
 // error. An error means that the program could not start (exec.ErrNotFound, fs.ErrNotExist and similar errors are

@@ -30,10 +30,10 @@ func sweep(marker string, shell int, took, limit time.Duration) error {
 		_, left, err = proc.Sweep(ours, deadline)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot find the processes that it left behind: %w", err)
+		return fmt.Errorf("cannot find the remaining processes of the command: %w", err)
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("it left processes behind that cannot be killed: pids %v", left)
+		return fmt.Errorf("remaining processes of the command cannot be killed: pids %v", left)
 	}
 	return nil
 }

@@ -122,11 +122,11 @@ func Read(name string, data []byte, most int) *Doc {
 	if len(data) > most {
 		return failed(
 			name,
-			fmt.Sprintf("the file is larger than %d kB; is it the right one?", most>>10),
+			fmt.Sprintf("the file is larger than %d kB; is this the right file?", most>>10),
 		)
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		d.add(0, "this is UTF-16; save the file as UTF-8")
+		d.add(0, "the file is UTF-16; save it as UTF-8")
 		return d
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {

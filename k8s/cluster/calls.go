@@ -221,7 +221,7 @@ func (p *Provider) awaitPod(
 			e := p.pods[made.Name]
 			switch {
 			case e == nil || e.pod.UID != made.UID || e.gone || e.exit != nil:
-				why, final = "its pod has ended", true
+				why, final = "the pod has ended", true
 				if e != nil && e.exit != nil && e.exit.Reason != "" {
 					why = e.exit.Reason
 				}

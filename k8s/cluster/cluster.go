@@ -279,7 +279,7 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	case len(all) > 0:
 		p.heard(e, &all[len(all)-1])
 	case !e.starting && !p.o.Observe:
-		p.lost(e, "its controller exited before the agent was started")
+		p.lost(e, "the controller exited before the agent was started")
 	}
 }
 

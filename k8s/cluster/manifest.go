@@ -213,5 +213,5 @@ func conflict(want, got *corev1.Pod) string {
 		}
 		return ""
 	}
-	return "the container " + container + " aside"
+	return "spec.containers, without the container " + container
 }

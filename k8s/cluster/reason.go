@@ -72,11 +72,11 @@ func (e *entry) waiting() (why string, final bool) {
 func progress(pod *corev1.Pod) string {
 	switch {
 	case pod.Spec.NodeName == "":
-		return "its pod is waiting for a node"
+		return "the pod is waiting for a node"
 	case runs(pod):
 		return "the stream to its pod is being opened"
 	}
-	return "its pod is being prepared (images, containers) on node " + pod.Spec.NodeName
+	return "the pod is being prepared (images, containers) on node " + pod.Spec.NodeName
 }
 
 // runs reports whether the agent's container is running.

@@ -146,7 +146,7 @@ func (p *Provider) saw(pod *corev1.Pod) {
 	e := p.pods[pod.Name]
 	if e == nil || e.pod.UID != pod.UID {
 		if e != nil && e.exit == nil {
-			p.lost(e, "its pod was replaced")
+			p.lost(e, "the pod was replaced")
 		}
 		e = &entry{note: n, silent: time.Now()}
 		p.pods[pod.Name] = e
@@ -168,6 +168,6 @@ func (p *Provider) removed(e *entry) {
 		return
 	}
 	e.gone = true
-	p.lost(e, "its pod was deleted")
+	p.lost(e, "the pod was deleted")
 	p.changed()
 }
