@@ -285,8 +285,7 @@ func askUnsend(m *model) []feed.Effect {
 func askSendNow(m *model) []feed.Effect {
 	rows := waitingRows(m)
 	var first, commands []city.Command
-	body := []string{"The text is typed after the content of the input line, and both " +
-		"are submitted."}
+	body := []string{"The text is added to the content of the input line and submitted."}
 	for _, r := range rows {
 		s := &r.Waiting[0]
 		text, _ := wholeOf(m, r.Name, s)

@@ -21,8 +21,7 @@ func workActions() []action {
 			In: w, Why: needBead, Run: showBead},
 		{ID: "work.create", Key: keymap.Bind("add a bead", "n"), Short: "new", In: w,
 			Why: needWritable, Run: askCreate},
-		{ID: "work.sling", Key: keymap.Bind("hand the bead to an agent or a pool, and notify "+
-			"the recipient", "B"),
+		{ID: "work.sling", Key: keymap.Bind("hand the bead to an agent or pool, and notify it", "B"),
 			Short: "assign", In: w, Why: needOpenBead, Run: askTaker},
 		{ID: "work.finish", Key: keymap.Bind("close the bead", "X"), Short: "close", In: w,
 			Risk: keymap.Confirmed, Why: needOpenBead, Run: askClose},

@@ -116,8 +116,7 @@ func showCopies(m *model) []feed.Effect {
 // noProgram returns why a clipboard program would not help, or "".
 func noProgram(m *model) string {
 	if m.remote {
-		return "a clipboard program would set the clipboard of the machine that runs " +
-			"gcity, not yours"
+		return "a clipboard program sets the clipboard of the machine that runs gcity, not yours"
 	}
 	return ""
 }

@@ -159,7 +159,8 @@ func (cs *commands) noRestart(a *record) string {
 		return why
 	}
 	if why := cs.m.deps.missing(a); why != "" && a.phase.Alive() && !a.phase.InFlight() {
-		return fmt.Sprintf("a restart would only stop agent %s, because the agent %s; start that dependency first, or kill the agent", a.name, why)
+		return fmt.Sprintf("a restart would only stop agent %s, because the agent %s; start that "+
+			"dependency first, or kill the agent", a.name, why)
 	}
 	return ""
 }
@@ -175,7 +176,8 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 
 func (cs *commands) kill(now time.Time, id uint64, a *record) {
 	if a.phase.Idle() {
-		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the agent is %s (%s)", a.name, a.state, a.reason))
+		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the "+
+			"agent is %s (%s)", a.name, a.state, a.reason))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})

@@ -234,7 +234,8 @@ func (dr *drains) resume(now time.Time, a *record) {
 func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
-		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the agent is %s (%s)", a.name, a.state, a.reason))
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
+			"agent is %s (%s)", a.name, a.state, a.reason))
 	case a.finish.drain != nil:
 		a.finish.drain.final = a.finish.drain.final || final
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,

@@ -69,7 +69,8 @@ var outputChecks = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Sec
 // Nudge queues a text. Deliver decides what happens to it.
 func (tx *Texts) Nudge(now time.Time, id uint64, b *Outbox, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum %d); put the text into a file and send the file's name", len(c.Text), city.MaxSend))
+		tx.out.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long (maximum "+
+			"%d); put the text into a file and send the file's name", len(c.Text), city.MaxSend))
 		return
 	}
 	if why := tx.city.Unreachable(b.Agent); why != "" {

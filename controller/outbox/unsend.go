@@ -22,7 +22,8 @@ func (tx *Texts) Unsend(now time.Time, id uint64, b *Outbox, c city.Unsend) {
 			going = d
 		case c.ID != 0:
 			tx.out.Refuse(id, city.Conflict,
-				fmt.Sprintf("text %d for agent %s cannot be taken back: the text is %s", c.ID, b.Agent,
+				fmt.Sprintf("text %d for agent %s cannot be taken back: the text is %s", c.ID,
+					b.Agent,
 					d.Stage))
 			return
 		}
@@ -66,7 +67,8 @@ func (tx *Texts) tooLate(b *Outbox, d *Delivery) {
 			tx.out.Do(effect.Reply{Answer: t.Receipt(b.Agent, 0)})
 			continue
 		}
-		tx.out.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: the text has just been typed", d.ID, b.Agent))
+		tx.out.Refuse(t.ID, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken "+
+			"back: the text has just been typed", d.ID, b.Agent))
 	}
 	d.Takers = nil
 }

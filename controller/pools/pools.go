@@ -236,7 +236,8 @@ func (ps *Pools) size(now time.Time, p *Pool) {
 		n := ps.city.Work().Pools[p.Name()]
 		ps.resize(now, p, s.Size(n), fmt.Sprintf("open work: %d", n)+p.bounded(n))
 	case p.Want.Check == "" && ps.city.Configuration().NoWork:
-		ps.resize(now, p, s.Min, "the minimum: the pool has no check, and this city does not count work")
+		ps.resize(now, p, s.Min, "the minimum: the pool has no check, and this city does "+
+			"not count work")
 	case !ps.city.Listed() || p.settled:
 		ps.resize(now, p, s.Size(p.Desired), p.why)
 	default:
