@@ -29,7 +29,8 @@ var (
 )
 
 // TestKillLoop kills the controller at random moments, also during the first starts. Afterwards every agent was started
-// exactly once and its first process is still running (C1, L11). A stop leaves no process (L10).
+// exactly once and its first process is still running (C1, L11). Doctor finds no problem, and a stop leaves no process
+// (L10).
 func TestKillLoop(t *testing.T) { killLoop(t, 20, *kills) }
 
 // killLoop kills the controller of n agents a number of times.
@@ -67,6 +68,9 @@ func killLoop(t *testing.T, n, kills int) {
 		if a.PID != first[a.Name] {
 			t.Errorf("%s is pid %d now, and was born as %d", a.Name, a.PID, first[a.Name])
 		}
+	}
+	if report := c.gcity(0, "doctor"); strings.Contains(report, "\nbad ") {
+		t.Errorf("doctor finds problems after the kills:\n%s", report)
 	}
 	c.gcity(0, "stop")
 	c.nothingLeft()
