@@ -52,15 +52,15 @@ func Pause(ctx context.Context, d time.Duration) bool {
 // DialPatiently connects to the controller of a city like Dial. If the controller holds the city's lock but has no
 // socket, it waits up to two seconds.
 func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error) {
+	near, closeNear, err := Dial(dir)
+	if err == nil || !exit.IsNotRunning(err) {
+		return near, closeNear, err // timers would cost the usual case more than the connection
+	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	for {
-		near, closeNear, err := Dial(dir)
-		if err == nil || !exit.IsNotRunning(err) {
-			return near, closeNear, err
-		}
 		if held, lockErr := IsHeld(dir); lockErr != nil || !held {
 			return nil, nil, err
 		}
@@ -68,6 +68,10 @@ func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error
 		case <-ctx.Done():
 			return nil, nil, err
 		case <-tick.C:
+		}
+		near, closeNear, err = Dial(dir)
+		if err == nil || !exit.IsNotRunning(err) {
+			return near, closeNear, err
 		}
 	}
 }
