@@ -67,7 +67,9 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 		return fmt.Errorf("the city.toml that gcity writes is invalid (this is a bug in gcity): %w",
 			err)
 	}
-	if e.InTTY && e.OutTTY && !yes && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
+	// the user has asked for the file by name, so pasted lines after this command are no reason to stop
+	asks := e.InTTY && e.OutTTY && !yes && !env.TypedAhead(e)
+	if asks && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
 		return nil
 	}
@@ -95,7 +97,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
 	if none, ok := errors.AsType[env.NoCity](err); ok {
-		asks := e.InTTY && e.ErrTTY && !e.JSON
+		asks := e.InTTY && e.ErrTTY && !e.JSON && !env.TypedAhead(e)
 		switch {
 		case e.ReadOnly:
 			return err
@@ -129,6 +131,9 @@ func firstContact(e *env.Env) error {
 		e.Sayf("found: %s (city.toml will have them as comments)", strings.Join(found, ", "))
 	}
 	e.Sayf("The first city.toml has one agent, a shell. No other file changes.")
+	if env.TypedAhead(e) {
+		return fmt.Errorf("%w; input was waiting, so gcity did not ask: run `gcity init`", err)
+	}
 	if !env.Ask(e, "write "+filepath.Join(none.Dir, config.FileName)+
 		" and open the control room?") {
 		return err

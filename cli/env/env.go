@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
+
 	"gcity/city"
 	"gcity/cli/output"
 	"gcity/cli/workstore"
@@ -48,6 +51,17 @@ type Env struct {
 // user.
 func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
+}
+
+// TypedAhead reports whether the terminal has input from before a question, such as the next lines of a pasted block
+// of commands. They are not an answer, and the shell runs them if this command does not read them.
+func TypedAhead(e *Env) bool {
+	waits := []unix.PollFd{{Fd: int32(e.In.Fd()), Events: unix.POLLIN}}
+	if !term.IsTerminal(e.In.Fd()) {
+		return false
+	}
+	n, err := unix.Poll(waits, 0)
+	return err == nil && n > 0 && waits[0].Revents&unix.POLLIN != 0
 }
 
 // Ask asks a yes-or-no question and reports whether the answer is yes. The enter key means yes.

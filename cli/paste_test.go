@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// The lines of a pasted block answer no question and are not lost: the shell runs them afterwards.
+func TestPastedLinesAnswerNoQuestion(t *testing.T) {
+	for name, run := range map[string]func(*env.Env) error{
+		"init":       func(e *env.Env) error { return initCity(e, ".", "", false) },
+		"no command": firstContact,
+		"foreground": func(e *env.Env) error { return foreground(t.Context(), e, false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			terminal, tty, err := pty.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _, _ = terminal.Close(), tty.Close() })
+			if _, err := terminal.WriteString("gcity status\n"); err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(t.TempDir())
+			var said strings.Builder
+			err = run(&env.Env{In: tty, InTTY: true, Printer: output.Printer{Out: io.Discard, Err: &said,
+				OutTTY: true, ErrTTY: true, Now: time.Now, Getenv: func(string) string { return "" }}})
+			if strings.Contains(said.String(), "[Y/n]") {
+				t.Errorf("it asked: %s", said.String())
+			}
+			_, missing := os.Stat("city.toml")
+			if wrote := missing == nil; wrote != (name == "init") || wrote != (err == nil) {
+				t.Errorf("wrote %v, and returned %v", wrote, err)
+			}
+			if line, err := bufio.NewReader(tty).ReadString('\n'); line != "gcity status\n" {
+				t.Errorf("%q is left of the input: %v", line, err)
+			}
+		})
+	}
+}
