@@ -49,7 +49,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 		s.press("esc")
 		s.size(159, 40)
 		s.hides("last 10m")
-		s.shows("1h, at most 800%")
+		s.shows("1h, at most 800%", "1h, 3 times")
 	}
 }
 

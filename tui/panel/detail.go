@@ -89,8 +89,12 @@ func (a *Agents) hourLines(e *Env, name string) []string {
 	if c.Top == nil {
 		return nil
 	}
-	return []string{"cpu " + c.CPU + " 1h, at most " + widget.CPU(c.Top),
+	lines := []string{"cpu " + c.CPU + " 1h, at most " + widget.CPU(c.Top),
 		"mem " + c.Memory + " 1h, at most " + widget.Memory(c.Top)}
+	if c.Times > 0 {
+		lines = append(lines, "restarts "+c.Restarts+" 1h, "+widget.Times(c.Times))
+	}
+	return lines
 }
 
 // sessionParts describes the session, the restarts, the crashes and the last exit.
