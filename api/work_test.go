@@ -77,7 +77,7 @@ func (n *noted) ended(t *testing.T, name, id string) {
 	t.Helper()
 	n.Await(t, func(s *city.Snapshot) bool {
 		a, ok := s.Automation(name)
-		return ok && a.State == city.AutomationIdle && a.Last != nil && a.Last.ID == id && a.Last.Outcome != ""
+		return ok && a.State == city.AutomationIdle && a.Last != nil && a.Last.ID == id && a.Last.Ended != nil
 	})
 }
 
