@@ -17,6 +17,7 @@ import (
 
 // A process that accepts connections but answers nothing counts as silent: a read fails long before its own timeout.
 func TestASilentController(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {
@@ -46,6 +47,7 @@ func TestASilentController(t *testing.T) {
 
 // A process with a full queue of connections counts as silent, too.
 func TestAFullQueueOfConnections(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -72,6 +74,7 @@ func TestAFullQueueOfConnections(t *testing.T) {
 
 // The client waits for a slow answer as long as the controller answers other requests.
 func TestASlowAnswerIsNotSilence(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
 	if err != nil {

@@ -85,6 +85,7 @@ func curl(t *testing.T, path string) *http.Client {
 
 // The suite for city.Control passes over the socket as it does in process.
 func TestFar(t *testing.T) {
+	t.Parallel()
 	citytest.Suite(t, controllertest.Harness(func(t *testing.T, c *controllertest.City) city.Control {
 		path, _ := serve(t, c, api.Options{})
 		return dial(t, path)

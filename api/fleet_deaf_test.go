@@ -31,6 +31,7 @@ func (m *deaf) Output(context.Context, string, int) (string, error) {
 
 // A city that never returns its log or its screens does not block other requests or the end of the supervisor.
 func TestDeafCity(t *testing.T) {
+	t.Parallel()
 	well := named("well")
 	happen(well, 1, "x.y")
 	m := citytest.NewMachine(well)

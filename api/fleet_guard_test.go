@@ -62,6 +62,7 @@ func TestFleetGuard(t *testing.T) {
 
 // Readers of the merged stream that read nothing are disconnected, and never block others (N7).
 func TestStalledFleetReaders(t *testing.T) {
+	t.Parallel()
 	a, b := named("a"), named("b")
 	addr := fleetOverTCP(t, citytest.NewMachine(a, b), api.Guard{Fleet: true}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
 	for range 50 {

@@ -79,6 +79,7 @@ func named(name string) *citytest.Fake {
 
 // A city of several, behind the supervisor's socket, passes the suite for city.Control.
 func TestFarInAFleet(t *testing.T) {
+	t.Parallel()
 	citytest.Suite(t, controllertest.Harness(func(t *testing.T, town *controllertest.City) city.Control {
 		m := citytest.NewMachine(named("other"))
 		m.Put("town", town.Dir, town)
@@ -337,6 +338,7 @@ func (h *hung) Snapshot(context.Context) (*city.Snapshot, error) {
 
 // A city that hangs does not block requests to others, and answers report it as missing.
 func TestHungCity(t *testing.T) {
+	t.Parallel()
 	m := citytest.NewMachine(named("well"))
 	h := &hung{named("hung"), make(chan struct{})}
 	m.Put("hung", "/hung", h)

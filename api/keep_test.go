@@ -79,6 +79,7 @@ func freeAddr(t *testing.T) string {
 
 // The listener starts, moves and stops as requested. If the address is taken, it retries until the address is free.
 func TestKeep(t *testing.T) {
+	t.Parallel()
 	d := keep(t)
 	one, two := freeAddr(t), freeAddr(t)
 	d.wants <- api.TCP{}
@@ -142,6 +143,7 @@ func TestKeepBadAddress(t *testing.T) {
 
 // Without its token a city does not answer. A changed token is valid at once (N3, N4).
 func TestKeepToken(t *testing.T) {
+	t.Parallel()
 	d := keep(t)
 	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
@@ -211,6 +213,7 @@ func waitUntil(t *testing.T, done func() bool) {
 
 // A tenant with an unreadable token has no access, while others do. The token is valid as soon as it can be read.
 func TestKeepTenants(t *testing.T) {
+	t.Parallel()
 	m := citytest.NewMachine(named("prod"), named("other"))
 	d := kept(t, func(ctx context.Context, d *door) {
 		api.KeepFleet(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})

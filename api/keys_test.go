@@ -33,6 +33,7 @@ func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 // A token that changes or becomes unusable disconnects the clients that used it. The port and the streams of all
 // other clients stay open.
 func TestKeysChange(t *testing.T) {
+	t.Parallel()
 	prod, other := named("prod"), named("other")
 	m := citytest.NewMachine(prod, other)
 	d := kept(t, func(ctx context.Context, d *door) {
@@ -164,6 +165,7 @@ func TestKeysChange(t *testing.T) {
 // A request is not executed, and the server does not wait for it, if its token changes while its body is still being
 // sent.
 func TestKeysChangeAmidARequest(t *testing.T) {
+	t.Parallel()
 	town := named("town")
 	d := kept(t, func(ctx context.Context, d *door) {
 		api.Keep(ctx, d.wants, func(now city.Listener) { d.told <- now }, town, api.Options{})

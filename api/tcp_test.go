@@ -274,6 +274,7 @@ func (l *journal) String() string {
 
 // No request is answered before the guard has checked it, and no body is endless (N1, N6).
 func TestAsterisk(t *testing.T) {
+	t.Parallel()
 	everyDoor(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
 		for name, request := range map[string]string{
 			"by another name":          "OPTIONS * HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
@@ -303,6 +304,7 @@ func TestPathTricks(t *testing.T) {
 // Clients that send too little, too much, half a request or nothing are disconnected, and others are answered
 // meanwhile (N6, N9).
 func TestHostileClients(t *testing.T) {
+	t.Parallel()
 	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
 		answered := func(when string) {
 			if code, _, _ := call(t, "GET", "http://"+addr+"/v0/agents", ""); code != 200 {
@@ -351,6 +353,7 @@ func TestHostileClients(t *testing.T) {
 // Readers that read nothing are disconnected. The number of streams is small, and that does not block other requests
 // (N6, N7).
 func TestStalledReaders(t *testing.T) {
+	t.Parallel()
 	f := town()
 	addr := overTCP(t, f, api.Guard{}, api.Options{MaxStreams: 50, WriteTimeout: 2 * time.Second, KeepAlive: time.Hour})
 	for range 50 {

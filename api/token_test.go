@@ -62,6 +62,7 @@ func TestKeepReplacesNoToken(t *testing.T) {
 // A read-only token allows GET and streams only. It must differ from other tokens, and changes nothing for requests
 // without it.
 func TestReadOnlyToken(t *testing.T) {
+	t.Parallel()
 	d := keep(t)
 	dir, addr := t.TempDir(), freeAddr(t)
 	write := func(name, text string) string {
