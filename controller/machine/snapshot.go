@@ -215,6 +215,9 @@ func (m *Machine) nextFor(a *record) *city.Next {
 	case city.Suspended:
 		return at(time.Time{}, "waits until it is resumed")
 	case city.Unknown:
+		if a.sess.uncertain {
+			return at(time.Time{}, "continues when the sessions of its provider can be listed")
+		}
 		return at(time.Time{}, "continues when the session's holder answers; `gcity agent "+
 			"restart` kills and restarts both the agent and the holder")
 	case city.Exited:
