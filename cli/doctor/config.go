@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/agent"
+	"gcity/city"
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/cli/sessions"
@@ -78,8 +79,33 @@ func checkAgents(ctx context.Context, p *Patient) finding {
 	// judgeAgents tests each session provider itself, and only once
 	untested := func(string) string { return "" }
 	wants := folder.PlanOf(p.config, p.dir, p.Running)
-	return judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
+	f := judgeAgents(wants, sessions.Preflight(ctx, p.provider, wants, untested),
 		func(provider string) finding { return p.tried(ctx, provider) })
+	if f.State == "ok" && p.Running != nil {
+		return judgeStarts(p.Running.Agents)
+	}
+	return f
+}
+
+// judgeStarts reports agents whose last start has failed in the running controller.
+func judgeStarts(agents []city.Agent) finding {
+	var lines []string
+	for i := range agents {
+		a := &agents[i]
+		why := a.Reason
+		if n := len(a.Decisions); a.State == city.Starting && n > 0 &&
+			a.Decisions[n-1].What == "cannot start" {
+			why = a.Decisions[n-1].Why // the reason of the state is what the next start waits for
+		} else if a.State != city.Failed {
+			continue
+		}
+		lines = append(lines, a.Name+": "+output.SafeLead(why))
+	}
+	if len(lines) > 0 {
+		return bad("the controller tries again on its own; `gcity why AGENT` shows when", "%s",
+			strings.Join(lines, "\n"))
+	}
+	return ok("all agents can start")
 }
 
 // judgeAgents reports agents that cannot start: they fail the check of a start, or their session provider failed its
