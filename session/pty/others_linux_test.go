@@ -1,6 +1,14 @@
 package pty
 
-import "testing"
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/internal/eventually"
+)
 
 // A holder that runs the embedded program is no other gcity, wherever that program is.
 func TestOtherPrograms(t *testing.T) {
@@ -17,5 +25,46 @@ func TestOtherPrograms(t *testing.T) {
 		if others, err := OtherPrograms(p.files.city, "/bin/gcity", c.image); err != nil || len(others) != c.want {
 			t.Errorf("%s: %v, %v", name, others, err)
 		}
+	}
+}
+
+// A holder in a container is not another version of this program.
+func TestOtherProgramsInContainers(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, "hold"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	others := func() int {
+		all, err := OtherPrograms(dir, "/bin/gcity", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, count := range all {
+			n += count
+		}
+		return n
+	}
+	holder := func(args ...string) {
+		args = append(args, "cat", "hold", dir) // waits for a writer of the file
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		cmd.Dir = dir
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = out.Close(); _ = cmd.Wait() })
+	}
+	if exec.CommandContext(t.Context(), "unshare", "--pid", "--fork", "true").Run() != nil {
+		t.Skip("this user cannot create a PID namespace")
+	}
+	holder("unshare", "--pid", "--fork", "--kill-child")
+	holder()
+	eventually.True(t, "the holder outside the container is found", func() bool { return others() > 0 })
+	if n := others(); n != 1 {
+		t.Errorf("%d other programs", n)
 	}
 }
