@@ -47,7 +47,6 @@ type Provider struct {
 	// the pods have been listed since the last time the cluster did not answer
 	synced bool
 	down   error         // why the cluster does not answer; nil = it answers
-	retry  time.Time     // time of the next request to the cluster, while it is down
 	since  time.Time     // time at which it stopped answering
 	moved  chan struct{} // closed and replaced when an entry changes
 	kept   map[string][]output
@@ -217,8 +216,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	if !p.synced {
 		defer p.mu.Unlock()
-		return nil, fmt.Errorf("its pods have been unknown since %s; next try at %s: %w",
-			p.since.Format(time.TimeOnly), p.retry.Format(time.TimeOnly), p.down)
+		return nil, fmt.Errorf("its pods have been unknown since %s; the next try is at "+
+			"most %s away: %w", p.since.Format(time.TimeOnly), retryLast, p.down)
 	}
 	p.mu.Unlock()
 	p.adopt(ctx)

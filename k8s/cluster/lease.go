@@ -77,7 +77,7 @@ func (p *Provider) run() {
 			},
 		})
 		if err != nil {
-			p.setDown(fmt.Errorf("cannot hold the Lease of the city: %w", err), 0)
+			p.setDown(fmt.Errorf("cannot hold the Lease of the city: %w", err))
 			return
 		}
 		elector.Run(p.life)
@@ -184,7 +184,7 @@ func (l *lock) unleased(err error, verb string) {
 	defer p.mu.Unlock()
 	p.leaseErr = why
 	if p.term == nil {
-		p.lose(why, p.o.Lease/6)
+		p.lose(why)
 	}
 	p.changed()
 }
@@ -200,7 +200,7 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	defer p.mu.Unlock()
 	p.rival = rivalError(p, record)
 	p.until = time.Time{}
-	p.lose(p.rival, p.o.Lease/6)
+	p.lose(p.rival)
 	p.changed()
 }
 

@@ -24,7 +24,7 @@ func (p *Provider) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		version, err := p.list(ctx)
 		for err == nil {
-			p.setDown(nil, 0)
+			p.setDown(nil)
 			wait = retryFirst
 			version, err = p.follow(ctx, version)
 		}
@@ -32,7 +32,7 @@ func (p *Provider) watch(ctx context.Context) {
 			return
 		}
 		if !errors.Is(err, errExpired) {
-			p.setDown(err, wait)
+			p.setDown(err)
 		}
 		select {
 		case <-time.After(wait):
@@ -45,8 +45,8 @@ func (p *Provider) watch(ctx context.Context) {
 // errExpired means that the watch must start again with a new list.
 var errExpired = errors.New("the watch has expired")
 
-// setDown records whether the cluster answers and, if not, the time of the next try.
-func (p *Provider) setDown(err error, wait time.Duration) {
+// setDown records whether the cluster answers.
+func (p *Provider) setDown(err error) {
 	if err != nil {
 		err = p.explain(err, "watch")
 	}
@@ -57,16 +57,15 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 		p.changed()
 		return
 	}
-	p.lose(err, wait)
+	p.lose(err)
 }
 
 // lose records why the pods are not known any more. The caller holds mu.
-func (p *Provider) lose(err error, wait time.Duration) {
+func (p *Provider) lose(err error) {
 	if p.down == nil {
 		p.since = time.Now()
 		p.o.Logger.Warn("the pods of the city are not known any more", "error", err)
 	}
-	p.retry = time.Now().Add(wait)
 	p.down, p.synced = err, false
 	p.changed()
 }

@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"gcity/internal/eventually"
+)
+
+// network is a connection to the API server that a test can cut.
+type network struct {
+	l net.Listener
+
+	mu   sync.Mutex
+	cut  bool
+	open []net.Conn
+}
+
+// throughNetwork makes a kubeconfig that reaches the test cluster through a network.
+func throughNetwork(t *testing.T, s *Settings) *network {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(s.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &network{}
+	if n.l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.l.Close(); n.set(true) })
+	for _, c := range config.Clusters {
+		server, err := url.Parse(c.Server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go n.serve(server.Host) // until the listener is closed
+		server.Host = n.l.Addr().String()
+		c.Server = server.String()
+	}
+	s.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, s.Kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (n *network) serve(server string) {
+	for {
+		in, err := n.l.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", server)
+		n.mu.Lock()
+		if err != nil || n.cut {
+			in.Close()
+			n.mu.Unlock()
+			continue
+		}
+		n.open = append(n.open, in, out)
+		n.mu.Unlock()
+		go func() { _, _ = io.Copy(in, out); in.Close() }()
+		go func() { _, _ = io.Copy(out, in); out.Close() }()
+	}
+}
+
+// set cuts the network, or repairs it.
+func (n *network) set(cut bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.cut = cut
+	for _, c := range n.open {
+		c.Close()
+	}
+	n.open = nil
+}
+
+// While the cluster cannot be reached, List says so with one text, and no agent counts as ended. Afterwards the same
+// sessions are alive.
+func TestLostCluster(t *testing.T) {
+	s := settings(t)
+	n := throughNetwork(t, &s)
+	p := open(t, t.TempDir(), s)
+	before, err := p.Start(t.Context(), spec(p.o.City, "a", "exec cat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.set(true)
+	var first error
+	eventually.True(t, "the cluster is lost", func() bool {
+		_, first = p.List(t.Context())
+		return first != nil
+	})
+	const want = "; the next try is at most 10s away: "
+	if !strings.HasPrefix(first.Error(), "its pods have been unknown since ") || !strings.Contains(first.Error(), want) {
+		t.Error(first)
+	}
+	n.set(false)
+	eventually.True(t, "the session is alive", func() bool {
+		all, err := p.List(t.Context())
+		return err == nil && len(all) == 1 && all[0].ID == before.ID && all[0].Alive && all[0].Silent.IsZero()
+	})
+	select {
+	case x := <-p.Exits():
+		t.Errorf("an end is reported: %+v", x)
+	default:
+	}
+}
