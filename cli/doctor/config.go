@@ -87,7 +87,7 @@ func checkAgents(ctx context.Context, p *Patient) finding {
 	return f
 }
 
-// judgeStarts reports agents whose last start has failed in the running controller.
+// judgeStarts checks the starts of the running controller: an agent that failed to start is a finding.
 func judgeStarts(agents []city.Agent) finding {
 	var lines []string
 	for i := range agents {
