@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/lifecycle"
 	"gcity/controller/step"
 	"gcity/events"
 	"gcity/restart"
@@ -20,18 +21,22 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 	if !ok || e.ID == a.sess.lastEnd {
 		return
 	}
-	switch {
-	case a.phase.Starting():
+	switch a.phase.State() {
+	case lifecycle.Starting, lifecycle.Resuming:
 		a.act.early = &e
-	case a.phase.Stopping():
-	case a.phase.Alive() && a.sess.life.ID == e.ID && e.Asked:
-		// an earlier stop that reported an error has succeeded after all
-		m.endedAsAsked(now, a, e.ID)
-		m.decide(now, a)
-	case a.phase.Alive() && a.sess.life.ID == e.ID:
-		m.died(now, a, e)
-		m.decide(now, a)
+		return
+	case lifecycle.Stopping: // the stop reports the end
+		return
 	}
+	switch {
+	case !a.phase.Alive() || a.sess.life.ID != e.ID:
+		return
+	case e.Asked: // an earlier stop that reported an error has succeeded after all
+		m.endedAsAsked(now, a, e.ID)
+	default:
+		m.died(now, a, e)
+	}
+	m.decide(now, a)
 }
 
 // endedAsAsked handles the exit of a session that gcity stopped, if the stop itself did not report it.
@@ -79,9 +84,8 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m, d := p.m, effect.Death(&e)
 	v := a.rest.history.Died(now, d, a.want.Policy)
 	a.rest.diedOnItsOwn = true
-	m.decided(now, a, "died", d.String())
 	m.recordDeath(now, a, e, v)
-	m.follow(now, a, v)
+	m.follow(now, a, v, "died", d.String())
 	if drained != nil && drained.final && v.Outcome == restart.Restart {
 		a.stayFinal("exited while draining: " + v.Reason)
 	}
@@ -116,32 +120,6 @@ func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restar
 			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,
 			Payload: effect.ExitPayload(e),
 		})
-	}
-}
-
-// follow carries out the decision of the restart policy.
-func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
-	a.act.because = "restarted after " + v.Reason
-	switch v.Outcome {
-	case restart.Leave:
-		a.rest.wait(city.Exited, v.Reason, v.At)
-		a.rest.staysDown = true
-	case restart.Quarantine:
-		a.rest.wait(city.Quarantined, v.Reason, v.At)
-		a.rest.quarantineCrashes = v.Count
-		m.decided(now, a, "quarantine", v.Reason)
-		m.journal.record(a, events.Event{
-			Type: events.AgentQuarantined, Message: fmt.Sprintf(
-				"%s; retries in %s, or when it is released", v.Reason,
-				v.At.Sub(now).Round(time.Second)),
-			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
-		})
-	case restart.Restart:
-		a.rest.wait(city.Backoff, v.Reason, v.At)
-		if v.At.After(now) {
-			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason,
-				v.At.Sub(now).Round(time.Millisecond)))
-		}
 	}
 }
 

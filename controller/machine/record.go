@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,7 +11,10 @@ import (
 	"gcity/controller/lifecycle"
 	"gcity/controller/outbox"
 	"gcity/controller/pools"
+	"gcity/controller/step"
 	"gcity/controller/usage"
+	"gcity/events"
+	"gcity/restart"
 	"gcity/session"
 )
 
@@ -166,6 +170,96 @@ type action struct {
 	ackTurn  uint64               // turn of the newest acknowledgements
 }
 
+// rest is the history of an agent's exits, and the wait before its next start.
+type rest struct {
+	history           restart.History
+	kept              *effect.Memo // the last saved history; nil = not saved
+	notBefore         time.Time    // earliest time of the next start
+	hold              city.State
+	holdWhy           string
+	quarantineCrashes int // number of crashes that led to the current quarantine
+	missing           effect.MissingMemo
+	staysDown         bool // it exited, and its policy does not restart it
+	final             bool // the user asked for no restart
+	restarts          int
+	// since the last start it exited on its own, or was stopped for its silence
+	diedOnItsOwn bool
+}
+
+// wait makes the agent wait in this state until a time.
+func (r *rest) wait(s city.State, why string, until time.Time) {
+	r.hold, r.holdWhy, r.notBefore = s, why, until
+}
+
+// stay keeps the agent stopped.
+func (r *rest) stay(why string) {
+	r.staysDown, r.hold, r.holdWhy = true, city.Exited, why
+}
+
+// stayFinal keeps the agent stopped until a user restarts it.
+func (r *rest) stayFinal(why string) {
+	r.stay(why + "; the user requested no restart")
+	r.final, r.notBefore = true, time.Time{}
+}
+
+// endWait ends the wait before the next start.
+func (r *rest) endWait() { r.wait("", "", time.Time{}) }
+
+// retry lets the agent start now.
+func (r *rest) retry() {
+	r.endWait()
+	r.staysDown = false
+}
+
+// stopped clears what earlier exits led to, because gcity stopped the agent.
+func (r *rest) stopped() {
+	r.retry()
+	r.final = false
+}
+
+// wantedAgain lets a drained member start, because its pool wants it again.
+func (r *rest) wantedAgain() {
+	if r.staysDown {
+		r.staysDown, r.final, r.hold, r.holdWhy = false, false, "", ""
+	}
+}
+
+// forgive clears crashes and waits.
+func (r *rest) forgive() {
+	r.stopped()
+	r.history, r.missing = restart.History{}, effect.MissingMemo{}
+}
+
+// started notes that the agent runs. fresh reports that its session is new.
+func (r *rest) started(fresh bool) {
+	r.staysDown, r.final, r.missing = false, false, effect.MissingMemo{}
+	if fresh && r.diedOnItsOwn {
+		r.restarts++
+	}
+	r.diedOnItsOwn = r.diedOnItsOwn && !fresh
+}
+
+// counts reports whether the agent waits, or has crashes within the window.
+func (r *rest) counts(now time.Time, window time.Duration) bool {
+	return now.Before(r.notBefore) || r.history.Within(now, window) > 0
+}
+
+// crashes returns the number of crashes that count: those within the window, or those that led to the quarantine.
+func (r *rest) crashes(now time.Time, window time.Duration) int {
+	if r.pause() == city.Quarantined {
+		return r.quarantineCrashes
+	}
+	return r.history.Within(now, window)
+}
+
+// pause returns the state of an agent that waits for a time to start: backoff, failed or quarantined. "" = no wait.
+func (r *rest) pause() city.State {
+	if r.staysDown || r.notBefore.IsZero() {
+		return ""
+	}
+	return r.hold
+}
+
 // finishing is the drain of an agent, and the mark of it at the session.
 type finishing struct {
 	drain    *drain            // nil: not draining
@@ -277,4 +371,31 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 // decided stores a decision for `gcity why`.
 func (m *Machine) decided(now time.Time, a *record, what, why string) {
 	m.step.Decided(now, &a.decisions, what, why)
+}
+
+// follow carries out the decision of the restart policy about a death. what and why describe the death.
+func (m *Machine) follow(now time.Time, a *record, v restart.Verdict, what, why string) {
+	m.decided(now, a, what, why)
+	a.act.because = "restarted after " + v.Reason
+	switch v.Outcome {
+	case restart.Leave:
+		a.rest.wait(city.Exited, v.Reason, v.At)
+		a.rest.staysDown = true
+	case restart.Quarantine:
+		a.rest.wait(city.Quarantined, v.Reason, v.At)
+		a.rest.quarantineCrashes = v.Count
+		m.decided(now, a, "quarantine", v.Reason)
+		m.journal.record(a, events.Event{
+			Type: events.AgentQuarantined, Message: fmt.Sprintf(
+				"%s; retries in %s, or when it is released", v.Reason,
+				v.At.Sub(now).Round(time.Second)),
+			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
+		})
+	case restart.Restart:
+		a.rest.wait(city.Backoff, v.Reason, v.At)
+		if v.At.After(now) {
+			m.decided(now, a, "backoff", fmt.Sprintf("%s; restarts in %s", v.Reason,
+				v.At.Sub(now).Round(time.Millisecond)))
+		}
+	}
 }

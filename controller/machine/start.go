@@ -124,13 +124,12 @@ func (p always) failed(now time.Time, a *record, err error) {
 	}
 	a.rest.missing = effect.MissingMemo{}
 	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
-	m.decided(now, a, "start failed", err.Error())
 	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name, err))
 	if v.Outcome == restart.Quarantine {
 		v.Reason += ": " + err.Error()
 	}
-	m.follow(now, a, v)
+	m.follow(now, a, v, "start failed", err.Error())
 	a.act.because = "retried after a failed start"
 	if v.Outcome != restart.Quarantine {
 		a.rest.wait(city.Failed, err.Error(), a.rest.notBefore)
