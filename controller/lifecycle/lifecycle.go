@@ -41,7 +41,7 @@ func (p *Phase) Start(turn uint64) {
 // Resume notes that the provider begins to wait until the session is ready.
 func (p *Phase) Resume(turn uint64) {
 	if p.state == Unready {
-		p.state, p.turn = Resuming, turn
+		p.state, p.turn, p.canceled = Resuming, turn, false
 	}
 }
 

@@ -113,3 +113,16 @@ func TestPaths(t *testing.T) {
 		t.Errorf("a start ends once: %+v", p)
 	}
 }
+
+// TestAnEarlierCancelIsOver holds that the wait for a session that was found can be canceled, although the start before
+// it was canceled too.
+func TestAnEarlierCancelIsOver(t *testing.T) {
+	var p Phase
+	for _, event := range []string{"Start", "Cancel", "StartEnds", "Doubt", "Listed", "FoundUnready",
+		"Resume"} {
+		events[event](&p)
+	}
+	if p.Canceled() || !p.Cancel() {
+		t.Errorf("%+v cannot be canceled", p)
+	}
+}
