@@ -162,7 +162,7 @@ func (s *stage) sees(want string) error {
 			}
 			rest.Reset(quiet)
 		case <-late:
-			return fmt.Errorf("the screen never shows %q:\n%s", want,
+			return fmt.Errorf("the screen did not show %q:\n%s", want,
 				ansi.Strip(strings.Join(lines, "\n")))
 		}
 	}

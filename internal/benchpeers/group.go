@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// groupPrefix begins the names of this program's control groups; the pid of the program follows.
+// groupPrefix is the prefix of the names of this program's control groups. The program's pid follows it.
 const groupPrefix = "gcity-bench-"
 
 // killLimit bounds the wait for the processes of a group to end after SIGKILL.

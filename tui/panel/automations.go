@@ -272,7 +272,7 @@ func (r *AutomationRow) urgency() int {
 	return 2
 }
 
-// Goes reports whether it is running.
+// Goes reports whether a run of the automation is in progress.
 func (r *AutomationRow) Goes() bool {
 	return r.State == AutomationRunning || r.Last != nil && r.Last.Ended == nil && !r.Last.Ending()
 }

@@ -64,7 +64,7 @@ func textBegins(s string) int {
 // next line.
 func Wrap(s string, w int) []string {
 	if Width(s) > w && w >= 4 {
-		const whole = "\u2011" // a hyphen within a name, where no line breaks
+		const whole = "\u2011" // a hyphen within a name, at which lines are not wrapped
 		s = lipgloss.Wrap(strings.ReplaceAll(s, "-", whole), w, "")
 		s = strings.ReplaceAll(s, whole, "-")
 	}
