@@ -44,6 +44,16 @@ func All() ([]int, error) {
 	return pids, err
 }
 
+// SharesPIDs reports whether a process is in the same PID namespace as this one, which processes in containers are not.
+func SharesPIDs(pid int) bool {
+	its, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
+	if err != nil {
+		return false
+	}
+	own, err := os.Readlink("/proc/self/ns/pid")
+	return err == nil && its == own
+}
+
 // execPatience is how long an exec may take. A busy machine, or reading the program from a disk, can make it slow.
 const execPatience = time.Second
 

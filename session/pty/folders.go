@@ -178,7 +178,8 @@ func (f *folders) restoreSockets(ctx context.Context) error {
 // SIGHUP. It returns the folder.
 func (f *folders) holds(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
-	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") {
+	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") ||
+		!proc.SharesPIDs(pid) { // a pod on this machine may have a holder with the same path
 		return "", false
 	}
 	cwd, err := os.Readlink(cwdOf(pid))

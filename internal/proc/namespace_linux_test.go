@@ -1,0 +1,27 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// A process in a container has its own PID namespace.
+func TestSharesPIDs(t *testing.T) {
+	if !SharesPIDs(os.Getpid()) {
+		t.Error("this process does not share its own namespace")
+	}
+	cmd := exec.Command("sleep", "100")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
+	if err := cmd.Start(); err != nil {
+		t.Skip("no PID namespaces here: ", err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill() // it may have exited
+		_ = cmd.Wait()         // it was killed
+	}()
+	if SharesPIDs(cmd.Process.Pid) {
+		t.Error("a process in another namespace shares this one")
+	}
+}
