@@ -25,6 +25,8 @@ type (
 	// Kill kills an agent's session at once. The agent restarts.
 	Kill struct {
 		Agent string `json:"-"`
+		// do not wait until the session's host confirms the end; the processes may still run there
+		Force bool `json:"force,omitempty"`
 	}
 	// Suspend writes the suspended flag into the configuration. Agent "" = the whole city.
 	Suspend struct {
@@ -56,6 +58,9 @@ type (
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
+		// why the agent's host asks for it, such as "its pod is terminating"; "" = a user asks. The agent then restarts
+		// whatever its restart policy is.
+		Why string `json:"why,omitempty"`
 	}
 	// Undrain cancels a Drain: the session continues. If a Final drain has already stopped the session, a new one
 	// starts.

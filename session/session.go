@@ -100,7 +100,9 @@ type Status struct {
 	Ready  bool // setup, wait for readiness and first nudge are done; see Marker
 	Frozen bool // stopped by SIGSTOP
 	// since when the holder of the session has not answered; zero = it answers
-	Silent  time.Time
+	Silent time.Time
+	// why a live session is silent or is being ended by its platform: "its pod is terminating …"; "" = neither
+	Reason  string
 	PID     int
 	Started time.Time
 

@@ -23,7 +23,7 @@ func sessions() []Verb {
 				Long: flagHelp, Pools: true},
 			decode: to(func(n string) city.Stop { return city.Stop{Agent: n} })},
 		{Name: "kill", Noun: Agent, API: API{Summary: "Kill an agent's session at once; the " +
-			"agent restarts"},
+			"agent restarts", Body: city.Kill{}},
 			Shell:  Shell{Short: "Kill an agent's session at once; the agent restarts"},
 			Line:   Line{"kill", "AGENT…", "kill agents at once; they restart"},
 			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},

@@ -16,27 +16,41 @@ import (
 	"gcity/session"
 )
 
-// withSignal adds --signal to a command that kills an agent.
+// withSignal adds --signal and --force to a command that kills an agent.
 func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	var name string
+	var force bool
+	c.Flags().BoolVar(&force, "force", false, "give the session up if its host does not confirm its end")
 	c.Flags().StringVar(&name, "signal", "",
 		"send this `SIGNAL` to its process instead, such as KILL, TERM or STOP")
 	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not
 count as a crash. With --signal it only sends a signal to the agent's process, like
 kill(1). If the process exits, that is handled like any other exit: it can count as a
-crash.`
+crash.
+
+A session counts as running until its host confirms its end. --force does not wait
+for that, for a pod on a node that is lost for good. If the node is not lost, the
+agent can then run twice.`
 	c.Example = "  gcity agent kill --signal KILL builder"
 	kill := c.RunE
 	signal := forAgent(e, &cobra.Command{}, func(ctx context.Context, l *env.Link, agent string,
 		_ []string) error {
 		return sendSignal(ctx, e, l, agent, name)
 	}).RunE
+	forced := forAgent(e, &cobra.Command{}, func(ctx context.Context, l *env.Link, agent string,
+		_ []string) error {
+		return e.Do(ctx, l, city.Kill{Agent: agent, Force: true})
+	}).RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if force {
+			return forced(cmd, args)
+		}
 		if cmd.Flags().Changed("signal") {
 			return signal(cmd, args)
 		}
 		return kill(cmd, args)
 	}
+	c.MarkFlagsMutuallyExclusive("signal", "force")
 	return c
 }
 

@@ -38,11 +38,15 @@ type (
 	Stop struct {
 		Agent, Session string
 		Grace          time.Duration
+		Force          bool // do not wait until the session's host confirms the end
 	}
 	// Vet asks a provider whether it could run sessions. → Vetted
 	Vet struct{ Provider string }
 	// Kill kills the process tree of a session while a Stop is in flight. It has no result of its own.
-	Kill struct{ Agent, Session string }
+	Kill struct {
+		Agent, Session string
+		Force          bool
+	}
 	// Cancel cancels a start in flight. The start still returns a Started.
 	Cancel struct{ Agent string }
 	// Capture saves the last output of a dead session. → Captured

@@ -87,9 +87,9 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	case city.Restart:
 		cs.restart(now, id, a)
 	case city.Kill:
-		cs.kill(now, id, a)
+		cs.kill(now, id, a, c.Force)
 	case city.Drain:
-		cs.m.drains.command(now, id, a, c.Final)
+		cs.m.drains.command(now, id, a, c)
 	case city.Undrain:
 		cs.m.drains.undoCommand(now, id, a)
 	case city.DrainAck:
@@ -174,7 +174,7 @@ func (cs *commands) startAgain(now time.Time, a *record) {
 	cs.m.decide(now, a)
 }
 
-func (cs *commands) kill(now time.Time, id uint64, a *record) {
+func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 	if a.phase.Idle() {
 		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: the "+
 			"agent is %s (%s)", a.name, a.state, a.reason))
@@ -185,10 +185,10 @@ func (cs *commands) kill(now time.Time, id uint64, a *record) {
 		if a.act.stopping.kind == causeRestart {
 			a.act.stopping = cause{kind: causeKill, why: "killed by operator"}
 		}
-		cs.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
+		cs.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name, Force: force})
 		return
 	}
-	a.act.intent = cause{kind: causeKill, why: "killed by operator"}
+	a.act.intent = cause{kind: causeKill, why: "killed by operator", force: force}
 	cs.m.decide(now, a)
 }
 

@@ -194,7 +194,8 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	if c.kind == causeIdle {
 		m.journal.record(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
-	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
+	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace,
+		Force: c.force})
 }
 
 // stuckness finds an agent that has work and has printed nothing for too long. The time starts when it got the

@@ -28,6 +28,7 @@ type drain struct {
 const (
 	byPool     = "pool"
 	byOperator = effect.ActorOperator
+	byHost     = "host" // what runs the session ends it: a pod is being deleted
 )
 
 // drainTimeout is the drain timeout of agents that are not in a pool.
@@ -114,7 +115,8 @@ func (a *record) drained(now time.Time) cause {
 	switch d := a.finish.drain; {
 	case d == nil:
 	case d.acked:
-		return cause{causeDrained, "drained: reported done", d.by == byOperator, d.final}
+		return cause{kind: causeDrained, why: "drained: reported done",
+			finished: d.by == byOperator, final: d.final}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
 		return cause{kind: causeDrained, why: fmt.Sprintf("drained: not finished within %s",
 			d.lasts), final: d.final}
@@ -219,8 +221,8 @@ func (dr *drains) resume(now time.Time, a *record) {
 		h = &effect.DrainMemo{Why: "the drain started before this controller"}
 	}
 	by := byOperator
-	if d.By == byPool {
-		by = byPool
+	if d.By == byPool || d.By == byHost {
+		by = d.By
 	}
 	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
 		max(a.drainTimeout(), time.Second))
@@ -230,14 +232,14 @@ func (dr *drains) resume(now time.Time, a *record) {
 	dr.m.decided(now, a, "drain", a.finish.drain.why)
 }
 
-// command starts a drain for a user. It can also make a drain in progress final.
-func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
+// command starts a drain for a user, or for the host of a session. It can also make a drain in progress final.
+func (dr *drains) command(now time.Time, id uint64, a *record, c city.Drain) {
 	switch {
 	case !a.phase.Alive() || a.phase.Stopping():
 		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to drain: the "+
 			"agent is %s (%s)", a.name, a.state, a.reason))
 	case a.finish.drain != nil:
-		a.finish.drain.final = a.finish.drain.final || final
+		a.finish.drain.final = a.finish.drain.final || c.Final
 		dr.m.step.Reply(id, fmt.Sprintf("agent %s is already draining; %s", a.name,
 			a.finish.drain.end(now)))
 	case !a.phase.Ready() || a.phase.InFlight():
@@ -245,12 +247,15 @@ func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
-		why := "drained by operator"
-		if final {
+		by, why := byOperator, "drained by operator"
+		if c.Why != "" {
+			by, why = byHost, c.Why
+		}
+		if c.Final {
 			why += ", without a restart"
 		}
-		dr.drain(now, a, byOperator, why)
-		a.finish.drain.final = final
+		dr.drain(now, a, by, why)
+		a.finish.drain.final = c.Final
 		dr.m.decide(now, a)
 	}
 }

@@ -135,12 +135,16 @@ const silentWhy = "the session's holder does not answer (stopped by a signal?)"
 func (df *drifts) running(now time.Time, a *record) {
 	df.m.stuckness(now, a)
 	if !a.sess.life.Silent.IsZero() {
-		df.m.set(now, a, city.Unknown, silentWhy, time.Time{})
+		df.m.set(now, a, city.Unknown, orDefault(a.sess.life.Reason, silentWhy), time.Time{})
 		return
 	}
 	if a.sess.uncertain {
 		why := "the sessions of " + a.sess.life.Provider + " cannot be listed"
 		df.m.set(now, a, city.Unknown, why, time.Time{})
+		return
+	}
+	if a.sess.life.Reason != "" {
+		df.m.set(now, a, city.Running, a.sess.life.Reason, time.Time{})
 		return
 	}
 	if len(a.sess.drift) == 0 {

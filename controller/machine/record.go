@@ -88,6 +88,7 @@ type cause struct {
 	why      string
 	finished bool // drain by a user: the agent has finished
 	final    bool // drain by a user: the agent must not restart
+	force    bool // kill by a user: do not wait until the session's host confirms the end
 }
 
 type causeKind int

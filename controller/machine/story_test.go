@@ -276,9 +276,9 @@ func (w *world) tell(words []string) error {
 	case "mute": // a provider whose sessions take no text
 		w.desk.mute = strings.Join(args, " ")
 	case "silence": // the holder of an agent does not answer
-		w.alive[arg(0)].Silent = w.now
+		w.alive[arg(0)].Silent, w.alive[arg(0)].Reason = w.now, strings.Join(args[1:], " ")
 	case "unsilence":
-		w.alive[arg(0)].Silent = time.Time{}
+		w.alive[arg(0)].Silent, w.alive[arg(0)].Reason = time.Time{}, ""
 	case "freeze":
 		w.alive[arg(0)].Frozen = true
 	case "pools":
@@ -376,6 +376,11 @@ func (w *world) order(name string, args []string) error {
 	switch name {
 	case "drain-final":
 		name, body = "drain", `{"final":true}`
+	case "drain-host":
+		text, _ := json.Marshal(strings.Join(args[1:], " ")) // of a string
+		name, body = "drain", fmt.Sprintf(`{"why":%s}`, text)
+	case "kill-force":
+		name, body = "kill", `{"force":true}`
 	case "fire":
 		name = "run"
 	case "halt":

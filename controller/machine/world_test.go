@@ -254,9 +254,9 @@ func (w *world) tellEffect(f effect.Effect) {
 	case effect.Start:
 		w.note("start %s", f.Want.Name)
 	case effect.Stop:
-		w.note("stop %s, grace %s", f.Agent, f.Grace)
+		w.note("stop %s, grace %s%s", f.Agent, f.Grace, map[bool]string{true: ", by force"}[f.Force])
 	case effect.Kill:
-		w.note("kill %s", f.Agent)
+		w.note("kill %s%s", f.Agent, map[bool]string{true: ", by force"}[f.Force])
 	case effect.Measure:
 		w.note("measure")
 	case effect.SaveHistories:

@@ -57,7 +57,7 @@ func callInterrupt(ctx context.Context, p session.Provider, t *Target) (Answer, 
 }
 
 func callStop(ctx context.Context, p session.Provider, t *Target) (Answer, error) {
-	return Answer{}, p.Stop(ctx, t.Name, time.Duration(t.Grace))
+	return Answer{}, p.Stop(session.WithForce(ctx, t.Force), t.Name, time.Duration(t.Grace))
 }
 
 func callOutput(ctx context.Context, p session.Provider, t *Target) (Answer, error) {

@@ -296,7 +296,7 @@ func (c *Client) Interrupt(ctx context.Context, name string) error {
 
 // Stop implements session.Provider.
 func (c *Client) Stop(ctx context.Context, name string, grace time.Duration) error {
-	return c.do(ctx, "stop", Target{Name: name, Grace: int64(grace)})
+	return c.do(ctx, "stop", Target{Name: name, Grace: int64(grace), Force: session.Forced(ctx)})
 }
 
 // List implements session.Provider.

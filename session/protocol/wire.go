@@ -46,6 +46,7 @@ type Target struct {
 	Name  string `json:"name"`
 	ID    string `json:"id,omitempty"`       // acknowledge, capture
 	Grace int64  `json:"grace_ns,omitempty"` // stop
+	Force bool   `json:"force,omitempty"`    // stop: do not wait until the host confirms the end
 	Lines int    `json:"lines,omitempty"`    // output; 0 = visible screen
 	Text  string `json:"text,omitempty"`     // send
 	// send: refuse if a viewer has typed within this time
@@ -86,6 +87,7 @@ type Status struct {
 	Ready       bool                `json:"ready"`
 	Frozen      bool                `json:"frozen,omitempty"`
 	Silent      time.Time           `json:"silent,omitzero"`
+	Reason      string              `json:"reason,omitempty"`
 	PID         int                 `json:"pid,omitempty"`
 	Started     time.Time           `json:"started,omitzero"`
 	Activity    time.Time           `json:"activity,omitzero"`
@@ -105,7 +107,8 @@ func encode(s *session.Status) Status {
 	return Status{
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
 		Alive: s.Alive, Ready: s.Ready, Frozen: s.Frozen, Silent: s.Silent,
-		PID: s.PID, Started: s.Started, Activity: s.Activity, Output: s.Output,
+		Reason: s.Reason,
+		PID:    s.PID, Started: s.Started, Activity: s.Activity, Output: s.Output,
 		Attached: s.Attached, TypedAt: s.TypedAt, Draft: s.Draft,
 		DrainSince: s.Drain.Since, DrainBy: s.Drain.By, DrainAcked: s.Drain.Acked,
 		Details: s.Details, Fingerprint: s.Fingerprint, Exit: s.Exit,
@@ -116,7 +119,8 @@ func decode(s *Status) session.Status {
 	return session.Status{
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
 		Alive: s.Alive, Ready: s.Ready, Frozen: s.Frozen, Silent: local(s.Silent),
-		PID: s.PID, Started: local(s.Started), Activity: local(s.Activity), Output: s.Output,
+		Reason: s.Reason,
+		PID:    s.PID, Started: local(s.Started), Activity: local(s.Activity), Output: s.Output,
 		Attached: s.Attached, TypedAt: local(s.TypedAt), Draft: s.Draft,
 		Drain:   session.Drain{Since: local(s.DrainSince), By: s.DrainBy, Acked: s.DrainAcked},
 		Details: s.Details, Fingerprint: s.Fingerprint, Exit: s.Exit,
