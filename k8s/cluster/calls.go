@@ -260,7 +260,10 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	e.asked = true
 	l, pod := e.link, e.pod
 	p.mu.Unlock()
-	if l == nil {
+	switch {
+	case session.Forced(ctx):
+		return p.giveUp(ctx, pod)
+	case l == nil:
 		return p.stopPod(ctx, pod, grace)
 	}
 	if err := l.Stop(ctx, name, grace); err != nil {
@@ -275,9 +278,14 @@ func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Dura
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
 	}
 	seconds := int64(max(1, grace.Seconds()))
-	err := p.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+	return p.remove(ctx, pod, metav1.DeleteOptions{
 		GracePeriodSeconds: &seconds, Preconditions: &metav1.Preconditions{UID: &pod.UID},
 	})
+}
+
+// remove deletes a pod and waits until it is gone.
+func (p *Provider) remove(ctx context.Context, pod *corev1.Pod, how metav1.DeleteOptions) error {
+	err := p.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, how)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return p.explain(err, "delete")
 	}

@@ -58,14 +58,15 @@ type entry struct {
 	pod  *corev1.Pod
 	gone bool // the pod was deleted, but its end is not acknowledged yet
 
-	link   *link          // nil = no open stream
-	broken error          // why the stream cannot be opened; nil = it is open, or was not tried yet
-	event  string         // newest warning about the pod before its agent was started; "" = none
-	last   session.Status // last status of the session from the pod; zero = none yet
-	silent time.Time      // time since which the pod runs without an open stream
-	exit   *session.Exit
-	asked  bool // the controller has requested a stop of the session
-	worker bool // the goroutine that keeps the stream open is running
+	link    *link          // nil = no open stream
+	broken  error          // why the stream cannot be opened; nil = it is open, or was not tried yet
+	event   string         // newest warning about the pod before its agent was started; "" = none
+	last    session.Status // last status of the session from the pod; zero = none yet
+	silent  time.Time      // time since which the pod runs without an open stream
+	exit    *session.Exit
+	asked   bool // the controller has requested a stop of the session
+	worker  bool // the goroutine that keeps the stream open is running
+	drained bool // the controller was asked to drain the agent, because the pod is terminating
 
 	starting bool // Start has not returned yet, and reports an exit to its caller
 }
@@ -306,9 +307,9 @@ func (p *Provider) status(e *entry) session.Status {
 	}
 	if st.Alive && e.link == nil {
 		st.Silent = e.silent
-		if e.broken != nil {
-			st.Details = append(st.Details, "no stream: "+e.broken.Error())
-		}
+	}
+	if st.Alive {
+		st.Reason = e.reason(time.Now())
 	}
 	if !st.Alive {
 		st.Drain, st.Draft, st.Attached = session.Drain{}, false, 0

@@ -1,13 +1,10 @@
 package cluster
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httputil"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -18,13 +15,7 @@ const sessionHeader = "Gcity-Session"
 // serveAgent forwards the requests of a pod's agent to the city's controller, on behalf of the agent's session,
 // until the stream ends.
 func (p *Provider) serveAgent(l *link, id string) {
-	controller := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "unix", filepath.Join(p.o.City, ".gc", "controller.sock"))
-		},
-		DisableCompression: true,
-	}
+	controller := p.controller()
 	defer controller.CloseIdleConnections()
 	proxy := &httputil.ReverseProxy{
 		Transport:     controller,

@@ -80,10 +80,13 @@ func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 			Containers:     []corev1.Container{s.agent(mounts, resources)},
 		},
 	}
-	if s.Pod == "" {
-		return pod, nil
+	if s.Pod != "" {
+		if pod, err = s.merge(pod); err != nil {
+			return nil, err
+		}
 	}
-	return s.merge(pod)
+	tellGrace(pod)
+	return pod, nil
 }
 
 // installer is the container that copies gcity's programs into the pod.

@@ -33,7 +33,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	}
 	for from, pkg := range map[string]string{"../..": ".", "..": "./cmd/gcity-session-k8s"} {
 		cmd := exec.Command("go", "build", "-trimpath", "-o", dir+"/", pkg)
-		cmd.Dir = from
+		cmd.Dir, cmd.Env = from, append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("cannot build %s: %w: %s", pkg, err, out)
 		}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,9 +29,14 @@ import (
 	"gcity/session/pty"
 )
 
-// stopGrace is the time that an agent has to exit when its pod is terminated. Kubernetes kills it 30 seconds after
-// the request.
-const stopGrace = 20 * time.Second
+// When a pod is terminated, its agent may first finish its work, which the controller asks it to do. At the end of the
+// pod's grace period, the agent has stopGrace to exit after an interrupt, and is killed killMargin before Kubernetes
+// kills the pod.
+const (
+	stopGrace  = 8 * time.Second
+	killMargin = 4 * time.Second
+	graceUnset = 30 * time.Second // the default of Kubernetes
+)
 
 // Serve is the main process of a container. It serves until the container is to stop, and then stops the agent.
 func Serve(log *slog.Logger) error {
@@ -115,7 +121,7 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	if err := h.offerCity(filepath.Join(r.City, ".gc", "controller.sock")); err != nil {
 		h.log.Warn("commands of the agent will not reach the controller", "error", err)
 	}
-	own := &provider{Provider: p}
+	own := newProvider(p)
 	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
 }
 
@@ -184,20 +190,63 @@ func Join(a, b io.ReadWriteCloser) {
 // stopAgents stops the agent before the container ends.
 func (h *house) stopAgents() {
 	h.mu.Lock()
-	p := h.p
+	p, helper := h.p, h.helper
 	h.mu.Unlock()
 	if p == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), stopGrace+5*time.Second)
+	grace := podGrace()
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	all, err := p.List(ctx)
-	if err != nil {
+	names := living(ctx, p)
+	if len(names) == 0 {
 		return
 	}
+	last := min(stopGrace, grace/3)
+	if helper != nil && !helper.IsClosed() { // the controller can ask the agent to finish
+		awaitEnd(ctx, p, grace-last-killMargin)
+	}
+	for _, name := range living(ctx, p) {
+		_ = p.Stop(ctx, name, last)
+	}
+	time.Sleep(time.Second) // so that the helper can read the end and the last output
+}
+
+// podGrace returns the grace period of this pod.
+func podGrace() time.Duration {
+	seconds, err := strconv.Atoi(os.Getenv(tunnel.Grace))
+	if err != nil {
+		return graceUnset
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// living returns the names of the sessions that are alive.
+func living(ctx context.Context, p *pty.Provider) []string {
+	all, err := p.List(ctx)
+	if err != nil {
+		return nil
+	}
+	var names []string
 	for _, st := range all {
 		if st.Alive {
-			_ = p.Stop(ctx, st.Name, stopGrace)
+			names = append(names, st.Name)
+		}
+	}
+	return names
+}
+
+// awaitEnd waits until no session is alive, for at most limit.
+func awaitEnd(ctx context.Context, p *pty.Provider, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	poll := time.NewTicker(200 * time.Millisecond)
+	defer poll.Stop()
+	for len(living(ctx, p)) > 0 {
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gcity/k8s/tunnel"
@@ -13,7 +14,79 @@ import (
 )
 
 // provider is the provider of the pod's only session.
-type provider struct{ *pty.Provider }
+type provider struct {
+	*pty.Provider
+	exits chan session.Exit
+}
+
+// exitsKept is more than a pod ever has.
+const exitsKept = 16
+
+// newProvider returns a provider that adds the reasons of exits that only the pod knows.
+func newProvider(p *pty.Provider) *provider {
+	own := &provider{Provider: p, exits: make(chan session.Exit, exitsKept)}
+	go func() { // until the provider is closed
+		defer close(own.exits)
+		for x := range p.Exits() {
+			select {
+			case own.exits <- explained(x, oomKills()):
+			default: // List has it too
+			}
+		}
+	}()
+	return own
+}
+
+// Exits implements session.Notifier.
+func (p *provider) Exits() <-chan session.Exit { return p.exits }
+
+// List implements session.Provider.
+func (p *provider) List(ctx context.Context) ([]session.Status, error) {
+	all, err := p.Provider.List(ctx)
+	for i := range all {
+		if x := all[i].Exit; x != nil {
+			own := explained(*x, oomKills())
+			all[i].Exit = &own
+		}
+	}
+	return all, err
+}
+
+// explained returns an exit with its reason if the kernel has killed the agent because the container ran out of memory.
+// The kernel may kill the whole container instead; then the pod's status has the reason.
+func explained(x session.Exit, kills int) session.Exit {
+	if x.Signal == "SIGKILL" && !x.Asked && x.Reason == "" && kills > 0 {
+		x.Lost, x.Reason = true, "OOMKilled: the container ran out of memory"
+	}
+	return x
+}
+
+// oomKills returns how many processes of this container the kernel has killed for lack of memory.
+func oomKills() int {
+	for _, file := range []string{
+		"/sys/fs/cgroup/memory.events",             // cgroup v2
+		"/sys/fs/cgroup/memory/memory.oom_control", // cgroup v1
+	} {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			return oomKillsIn(string(text))
+		}
+	}
+	return 0
+}
+
+// oomKillsIn returns the value of the line oom_kill.
+func oomKillsIn(text string) int {
+	for line := range strings.Lines(text) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name == "oom_kill" {
+			n, err := strconv.Atoi(value)
+			if err == nil {
+				return n
+			}
+		}
+	}
+	return 0
+}
 
 // Start implements session.Provider. The environment is the container's, plus the configured variables. PATH and
 // HOME of the controller's machine have no meaning in the pod.

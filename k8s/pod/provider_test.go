@@ -2,7 +2,10 @@ package pod
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"gcity/session"
 )
 
 // An agent gets the environment of its container, overridden by the configured variables.
@@ -19,5 +22,25 @@ func TestEnviron(t *testing.T) {
 	}
 	if got := environ(nil, nil); !slices.Contains(got, "TERM=xterm-256color") {
 		t.Errorf("no TERM in %q", got)
+	}
+}
+
+// An agent that the kernel killed for lack of memory did not crash, in both versions of cgroups.
+func TestOOM(t *testing.T) {
+	v1 := "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"
+	v2 := "low 0\nhigh 0\nmax 31\noom 1\noom_kill 1\noom_group_kill 0\n"
+	if a, b, c := oomKillsIn(v1), oomKillsIn(v2), oomKillsIn(""); a != 2 || b != 1 || c != 0 {
+		t.Errorf("%d, %d, %d kills, want 2, 1, 0", a, b, c)
+	}
+	killed := session.Exit{Code: -1, Signal: "SIGKILL"}
+	if x := explained(killed, 1); !x.Lost || !strings.Contains(x.Reason, "OOMKilled") {
+		t.Errorf("%+v", x)
+	}
+	asked := session.Exit{Code: -1, Signal: "SIGKILL", Asked: true}
+	if x := explained(killed, 0); x != killed {
+		t.Errorf("without a kill: %+v", x)
+	}
+	if x := explained(asked, 1); x != asked {
+		t.Errorf("asked: %+v", x)
 	}
 }

@@ -18,6 +18,9 @@ const (
 	Gcity    = Commands + "/gcity"   // the gcity with which agents report to the controller
 )
 
+// Grace is the environment variable with the number of seconds between the request to end a pod and its kill.
+const Grace = "GCITY_POD_GRACE"
+
 // FilesPath accepts a tar of an agent's working folder, see package pod.
 const FilesPath = "/v1/files"
 

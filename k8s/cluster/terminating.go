@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/internal/disk"
+	"gcity/k8s/tunnel"
+)
+
+// terminating returns since when a pod is being deleted, the time at which Kubernetes kills it, and why. It reports
+// false for other pods.
+func terminating(pod *corev1.Pod) (since, until time.Time, why string, ok bool) {
+	if pod.DeletionTimestamp == nil {
+		return since, until, "", false
+	}
+	until = pod.DeletionTimestamp.Time
+	since = until
+	if s := pod.DeletionGracePeriodSeconds; s != nil {
+		since = until.Add(-time.Duration(*s) * time.Second)
+	}
+	_, _, why = ended(pod)
+	return since, until, why, true
+}
+
+// reason returns why a live session is silent or is about to end, or "". The session counts as alive until the API
+// server confirms that its pod is gone. The caller holds mu.
+func (e *entry) reason(now time.Time) string {
+	node := "its node"
+	if e.pod.Spec.NodeName != "" {
+		node = "node " + e.pod.Spec.NodeName
+	}
+	since, until, why, ok := terminating(e.pod)
+	switch {
+	case ok && now.Before(until.Add(overdue)):
+		return fmt.Sprintf("its pod is terminating since %s and is killed at %s: %s",
+			since.Local().Format(time.TimeOnly), until.Local().Format(time.TimeOnly), why)
+	case ok:
+		return fmt.Sprintf("its pod is terminating since %s (%s), and %s has not confirmed its "+
+			"end, so it may still run; if the node is lost for good, run "+
+			"`gcity agent kill --force %s`", since.Local().Format(time.TimeOnly), why, node,
+			e.note.Agent)
+	case e.link == nil && !e.silent.IsZero() && e.last.ID != "":
+		return fmt.Sprintf("there is no stream to its pod on %s since %s%s; it counts as running "+
+			"until its end is confirmed", node, e.silent.Format(time.TimeOnly), broken(e.broken))
+	}
+	return ""
+}
+
+// broken returns the reason of a lost stream, in brackets.
+func broken(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " (" + err.Error() + ")"
+}
+
+// overdue is how long after its grace period a pod may need to end.
+const overdue = 10 * time.Second
+
+// askToFinish asks the controller to drain the agent of a pod that is being deleted, for example because its node is
+// drained. The pod gives the agent most of its grace period. It does nothing for a pod that gcity stops. The caller
+// holds mu.
+func (p *Provider) askToFinish(t *term, e *entry) {
+	_, until, why, ok := terminating(e.pod)
+	if !ok || t == nil || e.asked || e.drained || e.exit != nil || e.starting || p.o.Observe {
+		return
+	}
+	e.drained = true
+	agent, id := e.note.Agent, e.note.ID
+	t.wg.Go(func() {
+		ctx, cancel := context.WithDeadline(t.ctx, until)
+		defer cancel()
+		if err := p.drain(ctx, agent, id, "its pod is terminating: "+why); err != nil {
+			p.o.Logger.Warn("cannot ask an agent to finish before its pod ends", "agent", agent,
+				"error", err)
+		}
+	})
+}
+
+// drain sends the controller the request that `gcity agent drain` sends, on behalf of the agent's session.
+func (p *Provider) drain(ctx context.Context, agent, id, why string) error {
+	body, err := json.Marshal(map[string]string{"why": why})
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		"http://city/v0/agent/"+url.PathEscape(agent)+"/drain", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(sessionHeader, id)
+	controller := p.controller()
+	defer controller.CloseIdleConnections()
+	resp, err := controller.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	if err == nil && resp.StatusCode >= http.StatusBadRequest {
+		err = errors.New(strings.TrimSpace(string(text)))
+	}
+	return err
+}
+
+// controller returns a transport to the city's controller.
+func (p *Provider) controller() *http.Transport {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return disk.DialSocket(ctx, filepath.Join(p.o.City, ".gc", "controller.sock"))
+		},
+		DisableCompression: true,
+	}
+}
+
+// giveUp deletes a pod without waiting for its node. The processes of the pod may still run there.
+func (p *Provider) giveUp(ctx context.Context, pod *corev1.Pod) error {
+	now := int64(0)
+	return p.remove(ctx, pod, metav1.DeleteOptions{
+		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
+	})
+}
+
+// tellGrace adds a pod's grace period to the environment of its program.
+func tellGrace(pod *corev1.Pod) {
+	seconds := int64(graceSeconds)
+	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {
+		seconds = *s
+	}
+	for i := range pod.Spec.Containers {
+		if c := &pod.Spec.Containers[i]; c.Name == container {
+			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Grace, Value: strconv.FormatInt(seconds, 10)})
+		}
+	}
+}

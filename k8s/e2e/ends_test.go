@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/internal/eventually"
+)
+
+const endsCity = `[workspace]
+name = "ends"
+[daemon]
+patrol_interval = "500ms"
+[session]
+provider = "k8s"
+[[agents]]
+name = "a"
+restart = "never"
+start_command = '''`
+
+// pod returns the name of the city's only pod.
+func (c *city) pod() string {
+	c.Helper()
+	list, err := c.client.CoreV1().Pods(c.namespace).List(c.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 1 {
+		c.Fatalf("%d pods, want one: %v", len(list.Items), err)
+	}
+	return list.Items[0].Name
+}
+
+// awaitEvent waits for an event of a type and returns its message.
+func (c *city) awaitEvent(kind string) string {
+	c.Helper()
+	var message string
+	eventually.True(c, "the event "+kind, func() bool {
+		for _, e := range c.events() {
+			if e.Type == kind {
+				message = e.Message
+				return true
+			}
+		}
+		return false
+	}, c.state)
+	return message
+}
+
+// TestEviction evicts a pod as a node drain does. The agent is asked to finish, does, and starts again on a node.
+func TestEviction(t *testing.T) {
+	c := newCity(t, strings.Replace(endsCity, `"never"`, `"on-failure"`, 1)+
+		`until gc agent drain-check; do sleep 1; done; gc agent drain-ack; exec cat'''`+"\n")
+	c.start()
+	eventually.True(t, "the agent runs", func() bool { return c.running() == 1 }, c.state)
+	before := c.agents()["a"].Session.ID
+	pod := c.pod()
+	if err := c.client.CoreV1().Pods(c.namespace).EvictV1(t.Context(), &policyv1.Eviction{
+		ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: c.namespace},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.awaitEvent("agent.draining"); !strings.Contains(got, "its pod is terminating: EvictionByEvictionAPI") {
+		t.Errorf("draining: %s", got)
+	}
+	if got := c.awaitEvent("agent.stopped"); got != "drained: reported done" {
+		t.Errorf("stopped: %s", got)
+	}
+	eventually.True(t, "the agent runs in a new pod", func() bool {
+		a := c.agents()["a"]
+		return a.State == "running" && a.Session != nil && a.Session.ID != before
+	}, c.state)
+}
+
+// TestOOM lets an agent use more memory than its pod may have.
+func TestOOM(t *testing.T) {
+	c := newCity(t, endsCity+`read -r line; x=0123456789; while :; do x=$x$x; done'''`+"\n")
+	c.rewrite(`mem_request = "1Mi"`, "mem_request = \"1Mi\"\nmem_limit = \"64Mi\"")
+	c.start()
+	eventually.True(t, "the agent runs", func() bool { return c.running() == 1 }, c.state)
+	c.must("agent", "nudge", "a", "go")
+	if got := c.awaitEvent("agent.stopped"); !strings.Contains(got, "OOMKilled") {
+		t.Errorf("stopped: %s", got)
+	}
+	if why := c.must("why", "a"); !strings.Contains(why, "OOMKilled") {
+		t.Errorf("why: %s", why)
+	}
+}
+
+// TestTerminatingPod deletes a pod whose end is not confirmed: a finalizer stands for a lost node. The agent counts as
+// running, with the reason, until it is given up by force.
+func TestTerminatingPod(t *testing.T) {
+	c := newCity(t, strings.Replace(endsCity, `"never"`, `"always"`, 1)+`trap "" INT; exec cat'''`+"\n")
+	c.start()
+	eventually.True(t, "the agent runs", func() bool { return c.running() == 1 }, c.state)
+	before := c.agents()["a"].Session.ID
+	pod := c.pod()
+	pods := c.client.CoreV1().Pods(c.namespace)
+	grace := int64(40)
+	if err := pods.Delete(t.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &grace}); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the reason is shown", func() bool {
+		a := c.agents()["a"]
+		return a.Running && a.Session.ID == before && a.State == "draining" &&
+			strings.Contains(a.Reason, "its pod is terminating")
+	}, c.state)
+	c.must("agent", "kill", "--force", "a")
+	eventually.True(t, "the agent runs in a new pod", func() bool {
+		a := c.agents()["a"]
+		return a.State == "running" && a.Session != nil && a.Session.ID != before
+	}, c.state)
+}
