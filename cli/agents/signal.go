@@ -20,7 +20,8 @@ import (
 func withSignal(e *env.Env, c *cobra.Command) *cobra.Command {
 	var name string
 	var force bool
-	c.Flags().BoolVar(&force, "force", false, "give the session up if its host does not confirm its end")
+	c.Flags().BoolVar(&force, "force", false, "give the session up if its host does not "+
+		"confirm its end")
 	c.Flags().StringVar(&name, "signal", "",
 		"send this `SIGNAL` to its process instead, such as KILL, TERM or STOP")
 	c.Long = `kill ends an agent's session at once. The agent restarts, and this does not

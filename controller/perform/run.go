@@ -162,7 +162,8 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 			})
 	case effect.Kill:
 		sr.within(sr.atLeast(stopMargin, f.Session), func(ctx context.Context) effect.Input {
-			if err := sr.w.Provider.Stop(session.WithForce(ctx, f.Force), f.Session, 0); err != nil {
+			if err := sr.w.Provider.Stop(session.WithForce(ctx, f.Force), f.Session, 0); err !=
+				nil {
 				sr.w.Logger.Warn("cannot kill a session", "agent", f.Agent, "err", err)
 			}
 			return nil

@@ -262,7 +262,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	p.mu.Unlock()
 	switch {
 	case session.Forced(ctx):
-		return p.giveUp(ctx, pod)
+		return giveUp(ctx, p, pod)
 	case l == nil:
 		return p.stopPod(ctx, pod, grace)
 	}
@@ -278,13 +278,13 @@ func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Dura
 		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
 	}
 	seconds := int64(max(1, grace.Seconds()))
-	return p.remove(ctx, pod, metav1.DeleteOptions{
+	return remove(ctx, p, pod, metav1.DeleteOptions{
 		GracePeriodSeconds: &seconds, Preconditions: &metav1.Preconditions{UID: &pod.UID},
 	})
 }
 
 // remove deletes a pod and waits until it is gone.
-func (p *Provider) remove(ctx context.Context, pod *corev1.Pod, how metav1.DeleteOptions) error {
+func remove(ctx context.Context, p *Provider, pod *corev1.Pod, how metav1.DeleteOptions) error {
 	err := p.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, how)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return p.explain(err, "delete")

@@ -58,8 +58,9 @@ type entry struct {
 	pod  *corev1.Pod
 	gone bool // the pod was deleted, but its end is not acknowledged yet
 
-	link    *link          // nil = no open stream
-	broken  error          // why the stream cannot be opened; nil = it is open, or was not tried yet
+	link *link // nil = no open stream
+	// why the stream cannot be opened; nil = it is open, or was not tried yet
+	broken  error
 	event   string         // newest warning about the pod before its agent was started; "" = none
 	last    session.Status // last status of the session from the pod; zero = none yet
 	silent  time.Time      // time since which the pod runs without an open stream

@@ -15,7 +15,7 @@ const sessionHeader = "Gcity-Session"
 // serveAgent forwards the requests of a pod's agent to the city's controller, on behalf of the agent's session,
 // until the stream ends.
 func (p *Provider) serveAgent(l *link, id string) {
-	controller := p.controller()
+	controller := controller(p.o.City)
 	defer controller.CloseIdleConnections()
 	proxy := &httputil.ReverseProxy{
 		Transport:     controller,

@@ -55,7 +55,7 @@ func (e *entry) reason(now time.Time) string {
 			"`gcity agent kill --force %s`", since.Local().Format(time.TimeOnly), why, node,
 			e.note.Agent)
 	case e.link == nil && !e.silent.IsZero() && e.last.ID != "":
-		return fmt.Sprintf("there is no stream to its pod on %s since %s%s; it counts as running "+
+		return fmt.Sprintf("its pod on %s has no stream since %s%s; it counts as running "+
 			"until its end is confirmed", node, e.silent.Format(time.TimeOnly), broken(e.broken))
 	}
 	return ""
@@ -75,7 +75,8 @@ const overdue = 10 * time.Second
 // askToFinish asks the controller to drain the agent of a pod that is being deleted, for example because its node is
 // drained. The pod gives the agent most of its grace period. It does nothing for a pod that gcity stops. The caller
 // holds mu.
-func (p *Provider) askToFinish(t *term, e *entry) {
+func askToFinish(p *Provider, e *entry) {
+	t := p.term
 	_, until, why, ok := terminating(e.pod)
 	if !ok || t == nil || e.asked || e.drained || e.exit != nil || e.starting || p.o.Observe {
 		return
@@ -85,7 +86,7 @@ func (p *Provider) askToFinish(t *term, e *entry) {
 	t.wg.Go(func() {
 		ctx, cancel := context.WithDeadline(t.ctx, until)
 		defer cancel()
-		if err := p.drain(ctx, agent, id, "its pod is terminating: "+why); err != nil {
+		if err := drain(ctx, p.o.City, agent, id, "its pod is terminating: "+why); err != nil {
 			p.o.Logger.Warn("cannot ask an agent to finish before its pod ends", "agent", agent,
 				"error", err)
 		}
@@ -93,7 +94,7 @@ func (p *Provider) askToFinish(t *term, e *entry) {
 }
 
 // drain sends the controller the request that `gcity agent drain` sends, on behalf of the agent's session.
-func (p *Provider) drain(ctx context.Context, agent, id, why string) error {
+func drain(ctx context.Context, city, agent, id, why string) error {
 	body, err := json.Marshal(map[string]string{"why": why})
 	if err != nil {
 		return err
@@ -105,9 +106,9 @@ func (p *Provider) drain(ctx context.Context, agent, id, why string) error {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set(sessionHeader, id)
-	controller := p.controller()
-	defer controller.CloseIdleConnections()
-	resp, err := controller.RoundTrip(r)
+	transport := controller(city)
+	defer transport.CloseIdleConnections()
+	resp, err := transport.RoundTrip(r)
 	if err != nil {
 		return err
 	}
@@ -119,20 +120,20 @@ func (p *Provider) drain(ctx context.Context, agent, id, why string) error {
 	return err
 }
 
-// controller returns a transport to the city's controller.
-func (p *Provider) controller() *http.Transport {
+// controller returns a transport to a city's controller.
+func controller(city string) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return disk.DialSocket(ctx, filepath.Join(p.o.City, ".gc", "controller.sock"))
+			return disk.DialSocket(ctx, filepath.Join(city, ".gc", "controller.sock"))
 		},
 		DisableCompression: true,
 	}
 }
 
 // giveUp deletes a pod without waiting for its node. The processes of the pod may still run there.
-func (p *Provider) giveUp(ctx context.Context, pod *corev1.Pod) error {
+func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
 	now := int64(0)
-	return p.remove(ctx, pod, metav1.DeleteOptions{
+	return remove(ctx, p, pod, metav1.DeleteOptions{
 		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
 	})
 }
@@ -145,7 +146,8 @@ func tellGrace(pod *corev1.Pod) {
 	}
 	for i := range pod.Spec.Containers {
 		if c := &pod.Spec.Containers[i]; c.Name == container {
-			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Grace, Value: strconv.FormatInt(seconds, 10)})
+			c.Env = append(c.Env, corev1.EnvVar{Name: tunnel.Grace,
+				Value: strconv.FormatInt(seconds, 10)})
 		}
 	}
 }

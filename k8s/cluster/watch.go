@@ -151,7 +151,7 @@ func (p *Provider) saw(pod *corev1.Pod) {
 		p.pods[pod.Name] = e
 	}
 	e.pod = pod
-	p.askToFinish(p.term, e)
+	askToFinish(p, e)
 	if over(pod) && e.exit == nil {
 		p.lost(e, "")
 	}
