@@ -33,7 +33,7 @@ func (cs *commands) refuseAll(ws []waiter, code city.Code, msg string) {
 func (cs *commands) refuse(a *record, code city.Code, msg string) {
 	cs.refuseAll(a.waiters, code, msg)
 	a.waiters = nil
-	cs.m.texts.Refuse(&a.out, code, msg)
+	cs.m.texts.Refuse(a.out, code, msg)
 }
 
 // resolve answers the commands that wait for an agent and have one of these verbs. It records no event.

@@ -99,9 +99,9 @@ func (cs *commands) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	case city.RequestRestart:
 		cs.requestRestart(now, id, a)
 	case city.Nudge:
-		cs.m.texts.Nudge(now, id, &a.out, c)
+		cs.m.texts.Nudge(now, id, a.out, c)
 	case city.Unsend:
-		cs.m.texts.Unsend(now, id, &a.out, c)
+		cs.m.texts.Unsend(now, id, a.out, c)
 	default:
 		cs.typeInto(id, a, cmd)
 	}
@@ -265,7 +265,7 @@ func (cs *commands) typeInto(id uint64, a *record, cmd city.Command) {
 		cs.m.step.Refuse(id, city.Conflict, noSession(a))
 		return
 	}
-	cs.m.texts.Type(id, &a.out, cmd)
+	cs.m.texts.Type(id, a.out, cmd)
 }
 
 func (cs *commands) emit(id uint64, e events.Event) {

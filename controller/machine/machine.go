@@ -372,7 +372,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 		return a
 	}
 	a := &record{name: name, policy: always{m},
-		delivery: delivery{out: outbox.Outbox{Agent: name}}}
+		delivery: delivery{out: &outbox.Outbox{Agent: name}}}
 	m.agents[name] = a
 	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int {
 		return strings.Compare(a.name, name)
@@ -386,7 +386,7 @@ func (m *Machine) record(now time.Time, name string) *record {
 // outboxOf returns what waits for an agent's terminal, or nil if the agent does not exist.
 func (m *Machine) outboxOf(name string) *outbox.Outbox {
 	if a := m.agents[name]; a != nil {
-		return &a.out
+		return a.out
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (s *status) change(now time.Time, state city.State, reason string, until ti
 // delivery is what waits for an agent: commands for its state, and texts and keys for its terminal.
 type delivery struct {
 	waiters []waiter
-	out     outbox.Outbox
+	out     *outbox.Outbox
 }
 
 // take removes the commands with these verbs, and returns them.

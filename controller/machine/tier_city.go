@@ -91,7 +91,7 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 		return 0, why
 	}
 	before := tx.Sent
-	if tx.Nudge(now, 0, &a.out, city.Nudge{Text: text}); tx.Sent == before {
+	if tx.Nudge(now, 0, a.out, city.Nudge{Text: text}); tx.Sent == before {
 		return 0, "the text was refused"
 	}
 	d := a.out.Text(tx.Sent)
@@ -113,7 +113,7 @@ func (c tierCity) TextReason(name string, id uint64) string {
 func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Text(id); d != nil {
-			c.m.texts.TakeBack(now, &a.out, d, why)
+			c.m.texts.TakeBack(now, a.out, d, why)
 		}
 	}
 }
