@@ -52,8 +52,7 @@ func TestChanges(t *testing.T) {
 		{Agent: "gone", Change: "stop", Reason: "not in the configuration"},
 		{Agent: "held", Change: "restart", Reason: "command changed; held back while a user " +
 			"is attached", Fields: []string{"command changed"}},
-		{Agent: "left", Change: "start", Reason: "configuration changed; it no longer " +
-			"stays stopped"},
+		{Agent: "left", Change: "start", Reason: "configuration changed; it starts again"},
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
 		{Agent: "q", Change: "wait", Reason: "quarantined: crashed"},
