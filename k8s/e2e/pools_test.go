@@ -89,6 +89,7 @@ start_command = "exec cat"
 session = %q
 `
 	c := newCity(t, fmt.Sprintf(text, "k8s"))
+	t.Cleanup(func() { c.must("stop") }) // agents on this machine outlive the controller
 	c.start()
 	eventually.True(t, "both run", func() bool { return c.running() == 2 }, c.state)
 	for _, name := range []string{"here", "there"} {
