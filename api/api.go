@@ -142,7 +142,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	if handle == nil {
 		w.Header().Set("Allow", can.String())
 		s.reply(w, http.StatusMethodNotAllowed,
-			&city.Error{Code: city.Invalid, Message: "methods accepted here: " + can.String()})
+			&city.Error{Code: city.Invalid, Message: "this path accepts only " + can.String()})
 		return
 	}
 	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.Kind)+" "+r.Method])

@@ -45,7 +45,7 @@ func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
 	case wire.StatusView:
 		return Brief(snap), nil
 	default:
-		return nil, wire.Invalid("view=%.40q is invalid: use %q, or leave it out", view,
+		return nil, wire.Invalid("view=%.40q is invalid: use %q, or omit view", view,
 			wire.StatusView)
 	}
 }

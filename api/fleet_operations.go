@@ -32,7 +32,7 @@ func fleetOperations() []openapi.Operation {
 			"cities, or those after a cursor", Query: news + " limit cursor city type actor " +
 			"subject since before order", Answer: eventsAnswer{}, Machine: true},
 		openapi.Operation{Method: get, Path: "/v0/events/stream",
-			Summary: "Events of all cities as they come; resumed by Last-Event-ID",
+			Summary: "Events of all cities as a stream; Last-Event-ID resumes it",
 			Query:   "city type actor subject since" + gascity.Resumes, Answer: city.Tagged{},
 			Stream: true, Machine: true},
 	)

@@ -91,8 +91,8 @@ func (f *fleet) safely(name string, ask func() error) (err error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		f.o.Log.Error("a request to a city panicked", "city", name, "err", fault, "stack",
 			string(p.Stack()))
-		return &city.Error{Code: city.Unavailable, Message: name + " failed to answer: a " +
-			"bug in gcity, see the log"}
+		return &city.Error{Code: city.Unavailable, Message: name + " failed to answer because of " +
+			"a bug in gcity; see the log"}
 	}
 	return err
 }

@@ -17,7 +17,8 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 		return err
 	}
 	if !filepath.IsAbs(e.Path) {
-		return wire.Invalid(`the absolute path of a folder is missing: {"path": "/home/me/town"}`)
+		return wire.Invalid(
+			`the body needs the absolute path of a folder: {"path": "/home/me/town"}`)
 	}
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {

@@ -121,11 +121,12 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	}
 	reads := r.Method == http.MethodGet
 	if !slices.Contains(strings.Split(allMethods, ", "), r.Method) {
-		return nil, http.StatusMethodNotAllowed, "methods accepted here: " + allMethods
+		return nil, http.StatusMethodNotAllowed, "the API accepts only " + allMethods
 	}
 	if r.ContentLength < 0 {
-		return nil, http.StatusBadRequest, "a body needs a Content-Length, and Transfer-Encoding " +
-			"is not accepted: with both, a proxy may see another request"
+		return nil, http.StatusBadRequest, "a body needs the header Content-Length; " +
+			"Transfer-Encoding is not accepted, because a proxy could read such a request " +
+			"differently"
 	}
 	if reads && r.ContentLength != 0 {
 		return nil, http.StatusForbidden, "a GET must not have a body"
@@ -135,7 +136,7 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	}
 	if by == nil && (g.Token != "" || len(g.Tenants) > 0) {
 		return nil, http.StatusUnauthorized, "this request needs the " + this + "'s token: -H " +
-			"\"Authorization: Bearer …\"; `" + shows + "` shows the file that contains it"
+			"\"Authorization: Bearer …\"; `" + shows + "` shows the file that contains the token"
 	}
 	if !reads && by != nil && by.reads {
 		return nil, http.StatusForbidden, "this token only allows reading: a " + r.Method +

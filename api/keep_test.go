@@ -247,7 +247,7 @@ func TestKeepTenants(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	file("acme", acmeToken)
-	d.until(addr, "the tenant thief has no access: its token is also that of the supervisor")
+	d.until(addr, "the tenant thief has no access: the file also has the token of the supervisor")
 	if code := ask("acme", acmeToken); code != 200 {
 		t.Errorf("the token does not count: %d", code)
 	}

@@ -45,7 +45,7 @@ func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 	}
 	if now.read, err = k.readToken(ctx, k.want.ReadFile, false); err == nil && now.read != "" &&
 		whose[now.read] != "" {
-		err = fmt.Errorf("it is the token of %s", whose[now.read])
+		err = fmt.Errorf("the file has the token of %s", whose[now.read])
 	}
 	if err != nil {
 		now.read, problems = "", append(problems,
@@ -74,9 +74,9 @@ func (k *keeper) readTenants(ctx context.Context, now *keys,
 		other := whose[key]
 		switch {
 		case t.TokenFile == "" && t.Token == "":
-			err = fmt.Errorf("it has no token_file")
+			err = fmt.Errorf("token_file is not set")
 		case err == nil && other != "":
-			err = fmt.Errorf("its token is also that of %s", other)
+			err = fmt.Errorf("the file also has the token of %s", other)
 		}
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("the tenant %s has no access: %v", name, err))
@@ -105,7 +105,7 @@ func (k *keeper) readToken(ctx context.Context, path string, make bool) (string,
 		return secret{token, err}
 	})
 	if !ok {
-		return "", fmt.Errorf("reading its token file %s timed out", path)
+		return "", fmt.Errorf("reading the token file %s timed out", path)
 	}
 	return saw.token, saw.err
 }

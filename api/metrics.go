@@ -84,7 +84,7 @@ func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 	p.gauge("uptime_seconds", "Uptime of the controller.", float64(uptime(snap, now)))
 	p.gauge("loop_age_seconds", "Time since the last pass of the loop.",
 		float64(loopAge(snap, now))/1000)
-	p.gauge("degraded", "Problems of the city as a whole.",
+	p.gauge("degraded", "Number of problems of the city as a whole.",
 		float64(len(snap.Degraded)))
 	p.gauge("config_rejected", "Whether the configuration on disk is rejected.",
 		truth(snap.Config.Rejected != ""))
@@ -101,7 +101,7 @@ func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 	for _, state := range slices.Sorted(maps.Keys(autos.States)) {
 		p.put("", float64(autos.States[state]), "state", string(state))
 	}
-	p.gauge("automations_failing", "Automations with failed newest runs, and broken ones.",
+	p.gauge("automations_failing", "Automations that are broken or failed in their newest run.",
 		float64(autos.Failing))
 	p.begin("work", "gauge", "Work that is not closed.")
 	p.put("", float64(snap.Work.Open), "status", "open")
@@ -142,7 +142,7 @@ func (p *figures) measured(g city.Gauges) {
 		n          uint64
 	}{
 		{"agent_starts_total", "Starts of agents.", g.Starts},
-		{"agent_start_failures_total", "Failed starts.", g.StartsFailed},
+		{"agent_start_failures_total", "Failed starts of agents.", g.StartsFailed},
 		{"agent_crashes_total", "Unrequested exits of agents.", g.Crashes},
 	} {
 		p.begin(c.name, "counter", c.help)

@@ -43,13 +43,15 @@ func cityReads() []openapi.Operation {
 		{Method: get, Path: "/v0/openapi.json", Summary: "This document", Machine: true},
 		{Method: get, Path: "/v0/cities", Summary: "The cities of this server",
 			Query: "limit cursor", Answer: wire.Cities{}, Machine: true},
-		{Method: get, Path: "/v0/status", Summary: "The city in numbers", Query: news,
+		{Method: get, Path: "/v0/status", Summary: "The status of the city, with the number of " +
+			"agents, pools and rigs", Query: news,
 			Answer: Status{}},
-		{Method: get, Path: "/v0/city", Summary: "The same", Query: news, Answer: Status{}},
+		{Method: get, Path: "/v0/city", Summary: "The same as /v0/status", Query: news,
+			Answer: Status{}},
 		{Method: get, Path: "/v0/snapshot", Summary: "The whole state, as the control room uses it",
 			Query: news + " view", Answer: city.Snapshot{}},
 		{Method: get, Path: "/v0/snapshot/stream",
-			Summary: "The same, sent again after each change",
+			Summary: "The same as /v0/snapshot, sent again after each change",
 			Answer:  city.Snapshot{}, Stream: true},
 		{Method: get, Path: "/v0/config", Summary: "The active configuration, without secrets",
 			Query: news, Answer: wire.ConfigText{}},
@@ -118,8 +120,8 @@ func workReads() []openapi.Operation {
 		{Method: get, Path: "/v0/events", Summary: "The newest events, or those after a cursor",
 			Query:  paged + "type actor subject since after_seq before_seq forward order",
 			Answer: events.Event{}, List: true},
-		{Method: get, Path: "/v0/events/stream", Summary: "Events as a stream; resumed with " +
-			"Last-Event-ID", Query: "type actor subject since" + gascity.Resumes,
+		{Method: get, Path: "/v0/events/stream", Summary: "Events as a stream; " +
+			"Last-Event-ID resumes it", Query: "type actor subject since" + gascity.Resumes,
 			Answer: events.Event{}, Stream: true},
 	}
 }
@@ -152,8 +154,9 @@ func writes() []openapi.Operation {
 			Body: gascity.NewBead{}, Answer: gascity.Made{}},
 		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a piece of work",
 			Query: "force", Body: change{}, Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/bead/{bead}/update", Summary: "The same", Query: "force",
-			Body: change{}, Answer: city.Receipt{}},
+		{Method: post, Path: "/v0/bead/{bead}/update", Summary: "The same as PATCH /v0/bead/{bead}",
+			Query: "force",
+			Body:  change{}, Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/bead/{bead}/close", Summary: "Close a bead", Query: "force",
 			Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/mail", Summary: "Send a message", Body: draft{},

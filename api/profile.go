@@ -55,7 +55,7 @@ func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, 
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	if err := start(); err != nil { // only one profile can be recorded at a time
-		return wire.Invalid("cannot start: %v", err)
+		return wire.Invalid("cannot start the profile: %v", err)
 	}
 	defer stop()
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(seconds)*time.Second)

@@ -83,7 +83,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	}
 	wg.Wait()
 	if left := conns.wait(grace); left > 0 && err == nil {
-		err = fmt.Errorf("%d requests do not finish", left)
+		err = fmt.Errorf("%d requests did not finish", left)
 	}
 	return err
 }

@@ -90,8 +90,7 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 			k.update(ctx)
 		case err := <-k.failed:
 			k.close()
-			k.report(city.Listener{Problem: fmt.Sprintf("the API on %s has ended and is "+
-				"restarting: %v",
+			k.report(city.Listener{Problem: fmt.Sprintf("the API on %s has failed and restarts: %v",
 				k.want.Addr, err)})
 		}
 		if k.serving == nil && k.want.Addr != "" || k.want.secrets() {
@@ -142,7 +141,8 @@ func (k *keeper) update(ctx context.Context) {
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", k.want.Addr)
 	if err != nil {
-		k.report(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %s; it retries",
+		k.report(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %s; "+
+			"gcity retries",
 			k.want.Addr, k.listenProblem(err))})
 		return
 	}
@@ -213,11 +213,11 @@ func (k *keeper) report(d city.Listener) {
 func (k *keeper) listenProblem(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "another program listens there; stop it, or change " + k.section + " port"
+		return "another program listens on that address; stop it, or change " + k.section + " port"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return "this machine has no such address; change " + k.section + " bind"
 	case errors.Is(err, syscall.EACCES):
-		return "permission denied; use a port from 1024 on"
+		return "permission denied; use port 1024 or a higher one"
 	}
 	return err.Error()
 }

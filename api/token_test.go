@@ -94,7 +94,7 @@ func TestReadOnlyToken(t *testing.T) {
 		}
 	}
 	write("read", token) // the same as the other one
-	d.until(addr, "read_token_file cannot be used, so its token is refused: it is the token of token_file")
+	d.until(addr, "read_token_file cannot be used, so its token is refused: the file has the token of token_file")
 	if code, body := as("POST", "/v0/resume", token); code != 200 {
 		t.Errorf("the other token: %d %s", code, body)
 	}

@@ -11,8 +11,8 @@ func (d checker) api() {
 	d.tokenFile("api.read_token_file", &c.API.ReadFile)
 	if c.API.Port != 0 && !c.API.Token && !Local(c.API.Bind) && !d.failedIn("api") {
 		d.say(c.Origins["api.bind"], "api.bind",
-			fmt.Sprintf("%q can be reached from other machines, and every client can do "+
-				"everything: remove `token = false`", c.API.Bind))
+			fmt.Sprintf("other machines can reach %q, and without a token every client has full "+
+				"access: remove `token = false`", c.API.Bind))
 	}
 }
 

@@ -141,10 +141,10 @@ func nobodyFor(topology string, r *Rig) string {
 	if r == nil {
 		return fmt.Sprintf(
 			`the topology %q has no agents for the city: none has scope = "city" or `+
-				"is listed in city_agents; use it in a rig", topology)
+				"is listed in city_agents; use the topology in a rig", topology)
 	}
-	return fmt.Sprintf("all agents of the topology %q are for the city, none for rigs; use it in "+
-		"[workspace]", topology)
+	return fmt.Sprintf("all agents of the topology %q are for the city, none for rigs; use the "+
+		"topology in [workspace]", topology)
 }
 
 func layerOf(p *pack, r *Rig) formula.Layer {
@@ -199,8 +199,8 @@ func (d composer) take(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int)
 		if r != nil {
 			if at, written := a.Origins["dir"]; written {
 				d.warnOnce(Problem{Origin: at, Key: "agents.dir",
-					Message: "is not used if a rig has this topology: its agents work in the " +
-						"rig's folder"})
+					Message: "has no effect in a rig that uses this topology, because its agents " +
+						"work in the rig's folder"})
 			}
 			a.Dir, a.Origins["dir"] = r.Name, e.at
 		}

@@ -89,7 +89,7 @@ func (d dependencies) meant(name string, asker *Agent) string {
 		spelled = append(spelled, q, a.Name)
 	}
 	if len(same) > 0 {
-		return fmt.Sprintf("; there is %s", toml.List(same))
+		return fmt.Sprintf("; known names are %s", toml.List(same))
 	}
 	if near := keys.Suggest(name, spelled); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
@@ -152,6 +152,6 @@ func (d dependencies) circle(agents []*Agent, told map[*Agent]bool) {
 	}
 	steps = append(steps, agents[0].Qualified())
 	d.say(agents[0].Origins["depends_on"], "agents.depends_on",
-		"is a cycle, so none of these could be started first: "+
-			strings.Join(steps, " → ")+"; remove one of them")
+		"is a cycle, so none of these agents could be started first: "+
+			strings.Join(steps, " → ")+"; remove one of the dependencies")
 }

@@ -86,7 +86,7 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 	}
 	*value = def
 	caution(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
-		"is set but daemon.%s is not; its value is %q; set both", other,
+		"is set, but daemon.%s is not and has the value %q; set both keys", other,
 		shortDuration(def))})
 }
 
@@ -107,7 +107,7 @@ func (d checker) override(o *override) {
 	}
 	if changes == 0 && o.Name != "" && !d.failedIn(key) {
 		c.Warnings = append(c.Warnings, Problem{Origin: o.origin, Key: key,
-			Message: "changes nothing; write what to change, or remove it"})
+			Message: "changes nothing; add a key to change, or remove this table"})
 	}
 	if o.Pool != nil {
 		d.poolOf(o)

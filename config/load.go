@@ -40,7 +40,7 @@ func Find(start string) (string, error) {
 		}
 		if dir == filepath.Dir(dir) {
 			return "", fmt.Errorf(
-				`no city here: neither %s nor a folder above it has a %s; create one with `+
+				`no city here: neither %s nor a folder above it has a %s; create a city with `+
 					`"gcity init", or select one with --city DIR`, abs, FileName)
 		}
 	}

@@ -46,8 +46,8 @@ func (d checker) sizes() bool {
 			if at.File == "" {
 				at = a.Origin
 			}
-			d.say(at, "agents", fmt.Sprintf("more than %d agents up to here, including all "+
-				"members of pools; that is the limit of a city", keys.MaxAgents))
+			d.say(at, "agents", fmt.Sprintf("this agent exceeds the limit of %d agents in a "+
+				"city, including all members of pools", keys.MaxAgents))
 			return false
 		}
 	}

@@ -51,8 +51,8 @@ func (d patcher) patches() {
 		}
 		a := called[p.name][at]
 		if first := done[a]; first.File == p.origin.File && first.File != "" {
-			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; "+
-				"merge the two", a.Qualified(), first))
+			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is already patched at %s; merge "+
+				"the two patches", a.Qualified(), first))
 			continue
 		}
 		done[a] = p.origin
@@ -79,7 +79,7 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 	if !changed && len(p.remove) == 0 {
 		d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origin, Key: p.table,
-			Message: "changes nothing; write what to change, or remove it"})
+			Message: "changes nothing; add a key to change, or remove this table"})
 	}
 }
 
@@ -142,11 +142,11 @@ func (d patcher) unpatched(p *patch) string {
 		a := &c.Agents[i]
 		switch {
 		case a.Name == p.name && a.Rig != "":
-			return fmt.Sprintf("; there is one in the rig %q: write dir = %q", a.Rig, a.Rig)
+			return fmt.Sprintf("; that agent is in the rig %q: write dir = %[1]q", a.Rig)
 		case a.Name == p.name && a.Dir == "":
-			return "; there is one without dir: remove dir"
+			return "; the agent with that name has no dir: remove dir"
 		case a.Name == p.name:
-			return fmt.Sprintf("; there is one with dir = %q", a.Dir)
+			return fmt.Sprintf("; the agent with that name has dir = %q", a.Dir)
 		}
 		names = append(names, a.Name)
 	}
@@ -182,10 +182,10 @@ func (d patcher) unplacedPatch(p *patch) string {
 	case slices.ContainsFunc(c.Agents, func(a Agent) bool {
 		return a.Name == p.name && a.Dir == ""
 	}):
-		return fmt.Sprintf(", nor a rig %q; there is one without dir: remove dir, or the patch",
-			p.dir)
+		return fmt.Sprintf(", and no rig %q exists; the agent with that name has no dir: remove "+
+			"dir, or the patch", p.dir)
 	}
-	return fmt.Sprintf(", nor a rig %q; remove this patch, or declare the rig", p.dir)
+	return fmt.Sprintf(", and no rig %q exists; remove this patch, or declare the rig", p.dir)
 }
 
 func (d patcher) amend() {
@@ -197,8 +197,8 @@ func (d patcher) amend() {
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the provider %q is already patched at %s; "+
-				"merge the two", p.Name, first))
+			d.say(p.Origin, key, fmt.Sprintf("the provider %q is already patched at %s; merge "+
+				"the two patches", p.Name, first))
 			continue
 		}
 		done[p.Name] = p.Origin

@@ -27,13 +27,13 @@ func (d patcher) patchRigs() {
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
 			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is already patched at %s; "+
-				"merge the two", r.Name, first))
+				"merge the two patches", r.Name, first))
 			continue
 		}
 		done[r] = p.Origin
 		if d.changeRig(r, p) == 0 {
 			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs",
-				Message: "changes nothing; write what to change, or remove it"})
+				Message: "changes nothing; add a key to change, or remove this table"})
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (d patcher) rigOverrides() {
 			}
 			if first, twice := done[a]; twice {
 				d.say(o.origin, "rigs.overrides",
-					fmt.Sprintf("the agent %q is already overridden at %s; merge the two",
+					fmt.Sprintf("the agent %q is already overridden at %s; merge the two overrides",
 						a.Qualified(), first))
 				continue
 			}
@@ -105,7 +105,8 @@ func (d patcher) unoverridden(r *Rig, name string, theirs map[string]*Agent) str
 	}
 	for i := range d.city.Agents {
 		if a := &d.city.Agents[i]; a.Name == name {
-			return msg + fmt.Sprintf("; there is one at %s, which [[patches.agents]] can change",
+			return msg + fmt.Sprintf("; [[patches.agents]] can change the agent with "+
+				"that name at %s",
 				a.Origin)
 		}
 	}

@@ -48,16 +48,16 @@ func (d checker) noTarget(r *Rig) string {
 	}
 	kind := "neither an agent nor a pool"
 	if forced {
-		kind = "no pool"
+		kind = "not a pool"
 	}
 	switch near := keys.Suggest(bare, spelled); {
 	case len(same) == 1:
 		return ""
 	case len(same) > 1:
-		return fmt.Sprintf("%q could be %s; write one of these", name, toml.List(same))
+		return fmt.Sprintf("%q is ambiguous: it could be %s; write one", name, toml.List(same))
 	case near != "":
 		return fmt.Sprintf("%q is %s; did you mean %q?", name, kind, near)
 	default:
-		return fmt.Sprintf("%q is %s; write the name of one, or remove it", name, kind)
+		return fmt.Sprintf("%q is %s; write the name of an agent or pool, or remove it", name, kind)
 	}
 }

@@ -32,7 +32,7 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 			}
 			if r.value = mark().ReplaceAllLiteralString(r.value, quoted); strings.Contains(r.value,
 				".ConfigDir") {
-				notes = append(notes, "{{.ConfigDir}} is another folder here: "+r.key)
+				notes = append(notes, "{{.ConfigDir}} is another folder in this file: "+r.key)
 			}
 		}
 		out = append(out, r)
@@ -48,7 +48,7 @@ func (c printer) lost(secrets bool) []string {
 	}
 	for _, p := range c.stamped {
 		if p.Formulas.Dir != "" {
-			out = append(out, "without the formulas and automations of "+
+			out = append(out, "this file does not contain the formulas and automations of "+
 				"the topology "+p.Topology.Name)
 		}
 	}

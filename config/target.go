@@ -192,9 +192,9 @@ func (c *City) dogMeant(p *Watchdog) string {
 		w := &c.Watchdogs[i]
 		if w.Name == p.Name {
 			if w.Rig != "" {
-				return fmt.Sprintf("; there is one in the rig %q: write rig = %q", w.Rig, w.Rig)
+				return fmt.Sprintf("; that watchdog is in the rig %q: write rig = %[1]q", w.Rig)
 			}
-			return "; the city has one: remove rig"
+			return "; the watchdog with that name belongs to the city: remove rig"
 		}
 		if w.Rig == p.Rig {
 			names = append(names, w.Qualified())

@@ -43,11 +43,11 @@ func FuzzExpand(f *testing.F) {
 func TestExpandRefusesWhatIsNotKnownYet(t *testing.T) {
 	for text, want := range map[string]string{
 		"[[agents]]\nname = \"a\"\ndir = " +
-			"\"x/{{.WorkDir}}\"\n": "city.toml:3:7: agents.dir: uses {{.WorkDir}}, which is not " +
-			"known yet here",
+			"\"x/{{.WorkDir}}\"\n": "city.toml:3:7: agents.dir: uses {{.WorkDir}}, which " +
+			"has no value yet at this point",
 		"[workspace]\nsession_template = \"{{.Agent}}{{.Session}}\"\n[[agents]]\n" +
 			"name=\"a\"": "city.toml:2:20: workspace.session_template: uses {{.Session}}, which " +
-			"is not known yet here",
+			"has no value yet at this point",
 	} {
 		c, err := Parse("/srv/app", []byte(text))
 		said := fmt.Sprint(err)

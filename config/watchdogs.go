@@ -91,8 +91,8 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 	}
 	if w.Triage != "" && w.Triage == w.Watches {
 		d.say(w.Origins["triage"], "watchdogs.triage",
-			fmt.Sprintf("%q is the agent that it watches, so a hang would not be noticed; name "+
-				"another agent, or remove this key", w.Triage))
+			fmt.Sprintf("%q is the agent that the watchdog watches, so a hang would not be "+
+				"noticed; name another agent, or remove this key", w.Triage))
 	}
 }
 
@@ -141,7 +141,7 @@ func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 			if w := judges[need]; w != nil {
 				d.say(a.Origins["depends_on"], "agents.depends_on",
 					fmt.Sprintf("%q is the triage of the watchdog %q and runs only for its "+
-						"checks; remove it", need, w.Qualified()))
+						"checks; remove it from depends_on", need, w.Qualified()))
 			}
 		}
 	}
@@ -186,7 +186,7 @@ func (d watchdogChecker) ring(path []*Watchdog, told map[*Watchdog]bool) {
 	}
 	steps = append(steps, path[0].Qualified())
 	d.say(path[0].Origins["watches"], "watchdogs.watches", "is a cycle, so a triage agent would "+
-		"check itself: "+strings.Join(steps, " → ")+"; remove one of these")
+		"check itself: "+strings.Join(steps, " → ")+"; remove one of these watchdogs")
 }
 
 // Watchdog is one [[watchdogs]] table. It monitors one agent.

@@ -79,14 +79,14 @@ func (d patcher) patchWatchdogs() {
 		}
 		w := &c.Watchdogs[at]
 		if first := done[w]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is already patched at %s; "+
-				"merge the two", w.Qualified(), first))
+			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is already patched at %s; merge "+
+				"the two patches", w.Qualified(), first))
 			continue
 		}
 		done[w] = p.Origin
 		if d.changeWatchdog(w, p) == 0 {
 			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: key,
-				Message: "changes nothing; write what to change, or remove it"})
+				Message: "changes nothing; add a key to change, or remove this table"})
 		}
 	}
 }

@@ -118,7 +118,7 @@ func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 			lane + `:21:10: watchdogs.triage: "jugde" is not an agent; did you mean "judge"? ` +
 				`(for the rigs north and south)`},
 		"itself": {lane, `triage = "judge"`, `triage = "witness"`,
-			"watchdogs.triage: \"north/witness\" is the agent that it watches"},
+			"watchdogs.triage: \"north/witness\" is the agent that the watchdog watches"},
 		"rig": {lane, `every = "7m"`, `rig = "north"`, lane +
 			":22:1: watchdogs.rig: unknown key"},
 		"leaves": {lane, `"beats/witness"`, `"../../x"`, lane +

@@ -29,7 +29,7 @@ import (
 var ErrNotRunning = errors.New("not running")
 
 // ErrEnded means that a controller exited, or closed the connection, before it answered a request.
-var ErrEnded = errors.New("the controller ended before it answered")
+var ErrEnded = errors.New("the controller exited before it answered")
 
 const (
 	dialTimeout = 2 * time.Second

@@ -25,9 +25,9 @@ const (
 
 // silentError returns the error of a request if the process answers no pings either.
 func (c *Client) silentError(method string) error {
-	next := "`gcity status` shows the state from files, `gcity doctor` says what to do"
+	next := "`gcity status` shows the state from files, `gcity doctor` shows what to do"
 	if method != http.MethodGet {
-		next = "it may still carry out the request when it continues; " + next
+		next = "the process may still carry out the request when it continues; " + next
 	}
 	return marked{&city.Error{Code: city.Unavailable, Message: "the " + c.whose +
 		" answers no request, so it is stopped or hangs; " + next}, ErrSilent}

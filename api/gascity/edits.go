@@ -43,14 +43,14 @@ func editOperations() []Operation {
 			Method: o.method, Path: o.path, Answer: city.Receipt{},
 			Summary: "Not implemented (501): " + o.instead,
 		}, func(context.Context, *Request) (any, error) {
-			return nil, refused(city.Unsupported, "the API does not do this: %s", o.instead)
+			return nil, refused(city.Unsupported, "the API does not support this: %s", o.instead)
 		}, !strings.HasPrefix(o.path, "/v0/provider")})
 	}
 	return ops
 }
 
-// suspended reads whether a client wants to suspend or resume what is declared in place. It returns an error for
-// other changes, which are not implemented.
+// suspended reads whether a client wants to suspend or resume. Other changes are not implemented: for them it
+// returns an error that names place, the table to edit.
 func (r *Request) suspended(place string) (bool, error) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(r.Body, &fields) == nil {
@@ -58,8 +58,8 @@ func (r *Request) suspended(place string) (bool, error) {
 	}
 	if len(fields) > 0 {
 		names := slices.Sorted(maps.Keys(fields))
-		return false, refused(city.Unsupported, "the API changes only suspended, not %.60q: "+
-			"edit %s in city.toml", names[0], place)
+		return false, refused(city.Unsupported, "the API can change only the field suspended, "+
+			"not %.60q: edit %s in city.toml", names[0], place)
 	}
 	var in cityChange
 	if err := r.decode(&in); err != nil {

@@ -139,8 +139,9 @@ func Absent(noun string) error {
 	switch noun {
 	case "sessions", "session":
 		return refused(city.NotFound,
-			"gcity has no /v0/%s: sessions %s; here a session belongs to an agent: "+
-				"GET /v0/agents lists them, /v0/agent/NAME/output/stream follows one", noun, model)
+			"gcity has no /v0/%s: sessions %s; in gcity a session belongs to an agent: GET "+
+				"/v0/agents lists the agents, GET /v0/agent/NAME/output/stream follows the "+
+				"output of one", noun, model)
 	case "services", "service":
 		return refused(city.NotFound, "gcity has no /v0/%s: services %s; "+
 			"declare an agent with a start_command instead", noun, model)

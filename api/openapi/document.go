@@ -133,7 +133,7 @@ func Parameter(name string) (kind, about string) {
 // parameters are the types and descriptions of all query parameters.
 func parameters() map[string]string {
 	return map[string]string{
-		"index":  "integer waits for something newer than this event",
+		"index":  "integer number of an event; waits for a newer event",
 		"wait":   "string how long to wait, at most 5m, for example 30s",
 		"limit":  "string maximum number of items; for beads also \"all\"",
 		"cursor": "string start of the page: next_cursor of the previous one",
@@ -143,12 +143,13 @@ func parameters() map[string]string {
 		"state":   "string only this state", "peek": "boolean adds the screen as last_output",
 		"gate":   "string only this gate",
 		"lines":  "integer number of lines from the end; default: the screen",
-		"status": "string any of these, separated by commas",
+		"status": "string only items with one of these statuses, separated by commas",
 		"label": "string only beads with this label; several parameters select beads with " +
 			"all of them",
 		"type": "string only this type; for events, also several types separated by commas, " +
 			"and patterns like noun.*",
-		"not_type": "string not this type", "assignee": "string only work assigned to this " +
+		"not_type": "string only beads of other types",
+		"assignee": "string only work assigned to this " +
 			"agent or person",
 		"parent": "string only children of this bead", "ref": "string only work created from " +
 			"this formula or step",
@@ -166,7 +167,7 @@ func parameters() map[string]string {
 		"after_seq":    "string only events after this one; the same as after",
 		"before_seq":   "integer only events before this one",
 		"forward":      "boolean returns the oldest first",
-		"to":           "string the recipient; empty: people; default: all",
+		"to":           "string only messages to this recipient; empty selects mail to people",
 		"agent":        "string the same as to", "all": "boolean includes read messages",
 		"cols": "integer columns of the terminal", "rows": "integer rows of the terminal",
 		"raw":    "boolean passes every byte of the output without a filter",

@@ -195,7 +195,7 @@ func Trusted(uid uint32) error {
 	if uid == uint32(os.Getuid()) {
 		return nil
 	}
-	return fmt.Errorf("a process of another user (uid %d) listens there: stop it and "+
+	return fmt.Errorf("a process of another user (uid %d) listens on the socket: stop it and "+
 		"remove the socket", uid)
 }
 

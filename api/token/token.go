@@ -18,27 +18,27 @@ func Read(path string) (string, error) {
 	// O_NONBLOCK: a pipe must not block the reader.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", fmt.Errorf("its token cannot be read: %w; `head -c 32 /dev/urandom | base64 > "+
+		return "", fmt.Errorf("the token cannot be read: %w; `head -c 32 /dev/urandom | base64 > "+
 			"FILE` creates one, then run chmod 600 FILE", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("its token cannot be read: %w", err)
+		return "", fmt.Errorf("the token cannot be read: %w", err)
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is not a regular file with a token", path)
 	case !owned(info):
-		return "", fmt.Errorf("%s belongs to another user and is not secret: chown it, or "+
-			"create a new one", path)
+		return "", fmt.Errorf("%s belongs to another user, so it is not secret: chown the file, "+
+			"or create a new one", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("other users may read its token (%v): chmod 600 %s",
+		return "", fmt.Errorf("other users may read the token (%v): chmod 600 %s",
 			info.Mode().Perm(),
 			path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxToken+64))
 	if err != nil {
-		return "", fmt.Errorf("its token cannot be read: %w", err)
+		return "", fmt.Errorf("the token cannot be read: %w", err)
 	}
 	token := strings.TrimSpace(string(data))
 	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })

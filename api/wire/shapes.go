@@ -94,7 +94,7 @@ func Find(all []city.Info, name string) *city.Info {
 func UnknownCity(name string, all []city.Info) error {
 	here := "no city is registered"
 	if len(all) > 0 {
-		here = "here are " + NamesOf(all)
+		here = "the cities here are " + NamesOf(all)
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %s: %s; `gcity "+
 		"register DIR` adds one", name, here)}

@@ -57,7 +57,7 @@ func CheckToken(path string) error {
 			return err
 		})
 	if !answered {
-		return fmt.Errorf("cannot read its token file %s in time: the file system does not respond",
+		return fmt.Errorf("cannot read the token file %s in time: the file system does not respond",
 			path)
 	}
 	return err

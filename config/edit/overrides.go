@@ -33,7 +33,7 @@ func Overrides(dir string) (map[string]int, error) {
 		meta, err = burnt.Decode(string(data), &o)
 	}
 	if err == nil && len(meta.Undecoded()) > 0 {
-		err = fmt.Errorf("it has the unknown key %q", meta.Undecoded()[0].String())
+		err = fmt.Errorf("the file has the unknown key %q", meta.Undecoded()[0].String())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the overrides in %s: %w; repair the file or remove it",

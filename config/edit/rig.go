@@ -196,7 +196,7 @@ func differ(before, after []byte, even func(was, is map[string]any)) error {
 	if err == nil {
 		even(was, is)
 		if !reflect.DeepEqual(was, is) {
-			err = errors.New("the edit would change something else too")
+			err = errors.New("the edit would also change other keys")
 		}
 	}
 	if err != nil {

@@ -64,7 +64,8 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {
 		if !t.Header {
-			return nil, errors.New("it is on one line with other tables; remove it by hand")
+			return nil, errors.New("a table of the rig is on one line with other tables; remove " +
+				"the rig by hand")
 		}
 		gone = append(gone, chunks(data, t)...)
 	}

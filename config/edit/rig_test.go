@@ -159,7 +159,7 @@ func TestRemoveRigRefused(t *testing.T) {
 		agents       bool
 		want         string
 	}{
-		"in use": {rig + agent, "", false, "agents work there: demo/a"},
+		"in use": {rig + agent, "", false, "agents work in this rig: demo/a"},
 		"needed elsewhere": {rig + agent + "[[agents]]\nname = \"b\"\ndepends_on = [\"demo/a\"]\n",
 			"", true, "agents.depends_on"},
 		"none such":   {rig, "", true, "no such rig"},

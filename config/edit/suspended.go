@@ -16,7 +16,7 @@ import (
 // Errors of edits; see also the errors of config.City.SuspendedFlag.
 var (
 	ErrChanged = errors.New("the file was changed in the meantime")
-	ErrInUse   = errors.New("agents work there")
+	ErrInUse   = errors.New("agents work in this rig")
 )
 
 // lockWait is the timeout for another edit. An edit takes milliseconds.

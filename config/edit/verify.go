@@ -28,7 +28,7 @@ func (s place) only(before, after []byte, on bool) error {
 		}
 	}
 	if !reflect.DeepEqual(was, is) {
-		return errors.New("the edit would change something else too")
+		return errors.New("the edit would also change other keys")
 	}
 	return nil
 }

@@ -30,11 +30,11 @@ func agentKeys() []Key {
 			Doc: "Text, at most 1 MiB, that is typed into the terminal and submitted when the " +
 				"agent is ready. Default: nothing is typed."},
 		{Path: "agents.ready_delay_ms", Kind: Millis, Within: delayBounds(),
-			Doc: "The agent counts as ready this long after its start, if not earlier; at most " +
-				"3600000 (1h)."},
+			Doc: "After this many milliseconds the agent counts as ready, unless it is ready " +
+				"earlier; at most 3600000 (1h)."},
 		{Path: "agents.ready_prompt_prefix", Kind: String,
 			Doc: "The agent counts as ready when a line of its screen starts with this text. " +
-				"Without `ready_delay_ms` the start fails if that does not happen within 60 s."},
+				"Without `ready_delay_ms` the start fails if no such line appears within 60 s."},
 		{Path: "agents.pre_start", Kind: Strings, Check: checkLines,
 			Doc: "Shell lines (templates) that are run on the host before the session is created."},
 		{Path: "agents.session_setup", Kind: Strings, Check: checkLines,
@@ -64,11 +64,11 @@ func lifeKeys() []Key {
 			Doc: "With `restart = \"always\"`, a clean exit sooner than this after the start " +
 				"counts as a crash."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
-			Doc: "The agent is restarted after this long without output and input; at least " +
+			Doc: "The agent is restarted after this time without output and input; at least " +
 				"100ms. It is not restarted while a user is attached or while its activity is " +
 				"unknown. Default, and with `\"0s\"`: idle agents are not restarted."},
 		{Path: "agents.stuck_after", Kind: Duration, Check: checkIdle,
-			Doc: "The agent is shown as stuck after this long without output while it has work " +
+			Doc: "The agent is shown as stuck after this time without output while it has work " +
 				"in progress; at least 100ms. The controller takes no action, but watchdogs " +
 				"report it. Default, with `\"0s\"`, and if the agent's output is unknown: agents " +
 				"are never shown as stuck."},
@@ -123,8 +123,9 @@ func rigKeys() []Key {
 		{Path: "rigs.name", Kind: String, Require: true, Check: CheckName, Pattern: namePattern,
 			Doc: "Name, unique among the rigs. The same rules as for the names of agents."},
 		{Path: "rigs.path", Kind: String, Require: true, Check: checkRigPath,
-			Doc: "Its folder. No two rigs can have the same folder. gcity does not create it: " +
-				"while it is missing, the rig's agents are not started and show the reason."},
+			Doc: "The project's folder. No two rigs can have the same folder. gcity does not " +
+				"create it: while the folder is missing, the rig's agents are not started and " +
+				"show the reason."},
 		{Path: "rigs.prefix", Kind: String, Check: checkPrefix, Pattern: prefixPattern,
 			Doc: "Prefix of the IDs of its work, unique in the city, including the city's own. " +
 				"Default: derived from the name without a `-go` or `-py` at its end: the first " +

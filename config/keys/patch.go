@@ -15,7 +15,7 @@ func ChangeKeys(table string, all []Key) []Key {
 		switch {
 		case k.Status == Later:
 		case k.Kind == Table:
-			k.Doc = "Changes its pool, key by key. An agent that is not a pool becomes one."
+			k.Doc = "Changes the agent's pool, key by key. An agent that is not a pool becomes one."
 		case k.Kind == Env:
 			k.Doc = "Variables that are added to the agent's own `" + rest + "`, or that replace " +
 				"those of the same name."
@@ -27,7 +27,7 @@ func ChangeKeys(table string, all []Key) []Key {
 			out = append(out, Key{Path: Join(table, rest+"_remove"), Kind: Strings,
 				Check: checkLines,
 				Doc: "Names of variables that are removed from the " +
-					"agent's own `" + rest + "`, after that."})
+					"agent's own `" + rest + "` after the patch has added variables."})
 		}
 	}
 	return out

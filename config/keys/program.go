@@ -42,8 +42,8 @@ func providerKeys(table string) []Key {
 		{Path: "command", Kind: String, Check: checkFilled,
 			Doc: "The program, as the start of a shell line: a name on the agent's `PATH`, or a " +
 				"path. Put arguments into `args`."},
-		{Path: "args", Kind: Strings, Doc: "Its arguments, instead of the preset's; they " +
-			"need no quotes."},
+		{Path: "args", Kind: Strings, Doc: "Arguments of the command, instead of the preset's; " +
+			"they need no quotes."},
 		{Path: "prompt_mode", Kind: String, Enum: promptModes(),
 			Doc: "The same as `prompt_mode` of an agent. Default: the preset's, or else `arg`."},
 		{Path: "prompt_flag", Kind: String, Check: checkFilled,
@@ -57,7 +57,8 @@ func providerKeys(table string) []Key {
 				"the command."},
 		{Path: "emits_permission_warning", Kind: Bool, Doc: "The same as the agent's key of this " +
 			"name. No preset sets it."},
-		{Path: "env", Kind: Env, Doc: "Environment variables of its agents. An agent's own " +
+		{Path: "env", Kind: Env, Doc: "Environment variables of agents with this provider. An " +
+			"agent's own " +
 			"variables take precedence."},
 	}
 	for i := range all {

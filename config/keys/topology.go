@@ -11,8 +11,8 @@ func composeKeys() []Key {
 		"contains the key, or the name of a `[topologies.NAME]` table"
 	keys := []Key{
 		{Path: "workspace.topology", Kind: String, Alias: "pack", Spent: true, Check: checkPath,
-			Doc: "Topology of the city, which gets its agents of " +
-				"scope `city`: " + entry + ". See [topologies.md](topologies.md)."},
+			Doc: "Topology of the city: " + entry + ". The city gets the topology's agents of " +
+				"scope `city`. See [topologies.md](topologies.md)."},
 		{Path: "workspace.topologies", Kind: Strings, Alias: "packs", Spent: true,
 			Check: checkLines,
 			Doc:   "More topologies, in this order."},
@@ -41,7 +41,8 @@ func composeKeys() []Key {
 		if name, ok := strings.CutPrefix(k.Path, "workspace."); ok {
 			k.Path = "rigs." + name
 			if name == "topology" {
-				k.Doc = "Topology of the rig, which gets its other agents: " + entry + "."
+				k.Doc = "Topology of the rig: " + entry + ". The rig gets the topology's " +
+					"other agents."
 			}
 			keys = append(keys, k)
 		}
@@ -72,7 +73,7 @@ func topologyKeys() []Key {
 				"key and without any `scope`, all agents have both scopes."},
 		{Path: "formulas", Kind: Table, Doc: "Formulas and automations of the topology."},
 		{Path: "formulas.dir", Kind: String, Def: `"formulas"`, Check: checkPath,
-			Doc: "Their folder, relative to the topology's."},
+			Doc: "Folder of the formulas, relative to the folder of the topology."},
 		{Path: "doctor", Kind: Any, Status: Dropped},
 		{Path: "commands", Kind: Any, Status: Dropped},
 	}

@@ -42,7 +42,7 @@ func watchKeys() []Key {
 		{Path: "watchdogs.fresh", Kind: Duration, Def: `"5m"`, Check: checkPositive,
 			Doc: "A heartbeat younger than this is fresh: no action is needed."},
 		{Path: "watchdogs.very_stale", Kind: Duration, Def: `"15m"`, Check: checkPositive,
-			Doc: "An agent with a heartbeat older than this is woken. It must be greater " +
+			Doc: "An agent with a heartbeat older than this is woken. The value must be greater " +
 				"than `fresh`."},
 		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: you have mail."`,
 			Check: checkTyped,
@@ -101,11 +101,12 @@ func watchPatchKeys() []Key {
 		case "name":
 			k.Doc = "The watchdog's `name`, without its rig. An unknown watchdog is an error."
 		case "rig":
-			k.Doc = "Its rig, if it has one."
+			k.Doc = "The watchdog's rig, if it has one."
 		case "heartbeat":
-			k.Doc = "Replaces its own `heartbeat`; relative to the file that contains the key."
+			k.Doc = "Replaces the watchdog's own `heartbeat`; relative to the file that " +
+				"contains the key."
 		default:
-			k.Doc = "Replaces its own `" + name + "`."
+			k.Doc = "Replaces the watchdog's own `" + name + "`."
 		}
 		out = append(out, k)
 	}

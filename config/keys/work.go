@@ -19,7 +19,7 @@ func workKeys() []Key {
 			"in the environment. Default: `bd` finds one on its own."},
 		{Path: "dolt.host", Kind: String, Check: checkFilled,
 			Doc: "Host name or address of the server."},
-		{Path: "dolt.port", Kind: Int, Within: portBounds(), Doc: "Its port."},
+		{Path: "dolt.port", Kind: Int, Within: portBounds(), Doc: "Port of the server."},
 		{Path: "dolt.managed", Kind: Bool, Def: "false",
 			Doc: "gcity starts a Dolt server for `bd` together with the city, restarts it when " +
 				"it exits, and stops it with the city. Then `host` must be this machine (default " +

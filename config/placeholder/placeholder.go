@@ -196,7 +196,7 @@ func allowedField(ident, unknown []string) error {
 	}
 	name := strings.Join(ident, ".")
 	if slices.Contains(unknown, name) {
-		return fmt.Errorf("uses {{.%s}}, which is not known yet here; use one of %s", name,
+		return fmt.Errorf("uses {{.%s}}, which has no value yet at this point; use one of %s", name,
 			toml.List(names))
 	}
 	if slices.Contains(names, name) {
