@@ -59,7 +59,8 @@ func unknown(name, rig string, all map[string]found) string {
 				name, f.layer.Rig, f.layer.Rig)
 		}
 		if f.name == name && f.layer.Rig == "" {
-			return fmt.Sprintf("rig %s has no automation %q, but the city has one: remove rig", rig,
+			return fmt.Sprintf("rig %s has no automation %q, but the city has one: remove "+
+				"the key rig", rig,
 				name)
 		}
 		if f.layer.Rig == rig {

@@ -181,7 +181,7 @@ mine:rig:demo manual "mine"
 d broken
   city.toml:32:1: automations.overrides.schedule: "0 0 31 2 *" never occurs: none of its months has that day
 problem: city.toml:40:1: automations.overrides.name: the city has no automation "mine", but rig demo has one: add rig = "demo"
-problem: city.toml:50:1: automations.overrides.name: rig demo has no automation "b", but the city has one: remove rig
+problem: city.toml:50:1: automations.overrides.name: rig demo has no automation "b", but the city has one: remove the key rig
 problem: city.toml:60:1: automations.overrides.name: automation "nonw" not found
 warning: city.toml:1:1: automations.skip: automation "nothing" not found
 `)

@@ -41,7 +41,7 @@ With --all it shows all cities of this machine.` + installedAs(e.Program),
 			}
 			hint := "; `gcity help` lists all commands"
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = fmt.Sprintf(", did you mean %q?", near[0])
+				hint = fmt.Sprintf("; did you mean %q?", near[0])
 			}
 			return exit.Usage("unknown command %q%s", args[0], hint)
 		},

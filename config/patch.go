@@ -144,7 +144,7 @@ func (d patcher) unpatched(p *patch) string {
 		case a.Name == p.name && a.Rig != "":
 			return fmt.Sprintf("; that agent is in the rig %q: write dir = %[1]q", a.Rig)
 		case a.Name == p.name && a.Dir == "":
-			return "; the agent with that name has no dir: remove dir"
+			return "; the agent with that name has no dir: remove the key dir"
 		case a.Name == p.name:
 			return fmt.Sprintf("; the agent with that name has dir = %q", a.Dir)
 		}
@@ -183,7 +183,7 @@ func (d patcher) unplacedPatch(p *patch) string {
 		return a.Name == p.name && a.Dir == ""
 	}):
 		return fmt.Sprintf(", and no rig %q exists; the agent with that name has no dir: remove "+
-			"dir, or the patch", p.dir)
+			"the key dir, or the patch", p.dir)
 	}
 	return fmt.Sprintf(", and no rig %q exists; remove this patch, or declare the rig", p.dir)
 }

@@ -194,7 +194,8 @@ func (c *City) dogMeant(p *Watchdog) string {
 			if w.Rig != "" {
 				return fmt.Sprintf("; that watchdog is in the rig %q: write rig = %[1]q", w.Rig)
 			}
-			return "; the watchdog with that name belongs to the city: remove rig"
+			return "; the watchdog with that name belongs to the city: " +
+				"remove the key rig"
 		}
 		if w.Rig == p.Rig {
 			names = append(names, w.Qualified())

@@ -171,8 +171,8 @@ func UnreadPatch() beads.Patch { return beads.Patch{RemoveLabels: []string{label
 // ArchivePatch archives a message. The bead is closed and kept.
 func ArchivePatch() beads.Patch { return beads.Closing() }
 
-// TakePatch assigns a message to a pool to one of its members. The change fails with ErrConflict if another member
-// has already taken it.
+// TakePatch assigns a message that is addressed to a pool to one of the pool's members. The change fails with
+// ErrConflict if another member has already taken it.
 func TakePatch(b beads.Bead, member string) beads.Patch {
 	p := beads.Patch{Assignee: &member, IfRev: &b.Rev}
 	for _, l := range b.Labels {

@@ -70,7 +70,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 
 func TestPaletteSaysWhyNot(t *testing.T) {
 	for line, why := range map[string]string{
-		"restrat worker-2":        `unknown verb "restrat", did you mean "restart"?`,
+		"restrat worker-2":        `unknown verb "restrat"; did you mean "restart"?`,
 		"restart qqqqq":           `no agent is called "qqqqq"`,
 		"drain scout":             "scout is quarantined: there is nothing to drain",
 		"undrain idle":            "idle is running: the agent is not draining",

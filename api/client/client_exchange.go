@@ -85,7 +85,7 @@ func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reade
 		if err := conn.SetReadDeadline(time.Now().Add(pingAfter)); err != nil {
 			return err
 		}
-		if ctx.Err() != nil { // its end may have set the deadline before
+		if ctx.Err() != nil { // the end of ctx may have set a deadline, which was just overwritten
 			return ctx.Err()
 		}
 		_, err := in.Peek(1)

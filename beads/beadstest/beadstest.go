@@ -59,7 +59,7 @@ func Cases() []Case {
 		{"count", count},
 		{"tally", tally},
 		{"a batch is created whole", batchWhole},
-		{"a batch is all or none", batchAllOrNone},
+		{"a batch is all or nothing", batchAllOrNone},
 		{"a molecule from step to step", molecule},
 		{"compare and swap", compareAndSwap},
 		{"thirty edits at once", thirtyEdits},

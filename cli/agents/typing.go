@@ -63,7 +63,7 @@ func Misspelt(keys []string) string {
 			continue
 		}
 		if near := suggest.Nearest(key, known); near != "" {
-			return fmt.Sprintf("unknown key %q, did you mean %q?", key, near)
+			return fmt.Sprintf("unknown key %q; did you mean %q?", key, near)
 		}
 	}
 	return ""

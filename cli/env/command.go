@@ -19,7 +19,7 @@ func Group(use, short string, below ...*cobra.Command) *cobra.Command {
 			}
 			hint := ""
 			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = fmt.Sprintf(", did you mean %q?", near[0])
+				hint = fmt.Sprintf("; did you mean %q?", near[0])
 			}
 			return exit.Usage("%s has no subcommand %q%s", cmd.Name(), args[0], hint)
 		},

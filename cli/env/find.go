@@ -209,7 +209,7 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 			KindWatchdog: "add a [[watchdogs]] table to " + config.FileName,
 		}[kinds[0]]
 	case near != "":
-		text += fmt.Sprintf(", did you mean %q?", near)
+		text += fmt.Sprintf("; did you mean %q?", near)
 	default:
 		if len(all) > 12 {
 			all = append(all[:12:12], "…")

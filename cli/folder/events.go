@@ -64,7 +64,7 @@ func AppendEvent(dir string, e events.Event) (uint64, error) {
 	return AppendEventIn(dir, e, events.UseReserve)
 }
 
-// AppendEventIn is AppendEvent for any event. room decides what happens on a full disk.
+// AppendEventIn is AppendEvent with a choice of room, which decides what happens on a full disk.
 func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
 	if err := e.Check(); err != nil {
 		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}

@@ -255,7 +255,8 @@ func (o CityOptions) vet(c *config.City) error {
 	}
 	if complete {
 		if err := folder.Ledger().Extend(c.Path, all); err != nil {
-			o.Logger.Warn("gcity will ask again whether to trust the city after its edits", "error",
+			o.Logger.Warn("cannot record that the edited city is trusted, so gcity will ask again",
+				"error",
 				err)
 		}
 	}

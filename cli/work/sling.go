@@ -191,7 +191,7 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 	}
 	near := ""
 	if meant := suggest.Nearest(word, recipes); meant != "" {
-		near = fmt.Sprintf(", did you mean %q?", meant)
+		near = fmt.Sprintf("; did you mean %q?", meant)
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
 		"%q is neither a bead nor a formula of the city%s; for a formula of a rig add --formula, "+

@@ -42,7 +42,7 @@ func (k Kind) example() string {
 		"a table", "a list of tables, each under its own [[…]]", "a table of tables", "a value"}[k]
 }
 
-// Status is the support for a key, which determines what happens if the key is used.
+// Status is the level of support for a key, which determines what happens if the key is used.
 type Status int
 
 const (

@@ -12,7 +12,7 @@ import (
 )
 
 // City returns a channel that gets a value when the configuration of a city has changed since the call or the last
-// value, and nothing has changed for o.Quiet. Changes are any change of the configuration's files, also if
+// value, and nothing has changed for o.Quiet. Changes are any change of the configuration's files, even if
 // city.toml is removed or invalid, of a file in a topology, and the creation or removal of a rig's folder. Other
 // files are ignored. Call City before config.Load, or set o.First, so that no change is missed in between. Values
 // that are not received are merged. The channel is closed after ctx has ended and the watch has stopped.

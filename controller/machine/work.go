@@ -112,7 +112,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		wk.count()
 	}
 	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
-	// while a store has never answered, members may be busy with its work and must not be drained
+	// until each store has answered once, members may be busy with its work and must not be drained
 	if in.Unknown {
 		wk.takeSeen(in)
 		wk.findStranded(now)

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// leaseTime is how long a controller may fail to renew its Lease until another controller may take over.
+	// leaseTime is how long a controller may fail to renew its Lease before another controller may take over.
 	leaseTime = 30 * time.Second
 	// releaseLimit is the time limit of the release when the provider is closed.
 	releaseLimit = 2 * time.Second

@@ -47,15 +47,16 @@ func (e *entry) reason(now time.Time) string {
 	since, until, why, ok := terminating(e.pod)
 	switch {
 	case ok && now.Before(until.Add(overdue)):
-		return fmt.Sprintf("its pod is terminating since %s and is killed at %s: %s",
+		return fmt.Sprintf("its pod has been terminating since %s and will be killed at %s: %s",
 			since.Local().Format(time.TimeOnly), until.Local().Format(time.TimeOnly), why)
 	case ok:
-		return fmt.Sprintf("its pod is terminating since %s (%s), and %s has not confirmed its "+
+		return fmt.Sprintf("its pod has been terminating since %s (%s), and %s has not "+
+			"confirmed its "+
 			"end, so it may still run; if the node is lost for good, run "+
 			"`gcity agent kill --force %s`", since.Local().Format(time.TimeOnly), why, node,
 			e.note.Agent)
 	case e.link == nil && !e.silent.IsZero() && e.last.ID != "":
-		return fmt.Sprintf("its pod on %s has no stream since %s%s; it counts as running "+
+		return fmt.Sprintf("its pod on %s has had no stream since %s%s; it counts as running "+
 			"until its end is confirmed", node, e.silent.Format(time.TimeOnly), broken(e.broken))
 	}
 	return ""

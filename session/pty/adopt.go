@@ -37,7 +37,7 @@ func (p *Provider) scan(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("cannot look at the sessions: %w", err)
+		return fmt.Errorf("cannot list the sessions: %w", err)
 	}
 	p.mu.Lock()
 	same := p.scanned.Equal(info.ModTime())

@@ -56,7 +56,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	if err == nil {
 		return conn, nil
 	}
-	// the folder was deleted, so the holder is alive without a socket
+	// perhaps the folder was deleted, and the holder is alive without a socket
 	if l != nil && p.ctx.Err() == nil {
 		if err := p.files.restoreSockets(ctx); err != nil {
 			return nil, err

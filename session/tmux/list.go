@@ -74,7 +74,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	case <-p.looking:
 		defer func() { p.looking <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("cannot look at the sessions: an earlier look has not finished: %w",
+		return nil, fmt.Errorf("cannot list the sessions: an earlier listing has not finished: %w",
 			context.Cause(ctx))
 	}
 	// scan first: if the view lacks a life that is recorded already, the life has ended
@@ -87,7 +87,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	}
 	v, err := p.view(ctx, nil)
 	if err != nil {
-		return nil, fmt.Errorf("cannot look at the sessions: %w", err)
+		return nil, fmt.Errorf("cannot list the sessions: %w", err)
 	}
 	for _, e := range entries {
 		if p.compare(e, v) {
@@ -104,7 +104,7 @@ func (p *Provider) scan() error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("cannot look at the sessions: %w", err)
+		return fmt.Errorf("cannot list the sessions: %w", err)
 	}
 	if p.scanned.Equal(info.ModTime()) {
 		return nil

@@ -108,7 +108,7 @@ func (l *FleetWatcher) change(edit func()) {
 func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
-		// the supervisor cannot run this city, and its entry says that
+		// this process runs this city; the supervisor's entry says that it cannot run
 		if in := &infos[i]; l.cities.Own != nil && in.Path == l.cities.OwnAt {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}

@@ -30,7 +30,7 @@ func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (
 	defer cancel()
 	err := r.same(ctx, d, name, path)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("the list of the cities does not answer within %s", listAnswers)
+		return nil, fmt.Errorf("the list of cities did not arrive within %s", listAnswers)
 	}
 	if err != nil {
 		return nil, err

@@ -220,7 +220,7 @@ func Rest(line string, n int) string {
 // Meant returns a suggestion for a misspelled word, or "".
 func Meant(text string, names []string) string {
 	if near := suggest.Nearest(text, names); near != "" {
-		return fmt.Sprintf(", did you mean %q?", near)
+		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""
 }
