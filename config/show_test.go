@@ -264,7 +264,7 @@ inject_fragments = ["manners"]
 			t.Errorf("%s is told something else", was.Qualified())
 		}
 	}
-	for _, want := range []string{"# secrets are shown as ***", "# without the formulas and " +
+	for _, want := range []string{"# secrets are shown as ***", "# this file does not contain the formulas and " +
 		"automations of the topology team",
 		"# prompt_template = ", "# its prompt uses fragments of the topology",
 		"# {{.ConfigDir}} is another folder in this file: pre_start"} {
