@@ -130,7 +130,11 @@ func mayRun(e *env.Env, dir string, c *config.City) error {
 	if !AskTrust(e, shown) {
 		return err
 	}
-	return folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
+	if err := folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now()); err != nil {
+		return err
+	}
+	e.Untrusted = nil // noted when the configuration was read
+	return nil
 }
 
 // MayStart reads the configuration of a city and returns nil if the city may be started. On a terminal it asks the
