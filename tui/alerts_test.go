@@ -78,3 +78,16 @@ func TestNoZeroIsRed(t *testing.T) {
 		}
 	}
 }
+
+// The alert about agents in quarantine leads to their own list, where the agent is on the first row.
+func TestQuarantineLeadsToItsPanel(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.State == city.Failed })
+	})
+	s.shows("scout quarantined  press 3")
+	s.press("3")
+	if s.m.focus != panel.IDQuarantine || s.m.Agents.Chosen != "scout" {
+		t.Errorf("the focus is on %s, the agent is %s", s.m.focus, s.m.Agents.Chosen)
+	}
+}

@@ -176,14 +176,19 @@ func (l *Lists) Alerts(e *Env, held string, mistakes []string) (p []Alert) {
 }
 
 // Alerts returns the agents that need a user: those that have failed or are in quarantine, by state.
+// The key leads to Quarantine if no agent has failed.
 func (a *Agents) Alerts(e *Env) []Alert {
 	var parts []string
+	leads := IDAgents
 	for _, s := range []city.State{city.Failed, city.Quarantined} {
 		n, name := 0, ""
 		for i := range a.Rows {
 			if r := &a.Rows[i]; r.State == s {
 				n, name = n+1, r.Shown
 			}
+		}
+		if n > 0 && len(parts) == 0 && s == city.Quarantined {
+			leads = IDQuarantine
 		}
 		switch {
 		case n == 1:
@@ -195,7 +200,7 @@ func (a *Agents) Alerts(e *Env) []Alert {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(IDAgents))}}
+	return []Alert{{Text: strings.Join(parts, ", "), Key: e.Key("focus." + string(leads))}}
 }
 
 // Alerts returns the number of pools with a problem.
