@@ -27,13 +27,11 @@ func poolActions() []action {
 			Key:   keymap.Bind("set the pool's size by hand, or return it to its check", "S"),
 			Short: "size", In: here,
 			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
-		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "less",
-			In:   here,
-			Risk: keymap.Confirmed, Why: needLess,
+		{ID: "pool.less", Key: keymap.Bind("reduce the pool's size by one", "<"), Short: "one less",
+			In: here, Risk: keymap.Confirmed, Why: needLess,
 			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)-1) }},
-		{ID: "pool.more", Key: keymap.Bind("raise the pool's size by one", ">"), Short: "more",
-			In:  here,
-			Why: needMore,
+		{ID: "pool.more", Key: keymap.Bind("raise the pool's size by one", ">"), Short: "one more",
+			In: here, Why: needMore,
 			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
 		{ID: "pool.check", Key: keymap.Bind("run the pool's check now", "K"), In: here,
 			Why: needCheck,
@@ -277,7 +275,7 @@ func attachMember(m *model) []feed.Effect {
 		None: "No member has this name."}
 	for _, r := range rows {
 		f.All = append(f.All, item{Title: r.Shown, Words: r.Why,
-			Tail: string(r.State) + ", " + r.Why, Run: func(m *model) []feed.Effect {
+			Tail: r.StateAndWhy(), Run: func(m *model) []feed.Effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
 					complain(m, "cannot attach: "+r.Shown+" is no longer running")
 					return nil

@@ -58,8 +58,7 @@ func severalCities(m *model) bool {
 // urgency returns the order of verbs in the footer, smaller first.
 func urgency(m *model, a *action) int {
 	order := []string{"agent.zoom", "agent.attach.zoomed", "agent.attach", releaseID,
-		"agent.restart",
-		drainID, suspendID, "agent.send"}
+		"agent.restart", drainID, suspendID, "agent.send"}
 	switch at := slices.Index(order, a.ID); {
 	case a.ID == releaseID && undoable(m):
 		return -1
@@ -166,7 +165,8 @@ const suspendID = "agent.suspend"
 
 // alsoOfPools reports whether a verb of agents acts on the pool if Pools has the focus.
 func alsoOfPools(id string) bool {
-	return slices.Contains([]string{suspendID, drainID, "agent.attach", mailID, slingID}, id)
+	return slices.Contains([]string{suspendID, drainID, "agent.attach", "agent.restart", mailID,
+		slingID}, id)
 }
 
 // elsewhere reports whether an action acts on something that the focused panel does not show: in Pools and
@@ -181,6 +181,8 @@ func elsewhere(m *model, a *action) bool {
 // rankHere orders the footer of a panel: its own actions, then shared ones, then the rest.
 func rankHere(m *model, a *action) int {
 	switch {
+	case a.ID == "pool.less", a.ID == "pool.more":
+		return 2
 	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && answerable(m) != nil:
 		return 0
 	case actsOn(m, panel.KindPool) && !elsewhere(m, a) && strings.HasPrefix(a.ID, "agent."):

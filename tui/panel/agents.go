@@ -212,3 +212,8 @@ func (r *AgentRow) Releasable() bool {
 
 // Keeps reports whether an agent has ended and left a file with its output.
 func (r *AgentRow) Keeps() bool { return !r.Running && r.Exit != nil && r.Exit.File != "" }
+
+// StateAndWhy returns the agent's state with its reason, if it has one.
+func (r *AgentRow) StateAndWhy() string {
+	return strings.TrimSuffix(string(r.State)+", "+r.Why, ", ")
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -115,7 +116,7 @@ func (g *Rigs) toggle(*Env) []Request {
 	what := calledRigs(on)
 	body := "No session is running in the rig, and none starts"
 	if running > 0 {
-		body = widget.Count(running, "session") + " stop, and none starts"
+		body = describe.SessionsStop(running) + ", and none starts"
 	}
 	return []Request{{Ask: "Suspend " + what + "?", Verb: "suspend", Doing: "suspending",
 		What: what, Commands: suspend, Count: max(len(on), running), Whom: whichRigs(on),
