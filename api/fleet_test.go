@@ -193,7 +193,7 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/new/unregister", `{"path":"/home/new"}`, 400, "no body"},
 		{"/v0/city/new/unregister", ``, 200, "forgot new"},
 		{"/v0/city/new/unregister", ``, 404, "no city new"},
-		{"/v0/city/none/unregister", ``, 404, "here are old"},
+		{"/v0/city/none/unregister", ``, 404, "the cities here are old"},
 		{"/v0/city/%2e%2e/unregister", ``, 400, "invalid name of a city"},
 	} {
 		if status, _, body := send(t, hc, "POST", c.path, c.body); status != c.status || !strings.Contains(body, c.want) {

@@ -100,7 +100,7 @@ func TestKeep(t *testing.T) {
 	}
 	defer other.Close()
 	d.wants <- api.TCP{Addr: two}
-	d.until("", "another program listens there")
+	d.until("", "another program listens on that address")
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestKeepTenants(t *testing.T) {
 		return code
 	}
 	d.wants <- want
-	d.until(addr, "the tenant acme has no access: its token cannot be read")
+	d.until(addr, "the tenant acme has no access: the token cannot be read")
 	if a, b := ask("bigcorp", bigToken), ask("acme", acmeToken); a != 200 || b != 401 {
 		t.Errorf("%d, %d", a, b)
 	}
