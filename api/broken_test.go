@@ -31,7 +31,7 @@ func (screen) Read([]byte) (int, error) { panic("least of all of this") }
 
 func (screen) Close() error { return nil }
 
-// A request whose handler panics gets no answer. The log has the reason, and other requests are not affected.
+// A request whose handler panics gets no response, and the log has the reason. Other requests are not affected.
 func TestAPanicIsOfOneRequest(t *testing.T) {
 	log := &journal{}
 	f := broken{town()}
@@ -53,7 +53,7 @@ func TestAPanicIsOfOneRequest(t *testing.T) {
 		t.Errorf("read %d bytes", n)
 	}
 	if err := term.Close(); err != nil {
-		t.Log(err) // the other end is gone
+		t.Log(err) // the server has closed the connection
 	}
 	if s, err := c.Snapshot(t.Context()); err != nil || s.Name != "town" {
 		t.Errorf("afterwards: %+v, %v", s, err)

@@ -35,7 +35,7 @@ func town() *citytest.Fake {
 	return f
 }
 
-// serve offers a city on a socket until the test ends, and checks that Serve then returns.
+// serve serves a city on a socket until the test ends, and checks that Serve then returns.
 func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "city.sock")
@@ -267,7 +267,7 @@ func TestEveryCommandTravels(t *testing.T) {
 	}
 }
 
-// A reader that stalls is disconnected. When it reconnects it has missed no event.
+// A reader that stalls is disconnected. When it reconnects, it has missed no event.
 func TestSlowReaderResumes(t *testing.T) {
 	f := town()
 	counted := &countedEvents{Control: f, cut: make(chan struct{}, 1)}
@@ -301,7 +301,7 @@ func TestSlowReaderResumes(t *testing.T) {
 	}
 }
 
-// countedEvents counts the streams of events that were opened, and reports when one has ended.
+// countedEvents counts the event streams that clients open, and reports when one has ended.
 type countedEvents struct {
 	city.Control
 	n   atomic.Int32
@@ -358,7 +358,7 @@ func TestResizeArrives(t *testing.T) {
 	if _, err := io.WriteString(term, "x"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadFull(term, make([]byte, 1)); err != nil { // the echo: the resize was before it
+	if _, err := io.ReadFull(term, make([]byte, 1)); err != nil { // the echo shows that the resize has arrived
 		t.Fatal(err)
 	}
 	if f.ScreenRaw("rig/stop") {

@@ -12,7 +12,7 @@ import (
 	"gcity/events"
 )
 
-// faulty is a city that panics, in one of several places.
+// faulty is a city in which the selected methods panic.
 type faulty struct {
 	city.Control
 	look, past, live, screen bool
@@ -46,7 +46,7 @@ func (f faulty) Output(ctx context.Context, agent string, lines int) (string, er
 	return f.Control.Output(ctx, agent, lines)
 }
 
-// A panic in one city ends only the request to it; the answer reports it and has the other cities.
+// A panic in one city ends only the request to it. Answers about all cities report it and include the other cities.
 func TestFaultyCity(t *testing.T) {
 	well := named("well")
 	happen(well, 1, "x.y")

@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// The guard checks requests about all cities as it checks those about one city (N1, N2, N5).
+// The guard checks requests about all cities in the same way as those about one city (N1, N2, N5).
 func TestFleetGuard(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -60,7 +60,7 @@ func TestFleetGuard(t *testing.T) {
 	}
 }
 
-// Readers of the merged stream that read nothing are disconnected, and never block others (N7).
+// Clients of the merged stream that read nothing are disconnected, and never block others (N7).
 func TestStalledFleetReaders(t *testing.T) {
 	t.Parallel()
 	a, b := named("a"), named("b")
@@ -96,8 +96,8 @@ func TestStalledFleetReaders(t *testing.T) {
 	}
 }
 
-// Repeating a request has no further effect. Requests during a city's start are executed or refused, and the last one
-// applies (N12).
+// Repeating a request has no further effect. Commands to a city that is starting are refused, but it can be
+// unregistered (N12).
 func TestTwice(t *testing.T) {
 	m := citytest.NewMachine(named("a"))
 	f := named("b")
@@ -136,7 +136,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// Thousands of cities can be listed (N6).
+// Hundreds of cities can be listed (N6).
 func TestManyCities(t *testing.T) {
 	m := citytest.NewMachine()
 	for i := range 300 {

@@ -26,13 +26,13 @@ type follower struct {
 	cuts int
 }
 
-// follow reads until it has received the last event of every city. Between two messages it calls pause.
+// follow reads until it has received the last event of every city. It calls pause between messages.
 func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(n int)) error {
 	ended, n := map[string]bool{}, 0
 	for len(ended) < cities {
 		st, err := trySSE(t, hc, f.path, f.last)
 		if f.cuts++; err != nil && f.cuts < 100 {
-			continue // cut before it started
+			continue // disconnected before the first message
 		}
 		if err != nil {
 			return err
@@ -47,7 +47,7 @@ func (f *follower) follow(t testing.TB, hc *http.Client, cities int, pause func(
 			}
 			now, err := city.ParseCursor(it.id)
 			if err != nil {
-				break // cut in the middle of it
+				break // disconnected in the middle of a message
 			}
 			if it.event == "" {
 				continue
@@ -80,8 +80,8 @@ func unixClient(path string) *http.Client {
 	}}}
 }
 
-// A hundred clients read the events of all cities at a thousand events a second, and one of them pauses: none misses
-// an event (N7).
+// A hundred clients read the events of all cities at a thousand events a second, and one of them pauses. No client
+// misses an event (N7).
 func TestHundredStreams(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
@@ -122,7 +122,7 @@ func TestHundredStreams(t *testing.T) {
 	long := strings.Repeat("x", 6<<10)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for i := range 60 { // more than fits into a connection
+	for i := range 60 { // more than the connection's buffers hold
 		<-tick.C
 		fakes[i%len(fakes)].Record(events.Event{Type: "x.y", Message: long})
 	}
@@ -135,8 +135,8 @@ func TestHundredStreams(t *testing.T) {
 	t.Logf("the one that stood still was connected %d times", late.cuts)
 }
 
-// The benchmark of N7 measures the throughput of a hundred readers, and the memory of these and of one that reads
-// nothing.
+// BenchmarkHundredStreams measures the throughput of a hundred clients (N7), and the memory of these clients and of one
+// that reads nothing.
 func BenchmarkHundredStreams(b *testing.B) {
 	names := []string{"a", "b", "c", "d", "e"}
 	m, fakes := citytest.NewMachine(), []*citytest.Fake{}
@@ -179,6 +179,6 @@ func BenchmarkHundredStreams(b *testing.B) {
 	}
 	began := time.Now()
 	wg.Wait()
-	b.ReportMetric((heap()-before)/float64(n), "B/event") // the log itself has that in memory here
+	b.ReportMetric((heap()-before)/float64(n), "B/event") // includes the log, which the fake keeps in memory
 	b.ReportMetric(time.Since(began).Seconds(), "s-behind")
 }

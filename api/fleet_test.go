@@ -18,8 +18,7 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// serveFleet offers the cities of a directory on a socket until the test ends, and checks that ServeFleet then
-// returns.
+// serveFleet serves the cities of a directory on a socket until the test ends, and checks that ServeFleet then returns.
 func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "supervisor.sock")
@@ -30,7 +29,7 @@ func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, sto
 	return path, fleetOn(t, l, d, o)
 }
 
-// fleetOverTCP does the same on a port.
+// fleetOverTCP serves the cities of a directory on a TCP port until the test ends.
 func fleetOverTCP(t testing.TB, d city.Directory, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,7 +76,7 @@ func named(name string) *citytest.Fake {
 	return citytest.NewFake(name, city.Agent{Name: citytest.Worker, Running: true}, city.Agent{Name: name + "-only"})
 }
 
-// A city of several, behind the supervisor's socket, passes the suite for city.Control.
+// A city behind the supervisor's socket, next to other cities, passes the suite for city.Control.
 func TestFarInAFleet(t *testing.T) {
 	t.Parallel()
 	citytest.Suite(t, controllertest.Harness(func(t *testing.T, town *controllertest.City) city.Control {
@@ -99,7 +98,7 @@ func code(err error) city.Code {
 	return ""
 }
 
-// The answers about several cities, as curl receives them.
+// Plain HTTP requests about several cities get the expected JSON.
 func TestFleetShapes(t *testing.T) {
 	m := citytest.NewMachine(named("bright-lights"), named("dark-alleys"), named("still"))
 	m.Be("still", city.CityRefused, "/still/city.toml:3:1: there is no key agent_s")
@@ -224,7 +223,7 @@ type plain struct {
 	city.Registrar
 }
 
-// A city that turns out to have another name is unregistered again, unless it was registered before.
+// A registration is reverted if the city turns out to have another name, unless the city was registered before.
 func TestRegisterUnseen(t *testing.T) {
 	m := citytest.NewMachine(named("old"))
 	m.Folder("/old", named("old"))
@@ -244,7 +243,7 @@ func TestRegisterUnseen(t *testing.T) {
 	}
 }
 
-// A city that is stopping still answers, and can be told to stop faster.
+// A city that is stopping still answers requests, and accepts another stop.
 func TestStoppingCity(t *testing.T) {
 	f := named("a")
 	d := stopping{citytest.NewMachine(f)}

@@ -42,7 +42,7 @@ func send(t *testing.T, hc *http.Client, method, path, body string) (int, http.H
 	return resp.StatusCode, resp.Header, string(b)
 }
 
-// The answers of a city, as curl receives them.
+// Plain HTTP requests to a city get the expected JSON.
 func TestShapes(t *testing.T) {
 	f := town()
 	f.Record(events.Event{Type: "deploy.done", Actor: "ci", Message: "1"})
@@ -73,7 +73,7 @@ func TestShapes(t *testing.T) {
 		{"/v0/agents?peek=true", []string{`"last_output":"ready"`}},
 		{"/v0/agent/worker", []string{`"name":"worker"`}},
 		{"/v0/agent/worker?peek=1", []string{`"last_output":"ready"`}},
-		{"/v0/agent/rig/stop", []string{`"code":"invalid"`}}, // GET of a verb: see below
+		{"/v0/agent/rig/stop", []string{`"code":"invalid"`}}, // the path ends in a verb
 		{"/v0/agent/rig%2Fstop", []string{`"name":"rig/stop"`}},
 		{"/v0/agent/rig%2fstop/output", []string{
 			`{"agent":"rig/stop","format":"text","turns":[{"role":"output","text":""}]}`}},
@@ -148,7 +148,7 @@ func TestRefusals(t *testing.T) {
 		{"GET", "/v0/agent/nobody/output", "", 404, city.NotFound},
 		{"GET", "/v0/agent/nobody/stream", "", 404, city.NotFound},
 		{"POST", "/v0/agent/nobody/restart", "", 404, city.NotFound},
-		// without the check, an agent "worker/explode" would have that page
+		// without the check, this path would name an agent "worker/explode"
 		{"POST", "/v0/agent/worker/explode", "", 405, city.Invalid},
 		{"POST", "/v0/agent/rig%2Fstop/explode", "", 404, city.NotFound},
 		{"GET", "/v0/agent/..", "", 400, city.Invalid},
@@ -312,7 +312,7 @@ func TestEventStreamCursors(t *testing.T) {
 	hc := curl(t, path)
 	for _, c := range []struct {
 		name, path, id string
-		want           []string // type and id of what comes first
+		want           []string // type and ID of the first event
 	}{
 		{"old", "/v0/events/stream", "2", []string{"event: test.old", "id: 3"}},
 		{"the first", "/v0/events/stream", "0", []string{"event: test.old", "id: 1"}},
@@ -390,7 +390,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// Invalid input, incomplete lines and silent connections affect only themselves (N6, N9).
+// Invalid input, incomplete lines and silent connections affect only their own connections (N6, N9).
 func TestHostileConnections(t *testing.T) {
 	path, _ := serve(t, town(), api.Options{})
 	var silent []net.Conn
@@ -413,8 +413,8 @@ func TestHostileConnections(t *testing.T) {
 		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.WriteString(c, garbage) // the server may close in the middle of it
-		answer, _ := io.ReadAll(c)        // and does close
+		_, _ = io.WriteString(c, garbage) // the server may close in the middle
+		answer, _ := io.ReadAll(c)        // ends because the server closes
 		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) &&
 			!bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {
 			t.Errorf("%.30q was answered by %.80q", garbage, answer)

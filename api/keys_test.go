@@ -66,7 +66,7 @@ func TestKeysChange(t *testing.T) {
 	open := func(token, path string) *sseStream {
 		return openSSE(t, &http.Client{Transport: bearing{addr, token}}, path, "")
 	}
-	// hears reads a stream until a new event arrives.
+	// hears records an event and reads the stream until that event arrives.
 	hears := func(st *sseStream, of *citytest.Fake, kind string) {
 		t.Helper()
 		of.Record(events.Event{Type: kind})
@@ -115,7 +115,7 @@ func TestKeysChange(t *testing.T) {
 
 	next := "next-" + acmeToken
 	write("acme", next, 0o600)
-	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // at no moment is the port closed
+	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // the port never closes
 	over(its)
 	if _, err := io.Copy(io.Discard, mine); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("a terminal that was opened with the old token is open still")
@@ -126,7 +126,7 @@ func TestKeysChange(t *testing.T) {
 	hears(theirs, other, "two.big")
 	hears(supers, prod, "two.all")
 
-	write("acme", next, 0o644) // which others can read
+	write("acme", next, 0o644) // readable by other users
 	d.until(addr, "the tenant acme has no access")
 	if code := with(next, "/v0/tenant/acme/cities"); code != 401 {
 		t.Errorf("a token that others can read: %d", code)
@@ -162,8 +162,7 @@ func TestKeysChange(t *testing.T) {
 	}
 }
 
-// A request is not executed, and the server does not wait for it, if its token changes while its body is still being
-// sent.
+// If a token changes while the body of a request is being sent, the server does not execute the request or wait for it.
 func TestKeysChangeAmidARequest(t *testing.T) {
 	t.Parallel()
 	town := named("town")
@@ -208,7 +207,7 @@ func TestKeysChangeAmidARequest(t *testing.T) {
 		code, _, _ := call(t, "GET", "http://"+addr+"/v0/status", "", "Authorization: Bearer "+next)
 		return code == 200
 	})
-	_, _ = io.WriteString(sends, text) // it may be cut already
+	_, _ = io.WriteString(sends, text) // the connection may be closed already
 	for _, conn := range []net.Conn{sends, waits} {
 		answer, err := io.ReadAll(conn)
 		if errors.Is(err, os.ErrDeadlineExceeded) || strings.Contains(string(answer), " 200 ") {

@@ -22,9 +22,10 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Removing the socket of a running city disconnects no client, and new clients can connect again soon.
+// Removing the socket of a running city disconnects no client, and new clients can soon connect again.
 func TestRemovedSocketIsThereAgain(t *testing.T) {
-	path := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "s") // bound under a short name, which a file beside it tells
+	// too long for a socket: it is bound under a short path, which a file next to it contains
+	path := filepath.Join(t.TempDir(), strings.Repeat("long/", 30), "s")
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
@@ -101,7 +102,7 @@ func TestListen(t *testing.T) {
 	if err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	// a predecessor was killed and has left its socket (N11)
+	// a previous controller was killed and has left its socket (N11)
 	l.Close()
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -123,7 +124,7 @@ func TestListen(t *testing.T) {
 }
 
 func TestListenLongPath(t *testing.T) {
-	run, err := os.MkdirTemp("", "run") // t.TempDir would be too long itself
+	run, err := os.MkdirTemp("", "run") // t.TempDir is too long for a socket's path
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 	}
 }
 
-// Another uid is refused even if the mode of the file would permit it (N10).
+// Another user's process is refused even if the mode of the socket would permit it (N10).
 func TestAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be somebody else")
@@ -228,7 +229,7 @@ func TestAnotherUser(t *testing.T) {
 	}()
 	stranger := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with this goroutine
 		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); e != 0 {
 			stranger <- e
 			return

@@ -56,7 +56,7 @@ func TestMailByCurl(t *testing.T) {
 		{"PATCH", "/v0/mail", `{}`, 405, []string{"GET, POST"}},
 		{"GET", "/v0/mail/tw-4/read", "", 405, []string{"POST"}},
 	} {
-		if c.path == "/v0/status" { // the controller counts after it has answered
+		if c.path == "/v0/status" { // the controller counts mail after it has answered
 			f.Await(t, func(s *city.Snapshot) bool { return s.Mail.Total == 1 })
 		}
 		status, _, body := send(t, hc, c.method, c.path, c.body)

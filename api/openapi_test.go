@@ -58,7 +58,8 @@ func TestDocumentIsTheAPI(t *testing.T) {
 		}
 	}
 	for _, k := range kinds(t) {
-		if k == wire.KindDebug || k == wire.KindRun { // on the socket only; a part of another
+		// the profiler is on the socket only; a run is part of an automation
+		if k == wire.KindDebug || k == wire.KindRun {
 			continue
 		}
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch,
@@ -157,7 +158,7 @@ func TestDocumentedParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, "gascity/mail.go", "gascity/events.go")
-	// or the cursor, in a variable; and parameters without effect
+	// found by no search below: the cursor is in a variable, and the others have no effect
 	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {
 		// the profiler is not in the document

@@ -45,7 +45,7 @@ func TestSparing(t *testing.T) {
 			synctest.Wait()
 			return err
 		}
-		for range 2 { // it may be about to answer
+		for range 2 { // a second call is permitted, because the city may be about to answer
 			if err := ask(); err != context.DeadlineExceeded {
 				t.Error(err)
 			}

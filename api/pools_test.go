@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// yard is a city with pools and rigs in every condition that the API shows.
+// yard is a city with pools and rigs in every state that the API shows.
 func yard() *citytest.Fake {
 	f := citytest.NewFake("town",
 		city.Agent{Name: "worker", Running: true, Usage: &city.Usage{CPU: 12.5, RSS: 3 << 20, Procs: 4}},
@@ -67,7 +67,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 	}
 }
 
-// The usage of an agent has flat fields in answers, which are null instead of 0 if it was not measured.
+// In answers, the usage of an agent has flat fields. They are null instead of 0 if the usage was not measured.
 func TestUsageIsFlat(t *testing.T) {
 	path, _ := serve(t, yard(), api.Options{})
 	hc := curl(t, path)
@@ -162,7 +162,7 @@ func TestPoolVerbsByCurl(t *testing.T) {
 		want       city.Command
 	}{
 		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}},
-		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // N12: once more
+		{"/v0/pool/crew/scale", `{"size":2}`, city.Scale{Pool: "crew", Size: 2}}, // N12: repeated
 		{"/v0/city/town/pool/yard%2Fscale/scale", `{"size":0}`, city.Scale{Pool: "yard/scale"}},
 		{"/v0/pool/yard/scale/scale", `{"auto":true}`, city.Scale{Pool: "yard/scale", Auto: true}},
 		{"/v0/rig/yard/suspend", "", city.SuspendRig{Rig: "yard"}},
@@ -173,7 +173,7 @@ func TestPoolVerbsByCurl(t *testing.T) {
 		{"/v0/city/town/agent/worker/undrain", "", city.Undrain{Agent: "worker"}},
 		{"/v0/agent/worker/drain", "", city.Drain{Agent: "worker"}},
 		{"/v0/agent/worker/drain-ack", "", city.DrainAck{Agent: "worker"}},
-		{"/v0/agent/crew/suspend", "", city.Suspend{Agent: "crew"}}, // a pool's flag is its declaration's
+		{"/v0/agent/crew/suspend", "", city.Suspend{Agent: "crew"}}, // suspends the pool's declaration
 		{"/v0/agent/crew/resume", "", city.Resume{Agent: "crew"}},
 		{"/v0/reload", `{"confirm":true}`, city.Reload{Confirm: true}},
 		{"/v0/city/town/reload", `{"confirm":false}`, city.Reload{}},
@@ -212,7 +212,7 @@ func TestPoolRefusals(t *testing.T) {
 		{"POST", "/v0/rig/nowhere/suspend", "", 404, city.NotFound},
 		{"POST", "/v0/rig/yard/explode", "", 404, city.NotFound},
 		{"POST", "/v0/suspend-rig", "", 404, city.NotFound},
-		{"POST", "/v0/agent/yard/suspend-rig", "", 405, city.Invalid}, // the page of an agent that would be called so
+		{"POST", "/v0/agent/yard/suspend-rig", "", 405, city.Invalid}, // parsed as an agent of this name
 		{"POST", "/v0/agent/crew/scale", `{"size":1}`, 405, city.Invalid},
 		{"POST", "/v0/agent/crew/run", "", 405, city.Invalid},
 		{"POST", "/v0/agent/crew/update-bead", "", 405, city.Invalid},
@@ -263,7 +263,7 @@ func (s still) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) { yield(s.snap, nil) }
 }
 
-// Every field of a snapshot arrives at the client, requested or streamed.
+// Every field of a snapshot arrives at the client, whether the snapshot is requested or streamed.
 func TestSnapshotTravelsWhole(t *testing.T) {
 	for name, want := range map[string]*city.Snapshot{"full": new(city.Snapshot), "empty": new(city.Snapshot), "bare": {
 		Agents: []city.Agent{}, Pools: []city.Pool{{Name: "crew"}}, Rigs: []city.Rig{}, Automations: []city.Automation{{Name: "sweep"}}, Degraded: []string{},

@@ -96,7 +96,7 @@ func testCutAtEveryFrame(t *testing.T, cursor string) {
 	}
 }
 
-// The stream of one city accepts the same cursors, also those of the merged stream.
+// The stream of one city accepts the same cursors, including those of the merged stream.
 func TestCutAtEveryFrameOfOneCity(t *testing.T) {
 	for _, cursor := range []string{"Last-Event-ID", "after_seq", "after_cursor", "after", "cursor"} {
 		for cut := 1; cut <= 4; cut++ {
@@ -137,7 +137,7 @@ func TestCutAtEveryFrameOfOneCity(t *testing.T) {
 	}
 }
 
-// A city that is not running when a client connects is in the IDs, and none of its events is lost over a resume.
+// The IDs include a city that is not running when a client connects. After a resume the client gets all of its events.
 func TestCutBeforeACityRuns(t *testing.T) {
 	a, b := named("a"), named("b")
 	m := citytest.NewMachine(a, b)
@@ -162,7 +162,7 @@ func TestCutBeforeACityRuns(t *testing.T) {
 	}
 }
 
-// With since, all events come oldest first, or newest first on request; for one city and for all.
+// With since, events are listed oldest first, or newest first on request, for one city and for all.
 func TestSinceIsOldestFirst(t *testing.T) {
 	a, b := named("a"), named("b")
 	path, _ := serveFleet(t, citytest.NewMachine(a, b), api.Options{})

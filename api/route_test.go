@@ -201,13 +201,13 @@ func about(rt wire.Route) wire.Kind {
 	if strings.Contains(string(rt.Kind), "{bead}") || strings.Contains(string(rt.Kind), "{message}") {
 		return wire.KindBead
 	}
-	return wire.KindAgent // or a pool or a rig, whose names an agent may have
+	return wire.KindAgent // or a pool or a rig: an agent may have the same name
 }
 
-// part is the last part of a path, and the kind that it parses to.
+// part describes the last part of a path, and the kind that the path parses to.
 type part struct{ noun, part, kind wire.Kind }
 
-// partsOf returns what can be read about the target of a route, and what can be written without a verb.
+// partsOf returns the last parts of the paths that can be read, or written without a verb, for a route's target.
 func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
 	case wire.KindAutomated:
@@ -220,7 +220,7 @@ func partsOf(rt wire.Route) []part {
 
 func must(path string, err error) string {
 	if err != nil {
-		panic(err) // a name that the server takes and the client does not
+		panic(err) // the server accepts the name and the client does not
 	}
 	return path
 }

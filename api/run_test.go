@@ -15,7 +15,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// printing is a city with runs that print what a script says.
+// printing is a city whose runs print the output of a script.
 type printing struct {
 	*citytest.Fake
 	script func(ctx context.Context, yield func(city.Piece, error) bool)
@@ -44,7 +44,7 @@ func aRun(t *testing.T, f *citytest.Fake, of string) string {
 	return b.ID
 }
 
-// A reader that stalls is not disconnected: some output is left out, and the reader learns how much.
+// A reader that stalls is not disconnected. Some output is left out, and the stream reports how much.
 func TestSlowReaderOfARun(t *testing.T) {
 	f := withRuns()
 	const n, size = 3000, 1000
@@ -67,7 +67,7 @@ func TestSlowReaderOfARun(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text.Len() == 0 {
-			<-sent // all of it, while nobody takes anything
+			<-sent // the city sends everything while the client reads nothing
 		}
 		text.WriteString(p.Text)
 		missed += p.Dropped
@@ -108,7 +108,7 @@ func TestRunStreamEnds(t *testing.T) {
 		if err != nil || p.Text != "a" {
 			t.Errorf("%+v, %v", p, err)
 		}
-		cancel() // is no error
+		cancel() // a cancellation is not an error
 	}
 	<-began
 	resp, err := curl.Get("http://city/v0/city/town/automation/chore/run/" + id + "/stream")
@@ -123,7 +123,7 @@ func TestRunStreamEnds(t *testing.T) {
 			broken = err
 			break
 		}
-		go stop() // the controller ends
+		go stop() // the controller exits
 	}
 	if e, ok := errors.AsType[*city.Error](broken); !ok || e.Code != city.Unavailable {
 		t.Errorf("the end of the controller arrived as %v", broken)

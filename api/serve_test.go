@@ -19,7 +19,7 @@ func TestTooManyConnections(t *testing.T) {
 		return server, client
 	}
 	closed := func(client net.Conn) bool {
-		if client.SetReadDeadline(time.Now()) != nil { // an end that is there comes before it
+		if client.SetReadDeadline(time.Now()) != nil { // fails if the other end is closed
 			return true
 		}
 		_, err := client.Read(make([]byte, 1))
@@ -32,7 +32,7 @@ func TestTooManyConnections(t *testing.T) {
 	}
 	c.changed(servers[0], http.StateActive)
 	c.asks(servers[0], true)
-	c.changed(servers[1], http.StateActive) // it has said something, and nothing whole
+	c.changed(servers[1], http.StateActive) // it has sent only a part of a request
 	extra, client := open()
 	if closed(clients[0]) || !closed(clients[1]) || closed(clients[2]) || closed(client) {
 		t.Error("not the oldest that asks nothing was closed")

@@ -54,7 +54,7 @@ func (p *pipes) ask(t *testing.T, request string) net.Conn {
 	return ours
 }
 
-// onPipes offers a city until done is called.
+// onPipes serves a city until done is called.
 func onPipes(t *testing.T, c city.Control, o api.Options) (p *pipes, done func()) {
 	p, o.Guard = newPipes(), &api.Guard{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -99,7 +99,7 @@ func TestSlowLine(t *testing.T) {
 	}
 }
 
-// Clients that keep connections open with requests that they never complete do not block others (N6).
+// Clients that keep connections open with incomplete requests do not block others (N6).
 func TestHalfRequestsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, done := onPipes(t, town(), api.Options{})
@@ -123,7 +123,7 @@ func TestNoLastWordsBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last := town(), shutdown.New(time.Minute)
 		f.OnDo(func(city.Command) (city.Receipt, error) {
-			time.Sleep(7 * time.Second) // more than a request has when the door closes
+			time.Sleep(7 * time.Second) // longer than a request may take after the server stops listening
 			return city.Receipt{}, nil
 		})
 		p, done := onPipes(t, f, api.Options{Last: last})

@@ -27,10 +27,10 @@ import (
 
 const (
 	token    = "nobody-else-knows-this-0123456789"
-	patience = eventually.Timeout // of every wait; nothing is judged by it
+	patience = eventually.Timeout // the timeout of every wait; no test measures it
 )
 
-// overTCP offers a city on a port until the test ends, and checks that Serve then returns.
+// overTCP serves a city on a port until the test ends, and checks that Serve then returns.
 func overTCP(t *testing.T, c city.Control, g api.Guard, o api.Options) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -103,14 +103,14 @@ func raw(t *testing.T, addr, text string) string {
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = io.WriteString(c, text) // the server may close in the middle of it
+	_, _ = io.WriteString(c, text) // the server may close in the middle
 	b, _ := io.ReadAll(c)
 	return string(b)
 }
 
 const byProgram, inJSON = "X-GC-Request: 1", "Content-Type: application/json"
 
-// A page with a host name that was made to resolve to this machine still sends that name, and is refused (N1).
+// A request from a page whose host name was rebound to this machine still has that name, and is refused (N1).
 func TestForeignHosts(t *testing.T) {
 	f := town()
 	addr := overTCP(t, f, api.Guard{Hosts: []string{"City.example.org", "192.0.2.7", "fd00::7"}}, api.Options{})
@@ -272,7 +272,7 @@ func (l *journal) String() string {
 	return l.b.String()
 }
 
-// No request is answered before the guard has checked it, and no body is endless (N1, N6).
+// The guard checks every request before it is answered, even OPTIONS *, and does not wait for its body (N1, N6).
 func TestAsterisk(t *testing.T) {
 	t.Parallel()
 	everyDoor(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
@@ -301,8 +301,8 @@ func TestPathTricks(t *testing.T) {
 	})
 }
 
-// Clients that send too little, too much, half a request or nothing are disconnected, and others are answered
-// meanwhile (N6, N9).
+// Clients that send too little, too much, half a request or nothing are disconnected. Meanwhile other clients get
+// answers (N6, N9).
 func TestHostileClients(t *testing.T) {
 	t.Parallel()
 	everyDoor(t, api.Guard{}, func(t *testing.T, addr string) {
@@ -317,13 +317,14 @@ func TestHostileClients(t *testing.T) {
 				_ = c.Close()
 			}
 		}()
-		for i := range 3000 { // more than there is room for, some of them in the middle of a word
+		for i := range 3000 { // more than the server permits, some of them with an incomplete header
 			c, err := net.Dial("tcp", addr)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if open = append(open, c); i%2 == 0 {
-				_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local") // it may be closed already
+				// the connection may be closed already
+				_, _ = io.WriteString(c, "GET /v0/agents HTTP/1.1\r\nHost: local")
 			}
 		}
 		answered("with thousands of connections")
@@ -341,7 +342,7 @@ func TestHostileClients(t *testing.T) {
 			"two lengths":                     begun + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
 			"a length and chunks":             begun + "Connection: close\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v0/agents HTTP/1.1\r\nHost: localhost\r\n\r\n",
 		} {
-			got := raw(t, addr, request) // which returns because the server closes
+			got := raw(t, addr, request) // returns because the server closes
 			if got != "" && !strings.HasPrefix(got, "HTTP/1.1 4") && !strings.HasPrefix(got, "HTTP/1.1 505") {
 				t.Errorf("%s: %.200s", name, got)
 			}
@@ -350,8 +351,8 @@ func TestHostileClients(t *testing.T) {
 	})
 }
 
-// Readers that read nothing are disconnected. The number of streams is small, and that does not block other requests
-// (N6, N7).
+// Clients of streams that read nothing are disconnected. The number of streams is limited, and streams at the limit do
+// not block other requests (N6, N7).
 func TestStalledReaders(t *testing.T) {
 	t.Parallel()
 	f := town()
@@ -419,7 +420,7 @@ func TestCursorsOverTCP(t *testing.T) {
 	}
 }
 
-// Which files are accepted as token files (N4).
+// A token file must be a private, regular file with exactly one token (N4).
 func TestReadToken(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {

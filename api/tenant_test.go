@@ -50,8 +50,7 @@ func (h *hotel) ask(method, path, body, token string) (int, string) {
 	return code, text
 }
 
-// A tenant's token opens the tenant's own cities and nothing else, for any path, and no answer reveals that other
-// cities exist.
+// For any path, a tenant's token opens only the tenant's own cities. No answer reveals that other cities exist.
 func TestTenants(t *testing.T) {
 	h := newHotel(t)
 	for _, c := range []struct {
@@ -65,7 +64,7 @@ func TestTenants(t *testing.T) {
 		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agents", 200},
 		{acmeToken, "GET", "/v0/tenant/acme/city/prod/agent/worker/output", 200},
 		{acmeToken, "POST", "/v0/tenant/acme/city/prod/agent/worker/restart", 200},
-		{acmeToken, "GET", "/v0/tenant/acme/status", 200}, // its only city
+		{acmeToken, "GET", "/v0/tenant/acme/status", 200}, // of its only city
 		{acmeToken, "GET", "/v0/tenant/%61cme/cities", 200},
 
 		{acmeToken, "DELETE", "/v0/tenant/acme/city/prod/rig/yard", 403},
@@ -124,7 +123,8 @@ func TestTenants(t *testing.T) {
 		if code != c.want {
 			t.Errorf("%s %s: %d, want %d: %.300s", c.method, c.path, code, c.want, body)
 		}
-		foreign := strings.NewReplacer("no city secretproject", "", "no city nobodys", "").Replace(body) // the question is no answer
+		// repeating the name in the request reveals nothing
+		foreign := strings.NewReplacer("no city secretproject", "", "no city nobodys", "").Replace(body)
 		if c.path == "/v0/tenant/acme/events?cursor=secretproject:0" {
 			foreign = ""
 		}
@@ -192,7 +192,8 @@ func TestTenantStream(t *testing.T) {
 	h.m.Put("staging", "/staging", staging)
 	h.big.Record(events.Event{Type: "x.y"})
 	staging.Record(events.Event{Type: "x.y"})
-	if got, id := st.events(1); got != "staging:1" || id != "prod:1,secretproject:0,staging:1" { // as was asked, and never more
+	// the position in secretproject is the client's own, and never advances
+	if got, id := st.events(1); got != "staging:1" || id != "prod:1,secretproject:0,staging:1" {
 		t.Error(got, id)
 	}
 }
@@ -292,8 +293,8 @@ func (s shifty) Survey(_ context.Context, path string) (city.Declared, error) {
 	return city.Declared{Name: "prod", Path: path}, nil
 }
 
-// A folder that is registered under a name of another owner does not belong to the tenant, whatever its configuration
-// says.
+// A folder that is registered under the name of another owner's city does not belong to the tenant, whatever its
+// configuration says.
 func TestTenantRegistersWhatIsTaken(t *testing.T) {
 	h := newHotel(t)
 	h.m.Remove("prod")
@@ -333,7 +334,7 @@ func TestTenantAndTornRegistry(t *testing.T) {
 	}
 }
 
-// A city that turns out not to be the tenant's is unregistered again, unless it was registered before.
+// A registration is reverted if the city turns out not to be the tenant's, unless the city was registered before.
 func TestTenantRegistersAnother(t *testing.T) {
 	m := citytest.NewMachine(named("nobodys"))
 	m.Folder("/nobodys", named("nobodys"))

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// listed is a directory that yields given lists.
+// listed is a directory whose watch yields the given lists.
 type listed struct {
 	city.Directory
 	lists [][]city.Info

@@ -19,7 +19,7 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// noted is a city that keeps the commands it gets.
+// noted is a city that records the commands that it receives.
 type noted struct {
 	*controllertest.City
 	mu       sync.Mutex
@@ -33,7 +33,7 @@ func (n *noted) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return n.City.Do(ctx, c)
 }
 
-// Commands returns the commands so far.
+// Commands returns the commands received so far.
 func (n *noted) Commands() []city.Command {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -129,7 +129,7 @@ func TestWorkShapes(t *testing.T) {
 	}
 }
 
-// The history of an automation stays available when its file is gone.
+// The history of an automation stays available after its file is removed.
 func TestHistoryOutlivesItsAutomation(t *testing.T) {
 	f := shop(t)
 	path, _ := serve(t, f, api.Options{})
@@ -313,7 +313,7 @@ func (a *asked) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	return nil, nil
 }
 
-// Every field of a query arrives.
+// Every field of a query reaches the city.
 func TestQueriesTravelWhole(t *testing.T) {
 	var full beads.Query
 	n := 0

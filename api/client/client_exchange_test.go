@@ -45,7 +45,7 @@ func dialed(t *testing.T, path string) *Client {
 	return c
 }
 
-// Requests that follow each other use the connection of Dial, also after an error in an answer.
+// Consecutive requests share the connection that Dial opened, even after an error response.
 func TestExchangesShareAConnection(t *testing.T) {
 	path, _, accepted := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v0/snapshot" {
@@ -70,7 +70,7 @@ func TestExchangesShareAConnection(t *testing.T) {
 	}
 }
 
-// A request succeeds on a new connection if the server has closed the one that was kept.
+// A request succeeds on a new connection if the server has closed the idle one.
 func TestAnExchangeAfterTheServerClosed(t *testing.T) {
 	path, idle, accepted := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("{}"))
@@ -87,7 +87,8 @@ func TestAnExchangeAfterTheServerClosed(t *testing.T) {
 	}
 }
 
-// A connection that the controller closes without an answer is an ended controller. The request is not repeated.
+// If the controller closes a connection without an answer, the client reports that the controller has ended. It does
+// not repeat the request.
 func TestAnExchangeWithoutAnAnswer(t *testing.T) {
 	path, _, accepted := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler)
@@ -100,7 +101,8 @@ func TestAnExchangeWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// The end of its context and of its client end a waiting request, before and within the answer.
+// A waiting request ends when its context is canceled or its client is closed, before the response and in the middle of
+// it.
 func TestAWaitingExchangeEnds(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		for _, byClose := range []bool{false, true} {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A controller that exits between two requests of a client has ended, however the client notices it.
+// If a controller exits between two requests of a client, the client reports that the controller has ended.
 func TestControllerEndsBetweenRequests(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "controller.sock")
 	idle := make(chan net.Conn, 1)
