@@ -190,7 +190,7 @@ func TestAClickOnATitleSorts(t *testing.T) {
 	s.shows("↓size")
 }
 
-// The number of matches is left out where it has no room, and never cut.
+// The number of matches is left out if it does not fit, and never cut.
 func TestFoundIsNeverCut(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.press("/", "e", "enter")
@@ -204,7 +204,7 @@ func TestFoundIsNeverCut(t *testing.T) {
 	}
 }
 
-// The name of an order is the title of its column, and every title that a list shows has an order. o leaves out the
+// The name of a sort order is the title of its column, and every visible title has a sort order. The o key skips
 // columns that do not fit.
 func TestEveryColumnSorts(t *testing.T) {
 	s := pooled(t, 200, 60)

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// say types a line into the palette and then presses keys.
+// line types a line into the palette and then presses keys.
 func (s *stage) line(text string, keys ...string) {
 	s.press(":")
 	s.typeIn(text)
@@ -48,7 +48,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 		{"kill idle", []string{"enter", "i", "d", "l", "e", "enter"}, []city.Command{city.Kill{Agent: "idle"}}},
 		{"rest\tidl\t", []string{"enter", "y"}, []city.Command{city.Restart{Agent: "idle"}}},
 	} {
-		for _, focus := range []string{"1", "2", "4", "5"} { // what is named does not depend on what has the focus
+		for _, focus := range []string{"1", "2", "4", "5"} { // a target that is named does not depend on the focus
 			s := pooled(t, 120, 40)
 			s.change(withAutomations)
 			s.choose("builder")
@@ -100,7 +100,7 @@ func TestPaletteGoesThere(t *testing.T) {
 	if s.m.Agents.Chosen != "worker-3" || s.m.focus != panel.IDAgents || !s.m.visible("worker-3") {
 		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
 	}
-	s.line("goto triage", "enter") // triage-1 begins with it too
+	s.line("goto triage", "enter") // triage-1 begins with it, too
 	if s.m.focus != panel.IDPools || s.m.Pools.Chosen != "triage" {
 		t.Errorf("the cursor is on pool %s", s.m.Pools.Chosen)
 	}
@@ -156,7 +156,7 @@ func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
 	s.typeIn("ker-2")
 	s.shows("r             restart worker-2")
 	s.press("esc", ":")
-	s.typeIn("restart wrk2") // by its letters
+	s.typeIn("restart wrk2") // a match by some of its letters
 	if first := s.m.dialogs.finder().Found[0].Line; first != "restart worker-2" {
 		t.Errorf("the first offer is %q", first)
 	}
@@ -199,7 +199,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
 	s.line("fire release", "down", "enter")
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
-	s.line("goto worker-2", "enter") // looking is harmless, and runs by its beginning
+	s.line("goto worker-2", "enter") // going there is harmless, so a prefix is enough
 	s.line("goto chat", "enter")
 	if s.m.Agents.Chosen != "chatty" {
 		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
@@ -214,7 +214,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 	s.shows("Leave bright-lights?")
 }
 
-// A read-only room offers no verbs that change something, and refuses them if they are typed in full.
+// A read-only room does not offer verbs that change something, and refuses them if they are typed in full.
 func TestReadOnlyHidesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(200, 60)
@@ -238,7 +238,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	}
 }
 
-// An incomplete line does not run; enter continues it.
+// An incomplete line does not run; enter continues the input.
 func TestPaletteAsksForTheRest(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
@@ -257,7 +257,7 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	}
 }
 
-// Words find a line in any order, in verbs, kinds of things and names.
+// Words find a line in any order, whether they are a verb, a kind or a name.
 func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -289,7 +289,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 		}
 		s.press("esc")
 	}
-	s.line("shop suspend") // a completion of nothing hides no result
+	s.line("shop suspend") // an empty completion hides no result
 	s.shows("suspend rig shop", "rig, 2 agents")
 	s.press("esc")
 	for _, line := range []string{"suspend rig shop", "rig suspend shop"} {
@@ -307,7 +307,7 @@ func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s.shows("and the controller?")
 }
 
-// A noun alone goes to its panel, with one enter.
+// A noun alone opens its panel with one enter.
 func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(withAutomations)
@@ -333,7 +333,7 @@ func TestPaletteNounsLeadToPanels(t *testing.T) {
 	s.shows(`no column is called "weight"`)
 }
 
-// A row that cannot run now is listed with the reason. The latest lines come first.
+// A row that cannot run now is listed with the reason. The most recently used lines come first.
 func TestPaletteReasonsAndUse(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press(":")
@@ -353,8 +353,8 @@ func TestPaletteReasonsAndUse(t *testing.T) {
 	}
 }
 
-// Of the matches in the palette, those that cannot run now come last. A full name with the beginning of a verb comes
-// before a name that only contains it.
+// Matches in the palette that cannot run now come last. A full name with the beginning of a verb comes before a name
+// that only contains the text.
 func TestPaletteOrder(t *testing.T) {
 	s := rigged(t, 120, 40)
 	s.press(":", "w", "o", "r", "k")

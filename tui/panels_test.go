@@ -52,7 +52,7 @@ func TestFilterTerms(t *testing.T) {
 	}
 }
 
-// Filters do not match what a row does not show: the position of the declaration, the command, the folder.
+// Filters do not match fields that a row does not show: the position of the declaration, the command, the folder.
 func TestFilterFindsOnlyWhatIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -100,7 +100,8 @@ func TestAttention(t *testing.T) {
 	}
 	s.shows("!attention 4 of 21")
 	s.press("2")
-	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage"}) { // set by hand, its check fails
+	// batch is scaled by hand, and triage's check fails
+	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage"}) {
 		t.Errorf("pools: %v", got)
 	}
 	s.shows("!attention 2 of 5")
@@ -123,8 +124,8 @@ func TestAttention(t *testing.T) {
 	s.shows("no pool is selected: the filter hides all; esc clears it")
 }
 
-// These need attention after some time without an event: a pool that stays too small, an agent that waits, a drain
-// without an end.
+// Some conditions need attention only after a while: a pool that stays too small, an agent that waits, and a drain
+// without a deadline.
 func TestAttentionComesWithTime(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("worker-3", func(a *city.Agent) { a.Until = nil })
@@ -227,7 +228,7 @@ func TestLastWordsStay(t *testing.T) {
 	if w, ok := effectOf[feed.Watch](s); !ok || w.Session != "builder-2" {
 		t.Errorf("the new session is not watched: %+v", w)
 	}
-	s.shows("compiling") // until the new one says something
+	s.shows("compiling") // until the new session prints something
 }
 
 func TestHiddenPaneWatchesNothing(t *testing.T) {
@@ -370,7 +371,7 @@ func TestLastExit(t *testing.T) {
 	}
 }
 
-// The file with all output of an ended agent is named below its last output, and scrolling reaches the end of that.
+// The place of an ended agent's full output is shown below its last output, and the output can be scrolled to its end.
 func TestLastWordsNameTheirFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

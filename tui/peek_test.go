@@ -12,7 +12,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// watching returns a stage with the focus on the pane, which shows builder's terminal, and that terminal.
+// watchingBuilder returns a stage with the focus on the pane, which shows builder's terminal, and that terminal.
 func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Screen) {
 	s := demo(t, w, h)
 	s.choose("builder")
@@ -72,7 +72,7 @@ func TestSearchInThePane(t *testing.T) {
 	s.shows("3 of 3", "no needle")
 	s.press("n")
 	s.shows("1 of 3")
-	s.press("esc") // the search, not yet the place
+	s.press("esc") // ends the search and keeps the position
 	s.shows("a Needle here")
 	s.hides("/need")
 	s.press("esc")
@@ -105,7 +105,7 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 	}
 }
 
-// A line is scanned once for all of its matches.
+// BenchmarkSearchInALongLine measures a search that matches everywhere: a line is scanned once for all of its matches.
 func BenchmarkSearchInALongLine(b *testing.B) {
 	line, l := strings.Repeat("é", terminal.PaperLine/2), terminal.NewLookup(".")
 	for b.Loop() {
@@ -113,7 +113,7 @@ func BenchmarkSearchInALongLine(b *testing.B) {
 	}
 }
 
-// Of very many matches the newest are kept.
+// If there are too many matches, the newest are kept.
 func TestSearchThatFindsTooMuch(t *testing.T) {
 	lines := make([]terminal.PaneLine, 3*terminal.MaxHits)
 	for i := range lines {
@@ -254,12 +254,12 @@ func fullScreen() string {
 		}
 		fmt.Fprintf(&b, "\x1b[%d;1Hrow %02d\x1b[%d;110Hedge %02d", y, y, y, y)
 	}
-	b.WriteString("\x1b[39;7H") // the cursor
+	b.WriteString("\x1b[39;7H") // the position of the cursor
 	return b.String()
 }
 
-// Of a program that is larger than the pane, the part with the cursor is visible. Keys show other parts, and the pane
-// stays live.
+// If a program is larger than the pane, the part with the cursor is visible. Keys show other parts, and the pane stays
+// live.
 func TestFullScreenProgramInASmallPane(t *testing.T) {
 	s, screen := watchingBuilder(t, 80, 24, fullScreen())
 	s.shows("row 39")
@@ -281,7 +281,7 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	}
 }
 
-// A program that draws all over the main screen is shown from its top, where its headings are, and can be scrolled.
+// A program that draws on the whole main screen is shown from its top, where its headings are, and can be scrolled.
 func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("$ top\r\n\x1b[H\x1b[J")
@@ -329,7 +329,7 @@ func TestWideCharactersAtTheBorder(t *testing.T) {
 	}
 }
 
-// The logs are the pane on the whole screen with all stored output, which the viewer requests.
+// The logs view is the pane on the whole screen, with all stored output, which the viewer requests.
 func TestLogs(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("1", "l")
@@ -351,7 +351,7 @@ func TestLogs(t *testing.T) {
 	s.hides("logs")
 }
 
-// In Events, the terminal to show is that of the event's agent.
+// In Events, the terminal and the logs are those of the selected event's agent.
 func TestTerminalOfAnEvent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -363,7 +363,7 @@ func TestTerminalOfAnEvent(t *testing.T) {
 	if a, ok := effectOf[feed.Attach](s); !ok || a.Agent != "chatty" || s.m.Agents.Chosen != "chatty" {
 		t.Errorf("attached to %+v, chosen %s", a, s.m.Agents.Chosen)
 	}
-	s.press("g", "l") // an event about nobody
+	s.press("g", "l") // an event without an agent
 	if s.m.Agents.Chosen != "chatty" || !s.m.peek.Logs {
 		t.Errorf("chosen %s", s.m.Agents.Chosen)
 	}

@@ -28,7 +28,7 @@ func TestWhoseTheme(t *testing.T) {
 		{"", "light", false, "light"},
 		{"dark", "light", false, "dark"},
 		{"", "of-somebody", false, "terminal"},
-		{"auto", "light", false, "light"}, // nobody knows yet
+		{"auto", "light", false, "light"}, // the background is not known yet
 		{"dark", "", true, "colourless"},
 	} {
 		s := newStage(t, Options{NoColor: c.noColor, Person: feed.Person{Theme: c.person}})
@@ -109,7 +109,7 @@ func TestThemePreview(t *testing.T) {
 	s.shows(`theme = "high-contrast" in /home/a/.config/gcity/config.toml`)
 }
 
-// Changed preferences apply at once, and all texts with keys show the new keys.
+// Changed preferences apply at once, and all texts that name keys show the new keys.
 func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 	s := demo(t, 120, 40)
 	leave, err := detach.Parse("ctrl+]")
@@ -143,7 +143,7 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 	s.shows(`preferences: config.toml:3:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`)
 }
 
-// A city's colour is the background of its name, and makes no frame wider.
+// A city's colour is the background of its name. It does not change the width of the line.
 func TestSignboard(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := s.m.draw().lines[0]
@@ -236,7 +236,7 @@ func TestThemesOfOneself(t *testing.T) {
 	s.wait(time.Second)
 }
 
-// The user decides how often the room asks, also while the room is open.
+// The user's preference decides how often the room asks for confirmation. A change applies while the room is open.
 func TestHowMuchIsAsked(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

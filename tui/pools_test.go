@@ -95,7 +95,7 @@ func TestTheStripIsAboutThePool(t *testing.T) {
 	s.hides("pool worker")
 }
 
-// A pool that is starting members is growing. A pool that has had too few members for long needs attention.
+// A pool that is starting members is growing. A pool that has had too few members for a long time needs attention.
 func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2")
@@ -105,14 +105,14 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.pool("worker", func(p *city.Pool) { p.Reason = "check returned 2 again" })
 	s.shows("growing    worker")
 	s.wait(time.Second)
-	s.shows("! short      worker", "1 failing, 2 short") // batch is too
+	s.shows("! short      worker", "1 failing, 2 short") // batch is short, too
 	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
 	s.shows("steady     worker")
 	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
 	s.shows("growing    worker")
 	s.wait(panel.Long)
 	s.pool("worker", func(p *city.Pool) { p.Desired, p.Since = 4, s.now })
-	s.shows("growing    worker") // a new wish has its own time
+	s.shows("growing    worker") // a new desired size starts a new wait
 }
 
 func TestThePoolsCursorIsItsOwn(t *testing.T) {

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// paneBench is a control room in a terminal of 200x60 with the focus on the pane, which shows builder's terminal.
+// paneBench returns a control room of 200x60 in a terminal, with the focus on the pane, which shows builder's terminal.
 func paneBench(b *testing.B, mode string) *console {
 	c := open(b, mode, 200, 60)
-	c.sees("Agents 12") // their names may stand among the events before that
+	c.sees("Agents 12") // the agents' names may already be visible in Events
 	c.keys("jjjjjj0")
 	c.sees("0 builder following")
 	return c
 }
 
-// The time from a key to the frame with its effect while an agent floods the pane; and the memory of the room then.
+// BenchmarkPaneUnderFlood measures the time from a key to the frame with its effect while an agent floods the pane, and
+// the memory of the room then.
 func BenchmarkPaneUnderFlood(b *testing.B) {
 	c := paneBench(b, "flood")
 	c.sees("flood line")
@@ -36,8 +37,8 @@ func BenchmarkPaneUnderFlood(b *testing.B) {
 	b.ReportMetric(c.resident(), "MB")
 }
 
-// The cost of a pane at 30 lines a second, in bytes sent and processor time: next to the lists and below them, with
-// and without the focus.
+// BenchmarkPaneBytes measures the cost of a pane at 30 lines a second, in bytes sent and processor time: next to the
+// lists and below them, with and without the focus.
 func BenchmarkPaneBytes(b *testing.B) {
 	for _, place := range []string{"beside", "below"} {
 		for _, focus := range []string{"focused", "unfocused"} {
@@ -53,7 +54,7 @@ func BenchmarkPaneBytes(b *testing.B) {
 				const stretch = 5 * time.Second
 				for b.Loop() {
 					sent, used := c.cost()
-					time.Sleep(stretch) // the measure, not a wait
+					time.Sleep(stretch) // the length of the measurement, not a wait
 					moreSent, moreUsed := c.cost()
 					b.ReportMetric(float64(moreSent-sent)/stretch.Seconds()/1000, "KB/s")
 					b.ReportMetric(100*(moreUsed-used).Seconds()/stretch.Seconds(), "%core")

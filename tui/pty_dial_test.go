@@ -16,7 +16,7 @@ func (unanswered) Attach(ctx context.Context, _ string, _ city.Viewer) (city.Ter
 	return nil, ctx.Err()
 }
 
-// An attach without an answer shows that from the start; ctrl+c cancels it, and nothing else.
+// While an attach gets no answer, the room says so. A key cancels the attach and nothing else.
 func TestTerminalAttachUnanswered(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting unanswered", 100, 30)
@@ -26,10 +26,10 @@ func TestTerminalAttachUnanswered(t *testing.T) {
 	for _, key := range []string{"\x03", "\x11"} {
 		c.keys("a")
 		c.sees("attaching to builder; ctrl+c cancels")
-		c.signal(syscall.SIGINT) // as ctrl+c is that comes before the terminal is in our hands
+		c.signal(syscall.SIGINT) // like ctrl+c before the terminal is in raw mode
 		c.keys("lost" + key)
 		c.sees("canceled the attach to builder")
-		c.keys("j") // the room is itself again
+		c.keys("j") // the room works again
 		c.sees("0 chatty")
 		c.keys("k")
 		c.sees("0 builder")

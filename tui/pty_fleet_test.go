@@ -58,7 +58,7 @@ func openFleet(t *testing.T, mode string, cols, rows uint16) *console {
 	return open(t, "fleet "+mode, cols, rows)
 }
 
-// From the list of all cities into one and back: commands there reach only that city.
+// The list of all cities leads into a city and back. Commands there reach only that city.
 func TestTerminalFleet(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "all", 120, 40)
@@ -106,7 +106,7 @@ func TestTerminalSilentCities(t *testing.T) {
 	c.ends("hangup")
 }
 
-// Repeated switches between two cities with @, with resizes: no goroutine of the previous city stays behind.
+// Repeated switches between two cities, with resizes, leave no descriptor of the previous city open.
 func TestTerminalSwitchStorm(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "joined", 100, 30)
@@ -143,7 +143,7 @@ func TestTerminalSwitchStorm(t *testing.T) {
 	c.ends("hangup")
 }
 
-// While this program runs a city, leaving from another one's room concerns the city that it runs, and says so.
+// If this program runs a city, leaving another city's room asks about the city that the program runs, and says so.
 func TestTerminalLeavingElsewhere(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "hosting", 120, 40)

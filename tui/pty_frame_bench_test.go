@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// The time from the start of the process to the first frame, for a city that answers and one that never does. It
-// includes the start of a test binary.
+// BenchmarkFirstFrame measures the time from the start of the process to the first frame, for a city that answers and
+// one that never does. It includes the start of a test binary.
 func BenchmarkFirstFrame(b *testing.B) {
 	for _, c := range []struct{ mode, sees string }{{"hosting", "prober"}, {"hosting mute", "1 Agents"}} {
 		b.Run(c.mode, func(b *testing.B) {
 			for b.Loop() {
 				r := open(b, c.mode, 200, 60)
 				r.sees(c.sees)
-				_ = r.cmd.Process.Kill() // it is being watched, and may end at once
+				_ = r.cmd.Process.Kill() // it may have ended already
 				_ = r.master.Close()
 				r.wg.Wait()
 			}
@@ -22,7 +22,8 @@ func BenchmarkFirstFrame(b *testing.B) {
 	}
 }
 
-// The time from a key to the frame with its effect, through a terminal, in cities of 200 and 1,000 agents.
+// BenchmarkKeyToFrame measures the time from a key to the frame with its effect, in a terminal, for cities of 200 and
+// 1,000 agents.
 func BenchmarkKeyToFrame(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

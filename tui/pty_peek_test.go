@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// modes returns the current modes of the terminal's line.
+// modes returns the current settings of the terminal.
 func (c *console) modes() *term.State {
 	c.t.Helper()
 	s, err := term.GetState(c.tty.Fd())
@@ -36,7 +36,7 @@ func TestTerminalPager(t *testing.T) {
 		c.keys("|")
 		c.sees("THE PAGER WAITS")
 		c.sees("MODULE")
-		c.keys("\x1a") // ctrl+z stops nobody
+		c.keys("\x1a") // ctrl+z stops neither the pager nor the room
 		c.keys("\r")
 		c.sees("0 builder following")
 		if now := c.modes(); !reflect.DeepEqual(room, now) {
@@ -59,7 +59,7 @@ func TestTerminalTermDuringAPager(t *testing.T) {
 	c.sees("compiling")
 	c.keys("|")
 	c.sees("THE PAGER WAITS")
-	c.signal(syscall.SIGINT) // as ctrl+c does that comes while the terminal changes hands
+	c.signal(syscall.SIGINT) // like ctrl+c while the pager gets the terminal
 	c.keys("\r")
 	c.sees("0 builder following")
 	c.keys("|")
@@ -84,7 +84,7 @@ func TestTerminalSave(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := open(t, "readonly", 200, 40, "HOME="+dir)
-	c.sees("builds and tests") // in the list: events name agents before it is there
+	c.sees("builds and tests") // in the list; agents' names may be visible in Events before
 	c.keys("jjjjjj0")
 	c.sees("compiling")
 	path := filepath.Join(dir, "kept.txt")
@@ -109,7 +109,7 @@ func TestTerminalSave(t *testing.T) {
 	c.ends("hangup")
 }
 
-// After many visits the terminal, the descriptors and the room are the same as after one.
+// The terminal, the open descriptors and the room are the same after many visits as after one.
 func TestTerminalManyVisits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many visits")

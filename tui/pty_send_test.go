@@ -2,7 +2,7 @@ package tui
 
 import "testing"
 
-// In a real terminal: typed text, a paste, its delivery, and earlier texts.
+// In a real terminal, the composer accepts typed and pasted text, delivers it, and shows earlier texts.
 func TestTerminalComposer(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting", 120, 36)

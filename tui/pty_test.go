@@ -58,7 +58,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 	c.cmd = exec.Command(os.Args[0])
 	c.cmd.Env = append([]string{
 		"TERM=xterm-256color", "PATH=" + os.Getenv("PATH"), "TUI_CHILD=" + mode + " -", "TUI_REPORT=" + c.report, "TUI_LOG=" + c.report + ".log",
-		// the race detector sleeps a second at exit, which would be most of the time of these tests
+		// the race detector sleeps for a second at exit, which would take most of the time of these tests
 		"GORACE=atexit_sleep_ms=50 " + os.Getenv("GORACE"),
 	}, env...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, tty, tty
@@ -117,7 +117,7 @@ func (c *console) look() (text string, more chan struct{}) {
 	return ansi.Strip(strings.Join(c.screen.Lines(cols, rows), "\n")), c.more
 }
 
-// sees waits until the screen shows these texts.
+// sees waits until the screen shows this text.
 func (c *console) sees(want string) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -328,7 +328,7 @@ func TestTerminalHangup(t *testing.T) {
 	c.ends("hangup")
 }
 
-// The terminal disappears, in the control room and during an attach.
+// The room exits if its terminal disappears, even during an attach.
 func TestTerminalGone(t *testing.T) {
 	for _, attached := range []bool{false, true} {
 		t.Run(fmt.Sprint(attached), func(t *testing.T) {
@@ -343,7 +343,7 @@ func TestTerminalGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			timer := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
-			_ = c.cmd.Wait() // its own words cannot be written anywhere
+			_ = c.cmd.Wait() // its message cannot be written anywhere
 			if !timer.Stop() {
 				t.Fatal("the control room does not notice")
 			}

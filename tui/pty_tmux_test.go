@@ -43,8 +43,8 @@ func (m multiplexer) sees(want string) {
 	}, func() string { return text })
 }
 
-// In a real tmux: start, a resize, an attach that leaves modes on, and leaving. The modes of the terminal are the
-// same afterwards.
+// In a real tmux, the modes of the terminal are the same after a start, a resize, an attach that leaves modes on, and
+// leaving.
 func TestTerminalInTmux(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("there is no tmux here")

@@ -33,7 +33,7 @@ func (i ill) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, e
 }
 
 func (i ill) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
-	if agent == "builder" { // the first in the list is looked at before anybody sees the list
+	if agent == "builder" { // the first agent is watched before the list is visible
 		i.ache("watch")
 	}
 	return i.fakeCity.Watch(ctx, agent)
@@ -85,7 +85,7 @@ func (mute) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// The first frame waits for nothing, and a room without a city can be left.
+// The first frame does not wait for the city, and a room without a city can be left.
 func TestTerminalMuteCity(t *testing.T) {
 	t.Parallel()
 	c := open(t, "joined mute", 100, 30)
@@ -95,6 +95,6 @@ func TestTerminalMuteCity(t *testing.T) {
 	c.sees("Help")
 	c.keys("\x1b")
 	c.misses("Help")
-	c.insist("q", "exit: ") // right behind an esc that is not read yet it is alt+q
+	c.insist("q", "exit: ") // directly after an unread esc, q would be alt+q
 	c.ends("leave")
 }

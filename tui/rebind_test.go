@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// bound returns a registry with user-defined keys, and the problems of these.
+// bound returns a registry with user-defined keys, and the problems with these keys.
 func bound(pairs ...string) (*registry, string) {
 	r := newRegistry(panel.NewLists().Panels)
 	var all []keymap.Binding
@@ -25,7 +25,7 @@ func bound(pairs ...string) (*registry, string) {
 
 func keysIn(r *registry, id string) string { return strings.Join(r.ByID(id).Key.Keys(), " ") }
 
-// Texts show user-defined keys. If a user's binding takes the last key of leaving, that action gets a default key
+// Texts show user-defined keys. If a user's binding takes the last key for leaving, that action gets a default key
 // back, with a message.
 func TestTextsNameTheKeysThereAre(t *testing.T) {
 	s := automated(t, 120, 40)
@@ -74,8 +74,8 @@ func TestRebind(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		pairs []string
-		keys  map[string]string // afterwards, by id
-		said  []string          // in this order; none = nothing
+		keys  map[string]string // the keys afterwards, by ID
+		said  []string          // messages in this order; nil means none
 	}{
 		{"another key", []string{"agent.restart", "ctrl+r R"}, map[string]string{"agent.restart": "ctrl+r R"}, nil},
 		{"none", []string{"agent.restart", ""}, map[string]string{"agent.restart": ""}, nil},

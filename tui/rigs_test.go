@@ -115,7 +115,8 @@ func TestReadOnlyRigs(t *testing.T) {
 	s.shows("this control room is read-only")
 }
 
-// On a narrow screen the titles near the visible panel keep their names. Without room the distant ones are dropped.
+// On a narrow screen the titles near the visible panel keep their names. Titles farther away are dropped if they do not
+// fit.
 func TestTabsScroll(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.change(withRigs)

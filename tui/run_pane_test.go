@@ -29,7 +29,7 @@ func (s *stage) live(name string, lines int) {
 	s.printed("gc-230", lines)
 }
 
-// printed delivers the news that a run has printed so many lines.
+// printed reports that a run has printed this many lines.
 func (s *stage) printed(run string, lines int) {
 	n := terminal.News{Run: run, Fed: uint64(lines)}
 	for i := range lines {
@@ -89,7 +89,7 @@ func TestPaneFollowsARun(t *testing.T) {
 			ended.Ended, ended.Outcome, ended.Output = &end, "ok", "step 64 of 90\n"
 			a.State, a.Reason, a.Last = city.AutomationIdle, "cron: next 2026-11-22 03:30", &ended
 		})
-		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // what was heard stays
+		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // received output stays
 		if w := s.m.watched; w != (feed.Watch{Run: "gc-230", Focused: true}) {
 			t.Errorf("%v: at its end it watches %+v", size, w)
 		}
@@ -101,7 +101,7 @@ func TestPaneFollowsARun(t *testing.T) {
 	}
 }
 
-// Before any output has arrived, the pane shows the output in the record, or why there is none.
+// Until output arrives, the pane shows the output in the run's record, or why there is none.
 func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.point("db-health")
@@ -241,7 +241,7 @@ func TestPaperIsSafe(t *testing.T) {
 	}
 }
 
-// Cleaned lines are not cleaned again: the room only stores them.
+// Output that was cleaned before is not cleaned again: the room only stores it.
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
 	text := []string{strings.Repeat("é", terminal.PaperLine/2)}
@@ -257,7 +257,7 @@ func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	}
 }
 
-// runsOf is a city with runs that print what a script says.
+// runsOf is a city whose runs print the output of a script.
 type runsOf struct {
 	*fakeCity
 	script func(ctx context.Context, run string, yield func(city.Piece, error) bool)

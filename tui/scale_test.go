@@ -18,7 +18,7 @@ func TestScaleByHand(t *testing.T) {
 	s.shows("scaling to 4 pool worker")
 	s.pick("batch")
 	s.press("S", "A", "u", "t", "o", "enter")
-	s.wants() // two members leave for it
+	s.wants() // two members would leave, so it asks first
 	s.shows("Return batch to its check?", "batch-3, batch-4", "They are asked to finish and stop when they report done, or after 5m.")
 	s.press("y")
 	s.wants(city.Scale{Pool: "batch", Auto: true})
@@ -59,7 +59,7 @@ func TestScaleAsksBeforeMembersLeave(t *testing.T) {
 	s.press("S", "1", "enter")
 	s.wants()
 	s.shows("Scale worker to 1?", "worker-2", "or after 2m.")
-	s.hides("worker-1 ", "worker-1,") // behind the question is another panel
+	s.hides("worker-1 ", "worker-1,") // these would be in the question; another panel is behind it
 	s.press("n")
 	s.wants()
 	s.press("<", "y")
@@ -84,7 +84,7 @@ func TestScaleNamesTheIdle(t *testing.T) {
 	s.shows("┃ worker-2 ")
 }
 
-// Pressed again before the city has answered, + adds one to the size that was requested.
+// If it is pressed again before the city has answered, > adds one to the size that was requested.
 func TestMoreAddsUp(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -93,7 +93,7 @@ func TestMoreAddsUp(t *testing.T) {
 	s.press(">")
 	s.wants()
 	s.shows("worker is at its maximum: 5 (city.toml:200:1)")
-	s.wait(fade) // the city has not followed: what it says counts
+	s.wait(fade) // the city has not changed its size, so that size counts
 	s.press("esc", ">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Total: 1, Failures: []string{"worker: the loop does not turn"}}}})
@@ -120,7 +120,7 @@ func TestLessAndMoreKnowTheBounds(t *testing.T) {
 	s.press("esc")
 	s.pick("shop/tester")
 	s.pool("shop/tester", func(p *city.Pool) { p.Min = 2 })
-	s.press(">") // suspended it wants none, but may not have fewer than two
+	s.press(">") // it is suspended and wants no member, but the minimum is 2
 	s.wants(city.Scale{Pool: "shop/tester", Size: 3})
 }
 
@@ -141,7 +141,7 @@ func TestManyMembersLeaveOnlyByTheirNumber(t *testing.T) {
 	s.wants(city.Scale{Pool: "batch", Size: 2})
 }
 
-// The pool that the question named is scaled, and it may have disappeared by then.
+// A prompt scales the pool that it names, and refuses if that pool has disappeared.
 func TestAPoolThatIsGoneIsNotScaled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
@@ -168,7 +168,7 @@ func TestPoolRestart(t *testing.T) {
 	s.wants()
 }
 
-// A pool with one running member has one way to restart, and a draining member is skipped.
+// A pool with one running member can be restarted in only one way, and a draining member is skipped.
 func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pool("worker", func(p *city.Pool) {
@@ -183,7 +183,7 @@ func TestRestartOfAPoolWithOneMember(t *testing.T) {
 	s.wants(city.RestartPool{Pool: "worker"})
 }
 
-// The question names what decides whether a session follows the drain of a member.
+// The question says whether a new session starts after the drain of a member, and why.
 func TestTheDrainOfAMemberSaysWhatFollows(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.choose("worker-1")

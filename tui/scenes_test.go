@@ -10,7 +10,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// allScenes returns screens of an operator, by the keys that lead to them and the options of the room.
+// allScenes returns functions that lead to the screens of an operator, by the name of the screen.
 func allScenes() map[string]func(s *stage) {
 	all := scenes()
 	maps.Copy(all, map[string]func(s *stage){
@@ -67,7 +67,7 @@ func allScenes() map[string]func(s *stage) {
 	return all
 }
 
-// wideNames gives everything long names of wide letters, and reasons in the same script.
+// wideNames gives everything long names of wide characters, and reasons in the same script.
 func wideNames(n *city.Snapshot) {
 	const name, why = "東京支社の審査担当エージェント", "準備ができるまで待っています。次の確認は一分後です。"
 	n.Name, n.Host = "明るい灯の街", "開発機"

@@ -13,8 +13,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// Of several agents, only those that can receive text get it, and the others are named. The status line follows the
-// text.
+// Of several agents, only those that can receive text get it, and the others are named.
 func TestSendLeavesOutWhoCannotHear(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"scout", "builder", "idle"} {
@@ -28,7 +27,7 @@ func TestSendLeavesOutWhoCannotHear(t *testing.T) {
 	s.wants(city.Nudge{Agent: "builder", Text: "hello"}, city.Nudge{Agent: "idle", Text: "hello"})
 }
 
-// Marked agents that a filter hides are counted before a verb runs.
+// A question says how many of the marked agents a filter hides.
 func TestHiddenMarksAreSaid(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"builder", "idle"} {
@@ -58,7 +57,7 @@ func TestStatusFollowsWhatWasSent(t *testing.T) {
 		})
 	}
 	at(city.Queued, "a user's draft is on the input line")
-	s.choose("builder") // nothing waits for it: what was sent from here is meant
+	s.choose("builder") // no text waits for builder, so this is about the text that was just sent
 	s.press("U")
 	s.shows("Take back 1 text to idle?")
 	s.press("esc")
@@ -94,7 +93,7 @@ func TestStatusCountsWhatWasSent(t *testing.T) {
 	s.shows("2 submitted, 1 given up", "chatty: submitted")
 }
 
-// The result of a newer verb is not overwritten, and texts of another controller are unrelated.
+// A text's status does not overwrite the result of a newer verb. Texts of a previous controller are not followed.
 func TestStatusOfOlderTextsStaysBehind(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -142,7 +141,7 @@ func TestUnsendTakesBackWhatWaits(t *testing.T) {
 	s.choose("idle")
 	s.press("space")
 	s.choose("builder")
-	s.press("d", "I", "y") // about whom is read, whoever is marked
+	s.press("d", "I", "y") // the details are about builder, even if another agent is marked
 	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
 	s.press("d")
 	s.agent("builder", func(a *city.Agent) { a.Sends = nil })
@@ -172,7 +171,7 @@ func TestTakenBackIsNoNews(t *testing.T) {
 	}
 }
 
-// To send a text now, the queued text is taken back first. Only a text that is known in full can be sent again.
+// Before a queued text is sent now, it is taken back. Only a text that is known in full can be sent again.
 func TestSendNowDoesNotDouble(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -256,8 +255,8 @@ func TestPaletteSends(t *testing.T) {
 	}
 }
 
-// A user who types to an agent that cannot receive text goes on typing until the refusal is read: these letters are
-// not verbs. Keys that are not text, and letters after a pause, are.
+// If an agent cannot receive text, letters that the user continues to type are not verbs. Other keys, and letters after
+// a pause, work as usual.
 func TestWhatIsTypedAfterARefusalIsNoVerb(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

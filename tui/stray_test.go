@@ -8,8 +8,7 @@ import (
 	"gcity/city"
 )
 
-// A row under the cursor stays although its filter no longer matches, and keys still act on it, until the cursor
-// leaves it.
+// A row under the cursor stays even if its filter no longer matches. Keys still act on it until the cursor leaves it.
 func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")
@@ -40,7 +39,7 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 	if s.m.Agents.Chosen != "flaky" {
 		t.Errorf("the cursor went to %s", s.m.Agents.Chosen)
 	}
-	s.press("!", "!") // a filter that a hand sets leaves nothing
+	s.press("!", "!") // a filter that the user sets keeps no such row
 	if slices.Contains(s.order(), "flaky") {
 		t.Errorf("shown are %v", s.order())
 	}

@@ -29,8 +29,8 @@ func TestSuspendAPool(t *testing.T) {
 	s.wants(city.Suspend{Agent: "merge"})
 }
 
-// An agent that is suspended with its rig or city is not resumed by its own flag: resuming the rig or city is
-// offered.
+// An agent that is suspended with its rig or city cannot be resumed on its own. The room offers to resume the rig or
+// city.
 func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("shop/tester")
@@ -77,7 +77,7 @@ func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 	s.hides("marked")
 }
 
-// Of several agents, s and its undo change only those with a flag that changes.
+// For several agents, s and its undo change only the agents whose own flag changes.
 func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session, a.Reason = city.Suspended, false, nil, "by agent" })
@@ -96,7 +96,7 @@ func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 		s.press("space")
 	}
 	s.shows("s resume")
-	s.press("s") // the writer's own flag is not set: its rig's is
+	s.press("s") // the writer is suspended with its rig, not by its own flag
 	s.wants(city.Resume{Agent: "builder"})
 	s.press("u")
 	s.wants(city.Suspend{Agent: "builder"})
@@ -144,7 +144,7 @@ func TestRigsAreSuspendedByThePalette(t *testing.T) {
 	s.choose("shop/writer")
 	run("rig.suspend")
 	s.press("y", "enter")
-	s.wants() // many end: their number is typed
+	s.wants() // many sessions stop: their number must be typed
 	s.press("backspace", "6", "enter")
 	s.wants(city.SuspendRig{Rig: "shop"})
 }

@@ -57,7 +57,7 @@ func TestReasonsReadWell(t *testing.T) {
 	narrow.shows("open bea", "1/1 failed", "by hand")
 }
 
-// The file that stores a theme comes first, because narrow screens cut the end.
+// The message about a theme starts with the file that stores it, because narrow screens cut the end.
 func TestThemeMessageNamesItsFile(t *testing.T) {
 	s := newStage(t, Options{Person: feed.Person{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)

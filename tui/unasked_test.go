@@ -64,7 +64,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	})
 }
 
-// A name that is typed for a refused kill runs no verbs.
+// A name that the user types for a refused kill runs no verbs.
 func TestANameTypedForARefusedKillRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })

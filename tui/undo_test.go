@@ -11,7 +11,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// done delivers the success of the pending action.
+// done reports the success of the pending action.
 func (s *stage) done(said ...string) {
 	s.t.Helper()
 	p, ok := effectOf[feed.Perform](s)
@@ -28,19 +28,19 @@ func TestUndoTakesTheLastVerbBack(t *testing.T) {
 	s.shows("suspending builder", "u undoes for 10s", "u undo")
 	s.wait(8 * time.Second)
 	s.shows("u undoes for 2s")
-	s.press("j") // what is undone is the verb, wherever the cursor is
+	s.press("j") // the verb is undone, wherever the cursor is
 	s.press("u")
 	s.wants(city.Resume{Agent: "builder"})
 	s.shows("undoing: suspending builder")
 	s.done("agent builder is resumed")
 	s.hides("u undoes")
-	s.press("u") // struck twice
+	s.press("u") // pressed twice
 	if got := s.commands(); len(got) > 0 {
 		t.Errorf("a second u does %v", got)
 	}
 }
 
-// The time for undo starts at the end of the verb, which may take as long. Failed commands are not undone.
+// The time for undo starts at the end of the verb, which may take as long itself. Failed commands are not undone.
 func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -81,7 +81,7 @@ func TestWhatCanBeUndone(t *testing.T) {
 		}
 	}
 	s.choose("builder")
-	s.press("s", "y", "r", "y") // the last verb is the one counteds, and a restart is none that can be undone
+	s.press("s", "y", "r", "y") // only the last verb can be undone, and a restart cannot
 	s.hides("undoes")
 }
 
@@ -92,14 +92,14 @@ func TestUndoScaling(t *testing.T) {
 	if got := s.commands(); !reflect.DeepEqual(got, []city.Command{city.Scale{Pool: "worker", Size: 3}, city.Scale{Pool: "worker", Auto: true}}) {
 		t.Errorf("one more, undone: %#v", got)
 	}
-	s.press(">", ">", "u") // within one press of the key the city has not said what it made of the one before
+	s.press(">", ">", "u") // the city has not reported the first change yet
 	got := s.commands()
 	if want := (city.Scale{Pool: "worker", Size: 3}); got[len(got)-1] != want {
 		t.Errorf("two more, the last undone: %#v", got)
 	}
 }
 
-// In Quarantine, u does what its rows announce.
+// In Quarantine, u releases an agent, as its rows say.
 func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -109,7 +109,7 @@ func TestUndoLeavesQuarantineItsKey(t *testing.T) {
 	s.wants(city.Release{Agent: "scout"})
 }
 
-// If no agent can be released, the message for u mentions the missing verb to undo.
+// If there is no agent to release and nothing to undo, the message for u says both.
 func TestNothingToUndoAmongAutomations(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("4", "u")
@@ -171,7 +171,7 @@ func TestMarkRange(t *testing.T) {
 	s.shows("5 marked")
 	s.press("esc", "esc", "esc")
 	s.pick("worker")
-	s.press("v", "k", "space") // v without a mark begins one
+	s.press("v", "k", "space") // without a mark, v starts at the cursor
 	s.shows("2 marked")
 	s.press("s")
 	s.shows("Suspend 2 pools?", "pool triage, pool worker")
@@ -271,8 +271,8 @@ func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s.wants()
 }
 
-// u names what it undoes. It releases the selected agent instead if that is held back and the last verb was about
-// another one.
+// The hint of u names what it undoes. If the selected agent is quarantined and the last verb was about another agent, u
+// releases the selected one.
 func TestUndoNamesWhatItUndoes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")

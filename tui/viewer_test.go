@@ -76,7 +76,8 @@ func TestViewerShowsTheLastTargetOnly(t *testing.T) {
 		if p := seen(t, b); p.Agent != "c" || screenText(p) != "I am c" {
 			t.Errorf("seen %+v", p)
 		}
-		v.Show(feed.Watch{Agent: "c", Session: "1", Running: true, Focused: true}) // the same
+		// the same session, which is not opened again
+		v.Show(feed.Watch{Agent: "c", Session: "1", Running: true, Focused: true})
 		v.Show(feed.Watch{Agent: "d", Session: "1", Running: true})
 		time.Sleep(feed.Settle + time.Millisecond)
 		if p := seen(t, b); screenText(p) != "I am d" {
@@ -114,7 +115,7 @@ func TestViewerKeepsLastWords(t *testing.T) {
 	}, func(v *feed.Viewer, b *feed.Mailbox) {
 		v.Show(feed.Watch{Agent: "a", Session: "1", Running: true})
 		time.Sleep(feed.Settle + time.Millisecond)
-		v.Show(feed.Watch{Agent: "a", Session: "1"}) // the city has noticed
+		v.Show(feed.Watch{Agent: "a", Session: "1"}) // the city reports that the agent has ended
 		time.Sleep(time.Hour)
 		if p := seen(t, b); screenText(p) != "good bye" || !p.Ended {
 			t.Errorf("seen %q, ended %v", screenText(p), p.Ended)
@@ -160,7 +161,8 @@ func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 	})
 }
 
-// The model reads nothing for an hour, as during an attach: nothing grows, no sender blocks, and the newest is kept.
+// If the model reads nothing, as during an attach, the mailbox stays small, no sender blocks, and the newest state is
+// kept.
 func TestMailboxNeverWaits(t *testing.T) {
 	b := feed.NewMailbox()
 	for i := range 10 * feed.MaxPending {
@@ -202,7 +204,7 @@ func TestMailboxPacesThePane(t *testing.T) {
 	}
 }
 
-// The pump sends at most once per gap, and the time every second.
+// The pump sends at most once per gap, and sends the time every second.
 func TestPump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -18,7 +18,7 @@ func attached(n int) func(*city.Agent) {
 	}
 }
 
-// The city checks its sessions only at each patrol. A user who has just left is not shown as a viewer until then.
+// The city counts viewers only at each patrol. Until then, a user who has just left is not shown as a viewer.
 func TestTheOwnVisitDoesNotLinger(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -27,14 +27,14 @@ func TestTheOwnVisitDoesNotLinger(t *testing.T) {
 	begun := staying(s.m, "idle")
 	s.now = s.now.Add(time.Minute)
 	left(s.m, s.now, begun)
-	s.agent("idle", attached(1)) // seen while the person was there, heard of later
+	s.agent("idle", attached(1)) // counted during the visit, reported after it
 	s.hides("1 viewer")
-	s.agent("idle", attached(2)) // and somebody else
+	s.agent("idle", attached(2)) // the second viewer is another user
 	s.shows("1 viewer")
 	s.agent("idle", attached(1))
 	s.wait(s.m.snap.Patrol.Interval + panel.Slack)
 	s.hides("1 viewer")
-	s.wait(time.Second) // it has looked again: that one is another person
+	s.wait(time.Second) // counted again after the visit: this is another user
 	s.shows("1 viewer")
 }
 
@@ -48,7 +48,7 @@ func TestOtherViewersStay(t *testing.T) {
 	s.agent("builder", attached(2))
 	s.shows("1 viewer")
 	s.agent("builder", func(a *city.Agent) { a.Session = &city.Session{ID: "builder-2", Viewers: 2, Attached: true} })
-	s.shows("2 viewers") // another life
+	s.shows("2 viewers") // a new session
 }
 
 // A visit that ends before the first snapshot changes nothing.

@@ -70,7 +70,7 @@ func TestWatchdogVerbs(t *testing.T) {
 	s.shows("very stale", "seen by operator")
 }
 
-// Lines in the palette do the same, and names lead to a watchdog.
+// Commands in the palette do the same, and a name leads to its watchdog.
 func TestWatchdogLines(t *testing.T) {
 	s := demo(t, 120, 40)
 	guarded(s)

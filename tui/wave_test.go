@@ -9,7 +9,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// The header shows how far many agents are that start together, and how long it will take.
+// If many agents start together, the header shows how far they are and how long it will take.
 func TestTheHeaderShowsAWave(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(140, 40)

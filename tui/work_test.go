@@ -140,7 +140,7 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 		t.Error("an event does not lead to a question")
 	}
 	s.find(nil, "no such store")
-	s.shows("cannot be read", "gc-216") // what was known stays
+	s.shows("cannot be read", "gc-216") // known rows stay
 	s.wait(8 * time.Second)
 	if len(s.queries()) > 0 {
 		t.Error("a failed request is repeated too early")
@@ -148,13 +148,13 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 	if s.wait(3 * time.Second); len(s.queries()) != 2 {
 		t.Error("a failed request is not repeated")
 	}
-	s.shows("cannot be read") // until the answer
+	s.shows("cannot be read") // until the answer arrives
 	s.find(todaysWork(), "")
 	s.hides("cannot be read")
 }
 
-// Of much work the newest is requested. The end of the list requests more, and the ready work shows which beads are
-// blocked.
+// If there is much work, the newest is requested first, and the end of the list requests more. A query for ready work
+// shows which beads are blocked.
 func TestMuchWork(t *testing.T) {
 	s := automated(t, 120, 40)
 	all := make([]beads.Bead, 0, 3000)
@@ -162,7 +162,7 @@ func TestMuchWork(t *testing.T) {
 		b := beads.Bead{ID: fmt.Sprintf("gc-%d", 9000-i), Title: "later", Status: beads.StatusOpen,
 			CreatedAt: epoch.Add(-time.Duration(i) * time.Second)}
 		if i == 10 {
-			b.Needs = []string{"gc-6001"} // beyond what is listed
+			b.Needs = []string{"gc-6001"} // not in the list
 		}
 		all = append(all, b)
 	}
@@ -205,7 +205,7 @@ func TestMuchWork(t *testing.T) {
 	}
 }
 
-// A filter by an agent asks only for the work of the agent, which may be old.
+// A filter by assignee requests only the work of that agent, which may be old.
 func TestWorkOfAnAgentIsAskedFor(t *testing.T) {
 	s := worked(t)
 	s.wait(2 * time.Second)
@@ -263,7 +263,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s.press("X")
 	s.shows("Close gc-218?", "1 part is not closed and stays open.")
 	s.press("y")
-	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // as was agreed to
+	s.wants(city.UpdateBead{ID: "gc-218", Patch: beads.Closing(), Force: true}) // as confirmed
 	s.pickWork("gc-216")
 	s.press("X")
 	s.shows("Close gc-216?", "fix the flaky retry test")
@@ -286,7 +286,7 @@ func TestWorkIsClosed(t *testing.T) {
 		city.UpdateBead{ID: "gc-7", Patch: beads.Closing()})
 }
 
-// The pane follows the assignee. Verbs for agents are refused, and a key goes to the agent.
+// The pane shows the assignee's terminal. Verbs for agents are refused, and a key leads to the agent.
 func TestWorkLeadsToItsAgent(t *testing.T) {
 	s := worked(t)
 	s.pickWork("gc-7")
@@ -342,7 +342,7 @@ func TestWorkThatAwaitsAGate(t *testing.T) {
 	}
 }
 
-// An agent with work that awaits a gate shows that instead of its work.
+// An agent whose work awaits a gate shows the gate instead of the work.
 func TestAgentThatAwaitsAGate(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

@@ -102,7 +102,7 @@ func TestCopiesAreSafe(t *testing.T) {
 	}
 }
 
-// Over SSH a clipboard program would set another machine's clipboard.
+// Over SSH no clipboard program runs, because it would set another machine's clipboard.
 func TestNoProgramOverSSH(t *testing.T) {
 	s := newStage(t, Options{OverSSH: true})
 	s.size(120, 40)
@@ -151,7 +151,7 @@ func TestClipByProgram(t *testing.T) {
 		}
 		return n.Results[0]
 	}
-	put("cat >" + got + "\n(sleep 300 >&- 2>&- <&-) &") // those that serve the clipboard stay in the background
+	put("cat >" + got + "\n(sleep 300 >&- 2>&- <&-) &") // a program that serves the clipboard stays in the background
 	if r := run(); len(r.Receipts) != 1 || r.Receipts[0] != "copied the name by wl-copy" {
 		t.Errorf("%+v", r)
 	}

@@ -7,7 +7,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// A refused line stays open and shows the reason until it changes.
+// A prompt that refuses its text stays open, and shows the reason until the text changes.
 func TestPromptRefuses(t *testing.T) {
 	var changes []string
 	p := &Prompt[string]{
@@ -36,7 +36,7 @@ func TestPromptRefuses(t *testing.T) {
 	}
 }
 
-// Leaving a line calls its owner after the line is closed.
+// A prompt calls its owner after it has closed.
 func TestPromptLeaves(t *testing.T) {
 	var order string
 	p := &Prompt[string]{Edit: widget.NewEntry(""), Cancel: func() { order += "cancelled" }}
@@ -48,7 +48,7 @@ func TestPromptLeaves(t *testing.T) {
 	}
 }
 
-// Up shows earlier texts instead of the draft, and down returns to it.
+// The up key shows earlier texts instead of the draft, and down returns to the draft.
 func TestComposerWalksWhatWasSent(t *testing.T) {
 	c := NewComposer(&Composer[int]{Sent: []string{"first", "second"}}, Unsent{Text: "mine"})
 	c.Fit(80, 24)
