@@ -270,7 +270,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 	return all, err
 }
 
-// The client follows the list of cities, and its Control of a city stays valid over restarts of that city.
+// The client follows the list of cities, and its Control of a city stays valid across restarts of that city.
 func TestFleetClient(t *testing.T) {
 	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("nobody listens: %v", err)

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A token file on a server that does not answer does not prevent the use of another file.
+// A token file on a file system that hangs does not prevent the use of another token file.
 func TestKeepMuteToken(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

@@ -147,8 +147,8 @@ func TestListenLongPath(t *testing.T) {
 	c.Close()
 }
 
-// A file that is not a socket is moved aside, and never removed or followed: at the start, and while the socket is in
-// use.
+// A file that is not a socket is moved aside, at the start and while the socket is in use. It is never removed or
+// followed.
 func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 	for kind, put := range map[string]func(path, file string) error{
 		"file":   func(path, file string) error { return os.Link(file, path) },

@@ -158,7 +158,7 @@ func TestDocumentedParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, "gascity/mail.go", "gascity/events.go")
-	// found by no search below: the cursor is in a variable, and the others have no effect
+	// the search below misses these: the cursor is in a variable, and the others have no effect
 	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {
 		// the profiler is not in the document

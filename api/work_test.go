@@ -40,7 +40,7 @@ func (n *noted) Commands() []city.Command {
 	return slices.Clone(n.commands)
 }
 
-// shop is a city with automations, and three beads: tw-1, in progress, above tw-2 and tw-3.
+// shop is a city with automations, and three beads: tw-1, in progress, is the parent of tw-2 and tw-3.
 func shop(t *testing.T) *noted {
 	t.Helper()
 	f := &noted{City: controllertest.Town(t)}

@@ -67,7 +67,7 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	}
 }
 
-// The cursor follows its agent, and new data moves no rows while the user works.
+// The cursor follows its agent, and new data does not move rows while the user works.
 func TestSortedListsStayStill(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)

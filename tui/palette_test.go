@@ -257,7 +257,7 @@ func TestPaletteAsksForTheRest(t *testing.T) {
 	}
 }
 
-// Words find a line in any order, whether they are a verb, a kind or a name.
+// A line is found by its words in any order: verb, kind and name.
 func TestPaletteFindsWordsInAnyOrder(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {

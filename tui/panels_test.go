@@ -371,7 +371,7 @@ func TestLastExit(t *testing.T) {
 	}
 }
 
-// The place of an ended agent's full output is shown below its last output, and the output can be scrolled to its end.
+// The path of an ended agent's full output is shown below its last output. The last output can be scrolled to its end.
 func TestLastWordsNameTheirFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")

@@ -12,7 +12,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// watchingBuilder returns a stage with the focus on the pane, which shows builder's terminal, and that terminal.
+// watchingBuilder returns a stage whose pane has the focus and shows builder's terminal, and that terminal.
 func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Screen) {
 	s := demo(t, w, h)
 	s.choose("builder")

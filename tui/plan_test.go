@@ -48,7 +48,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// A plan that is unknown is shown as unknown, and never as "changes no agent".
+// An unknown plan is shown as unknown, never as "changes no agent".
 func TestPlanThatCannotBeTold(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)

@@ -112,7 +112,7 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.shows("growing    worker")
 	s.wait(panel.Long)
 	s.pool("worker", func(p *city.Pool) { p.Desired, p.Since = 4, s.now })
-	s.shows("growing    worker") // a new desired size starts a new wait
+	s.shows("growing    worker") // a new desired size restarts the wait
 }
 
 func TestThePoolsCursorIsItsOwn(t *testing.T) {

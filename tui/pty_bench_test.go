@@ -17,8 +17,8 @@ func paneBench(b *testing.B, mode string) *console {
 	return c
 }
 
-// BenchmarkPaneUnderFlood measures the time from a key to the frame with its effect while an agent floods the pane, and
-// the memory of the room then.
+// BenchmarkPaneUnderFlood measures the time from a key to the frame with its effect while an agent floods the pane. It
+// also reports the memory of the room.
 func BenchmarkPaneUnderFlood(b *testing.B) {
 	c := paneBench(b, "flood")
 	c.sees("flood line")

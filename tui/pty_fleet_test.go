@@ -58,7 +58,7 @@ func openFleet(t *testing.T, mode string, cols, rows uint16) *console {
 	return open(t, "fleet "+mode, cols, rows)
 }
 
-// The list of all cities leads into a city and back. Commands there reach only that city.
+// The user can open a city from the list of all cities and go back. Commands in a city reach only that city.
 func TestTerminalFleet(t *testing.T) {
 	t.Parallel()
 	c := openFleet(t, "all", 120, 40)

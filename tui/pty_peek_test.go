@@ -133,7 +133,7 @@ func TestTerminalManyVisits(t *testing.T) {
 			first = c.descriptors()
 		}
 	}
-	if n := c.descriptors(); n > first+1 { // the watch of the pane may be opening one
+	if n := c.descriptors(); n > first+1 { // the pane's watch may be opening one
 		t.Errorf("after %d visits %d descriptors are open, after two %d", visits, n, first)
 	}
 	c.keys("q")

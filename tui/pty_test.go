@@ -311,7 +311,7 @@ func TestTerminalAttachAndLeave(t *testing.T) {
 		switch n := c.descriptors(); {
 		case i == 1:
 			first = n
-		case i > 1 && n > first+1: // the watch of the pane may be opening one
+		case i > 1 && n > first+1: // the pane's watch may be opening one
 			t.Errorf("after %d visits %d descriptors are open, after two %d", i+1, n, first)
 		}
 	}

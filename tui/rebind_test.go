@@ -74,7 +74,7 @@ func TestRebind(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		pairs []string
-		keys  map[string]string // the keys afterwards, by ID
+		keys  map[string]string // the resulting keys, by action ID
 		said  []string          // messages in this order; nil means none
 	}{
 		{"another key", []string{"agent.restart", "ctrl+r R"}, map[string]string{"agent.restart": "ctrl+r R"}, nil},

@@ -241,7 +241,7 @@ func TestPaperIsSafe(t *testing.T) {
 	}
 }
 
-// Output that was cleaned before is not cleaned again: the room only stores it.
+// The room stores cleaned output as it is, without cleaning it again.
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
 	text := []string{strings.Repeat("é", terminal.PaperLine/2)}

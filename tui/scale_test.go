@@ -59,7 +59,7 @@ func TestScaleAsksBeforeMembersLeave(t *testing.T) {
 	s.press("S", "1", "enter")
 	s.wants()
 	s.shows("Scale worker to 1?", "worker-2", "or after 2m.")
-	s.hides("worker-1 ", "worker-1,") // these would be in the question; another panel is behind it
+	s.hides("worker-1 ", "worker-1,") // the question does not list worker-1, and Pools is behind it
 	s.press("n")
 	s.wants()
 	s.press("<", "y")

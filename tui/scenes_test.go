@@ -85,7 +85,7 @@ func wideNames(n *city.Snapshot) {
 	n.Automations = all
 }
 
-// looks are appearances of the same screen.
+// looks returns the options of several appearances of a screen, by name.
 func looks() map[string]Options {
 	load := func(name string) themes.Theme {
 		t, err := themes.Load(name)

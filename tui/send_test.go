@@ -13,7 +13,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// Of several agents, only those that can receive text get it, and the others are named.
+// If several agents are marked, only those that can receive text get it. The composer names the others.
 func TestSendLeavesOutWhoCannotHear(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"scout", "builder", "idle"} {

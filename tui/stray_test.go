@@ -39,7 +39,7 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 	if s.m.Agents.Chosen != "flaky" {
 		t.Errorf("the cursor went to %s", s.m.Agents.Chosen)
 	}
-	s.press("!", "!") // a filter that the user sets keeps no such row
+	s.press("!", "!") // setting the filter again removes the row
 	if slices.Contains(s.order(), "flaky") {
 		t.Errorf("shown are %v", s.order())
 	}

@@ -40,7 +40,7 @@ func TestUndoTakesTheLastVerbBack(t *testing.T) {
 	}
 }
 
-// The time for undo starts at the end of the verb, which may take as long itself. Failed commands are not undone.
+// The time for undo starts when the verb has ended, even if the verb itself takes long. Failed commands are not undone.
 func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -81,7 +81,7 @@ func TestWhatCanBeUndone(t *testing.T) {
 		}
 	}
 	s.choose("builder")
-	s.press("s", "y", "r", "y") // only the last verb can be undone, and a restart cannot
+	s.press("s", "y", "r", "y") // the last verb is a restart, which cannot be undone
 	s.hides("undoes")
 }
 

@@ -101,8 +101,7 @@ func TestAnExchangeWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// A waiting request ends when its context is canceled or its client is closed, before the response and in the middle of
-// it.
+// A waiting request ends when its context is canceled or its client is closed, before or during the response.
 func TestAWaitingExchangeEnds(t *testing.T) {
 	for _, begun := range []bool{false, true} {
 		for _, byClose := range []bool{false, true} {

@@ -36,7 +36,7 @@ func TestPromptRefuses(t *testing.T) {
 	}
 }
 
-// A prompt calls its owner after it has closed.
+// Leaving a prompt calls Cancel after the prompt has closed. A prompt without a task submits nothing.
 func TestPromptLeaves(t *testing.T) {
 	var order string
 	p := &Prompt[string]{Edit: widget.NewEntry(""), Cancel: func() { order += "cancelled" }}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// New rows are inserted before the first row that ranks after them, for any order of the known rows, which they keep.
+// Known rows keep their order, whatever it is. A new row is inserted before the first row that ranks after it.
 func TestFreshRowsAreMerged(t *testing.T) {
 	rank := func(a, b *int) int { return *a - *b }
 	for _, c := range []struct{ known, fresh, want []int }{
