@@ -10,7 +10,7 @@ import (
 	"gcity/controller/memory"
 )
 
-// What a file of deeds holds that cannot be used is kept beside, before the file is replaced; and what can be used is.
+// A state file with unusable content is copied to .bad before it is replaced. Its usable entries are kept.
 func TestDeedsThatCannotBeUsed(t *testing.T) {
 	const well = `"well":{"born":"2026-01-01T00:00:00Z","on":"x.y","cursor":7}`
 	for name, c := range map[string]struct {
@@ -35,7 +35,7 @@ func TestDeedsThatCannotBeUsed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			known, _ := memory.ReadAutomations(w.dir) // its error is told by the controller
+			known, _ := memory.ReadAutomations(w.dir) // New reports the error
 			next, err := New(w.o, cfg)
 			if err != nil {
 				t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"gcity/beads/fake"
 )
 
-// Pages of work that is in several stores leave nothing out and repeat nothing, also of what was made in one moment.
+// Pages of beads from several stores skip and repeat nothing, even if beads have the same creation time.
 func TestPagesOfWorkInSeveralStores(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya"),

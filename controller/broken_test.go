@@ -23,13 +23,13 @@ import (
 	"gcity/session/pty"
 )
 
-// house is a city with real sessions whose controllers break.
+// house is a city with real sessions whose controllers crash.
 type house struct {
 	t   *testing.T
 	dir string
 }
 
-// run has a controller run until ctx ends, or it does; settled is called once both agents run.
+// run runs a controller until it ends or ctx is canceled. It calls settled once both agents run.
 func (h *house) run(ctx context.Context, between func(any) bool, faults chan error,
 	settled func(*Controller, map[string]int)) error {
 	h.t.Helper()
@@ -76,7 +76,7 @@ func (h *house) run(ctx context.Context, between func(any) bool, faults chan err
 	defer enough()
 	for s, err := range c.Snapshots(looking) {
 		if err != nil {
-			break // it has ended already
+			break // the controller has already ended
 		}
 		if pids := pidsOf(s); len(pids) == 2 {
 			settled(c, pids)
@@ -86,7 +86,7 @@ func (h *house) run(ctx context.Context, between func(any) bool, faults chan err
 	return <-ended
 }
 
-// pidsOf are the pids of the agents that run.
+// pidsOf returns the pids of the running agents.
 func pidsOf(s *city.Snapshot) map[string]int {
 	pids := map[string]int{}
 	for _, a := range s.Agents {
@@ -97,8 +97,7 @@ func pidsOf(s *city.Snapshot) map[string]int {
 	return pids
 }
 
-// A panic anywhere is the end of the controller, told as such, and not of an agent: the next one has the same
-// processes.
+// A panic anywhere ends the controller and is reported, but ends no agent. The next controller has the same processes.
 func TestAPanicEndsTheControllerAlone(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -146,7 +145,7 @@ patrol_interval = "100ms"
 	before := goleak.IgnoreCurrent()
 	for _, at := range []struct {
 		what string
-		step func(any) bool // of the effect or input that it breaks at
+		step func(any) bool // matches the effect or input at which the controller panics
 	}{
 		{"in the loop", func(step any) bool { _, ok := step.(effect.List); return ok }},
 		{"in an effect", func(step any) bool { _, ok := step.(effect.Listed); return ok }},
@@ -177,7 +176,7 @@ patrol_interval = "100ms"
 				if at.step == nil {
 					faults <- recovery.Catch(func() { panic("nobody thought of this") })
 				}
-				// an answer, or that it has ended: nobody waits for ever
+				// Do returns an error, at the latest when the controller ends. It does not block forever.
 				if _, err := c.Do(t.Context(), city.Release{Agent: "nobody"}); err == nil {
 					t.Error("released")
 				}
@@ -200,7 +199,7 @@ patrol_interval = "100ms"
 		})
 	}
 	h.t = t
-	stop() // whoever comes next ends them all
+	stop() // the next controller stops all agents
 	goleak.VerifyNone(t, before)
 	for name, pid := range pids {
 		if runs(pid) {

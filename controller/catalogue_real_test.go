@@ -31,7 +31,7 @@ func served(t *testing.T, c city.Control) *asker {
 	return a
 }
 
-// get asks and reads the answer, which has to have this status.
+// get sends a request and decodes the response, which must have the status want.
 func get[T any](a *asker, want int, method, path, body string) (v T) {
 	a.t.Helper()
 	code, _, text := a.ask(method, path, body)
@@ -112,7 +112,7 @@ func TestCatalogueOverAPI(t *testing.T) {
 	}
 }
 
-// The requests of Gas City's dashboard change a real city and show its changes.
+// The requests of Gas City's dashboard change a real city, and responses show the changes.
 func TestRequestsOfGasCity(t *testing.T) {
 	c := open(t)
 	a := served(t, c)
@@ -153,7 +153,7 @@ func TestRequestsOfGasCity(t *testing.T) {
 	get[city.Error](a, 404, "GET", "/v0/convoy/"+one, "")
 }
 
-// Orders, the restart of a rig and the stream of an agent's output are those of a real city.
+// The endpoints for orders, the restart of a rig and the output stream of an agent work on a real city.
 func TestAgentsForGasCity(t *testing.T) {
 	c := open(t)
 	a := served(t, c)

@@ -20,8 +20,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// moments are the steps of a run at which its controller is killed, in their order. What says "after" has been
-// carried out, and the controller has not heard of it.
+// moments returns the steps of a run at which its controller is killed, in order. A step with "after" has been carried
+// out, but the controller has not received the result.
 func moments() []string {
 	return []string{
 		"before it is opened", "after it is opened", "before it is remembered",
@@ -36,7 +36,7 @@ func moments() []string {
 type killer struct {
 	moment                    string
 	armed                     atomic.Bool
-	opened, ran, shut, memory atomic.Bool // has come back
+	opened, ran, shut, memory atomic.Bool // the result has arrived
 }
 
 func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }
@@ -47,7 +47,7 @@ func (k *killer) at(moment string) {
 	}
 }
 
-// between is asked by the runner. Effects begin in the loop's goroutine, one after the other.
+// between is called by the runner. Effects start in the loop's goroutine, one after the other.
 func (k *killer) between(step any) bool {
 	if !k.armed.Load() {
 		return true
@@ -95,11 +95,11 @@ func (k *killer) both() {
 	}
 }
 
-// bar is one city whose controller is killed during a run, and what its automation is.
+// bar is a test case: a city with one automation whose controller is killed during a run.
 type bar struct {
 	gate, moment string
 	retry        int
-	bitter       bool // the run before failed, and its retry too
+	bitter       bool // the previous run and its retry failed
 }
 
 func (b bar) String() string {
@@ -110,7 +110,8 @@ func (b bar) String() string {
 	return strings.ReplaceAll(name, " ", "_")
 }
 
-// city writes the city. Its automation notes each execution; while there is a file "fatal" it kills its controller.
+// city writes the city's files. Its automation records each execution. If a file "fatal" exists, the automation kills
+// its controller.
 func (b bar) city(t *testing.T) string {
 	t.Helper()
 	const job = `echo $$ ${GC_EVENT_SEQ:-none} >>runs
@@ -134,7 +135,7 @@ exec sleep 1000`
 	return dir
 }
 
-// TestLifeThatIsCut is the life that is killed: the test below starts it in a process of its own.
+// TestLifeThatIsCut is the controller that is killed. The test below starts it in a separate process.
 func TestLifeThatIsCut(t *testing.T) {
 	dir, moment, gate := os.Getenv("GCITY_CUT_CITY"), os.Getenv("GCITY_CUT_AT"),
 		os.Getenv("GCITY_CUT_GATE")
@@ -165,10 +166,10 @@ func TestLifeThatIsCut(t *testing.T) {
 	<-w.ended
 }
 
-// TestCutAtEachStep kills the controller of a city, a process with the real store, log and shell, at each step of a
-// run, and lets the next one come to rest: what was due was executed at most once, with retry at least once; each
-// event is dealt with by one run that was opened, and its retries; no record stays open, no process is left, and
-// the next run goes (A6, L4).
+// TestCutAtEachStep kills a city's controller at each step of a run and waits until the next controller is idle. The
+// controller is a process with the real store, log and shell. A due run is executed at most once, or at least once with
+// retry. Each event is handled by one opened run and its retries. No record stays open, no process is left, and the
+// next run succeeds (A6, L4).
 func TestCutAtEachStep(t *testing.T) {
 	var bars []bar
 	for _, moment := range moments() {
@@ -230,8 +231,8 @@ func (b bar) cut(t *testing.T) {
 	w.nothingLeft(t)
 }
 
-// recorded holds the log against the records of runs: one beginning and one end each. The newest end comes after
-// its record.
+// recorded checks that the log has one start and one end for each run record. The newest end is logged after its record
+// is written.
 func (w *life) recorded(t *testing.T, runs []city.Run) {
 	t.Helper()
 	var wrong []string
@@ -244,7 +245,7 @@ func (w *life) recorded(t *testing.T, runs []city.Run) {
 	}
 }
 
-// misrecorded says of which runs the log has not one beginning and one end.
+// misrecorded reports the runs that do not have exactly one start and one end in the log.
 func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	t.Helper()
 	all, err := w.log.Find(t.Context(), events.Query{Types: []string{"automation.*"},
@@ -271,7 +272,7 @@ func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	return wrong
 }
 
-// judge holds what became of the run against what is promised. runs are its records, newest first.
+// judge checks the outcome of the run against the guarantees. runs are its records, newest first.
 func (b bar) judge(t *testing.T, dir string, runs []city.Run, executed []string) {
 	t.Helper()
 	first, retries := 0, 0
@@ -300,7 +301,7 @@ func (b bar) judge(t *testing.T, dir string, runs []city.Run, executed []string)
 	}
 }
 
-// executions are the lines that an automation has noted.
+// executions returns the lines that an automation has written.
 func executions(t *testing.T, dir string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "runs"))

@@ -14,7 +14,7 @@ import (
 	"gcity/session/fake"
 )
 
-// unheard is a provider that may come to answer nothing any more, and has all the time of the world for that.
+// unheard is a provider that can be made to hang. Its call timeout is an hour.
 type unheard struct {
 	*fake.Provider
 	hangs atomic.Bool
@@ -43,7 +43,7 @@ func (s *unheard) Stop(ctx context.Context, name string, grace time.Duration) er
 	return s.Provider.Stop(ctx, name, grace)
 }
 
-// newUnheardTown is a town of which the agent "slow" runs by a provider that may come to answer nothing.
+// newUnheardTown returns a town whose agent "slow" is run by a provider that can be made to hang.
 func newUnheardTown(t *testing.T) (*town, *unheard) {
 	w := newTown(t, quickAndSlow)
 	s := &unheard{Provider: fake.New()}
@@ -51,8 +51,8 @@ func newUnheardTown(t *testing.T) (*town, *unheard) {
 	return w, s
 }
 
-// A city whose sessions nobody ends has a bound all the same, whoever asked for the end, and says at any time what
-// it waits for and until when at most. A second wish takes the grace away (L14).
+// Stopping a city takes a bounded time even if its sessions do not end. Meanwhile the snapshot shows what the city
+// waits for, and its deadline. A second shutdown command removes the grace period (L14).
 func TestAStopIsBounded(t *testing.T) {
 	for _, asked := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAStopIsBounded(t *testing.T) {
 				if time.Now().After(by.Add(Farewell)) {
 					t.Fatalf("it has not ended after %s: %+v", time.Since(began), snap.Ending)
 				}
-				if len(answers) > 0 { // the last words
+				if len(answers) > 0 { // the command has been answered; the snapshot may be the final one
 					continue
 				}
 				e := snap.Ending
@@ -118,7 +118,7 @@ func TestAStopIsBounded(t *testing.T) {
 	}
 }
 
-// When nobody is known to live, it is still to be known that nobody does, and what the city waits for then is said too.
+// If no agent is known to run, a stop still waits for a list of the sessions, and the snapshot says so.
 func TestAStopThatCannotLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newUnheardTown(t)
@@ -145,7 +145,7 @@ func TestAStopThatCannotLook(t *testing.T) {
 	})
 }
 
-// A stop of one agent that takes longer than its grace does not show a time that has passed.
+// If a stop of one agent takes longer than its grace period, the snapshot shows no deadline in the past.
 func TestAStoppingAgentShowsNoPast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newUnheardTown(t)
@@ -164,7 +164,7 @@ func TestAStoppingAgentShowsNoPast(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		s.hangs.Store(false)
-		w.Hurry() // nobody is being stopped but one agent: it means nothing
+		w.Hurry() // has no effect: only one agent is being stopped, not the city
 		time.Sleep(2 * time.Hour)
 		end()
 	})

@@ -13,7 +13,7 @@ import (
 	"gcity/city/citytest"
 )
 
-// A page of figures is one that Prometheus reads, and says what a real city did.
+// Prometheus can parse the metrics page, and the page shows the activity of a real city.
 func TestMetrics(t *testing.T) {
 	c := open(t)
 	for snap, err := range c.Snapshots(t.Context()) {

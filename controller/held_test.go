@@ -10,7 +10,7 @@ import (
 	"gcity/city"
 )
 
-// The thread through the loop, with a real file: held, shown, refused, confirmed.
+// A pending configuration in a real file goes through the whole loop: held, shown, refused, confirmed.
 func TestHeldUntilConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -19,7 +19,7 @@ func TestHeldUntilConfirmed(t *testing.T) {
 		w.write("[[agents]]\nname = \"c\"\nstart_command = \"run c\"\n")
 		w.poke <- struct{}{}
 		synctest.Wait()
-		time.Sleep(10 * time.Minute) // of the bubble's: patrols say nothing new
+		time.Sleep(10 * time.Minute) // on the bubble's clock: patrols report nothing new
 		s, err := w.Snapshot(t.Context())
 		if err != nil || s.Config.Held == nil || strings.Join(s.Config.Held.Removes, " ") !=
 			"a b" || w.state("a") != "running" {

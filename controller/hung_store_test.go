@@ -19,7 +19,7 @@ import (
 	sessions "gcity/session/fake"
 )
 
-// countedStore counts the calls that come as far as the store.
+// countedStore counts the calls that reach the store.
 type countedStore struct {
 	*fake.Store
 	mu sync.Mutex
@@ -47,8 +47,8 @@ func (a *countedStore) Version(ctx context.Context) (uint64, error) {
 
 func (a *countedStore) Probe(ctx context.Context) error { a.note(); return a.Store.Probe(ctx) }
 
-// S11: a city whose store hangs is a city all the same: agents are restarted at once, status says what is wrong, nobody
-// hammers the store, the size of a pool stays, and all is well when the store is.
+// S11: a city keeps working while its store hangs. Agents restart at once, status shows the problem, the store gets few
+// requests, and pools keep their size. Everything recovers with the store.
 func TestCityWithAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, yard := &countedStore{Store: fake.New("tw")}, fake.New("ya")
@@ -93,7 +93,7 @@ func TestCityWithAHungStore(t *testing.T) {
 		release := store.Hang()
 		before := store.calls()
 		time.Sleep(time.Hour)
-		if n := store.calls() - before; n > 70 { // three, and a probe a minute
+		if n := store.calls() - before; n > 70 { // three, and one probe per minute
 			t.Errorf("a store that hangs was asked %d times within an hour", n)
 		}
 		s, _ := w.Snapshot(t.Context())
@@ -125,7 +125,7 @@ func TestCityWithAHungStore(t *testing.T) {
 			t.Errorf("somebody waited %v for a store that was known to hang", took)
 		}
 		time.Sleep(time.Minute)
-		if n := pool(); n != 1 { // what the store that hangs had counts still
+		if n := pool(); n != 1 { // the last count of the hung store still applies
 			t.Errorf("the pool wants %d", n)
 		}
 		release()

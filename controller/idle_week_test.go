@@ -32,7 +32,7 @@ watches = "worker"
 every = "10m"
 `
 
-// A week in which nothing happens writes nothing, and starts a triage for each beat and no more.
+// A week in which nothing happens writes no events, and starts exactly one triage per beat.
 func TestAnIdleWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, chained)
@@ -40,7 +40,7 @@ func TestAnIdleWeek(t *testing.T) {
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(context.Background())
 		over := make(chan struct{})
-		time.Sleep(30 * time.Second) // between the beats
+		time.Sleep(30 * time.Second) // between two beats
 		go func() { defer close(over); w.lives(ctx, "worker", "scout") }()
 		const week = 7 * 24 * time.Hour
 		time.Sleep(week + time.Minute)
@@ -63,7 +63,7 @@ func TestAnIdleWeek(t *testing.T) {
 	})
 }
 
-// lives writes the heartbeats of an agent, and has its triage find that all is well, until it is told to end.
+// lives writes an agent's heartbeats and answers for its triage that all is well, until ctx is canceled.
 func (w *town) lives(ctx context.Context, agent, scout string) {
 	path := filepath.Join(w.dir, config.HeartbeatFile(agent))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

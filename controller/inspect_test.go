@@ -18,8 +18,8 @@ import (
 	"gcity/session"
 )
 
-// What is secret leaves the controller in no form: not as a variable, not as a difference. What differs is told
-// field by field, and of what runs only what the process itself says.
+// No secret leaves the controller, neither as a variable nor as a difference. Differences are reported field by field.
+// Values of the running session come only from its own process.
 func TestInspect(t *testing.T) {
 	const id, hidden = "life-1", "hunter2"
 	running := []string{"GC_SESSION_ID=" + id, "COLOUR=red", "API_TOKEN=" + hidden, "OLD=gone",
@@ -74,13 +74,13 @@ func TestInspect(t *testing.T) {
 	if err != nil || strings.Contains(string(data), hidden) {
 		t.Errorf("%s, %v", data, err)
 	}
-	st.ID = "life-2" // the pid is somebody else's
+	st.ID = "life-2" // the pid belongs to another session
 	if d := s.Inspect(time.Unix(1, 0)).Drift[2]; !d.RunsUnknown || d.Runs != "" {
 		t.Errorf("%+v", d)
 	}
 }
 
-// What a session was told in its command line stays there, also when the configuration does not have it told any more.
+// A prompt in the command line of a running session is not shown, even if the configuration no longer has a prompt.
 func TestInspectKeepsAnOldPrompt(t *testing.T) {
 	const id, hidden = "life-1", "hunter2"
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "sleep 600; : 'the key is "+hidden+"'")
@@ -106,7 +106,7 @@ func TestInspectKeepsAnOldPrompt(t *testing.T) {
 	}
 }
 
-// A crash file is named while it is there, and only if it is one of the city's.
+// The name of a crash file is shown only if the file exists and belongs to the city.
 func TestInspectNamesKeptFilesOnly(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "kept"), nil, 0o600); err != nil {
@@ -130,7 +130,7 @@ func TestInspectNamesKeptFilesOnly(t *testing.T) {
 	}
 }
 
-// What is put beside an agent, and how it is told its prompt, is said also where it is told nothing by itself.
+// The overlay, the hooks and the prompt mode of an agent are shown even if it gets no prompt.
 func TestInspectTellsOfTheOutfit(t *testing.T) {
 	w := agent.Want{Name: "worker", Program: "claude", Found: true, Overlay: "/c/overlays/x",
 		Hooks: []string{"claude", "gemini"}}
@@ -143,7 +143,7 @@ func TestInspectTellsOfTheOutfit(t *testing.T) {
 		mode, flag string
 	}{
 		{agent.Prompt{}, "", ""},
-		{agent.Prompt{Mode: "arg"}, "", ""}, // with nothing to be told
+		{agent.Prompt{Mode: "arg"}, "", ""}, // has no prompt
 		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}}, "none", ""},
 		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}, Mode: "flag",
 			Flag: "--say"}, "flag", "--say"},

@@ -20,8 +20,8 @@ import (
 	"gcity/events"
 )
 
-// TestEventsAcrossRotation lets the log begin new files while an automation waits for events, while its run goes,
-// and while no controller lives: each event is dealt with once, also where there are more than fit a page (S8).
+// TestEventsAcrossRotation rotates the log while an automation waits for events, during its run, and without a
+// controller. Each event is handled exactly once, even if there are more events than fit on a page (S8).
 func TestEventsAcrossRotation(t *testing.T) {
 	dir := jobCity(t, "gate = \"event\"\non = \"deploy.*\"\nexec = '''echo "+
 		"$GC_EVENT_COUNT >>counts; "+
@@ -107,7 +107,7 @@ func TestEventsAcrossRotation(t *testing.T) {
 	w.nothingLeft(t)
 }
 
-// noted are the lines of a file that automations write.
+// noted returns the words in a file that automations write.
 func noted(t *testing.T, dir, name string) []string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, name))
@@ -117,8 +117,9 @@ func noted(t *testing.T, dir, name string) []string {
 	return strings.Fields(string(data))
 }
 
-// TestChecksLeaveNothing lets a condition's check leave its process group: what it began ends with it, or, if the
-// controller was killed meanwhile, with the next controller's start.
+// TestChecksLeaveNothing runs a condition's check that starts a process in another process group. That process is
+// killed with the check. If the controller is killed during the check, the next controller kills the process when it
+// starts.
 func TestChecksLeaveNothing(t *testing.T) {
 	dir := jobCity(t, "gate = \"condition\"\nexec = \"true\"\ncheck = '''\n"+
 		"setsid sh -c 'echo $$ >>left; exec sleep 1000' </dev/null >/dev/null 2>&1 &\n"+
@@ -158,10 +159,10 @@ func lives(t *testing.T, text string) bool {
 	return err == nil && !strings.Contains(string(data), ") Z ") && syscall.Kill(pid, 0) == nil
 }
 
-// failing is a store that fails one change.
+// failing is a store in which one change fails.
 type failing struct {
 	*sqlite.Store
-	at    int32 // which
+	at    int32 // the number of the update that fails
 	count atomic.Int32
 }
 
@@ -172,7 +173,8 @@ func (f *failing) Update(ctx context.Context, id string, p beads.Patch) (beads.B
 	return f.Store.Update(ctx, id, p)
 }
 
-// TestSweepIsBrokenOff: a store fails while records are closed that a controller has left open. Each end is told once.
+// TestSweepIsBrokenOff lets a store fail while the controller closes the open records of its predecessor. Each end is
+// still reported exactly once.
 func TestSweepIsBrokenOff(t *testing.T) {
 	dir := jobCity(t, "gate = \"manual\"\nexec = \"true\"\n")
 	s, err := sqlite.Open(dir, "to")

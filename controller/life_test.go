@@ -23,7 +23,7 @@ import (
 	"gcity/session/pty"
 )
 
-// life is one controller of a city, with its real parts.
+// life is one controller of a city with real components.
 type life struct {
 	*Controller
 	dir   string
@@ -33,7 +33,7 @@ type life struct {
 	ended chan error
 }
 
-// live begins a life. k may be nil. The last arguments say what the controller takes for the store.
+// live starts a controller. k may be nil. The functions in by replace the store.
 func live(t *testing.T, dir string, o events.Options, k *killer,
 	by ...func(*sqlite.Store) beads.Store) *life {
 	t.Helper()
@@ -75,7 +75,7 @@ func live(t *testing.T, dir string, o events.Options, k *killer,
 	return w
 }
 
-// told says whether the end of the run that is to be cut is in the log.
+// told reports whether the log has the end of the run during which the controller is to be killed.
 func (w *life) told(t *testing.T) bool {
 	found, err := w.log.Find(t.Context(), events.Query{Types: []string{events.AutomationCompleted}})
 	if err != nil {
@@ -98,7 +98,7 @@ func (w *life) end(t *testing.T) {
 	}
 }
 
-// await waits until the automation, and the records of its runs, newest first, are as described.
+// await waits until ok returns true for the automation and its run records, newest first. It returns the records.
 func (w *life) await(t *testing.T, what string,
 	ok func(a city.Automation, runs []city.Run) bool) []city.Run {
 	t.Helper()
@@ -133,7 +133,7 @@ func (w *life) await(t *testing.T, what string,
 	}
 }
 
-// rests waits until so many runs have been opened and nothing more is to be done.
+// rests waits until at least the given number of runs have been opened and the automation is idle.
 func (w *life) rests(t *testing.T, runs int) []city.Run {
 	t.Helper()
 	return w.await(t, fmt.Sprint("rest after ", runs, " runs"),
@@ -190,7 +190,7 @@ func touch(t *testing.T, dir, name string) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// nothingLeft looks for what a city's runs may have left behind.
+// nothingLeft checks that the city's runs have left no processes and no files.
 func (w *life) nothingLeft(t *testing.T) {
 	t.Helper()
 	if left := ofRuns(t, w.dir); len(left) > 0 {
@@ -202,7 +202,7 @@ func (w *life) nothingLeft(t *testing.T) {
 	}
 }
 
-// ofRuns are the processes of runs and checks of a city.
+// ofRuns returns the processes of a city's runs and checks.
 func ofRuns(t *testing.T, dir string) (left []string) {
 	t.Helper()
 	all, err := proc.All()

@@ -10,7 +10,7 @@ import (
 	"gcity/controller/machine"
 )
 
-// How long a stop may take follows the configuration in force: before the loop runs, and when another one comes.
+// The time limit of a stop follows the active configuration, before the loop runs and after a reload.
 func TestStopLimit(t *testing.T) {
 	const chain = "[daemon]\nshutdown_timeout = \"7s\"\n" +
 		"[[agents]]\nname = \"a\"\nstart_command = \"x\"\n[[agents]]\nname = \"b\"\n" +

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// begin fires an automation as soon as it can be, and gives the id of its run.
+// begin fires an automation as soon as it is idle, and returns the id of its run.
 func begin(t *testing.T, ctx context.Context, c city.Control, name string) string {
 	t.Helper()
 	for s, err := range c.Snapshots(ctx) {
@@ -26,7 +26,7 @@ func begin(t *testing.T, ctx context.Context, c city.Control, name string) strin
 	return r.Bead.ID
 }
 
-// ended waits for the end of a run.
+// ended waits until a run has ended, and returns it.
 func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) city.Run {
 	t.Helper()
 	for s, err := range c.Snapshots(ctx) {
@@ -42,8 +42,8 @@ func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) 
 	return city.Run{}
 }
 
-// A flood with a reader that never reads: the run goes its way, the other reader hears its end, and the slow one is
-// told how much it has missed.
+// A run with much output and one reader that never reads is not slowed down. The other reader receives the end. The
+// slow reader learns how many bytes it has missed.
 func TestFloodHoldsNobodyUp(t *testing.T) {
 	const flood = 30_000_000
 	c := openWith(t, map[string]string{"flood": "gate = \"manual\"\nexec = \"yes | head -c " +
@@ -67,7 +67,7 @@ func TestFloodHoldsNobodyUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !held { // until all is over
+		if !held { // until the run has ended
 			held = true
 			if r := ended(t, ctx, c, "flood", run); r.Outcome != "ok" {
 				t.Errorf("%+v", r)
@@ -78,7 +78,7 @@ func TestFloodHoldsNobodyUp(t *testing.T) {
 		}
 		total, missed = total+p.Dropped+int64(len(p.Text)), missed+p.Dropped
 	}
-	// A text that goes on after a gap may have a line end put before it.
+	// After a gap, a line end may be inserted before the text.
 	if got := <-other; got < flood || got > flood+flood/64 {
 		t.Errorf("the other reader accounts for %d bytes of %d", got, flood)
 	}
@@ -88,7 +88,7 @@ func TestFloodHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// The end of the controller is the end of what a run prints, however long the run would have gone on.
+// The output of a run ends with the controller, even if the run would have continued.
 func TestOutputEndsWithController(t *testing.T) {
 	c := openWith(t, map[string]string{"endless": "gate = \"manual\"\nexec = \"echo here; exec " +
 		"sleep 1000\"\ntimeout = \"1h\"\n"})
@@ -98,7 +98,7 @@ func TestOutputEndsWithController(t *testing.T) {
 	text, stopped := "", make(chan error, 1)
 	for p, err := range c.RunOutput(ctx, run) {
 		if err != nil {
-			break // the controller was quicker
+			break // the controller ended first
 		}
 		if text += p.Text; p.Text == "here\n" {
 			go func() {
@@ -120,7 +120,7 @@ func TestOutputEndsWithController(t *testing.T) {
 	}
 }
 
-// A run that is ended at its timeout says so as a fact.
+// The record of a run that exceeds its timeout says that it timed out.
 func TestRunTimesOut(t *testing.T) {
 	c := openWith(t, map[string]string{"slow": "gate = \"manual\"\nexec = \"echo here; exec " +
 		"sleep 1000\"\ntimeout = \"100ms\"\nretry = 2\noverlap = \"queue\"\n" +
@@ -131,7 +131,7 @@ func TestRunTimesOut(t *testing.T) {
 	if r := ended(t, ctx, c, "slow", run); !r.TimedOut || r.Outcome != "failed" || r.Code != nil {
 		t.Errorf("%+v", r)
 	}
-	for p, err := range c.RunOutput(ctx, run) { // until it has been recorded
+	for p, err := range c.RunOutput(ctx, run) { // until the run is recorded
 		if err != nil {
 			t.Errorf("%+v, %v", p, err)
 		}

@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// A second controller is refused with the first one's pid (C5), also where the runtime folder was removed, which
-// the first one makes and locks again.
+// A second controller is refused with the first one's pid (C5). This holds even if the runtime folder is removed: the
+// first controller creates it again and locks it.
 func TestHold(t *testing.T) {
 	dir := t.TempDir()
 	first, err := Acquire(dir)
@@ -52,7 +52,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// A city that is moved is held where it is, and nothing is made where it was. The same for its runtime folder.
+// If a city's folder is moved, the controller keeps its lock at the new place and creates nothing at the old one. The
+// same holds for the runtime folder.
 func TestHoldOfAMovedCity(t *testing.T) {
 	for _, what := range []string{"", ".gc"} {
 		dir := filepath.Join(t.TempDir(), "city")
@@ -90,7 +91,8 @@ func TestHoldOfAMovedCity(t *testing.T) {
 	}
 }
 
-// The copy of the lock that a killed controller's last child still holds is waited for; that of a living one is not.
+// Acquire waits for a lock that the last child of a killed controller still holds. It does not wait for the lock of a
+// running controller.
 func TestTheLockOfADeadControllerIsWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	first, err := Acquire(dir)
@@ -128,7 +130,8 @@ func remove(t *testing.T, dir string) {
 	}
 }
 
-// A controller whose city another one has leaves, and touches no agent; a lock that cannot be looked at ends nobody.
+// A controller that loses its city to another controller exits without touching the agents. It does not exit if the
+// lock cannot be checked.
 func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		held := make(chan error, 1)
@@ -162,7 +165,7 @@ func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 	})
 }
 
-// The pid file is for people: on a full disk, or one that has become read-only, a city is held without it.
+// The pid file is optional: if it cannot be written, as on a full or read-only disk, the city can still be locked.
 func TestHoldWithoutAPidFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".gc/daemon.pid/full"), 0o700); err != nil {
@@ -176,7 +179,7 @@ func TestHoldWithoutAPidFile(t *testing.T) {
 	if _, err := Acquire(dir); !errors.As(err, &running) || running.PID != 0 {
 		t.Errorf("a second controller: %v", err)
 	}
-	_ = first.Release() // of the lock in any case
+	_ = first.Release() // the lock is released in any case
 	second, err := Acquire(dir)
 	if err != nil {
 		t.Fatal(err)

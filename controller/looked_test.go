@@ -13,7 +13,7 @@ import (
 	"gcity/session/fake"
 )
 
-// deliberate is a provider that lists its sessions when it is let.
+// deliberate is a provider whose List blocks until the test sends a result.
 type deliberate struct {
 	*fake.Provider
 	let chan error
@@ -31,7 +31,8 @@ func (p deliberate) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// Whoever asks by the socket is not told that a living member is not there, because nobody has looked yet.
+// Looked is closed only after the first answer to a list of sessions. Clients of the socket therefore never see a
+// running agent as absent.
 func TestLooked(t *testing.T) {
 	for name, answer := range map[string]error{"who runs is known": nil,
 		"the look fails": errors.New("broken")} {

@@ -23,7 +23,7 @@ import (
 	"gcity/session/fake"
 )
 
-// town is a city run by the real loop with pretended sessions, on the bubble's clock.
+// town is a city that the real loop runs with simulated sessions, on the bubble's clock.
 type town struct {
 	*Controller
 	t     *testing.T
@@ -68,7 +68,7 @@ func (w *town) write(toml string) {
 	}
 }
 
-// begin runs the loop until the test ends it with the function returned.
+// begin runs the loop. The returned function ends it.
 func (w *town) begin() (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { w.ended <- w.Run(ctx) }()
@@ -105,7 +105,7 @@ func (w *town) types() string {
 	return strings.Join(out, "\n")
 }
 
-// expect compares the log with a story, subject by subject: what happens to two agents at once has no order.
+// expect compares the log with want, subject by subject. Concurrent events of two agents have no fixed order.
 func (w *town) expect(want ...string) {
 	w.t.Helper()
 	got := strings.Split(w.types(), "\n")
@@ -131,7 +131,7 @@ name = "b"
 start_command = "run b"
 `
 
-// The whole thread: start, death, replacement without a patrol, stop. L9, L10.
+// The whole sequence works: start, exit, replacement without a patrol, stop (L9, L10).
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -141,7 +141,7 @@ func TestRun(t *testing.T) {
 			t.Fatalf("a is %s", s)
 		}
 		w.fake.Crash("a", 3, "")
-		synctest.Wait() // and no time passes: no patrol was needed
+		synctest.Wait() // no time passes: the replacement needs no patrol
 		if n := w.fake.Started("a"); n != 2 {
 			t.Errorf("a was started %d times", n)
 		}
@@ -156,7 +156,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// A crash keeps what the agent said, in the event and in a file.
+// The last output of a crashed agent is kept in the event and in a file.
 func TestCrashKeepsTheLastWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -188,7 +188,7 @@ func TestCrashKeepsTheLastWords(t *testing.T) {
 	})
 }
 
-// L6: a broken configuration changes nothing, five saves in a row are one reload, and only what changed is restarted.
+// L6: an invalid configuration changes nothing, five saves in a row cause one reload, and only changed agents restart.
 func TestReload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -220,7 +220,7 @@ func TestReload(t *testing.T) {
 	})
 }
 
-// The city's name is its identity while it runs.
+// A city cannot be renamed while it runs.
 func TestRenameIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, "[workspace]\nname = \"one\"\n"+two)
@@ -234,7 +234,7 @@ func TestRenameIsRefused(t *testing.T) {
 	})
 }
 
-// Suspending writes the file, comments and all, and resuming writes it back.
+// Suspending an agent changes only its setting in the file and keeps comments. Resuming restores the file.
 func TestSuspendAndResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, "# my city\n"+two)
@@ -263,7 +263,8 @@ func TestSuspendAndResume(t *testing.T) {
 	})
 }
 
-// Shutdown{Leave} ends the controller and touches nobody; the next one adopts them without an event but its own (L11).
+// Shutdown{Leave} ends the controller and stops no agent. The next controller adopts the agents and logs only its own
+// start (L11).
 func TestLeaveAndAdopt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -295,7 +296,7 @@ func TestLeaveAndAdopt(t *testing.T) {
 	})
 }
 
-// One-shot: everybody is started once, and left alone.
+// In one-shot mode, each agent is started once and not restarted.
 func TestSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -310,7 +311,7 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// Commands are answered when they are done, with the event that proves it; and refused with what to do instead.
+// A command is answered when it is done, with the event that proves it. A refusal says what to do instead.
 func TestCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -346,11 +347,11 @@ func TestCommands(t *testing.T) {
 	})
 }
 
-// slow keeps ninety days of patrols down to what a test has time for.
+// slow makes patrols rare enough to simulate ninety days in a test.
 const slow = "[daemon]\npatrol_interval = \"1h\"\n"
 
-// Ninety days of random crashes, vanished sessions, failing starts and edits: the laws hold in the loop too, nothing
-// leaks, and when the faults cease everybody is there (L1–L8, L10).
+// After ninety days of random crashes, vanished sessions, failing starts and edits, the laws hold in the loop too.
+// Nothing leaks, and all agents run again when the faults end (L1–L8, L10).
 func TestNinetyDays(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -410,7 +411,7 @@ func (w *town) misfortune(rnd *rand.Rand) {
 	}
 }
 
-// gapless holds the log against L9.
+// gapless checks that the sequence numbers in the log have no gaps (L9).
 func (w *town) gapless() {
 	var seq uint64
 	for {
@@ -432,7 +433,7 @@ func (w *town) gapless() {
 	w.t.Logf("%d events", seq)
 }
 
-// More results at once than a turn of the loop takes: none is lost.
+// No result is lost if more results arrive at once than one turn of the loop handles.
 func TestManyAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 3 * batch

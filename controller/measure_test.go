@@ -12,7 +12,7 @@ import (
 	"gcity/session/fake"
 )
 
-// metered is a fake whose sessions always use the same. While chatty is set, each List finds more output.
+// metered is a fake provider whose sessions have constant usage. While chatty is set, each List finds more output.
 type metered struct {
 	*fake.Provider
 	asked   atomic.Int64
@@ -42,8 +42,8 @@ func (p *metered) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	return out, err
 }
 
-// Figures are taken once a minute while an agent prints, every eight minutes while nothing happens, and every two
-// seconds while a client watches. A city that stays as it is publishes nothing because of them (L5).
+// Usage is measured once a minute while an agent prints, every eight minutes while the city is idle, and every two
+// seconds while a client watches. Measuring an unchanged city publishes nothing (L5).
 func TestMeasuring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

@@ -20,7 +20,7 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// asker asks a city over TCP, and keeps every word of its answers.
+// asker sends requests to a city over TCP and records all responses.
 type asker struct {
 	t     *testing.T
 	base  string
@@ -48,7 +48,7 @@ func (a *asker) ask(method, path, body string) (int, http.Header, string) {
 	}
 	defer resp.Body.Close()
 	text := ""
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // its first item
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // reads only the first item
 		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 				text = data
@@ -66,11 +66,10 @@ func (a *asker) ask(method, path, body string) (int, http.Header, string) {
 	return resp.StatusCode, resp.Header, text
 }
 
-// secret is what no answer of a city may have in it.
+// secret must not occur in any response of a city.
 const secret = controllertest.Secret
 
-// What a city answers has the shapes that its own document gives, to the last field; and no word of it is a secret
-// (N13).
+// Responses of a city match the schemas of its own OpenAPI document in every field. They contain no secret (N13).
 func TestAnswersHaveTheirShapes(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
@@ -92,7 +91,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	}
 	names := map[string]string{"city": "town", "agent": citytest.Worker,
 		"automation": citytest.Drip, "watchdog": "care"}
-	for snap, err := range c.Snapshots(t.Context()) { // until all is there that is asked for
+	for snap, err := range c.Snapshots(t.Context()) { // until the worker runs and the automation is known
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +211,7 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// check says where a value has not the shape that it should have. What the shape does not name is wrong too.
+// check returns the places where a value does not match its schema. Fields that the schema does not have are wrong too.
 func check(doc map[string]any, shape map[string]any, v any, where string) (wrong []string) {
 	if ref, ok := shape["$ref"].(string); ok {
 		shape = at(doc, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any)
@@ -290,7 +289,7 @@ func kindOf(v any) string {
 	return "object"
 }
 
-// direct is a machine that has one city, as it is.
+// direct is a machine with one city, which City returns unwrapped.
 type direct struct {
 	*citytest.Machine
 	only city.Control
@@ -298,7 +297,7 @@ type direct struct {
 
 func (d direct) City(string) (city.Control, error) { return d.only, nil }
 
-// The door of all cities tells no more of one than its own does (N13).
+// The API of all cities reveals no secret of a city (N13).
 func TestFleetTellsNoSecret(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)

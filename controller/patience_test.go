@@ -17,16 +17,16 @@ import (
 	"gcity/session/mixed"
 )
 
-// tardy is a provider that takes its time for everything, and is well.
+// tardy is a provider whose calls are slow but succeed.
 type tardy struct {
 	*fake.Provider
 	takes time.Duration
-	looks atomic.Int64 // how long one takes
+	looks atomic.Int64 // duration of one List
 }
 
 func (s *tardy) Patience(string) time.Duration { return time.Minute }
 
-// after waits, and fails if there is no such time.
+// after waits for d. It fails if ctx ends first.
 func after(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -38,7 +38,7 @@ func after(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// brisk lets it be quicker with its looks, for the end: a city that stops has no time for looks like the others.
+// brisk makes List faster, for the end of a test: a stopping city does not wait as long for a list.
 func (s *tardy) brisk() { s.looks.Store(int64(time.Second)) }
 
 func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
@@ -73,7 +73,7 @@ start_command = "run slow"
 session = "tmux"
 `
 
-// newMixedTown is a town where the agent "slow" is run by a slow provider, and the other one is not.
+// newMixedTown returns a town in which the agent "slow" is run by a slow provider and the others by a fast one.
 func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	w := newTown(t, toml)
 	s := &tardy{Provider: fake.New(), takes: 25 * time.Second}
@@ -82,7 +82,7 @@ func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 	return w, s
 }
 
-// runBy has the agents whose session is "tmux" run by a provider of the test's, and the others as before.
+// runBy makes the provider other run the agents whose session is "tmux".
 func (w *town) runBy(other session.Provider) {
 	w.t.Helper()
 	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty",
@@ -103,7 +103,7 @@ func (w *town) runBy(other session.Provider) {
 	}
 }
 
-// A provider that is slow has the time that it asks for, and the others' agents do not notice.
+// A slow provider gets the time that it asks for. Agents of other providers are not delayed.
 func TestASlowProviderHasItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newMixedTown(t, quickAndSlow)
@@ -112,7 +112,7 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		if q, l := w.state("quick"), w.state("slow"); q != "running" || l != "running" {
 			t.Fatalf("quick is %s, slow is %s", q, l)
 		}
-		time.Sleep(29 * time.Second) // a patrol comes
+		time.Sleep(29 * time.Second) // just before a patrol
 		began := time.Now()
 		w.fake.Vanish("quick")
 		s.Vanish("slow")
@@ -145,7 +145,7 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		if err != nil || len(all) != 0 {
 			t.Errorf("left behind: %+v, %v", all, err)
 		}
-		// the one that vanished, and this one
+		// the vanished session and the stop at the end
 		if n := strings.Count(w.types(), events.AgentStopped+" slow"); n != 2 {
 			t.Errorf("it ended %d times:\n%s", n, w.types())
 		}
@@ -161,7 +161,8 @@ func (s *tardy) name(t *testing.T) string {
 	return all[0].Name
 }
 
-// One that does not answer at all is told of once its own time is over, and the others' agents are kept meanwhile.
+// A provider that does not answer is reported after its own timeout. Agents of other providers are still restarted
+// meanwhile.
 func TestOneThatNeverAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newMixedTown(t, quickAndSlow)
@@ -170,7 +171,7 @@ func TestOneThatNeverAnswers(t *testing.T) {
 		s.looks.Store(int64(time.Hour))
 		time.Sleep(3 * time.Minute)
 		synctest.Wait()
-		for range 60 { // it stays so, whatever looks come and go
+		for range 60 { // stays true while further lists start and time out
 			snap, err := w.Snapshot(t.Context())
 			if err != nil || len(snap.Degraded) != 1 ||
 				!strings.Contains(snap.Degraded[0], "tmux: context deadline exceeded") {
@@ -200,8 +201,8 @@ func TestOneThatNeverAnswers(t *testing.T) {
 	})
 }
 
-// Who runs by a slow provider is known late, and until then nobody is started who may run there already (L11); a
-// controller that settles the city waits for it.
+// Agents of a slow provider become known late. Until then, no agent is started that might already run there (L11). A
+// controller that settles the city waits for the list.
 func TestTheSlowAreAdopted(t *testing.T) {
 	for _, settle := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -250,12 +251,12 @@ func TestTheSlowAreAdopted(t *testing.T) {
 	}
 }
 
-// prudent takes its time to say whether it could run anything, too.
+// prudent is a tardy provider whose Check is slow too.
 type prudent struct{ *tardy }
 
 func (s *prudent) Check(ctx context.Context) error { return after(ctx, s.takes) }
 
-// Whoever is to move from one slow provider to another one does, however slow they are within what they may be.
+// An agent can move from one slow provider to another if both stay within their timeouts.
 func TestASwapBetweenSlowProviders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, from := newMixedTown(t, quickAndSlow)
@@ -293,7 +294,7 @@ func TestASwapBetweenSlowProviders(t *testing.T) {
 	})
 }
 
-// Who asks about an agent does not wait for a provider that has nothing to do with it.
+// Inspect of an agent does not wait for a provider that does not run the agent.
 func TestInspectWaitsForNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newMixedTown(t, quickAndSlow)
@@ -303,7 +304,7 @@ func TestInspectWaitsForNobodyElse(t *testing.T) {
 		time.Sleep(time.Minute)
 		began := time.Now()
 		about, err := w.Inspect(t.Context(), "quick")
-		// by the bubble's clock
+		// on the bubble's clock
 		if err != nil || about.Life == "" && len(about.Problems) > 0 ||
 			time.Since(began) > time.Second {
 			t.Errorf("%+v, %v after %s", about, err, time.Since(began))

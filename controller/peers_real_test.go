@@ -15,8 +15,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// What comes over TCP writes no event of gcity's own types and names no other actor; what it causes says where it
-// came from.
+// Clients over TCP cannot write events of gcity's own types and cannot claim another actor. Events that they cause name
+// the client.
 func TestEventsOfPeers(t *testing.T) {
 	c := openWith(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -87,7 +87,7 @@ func TestEventsOfPeers(t *testing.T) {
 	}
 }
 
-// A request that a session helper forwards counts as the agent's whose session it names.
+// A request that a session helper forwards is attributed to the agent whose session it names.
 func TestEventsOfForwardedAgents(t *testing.T) {
 	c := openWith(t, nil)
 	path := filepath.Join(t.TempDir(), "s")

@@ -10,7 +10,7 @@ import (
 	"gcity/config"
 )
 
-// A loop that has nothing to do turns rarely unless a client watches. The age in a snapshot is fresh all the same.
+// An idle loop turns rarely unless a client watches. The age in a snapshot is still current.
 func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -32,7 +32,7 @@ func TestPulse(t *testing.T) {
 			return turns.Load() - before
 		}
 		pass(time.Minute)
-		// a pulse each 10 s, and what patrols bring back
+		// one pulse every 10 s, and the results of patrols
 		if n := pass(10 * time.Minute); n < 60 || n > 150 {
 			t.Errorf("%d turns in ten idle minutes", n)
 		}
@@ -63,11 +63,11 @@ func TestPulse(t *testing.T) {
 	})
 }
 
-// The snapshot of a loop that hangs tells its true age, after a bounded wait.
+// The snapshot of a hung loop shows the loop's true age, after a bounded wait.
 func TestSnapshotOfAHangingLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
-		w.o.Pulse = time.Second // and the loop is not run at all
+		w.o.Pulse = time.Second // the loop does not run
 		time.Sleep(time.Minute) // on the bubble's clock
 		begun := time.Now()
 		s, err := w.Snapshot(t.Context())

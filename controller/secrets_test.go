@@ -7,8 +7,8 @@ import (
 	"gcity/events"
 )
 
-// A reason that quotes a command line is on record without its secrets, in the message and in the payload. What has
-// none is written byte for byte.
+// Secrets in a quoted command line are removed from the message and payload of an event. An event without secrets is
+// written unchanged.
 func TestEventsHaveNoSecrets(t *testing.T) {
 	got := withoutSecrets(events.Event{Message: "TOKEN=hunter2 cmd failed",
 		Payload: json.RawMessage(

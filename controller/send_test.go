@@ -14,8 +14,8 @@ import (
 	"gcity/session"
 )
 
-// A text that has to wait is answered within two seconds, typed once when the draft is gone, and not asked after
-// for nothing.
+// A text that waits for a draft is answered within two seconds and typed once after the draft is gone. No timer is left
+// over afterwards.
 func TestTextThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -55,7 +55,7 @@ func TestTextThatWaits(t *testing.T) {
 	})
 }
 
-// What waits when the controller ends is given up with a word, to the log and to whoever asks.
+// Texts still queued when the controller ends are dropped. The drop is reported in the log and to the waiting client.
 func TestTextsOfAnEndingCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -87,7 +87,7 @@ func TestTextsOfAnEndingCity(t *testing.T) {
 	})
 }
 
-// What a configuration may have typed and what a command may is the same.
+// Texts from the configuration and texts from commands have the same size limit.
 func TestTextsHaveOneLimit(t *testing.T) {
 	if city.MaxSend != session.MaxText {
 		t.Errorf("%d and %d", city.MaxSend, session.MaxText)

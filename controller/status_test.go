@@ -6,7 +6,8 @@ import (
 	"gcity/city"
 )
 
-// What a service manager shows says when the city does not go by its file: a reload by that succeeds all the same.
+// The status line for the service manager says if the city does not follow its file. A reload by the service manager
+// succeeds even then.
 func TestStatusLine(t *testing.T) {
 	agents := []city.Agent{{Name: "a", State: city.Running}, {Name: "b", State: city.Quarantined}}
 	for want, c := range map[string]city.ConfigInfo{

@@ -11,7 +11,7 @@ import (
 	"gcity/city"
 )
 
-// Work of an agent that is suspended is told after a while, and no longer once it is given back.
+// Work assigned to a suspended agent is reported after a while, and no longer once it is given back.
 func TestStrandedWorkIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := fake.New("tw")

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
-		if os.Getenv("GORACE") == "" { // or it ends a second late under the race detector
+		if os.Getenv("GORACE") == "" { // otherwise the race detector delays the exit by a second
 			env := append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 			fmt.Fprintln(os.Stderr, "cannot start anew:", syscall.Exec(os.Args[0], os.Args, env))
 		}
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T) city.Control { return openWith(t, nil) }
 
-// openWith is a city that has more automations, by name, as the lines below [automation].
+// openWith returns a running city with additional automations. Each maps a name to the lines below [automation].
 func openWith(t *testing.T, automations map[string]string) *controller.Controller {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -85,7 +85,7 @@ func openWith(t *testing.T, automations map[string]string) *controller.Controlle
 	t.Cleanup(func() {
 		sctx, sc := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer sc()
-		// by its test
+		// the test may have ended the controller already
 		if _, err := c.Do(sctx, city.Shutdown{}); err != nil &&
 			err.Error() != "the controller has ended" {
 			t.Error(err)

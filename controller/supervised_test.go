@@ -9,7 +9,8 @@ import (
 	"gcity/config"
 )
 
-// Under a supervisor no city listens: what its file says of that is ignored, which is said once, and shown.
+// A city under a supervisor does not listen. Its [api] settings are ignored; this is logged once and shown as a
+// warning.
 func TestSupervisedCityDoesNotListen(t *testing.T) {
 	var logs strings.Builder
 	logger := slog.New(slog.NewTextHandler(&logs, nil))

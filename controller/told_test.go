@@ -8,7 +8,7 @@ import (
 	"gcity/events"
 )
 
-// Who reads only the log hears of runs that fail and of what becomes of the configuration, and not of the rest.
+// The text log has failed runs and configuration changes, and no other events.
 func TestTheLogTellsWhatFailed(t *testing.T) {
 	var text strings.Builder
 	c := &Controller{o: Options{Logger: slog.New(slog.NewTextHandler(&text, nil))}}
