@@ -7,5 +7,5 @@ import (
 	"gcity/controller/controllertest"
 )
 
-// The controller of a city with simulated sessions keeps the contract of city.Control.
+// The controller of a city with simulated sessions fulfills the contract of city.Control.
 func TestTown(t *testing.T) { citytest.Suite(t, controllertest.Harness(nil)) }

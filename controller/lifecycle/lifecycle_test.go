@@ -24,7 +24,7 @@ var events = map[string]func(*Phase){
 	"FoundUnready": func(p *Phase) { p.Found(false) },
 }
 
-// reach returns every phase that any sequence of events leads to.
+// reach returns every phase that some sequence of events leads to.
 func reach() []Phase {
 	known := map[Phase]bool{{}: true}
 	for queue := []Phase{{}}; len(queue) > 0; queue = queue[1:] {
@@ -60,7 +60,7 @@ func TestEveryPhaseIsConsistent(t *testing.T) {
 	}
 }
 
-// TestOneStartOrStopAtATime holds L1: only Absent and a session that runs can begin a start or a stop.
+// TestOneStartOrStopAtATime checks L1: a start or stop can begin only in Absent or while a session runs.
 func TestOneStartOrStopAtATime(t *testing.T) {
 	for _, p := range reach() {
 		for _, begin := range []string{"Start", "Resume", "Stop"} {
@@ -92,7 +92,7 @@ func TestPaths(t *testing.T) {
 		// a failed stop returns to the state before it
 		{[]string{"FoundUnready", "Stop", "StopEnds", "Doubt", "Listed"}, Unready},
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Listed"}, Running},
-		// an exit does not end the doubt of a failed stop
+		// an exit does not resolve the doubt after a failed stop
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends"}, Unclear},
 		{[]string{"Found", "Stop", "StopEnds", "Doubt", "Ends", "Listed"}, Absent},
 	} {
@@ -114,8 +114,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestAnEarlierCancelIsOver holds that the wait for a session that was found can be canceled, although the start before
-// it was canceled too.
+// TestAnEarlierCancelIsOver checks that a new wait for a found session can be canceled after an earlier start was
+// canceled.
 func TestAnEarlierCancelIsOver(t *testing.T) {
 	var p Phase
 	for _, event := range []string{"Start", "Cancel", "StartEnds", "Doubt", "Listed", "FoundUnready",

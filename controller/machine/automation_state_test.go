@@ -13,7 +13,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Without its memory a controller goes on from what the records of runs say, and hands in the events since.
+// Without its saved state, a controller continues from the run records and handles the events since then.
 func TestRecordsStandInForDeeds(t *testing.T) {
 	w := newWorld()
 	w.stuck["scan"] = true
@@ -48,7 +48,7 @@ func TestRecordsStandInForDeeds(t *testing.T) {
 	}
 }
 
-// When events cannot be read any more that is told, and they are followed anew from where they were dealt with (L7).
+// A failure to read events is reported. The machine follows them again from the last handled event (L7).
 func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=event", "on=job.done"}); err != nil {
@@ -56,7 +56,7 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	}
 	w.declare("x")
 	w.advance(time.Second)
-	w.floor.types = nil // nobody hands events in
+	w.floor.types = nil // no events are delivered
 	w.Step(effect.FollowEnded{Follow: w.m.runs.FeedID, Err: errors.New("too many open files")})
 	w.emit("job.done")
 	degraded := func() string { return strings.Join(w.m.Snapshot(w.now).Degraded, "\n") }
@@ -77,7 +77,7 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	}
 }
 
-// The records of automations are looked for that have run, and are declared still.
+// A sweep requests the records of automations that have run before and are still declared.
 func TestASweepNamesAutomationsThatRan(t *testing.T) {
 	w := newWorld()
 	w.m.runs.Inherited["rare"] = automation.Memory{Last: w.now}
@@ -90,7 +90,7 @@ func TestASweepNamesAutomationsThatRan(t *testing.T) {
 	}
 }
 
-// A purge asks for the records of the automations that are remembered, and keeps them for two weeks.
+// A purge names all known automations and keeps their run records for two weeks.
 func TestPurgeNamesAutomations(t *testing.T) {
 	w := newWorld()
 	w.m.conf = &effect.Configuration{}
@@ -106,7 +106,7 @@ func TestPurgeNamesAutomations(t *testing.T) {
 	}
 }
 
-// The snapshot shows the work of each rig as it was counted, anew when the count changes.
+// The snapshot shows the counted work of each rig and changes with the count.
 func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	w := newWorld()
 	w.m.conf = &effect.Configuration{Rigs: []agent.Rig{{Name: "shop"}, {Name: "yard"}}}

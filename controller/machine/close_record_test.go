@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// A record that is gone, or that no store takes, is told of once and not tried again.
+// If a run record is gone or invalid for its store, closing it is reported once and not retried.
 func TestARecordThatIsGoneIsGivenUp(t *testing.T) {
 	for _, err := range []error{beads.ErrNotFound,
 		&beads.Invalid{Field: "title", Reason: "is odd"}} {
@@ -44,9 +44,10 @@ func TestARecordThatIsGoneIsGivenUp(t *testing.T) {
 	}
 }
 
-// A run waits until the end of the last one is on record (L4): the next controller would take both for interrupted.
+// A run waits until the end of the previous run is saved (L4). Otherwise the next controller would treat both as
+// interrupted.
 func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
-	// that which cannot be closed for now holds up nothing
+	// a record that cannot be closed for now does not block the next run
 	for _, problem := range []string{"", "disk full"} {
 		w := newWorld()
 		if err := w.automate([]string{"a", "gate=manual"}); err != nil {
@@ -68,7 +69,7 @@ func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 	}
 }
 
-// What a run has made is told of before its end is, with how deep within runs it is.
+// The bead that a run created is reported before the end of the run. Its event has the run's depth.
 func TestWhatARunMadeIsTold(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"brew", "gate=manual"}); err != nil {

@@ -7,7 +7,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Work that changes while it is being counted is counted once more, not at the next patrol.
+// If work changes while it is being counted, it is counted again at once, not at the next patrol.
 func TestCountOfWhatChangesMeanwhile(t *testing.T) {
 	m := newMachine()
 	m.conf = &effect.Configuration{}

@@ -12,8 +12,8 @@ import (
 	"gcity/session"
 )
 
-// What a program asks before it is ready is shown, and whoever answers is let at its terminal; keys pressed there
-// reach the session that asks. When the start has ended, one way or the other, nothing of it is left (L14).
+// A question that a program asks before it is ready is shown and can be answered in its terminal. Keys reach the
+// session that asks. The question is cleared when the start ends, whether it succeeds or not (L14).
 func TestAQuestionAtTheStart(t *testing.T) {
 	for _, failed := range []error{nil, errors.New("it asks about trust, and nobody answered")} {
 		w := newWorld()
@@ -60,7 +60,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		if r := w.m.agents["a"]; r.act.asking != nil {
 			t.Error("it still asks")
 		}
-		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"}) // too late
+		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"}) // after the start has ended
 		if v := look(); v.State == city.Starting && v.Session != nil && failed == nil ||
 			strings.Contains(v.Reason, "answer in its terminal") {
 			t.Errorf("too late: %+v", v)
@@ -68,7 +68,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 	}
 }
 
-// An answer given in somebody's name is on record, whoever is still there to have it.
+// An answer given on behalf of a user is recorded, even if the agent no longer exists.
 func TestAnAnswerIsOnRecord(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

@@ -13,7 +13,7 @@ import (
 	"gcity/events"
 )
 
-// eachRunIsRecorded holds the log against the records of runs: one beginning and one end each.
+// eachRunIsRecorded checks that the log has one start and one end for each run record.
 func (w *world) eachRunIsRecorded() {
 	for _, id := range w.closedRuns() {
 		if fired, ended := w.runEvents(id); fired != 1 || ended != 1 {
@@ -33,7 +33,7 @@ func (w *world) closedRuns() (ids []string) {
 	return ids
 }
 
-// runEvents counts the events of a run's beginning and of its end.
+// runEvents counts the start and end events of a run.
 func (w *world) runEvents(id string) (fired, ended int) {
 	for i := range w.events {
 		t := effect.RunsIn(w.events[i : i+1])
@@ -47,7 +47,7 @@ func (w *world) runEvents(id string) (fired, ended int) {
 	return fired, ended
 }
 
-// A successor records what is missing of runs whose records are complete, once, and of old runs nothing.
+// A new controller logs each missing event of a completed run once, and nothing for old runs.
 func TestEventsOfRunsAreCompleted(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { t := now.Add(d); return &t }

@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// keepEnds is what a start does to ends: those of earlier lives are in files alone from then on.
+// keepEnds does what a start does with ends: ends of earlier sessions then exist only in files.
 func (w *world) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
 		if w.ends == nil {
@@ -36,7 +36,7 @@ func (w *world) inherit(first bool) *effect.Inherited {
 	return past
 }
 
-// lives counts the recorded ends of each life.
+// lives counts the recorded ends of each session.
 func (w *world) lives() map[string]int {
 	n := map[string]int{}
 	for i := range w.events {
@@ -47,8 +47,8 @@ func (w *world) lives() map[string]int {
 	return n
 }
 
-// A controller that ended after it had recorded an end, and before it could note that, has a successor that does not
-// record it again.
+// If a controller exits after recording an end but before acknowledging it, the next controller does not record it
+// again.
 func TestARecordedEndIsNotRecordedAgain(t *testing.T) {
 	for _, code := range []int{0, 3} {
 		w := newWorld()
@@ -66,7 +66,7 @@ func TestARecordedEndIsNotRecordedAgain(t *testing.T) {
 	}
 }
 
-// A stop that was over before its controller could record it is recorded by the next one.
+// If a controller exits before it can record a completed stop, the next controller records it.
 func TestAStopIsRecordedByTheSuccessor(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -83,14 +83,14 @@ func TestAStopIsRecordedByTheSuccessor(t *testing.T) {
 	}
 }
 
-// A crash whose event waits for its output is not lost with its controller, though the agent's next life has begun.
+// A crash whose event still waits for its output survives its controller, even if the agent has restarted.
 func TestACrashBehindANewLifeIsRecorded(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b")
 	w.advance(time.Minute)
 	w.stuck["capture:a:s1"] = true
 	w.die("a", 3, "")
-	w.die("b", 0, "") // its end waits behind the crash
+	w.die("b", 0, "") // its event waits behind the crash
 	if len(w.ends) != 2 || w.alive["a"] == nil || w.alive["b"] == nil {
 		t.Fatalf("kept: %v", w.ends)
 	}
@@ -111,7 +111,7 @@ func TestACrashBehindANewLifeIsRecorded(t *testing.T) {
 	}
 }
 
-// The file of an end goes when its event is recorded, also under the controller that wrote it.
+// The file of an end is deleted once the event is recorded. The controller that wrote the file does this too.
 func TestTheFileOfAnEndGoes(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -125,7 +125,7 @@ func TestTheFileOfAnEndGoes(t *testing.T) {
 	}
 }
 
-// A second look that is ordered before the first one is answered inherits nothing.
+// If a second list is requested before the first one is answered, ends are still inherited only once.
 func TestEndsAreInheritedOnce(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -133,7 +133,7 @@ func TestEndsAreInheritedOnce(t *testing.T) {
 	w.stuck["capture:a:s1"] = true
 	w.die("a", 3, "")
 	w.succeed("list", "capture:a:s1")
-	w.feed(effect.Tick{}) // orders another look
+	w.feed(effect.Tick{}) // requests another list
 	delete(w.stuck, "list")
 	w.Step(effect.Wake{})
 	delete(w.stuck, "capture:a:s1")
@@ -143,7 +143,7 @@ func TestEndsAreInheritedOnce(t *testing.T) {
 	}
 }
 
-// A session that a later look shows first, with an end that is recorded, is not recorded again.
+// An end that was already recorded is not recorded again when only a later list shows the session.
 func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	w := newWorld()
 	w.declare("a:restart=never")
@@ -161,7 +161,8 @@ func TestARecordedEndThatIsSeenLate(t *testing.T) {
 	}
 }
 
-// A session that seems alive at first and is then lost has no other end than the recorded one: its holder was leaving.
+// A session that is first listed as alive and then lost has no second end if its end was recorded: its holder was
+// exiting.
 func TestARecordedEndOfALeavingHolder(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -179,7 +180,7 @@ func TestARecordedEndOfALeavingHolder(t *testing.T) {
 	}
 }
 
-// A lost session's end says why, as far as the provider knows.
+// The recorded end of a lost session has the reason that the provider reports.
 func TestALostEndHasItsReason(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

@@ -13,7 +13,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// FuzzLaws plays random stories, byte by byte, with every fault the world knows, and holds them against the laws.
+// FuzzLaws plays random stories with every fault that the world supports, and checks the laws.
 func FuzzLaws(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 8 {
@@ -40,7 +40,7 @@ func FuzzLaws(f *testing.F) {
 
 var cast = [...]string{"a", "b", "c", "d"}
 
-// chaos plays the bytes, then lets all faults cease and holds the city against L5 and L7.
+// chaos interprets data as a story. Then it ends all faults and checks L5 and L7.
 func chaos(data []byte) *world {
 	w := newWorld()
 	w.floor.trials.on, w.floor.defs, w.floor.hands = true, []automation.Definition{},
@@ -119,7 +119,7 @@ func (w *world) fault(what, who byte) {
 	case 18:
 		if s := w.alive[name]; s != nil {
 			s.Activity = w.now
-			if w.floor.hands[name] == "" { // it has taken something, or is done with it
+			if w.floor.hands[name] == "" { // the agent takes or finishes a task
 				w.floor.hands[name] = "app-1"
 			} else {
 				delete(w.floor.hands, name)
@@ -129,7 +129,7 @@ func (w *world) fault(what, who byte) {
 		w.broken = map[bool]string{true: "does not parse"}[who > 127]
 		w.Step(effect.Poked{})
 	case 20:
-		w.onDisk = who > 127 // from the next configuration on
+		w.onDisk = who > 127 // applies from the next configuration
 	case 21:
 		w.fails["remember"] = map[bool]string{true: "disk full"}[who > 127]
 	case 22:
@@ -142,7 +142,7 @@ func (w *world) fault(what, who byte) {
 	}
 }
 
-// redeclare changes who is wanted, by the bits of who.
+// redeclare changes the declared agents by the bits of who.
 func (w *world) redeclare(who byte) {
 	var specs []string
 	for i, name := range cast {
@@ -159,7 +159,7 @@ func (w *world) redeclare(who byte) {
 		specs = append(specs, spec)
 	}
 	switch {
-	case who&0xf0 == 0xf0: // the pool has become a plain agent
+	case who&0xf0 == 0xf0: // the pool becomes a single agent
 		specs = append(specs, "w:rig=demo")
 	case who&0x0c != 0:
 		specs = append(specs, fmt.Sprintf("w:rig=demo,pool=%d-%d,drain=%ds", who>>5&1, who>>6&3,
@@ -182,7 +182,7 @@ func (w *world) anyCommand(what, who byte, name string) {
 	w.command(uint64(len(w.log))<<8|uint64(what), all[int(who>>2)%len(all)])
 }
 
-// calm lifts all faults; the city must come to rest with everybody there (L7), and rest must be rest (L5).
+// calm ends all faults. Then all agents must run (L7) and nothing more may happen (L5).
 func (w *world) calm() {
 	clear(w.stuck)
 	clear(w.fails)
@@ -199,7 +199,7 @@ func (w *world) calm() {
 	w.command(1, city.Reload{Confirm: true})
 	w.Step(effect.Wake{})
 	w.advance(time.Minute)
-	// what could not be judged before it was known who runs
+	// confirms changes that could not be judged before the running agents were known
 	w.command(3, city.Reload{Confirm: true})
 	w.command(2, city.Scale{Pool: "w", Auto: true})
 	w.advance(65 * time.Minute)
@@ -246,7 +246,7 @@ func (w *world) calm() {
 	}
 }
 
-// unanswered holds every command against its promise: an answer, whatever happens.
+// unanswered checks that every command has been answered.
 func (w *world) unanswered() {
 	for _, g := range w.m.loader.groups {
 		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))

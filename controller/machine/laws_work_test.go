@@ -10,7 +10,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// repertoire is the automations that chaos plays, each in the variants that it may have.
+// repertoire returns the automations that chaos plays, each with its variants.
 func repertoire() [][]string {
 	return [][]string{
 		{"cool gate=cooldown interval=3m", "cool gate=cooldown interval=1m",
@@ -44,7 +44,7 @@ func repertoire() [][]string {
 	}
 }
 
-// atRest is the same automations when none of them has anything to do.
+// atRest returns most of these automations in variants that have nothing to do.
 func atRest() []string {
 	return []string{
 		"cool gate=cooldown interval=8760h", "again gate=cooldown interval=8760h retry=2",
@@ -56,7 +56,7 @@ func atRest() []string {
 	}
 }
 
-// perform declares the automation of a number, in one of its variants.
+// perform declares automation number which in one of its variants.
 func (w *world) perform(which, variant byte) {
 	all := repertoire()
 	variants := all[int(which)%len(all)]
@@ -65,7 +65,7 @@ func (w *world) perform(which, variant byte) {
 	}
 }
 
-// scoped is the name of the automation of a number.
+// scoped returns the scoped name of automation number which.
 func scoped(which byte) string {
 	all := repertoire()
 	d, err := define(strings.Fields(all[int(which)%len(all)][0]))
@@ -75,7 +75,7 @@ func scoped(which byte) string {
 	return d.Scoped()
 }
 
-// workFault is something that happens to automations.
+// workFault applies a random event or fault to automations.
 func (w *world) workFault(what, who byte) {
 	t, name := &w.floor.trials, scoped(who)
 	high := who>>4 | 1
@@ -133,14 +133,14 @@ func (w *world) workFault(what, who byte) {
 	}
 }
 
-// fire asks for a run by hand.
+// fire requests a manual run.
 func (w *world) fire(name string) {
 	id := uint64(len(w.log))<<8 | 0xff
 	w.floor.trials.asked[id] = true
 	w.command(id, city.Fire{Automation: name})
 }
 
-// stopAndBegin stops the city, with all that it is about, and begins it anew.
+// stopAndBegin stops the city with all its runs, and starts it again.
 func (w *world) stopAndBegin(who byte) {
 	if w.blind != "" || w.m.ending != alive {
 		return
@@ -170,7 +170,7 @@ func (w *world) stopAndBegin(who byte) {
 	w.succeed()
 }
 
-// unfired holds runs by hand against their promise: an answer, whatever happens.
+// unfired checks that every manual run has been answered.
 func (w *world) unfired() {
 	for id := range w.floor.trials.asked {
 		if _, ok := w.answers[id]; !ok {
@@ -179,7 +179,7 @@ func (w *world) unfired() {
 	}
 }
 
-// calmWork lifts all faults of automations.
+// calmWork ends all faults of automations.
 func (w *world) calmWork() {
 	t := &w.floor.trials
 	t.unshut, t.unkept, t.unswept, w.floor.refuse, t.phantom = "", "", "", "", false
@@ -190,12 +190,12 @@ func (w *world) calmWork() {
 	}
 	w.floor.answer["test"] = 0
 	for i, variants := range repertoire() {
-		// what hears itself would be all that there is
+		// an automation that triggers itself would never come to rest
 		w.perform(byte(i), byte(strings.Count(variants[0], "automation.*")))
 	}
 }
 
-// worked holds automations against L7: all faults have ceased, so what was due has run.
+// worked checks L7 for automations: after the faults have ended, everything that was due has run.
 func (w *world) worked() {
 	w.eachRunIsRecorded()
 	rs, t := &w.m.runs, &w.floor.trials
@@ -235,7 +235,7 @@ func (w *world) worked() {
 	}
 }
 
-// quietWork gives the automations nothing to do.
+// quietWork leaves the automations nothing to do.
 func (w *world) quietWork() {
 	w.floor.defs = w.floor.defs[:0]
 	w.floor.answer["test"] = 1
@@ -246,7 +246,7 @@ func (w *world) quietWork() {
 	}
 }
 
-// cleared holds the city against leaks: of automations that are no more nothing is kept in the end.
+// cleared checks for leaks: in the end, nothing is kept for removed automations.
 func (w *world) cleared() {
 	w.floor.defs, w.floor.broken = w.floor.defs[:0], nil
 	w.Step(effect.FoldersChanged{})

@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// BenchmarkPatrol is W10: one patrol of a city at rest, the look at reality included. Aim: 200 µs and no allocation at
-// 1,000 agents.
+// BenchmarkPatrol is W10: one patrol of an idle city, including the list of sessions. Target: 200 µs and no allocation
+// with 1,000 agents.
 func BenchmarkPatrol(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -38,7 +38,7 @@ func BenchmarkPatrol(b *testing.B) {
 	}
 }
 
-// BenchmarkDeath is the machine's share of a replacement: a death in a city of 1,000, to the order to start.
+// BenchmarkDeath measures the machine's part of a restart in a city of 1,000 agents: from the exit to the start effect.
 func BenchmarkDeath(b *testing.B) {
 	w := newWorld()
 	names := make([]string, 1000)

@@ -22,7 +22,7 @@ func (w *world) told(kind string) int {
 	return n
 }
 
-// A restart of an agent that is suspended while it stops is refused, not forgotten.
+// If an agent is suspended while it stops for a restart, the restart is answered with an error.
 func TestRestartOvertakenByStopIsAnswered(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -40,7 +40,7 @@ func TestRestartOvertakenByStopIsAnswered(t *testing.T) {
 	}
 }
 
-// A crash whose output is still being kept is on record before the controller goes.
+// A crash whose output is still being captured is recorded before the controller exits.
 func TestLeavingTellsOfACrash(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -53,7 +53,7 @@ func TestLeavingTellsOfACrash(t *testing.T) {
 	}
 }
 
-// A stop that finds a crash being captured ends as soon as that is done, not at the next patrol.
+// If a city stops during the capture of a crash, it ends right after the capture, not at the next patrol.
 func TestStopDoesNotStallOnACapture(t *testing.T) {
 	w := newWorld()
 	w.declare("a:restart=never")
@@ -68,7 +68,7 @@ func TestStopDoesNotStallOnACapture(t *testing.T) {
 	}
 }
 
-// A look that fails does not end a city whose stops are in flight; it is tried again (S14).
+// A failed list does not end a city while stops are in flight. The list is retried (S14).
 func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -91,7 +91,7 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 	}
 }
 
-// Who asked for the end of a city that does not end hears so.
+// If a stop of the city is given up, the shutdown command is answered with an error.
 func TestGivingUpIsAnError(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -106,7 +106,7 @@ func TestGivingUpIsAnError(t *testing.T) {
 	t.Error("the shutdown was not answered with an error")
 }
 
-// An end that was asked for is no crash: neither of a start that was cut short, nor of a stop that was given up.
+// A requested end is not a crash, neither after a canceled start nor after a stop that timed out.
 func TestAskedEndsAreNoCrashes(t *testing.T) {
 	w := newWorld()
 	w.declare("a:restart=never")
@@ -137,7 +137,7 @@ func TestAskedEndsAreNoCrashes(t *testing.T) {
 	}
 }
 
-// What a failing start says is what the operator reads, in the quarantine too (L14).
+// The error of a failing start is shown to the operator, even in quarantine (L14).
 func TestQuarantineOfAFailingStartSaysWhy(t *testing.T) {
 	w := newWorld()
 	w.declare("a:max=1")
@@ -149,7 +149,7 @@ func TestQuarantineOfAFailingStartSaysWhy(t *testing.T) {
 	}
 }
 
-// An agent's wish to be restarted is granted whatever its policy says of deaths.
+// A restart that an agent requests happens regardless of its restart policy.
 func TestRequestedRestartHappensOnce(t *testing.T) {
 	for _, policy := range []string{"always", "on-failure", "never"} {
 		w := newWorld()
@@ -163,7 +163,8 @@ func TestRequestedRestartHappensOnce(t *testing.T) {
 	}
 }
 
-// An unacknowledged end under a name of before is let go; it neither ends the life of now nor counts again (L11).
+// An unacknowledged exit under an earlier session name is acknowledged. It neither ends the current session nor counts
+// as a crash (L11).
 func TestAnOldEndUnderAnotherName(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
@@ -179,11 +180,11 @@ func TestAnOldEndUnderAnotherName(t *testing.T) {
 	}
 }
 
-// Somebody who attached after the newest look is not thrown out by an edit (L6).
+// An edit does not restart an agent to which a user attached after the last list (L6).
 func TestAnEditLooksForViewersFirst(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
-	w.advance(10 * time.Second) // the next patrol is far
+	w.advance(10 * time.Second) // the next patrol is not due yet
 	w.alive["a"].Attached = 1
 	w.declare("a:command=new")
 	if w.seq != 1 {
@@ -196,7 +197,7 @@ func TestAnEditLooksForViewersFirst(t *testing.T) {
 	}
 }
 
-// A look that failed late, when a newer one has been answered, is no word of anybody: who runs goes on (L11).
+// A list that fails late, after a newer one was answered, is ignored. Running agents continue (L11).
 func TestALateFailureEndsNobody(t *testing.T) {
 	w := newWorld()
 	w.declare("a")

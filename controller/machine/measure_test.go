@@ -9,7 +9,7 @@ import (
 	"gcity/session"
 )
 
-// What is shown changes by steps that can be seen, and no sooner.
+// The displayed usage changes only in visible steps.
 func TestFiguresChangeInSteps(t *testing.T) {
 	w := newWorld()
 	w.m.gauge.able = true
@@ -17,13 +17,13 @@ func TestFiguresChangeInSteps(t *testing.T) {
 	w.advance(0)
 	u := session.Usage{CPU: 0, RSS: 10_000_000, Procs: 1}
 	for i, c := range []struct {
-		cpu     time.Duration // more than before
+		cpu     time.Duration // added to the previous value
 		rss     int64
 		changes bool
 	}{
 		{0, 0, true},
 		{0, 0, false},
-		{4 * time.Millisecond, 0, false}, // of 10 s: 0.04 %
+		{4 * time.Millisecond, 0, false}, // 0.04 % of 10 s
 		{6 * time.Millisecond, 0, true},
 		{9 * time.Millisecond, 99_999, false},
 		{9 * time.Millisecond, 1, true},
@@ -45,7 +45,7 @@ func TestFiguresChangeInSteps(t *testing.T) {
 	}
 }
 
-// BenchmarkMeasured is a sample of a city at rest. Aim: no allocation.
+// BenchmarkMeasured takes one sample of an idle city. Target: no allocation.
 func BenchmarkMeasured(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

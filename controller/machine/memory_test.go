@@ -11,8 +11,8 @@ import (
 	"gcity/restart"
 )
 
-// Whatever the clock was when the file was written, no agent waits longer than it can have to, and nothing lies ahead
-// that has happened (L13). What was written is what is read.
+// Whatever the clock was when the file was written, no agent waits longer than its policy allows. No past event has a
+// time in the future (L13). Saved histories are loaded unchanged.
 func FuzzMemory(f *testing.F) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, ahead := range []time.Duration{-time.Hour, 0, time.Minute, 3 * 24 * time.Hour, 1 << 62} {
@@ -26,7 +26,7 @@ func FuzzMemory(f *testing.F) {
 					Until: at.Add(ahead), History: restart.History{Streak: -1}},
 			}})
 		if err != nil {
-			continue // a year that JSON does not know
+			continue // the year is out of JSON's range
 		}
 		f.Add(content)
 	}

@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// A file that comes back after another one was in force is judged and told anew, held or refused (L6).
+// If a file comes back after another one was active, it is checked and reported again: held or rejected (L6).
 func TestTheSameFileAgainIsNews(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b", "c")
@@ -35,7 +35,7 @@ func TestTheSameFileAgainIsNews(t *testing.T) {
 	}
 }
 
-// A confirmation means what was held when it was given, not what a load under way brings meanwhile.
+// A confirmation applies to the configuration that was held when it was given, not to one that is loaded meanwhile.
 func TestConfirmMeansWhatWasShown(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b", "c")

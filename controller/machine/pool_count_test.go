@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// A pool that has no check shows the work that was counted for it.
+// A pool without a check shows the counted work.
 func TestCountedPoolsShowTheirCount(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
@@ -31,7 +31,7 @@ func TestCountedPoolsShowTheirCount(t *testing.T) {
 	}
 }
 
-// A pool that follows work says why it does not, while nobody can count that: its store is asked, and no check.
+// If a pool's work cannot be counted, the pool shows the reason.
 func TestUncountedPoolsSayWhy(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

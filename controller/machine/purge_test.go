@@ -8,8 +8,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// A look for backups that are due is ordered every ten minutes, one at a time, and a failure is shown until one
-// succeeds.
+// Due backups are checked every ten minutes, one check at a time. A failure is shown until a check succeeds.
 func TestBackUp(t *testing.T) {
 	m := newMachine()
 	m.conf = &effect.Configuration{Backups: true}

@@ -33,7 +33,7 @@ func (w *world) subjects(from int) (out []string) {
 	return out
 }
 
-// A second crash that overtakes the capture of the first one's output loses nothing.
+// If an agent crashes again while its first output is being captured, both crashes keep their output.
 func TestEachCrashKeepsItsOutput(t *testing.T) {
 	w := newWorld()
 	w.declare("a:max=1")
@@ -63,7 +63,7 @@ func TestEachCrashKeepsItsOutput(t *testing.T) {
 	}
 }
 
-// What happens to other agents because of a crash is recorded after it, however long its output takes.
+// The effects of a crash on other agents are recorded after the crash, even if capturing its output takes long.
 func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 	w := newWorld()
 	w.declare("fam:strategy=rest_for_one", "kid:needs=fam")
@@ -83,7 +83,7 @@ func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 	}
 }
 
-// A capture that never comes back holds the log up for a bounded time.
+// A capture that hangs delays the log only for a bounded time.
 func TestACaptureThatHangsHoldsNothingUp(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b")

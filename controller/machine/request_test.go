@@ -10,14 +10,14 @@ import (
 	"gcity/events"
 )
 
-// An agent that requests a restart and exits before it can be stopped restarts, and has not crashed.
+// If an agent requests a restart and exits before it can be stopped, it restarts and this does not count as a crash.
 func TestARequestedRestartIsNoCrash(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(2 * time.Second)
 	w.stuck["agent:a"] = true
 	w.command(1, city.RequestRestart{Agent: "a"})
-	w.pending = nil // the stop comes back as failed instead
+	w.pending = nil // the stop fails instead
 	w.feed(effect.Stopped{Agent: "a", Err: errors.New("the holder does not answer")})
 	delete(w.stuck, "agent:a")
 	w.Step(effect.Wake{})

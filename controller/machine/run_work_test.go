@@ -10,7 +10,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// While the records cannot be read, the automations that there are can be seen, and why none of them runs.
+// While the run records cannot be read, automations are listed with the reason why they do not run.
 func TestAutomationsAreListedBeforeTheyRun(t *testing.T) {
 	w := newWorld()
 	w.stuck["sweep"] = true

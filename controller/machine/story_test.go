@@ -21,7 +21,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the stories' outcomes anew")
 
-// TestStories plays testdata/*.txt: a line that starts with ">" is what happened after the line above it.
+// TestStories plays testdata/*.txt. A line that starts with ">" is a result of the line above it.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -107,9 +107,9 @@ func (w *world) tell(words []string) error {
 		w.lost = arg(0) == "on"
 	case "fail":
 		w.fails[arg(0)] = strings.Join(args[1:], " ")
-	case "miss": // what an agent needs to be started is not there
+	case "miss": // a requirement for the agent's start is missing
 		w.fails["missing "+arg(0)] = strings.Join(args[1:], " ")
-	case "unable": // a provider could not run anything, and why
+	case "unable": // a provider cannot run anything, with the reason
 		w.fails["by "+arg(0)] = strings.Join(args[1:], " ")
 	case "stick":
 		w.stuck[arg(0)] = true
@@ -122,7 +122,7 @@ func (w *world) tell(words []string) error {
 		w.alive[arg(0)].Attached, w.alive[arg(0)].TypedAt = 0, w.now
 	case "write":
 		w.write(args...)
-	case "restore": // the file of the revision in force
+	case "restore": // the file of the active revision
 		w.current = w.m.conf
 		w.Step(effect.Poked{})
 	case "break":
@@ -130,14 +130,14 @@ func (w *world) tell(words []string) error {
 		w.Step(effect.Poked{})
 	case "blind":
 		w.blind = strings.Join(args, " ")
-	case "dark": // a provider does not list its sessions, and why
+	case "dark": // a provider cannot list its sessions, with the reason
 		w.dark = map[string]error{}
 		if len(args) > 0 {
 			w.dark[args[0]] = errors.New(strings.Join(args[1:], " "))
 		}
 	case "degraded":
 		w.log = append(w.log, w.m.Snapshot(w.now).Degraded...)
-	case "takes": // NAME, processor time so far, bytes, processes
+	case "takes": // NAME, CPU time so far, bytes, processes
 		w.m.gauge.able = true
 		if w.uses == nil {
 			w.uses = map[string]session.Usage{}
@@ -168,7 +168,7 @@ func (w *world) tell(words []string) error {
 		w.Step(effect.Shutdown{Leave: arg(0) == "leave"})
 	case "hurry":
 		w.Step(effect.Hurry{})
-	case "draft": // what a viewer has typed; or none any more
+	case "draft": // a viewer has typed a draft, or with "off" removed it
 		w.draft(arg(0), arg(1) != "off")
 	case "sends":
 		w.log = append(w.log, w.showSends()...)
@@ -182,17 +182,17 @@ func (w *world) tell(words []string) error {
 		w.found(arg(0), nil, nil)
 	case "spoil":
 		w.found(arg(0), nil, unusable(arg(0)))
-	case "sleep": // the whole machine, or the clock is set ahead
+	case "sleep": // the machine sleeps, or the clock is set forward
 		d, err := time.ParseDuration(arg(0))
 		if err != nil {
 			return err
 		}
 		w.sleep(d)
-	case "late": // the results of effects of a kind
+	case "late": // withholds the results of one kind of effect
 		w.floor.trials.late[arg(0)] = true
-	case "lag": // events are handed over, but not taken
+	case "lag": // events are delivered but not handled
 		w.floor.trials.lag = arg(0) == "on"
-	case "arrive": // what was late
+	case "arrive": // releases the withheld results
 		clear(w.floor.trials.late)
 		for len(w.floor.trials.slow) > 0 {
 			w.release(0)
@@ -212,25 +212,25 @@ func (w *world) tell(words []string) error {
 		w.emit(arg(0))
 	case "norecord":
 		w.floor.refuse = strings.Join(args, " ")
-	case "store": // the city's fails from now on, and is called so often; or not any more
+	case "store": // calls of the city's store fail until its breaker opens; without arguments they succeed again
 		for w.floor.dead = strings.Join(args, " "); w.floor.dead != "" && !w.floor.store.Open(); {
 			w.called(false)
 		}
 	case "automations":
 		w.log = append(w.log, w.showAutomations()...)
-	case "works": // at a piece of work; or no longer
+	case "works": // the agent works on a bead; without a bead it stops
 		if w.floor.hands == nil {
 			w.floor.hands = map[string]string{}
 		}
 		if delete(w.floor.hands, arg(0)); arg(1) != "" {
 			w.floor.hands[arg(0)] = arg(1)
 		}
-	case "gate": // that an agent's work awaits; or no longer
+	case "gate": // a gate that the agent's work waits for; without one it is removed
 		w.floor.gates = map[string]string{}
 		if arg(1) != "" {
 			w.floor.gates[arg(0)] = strings.Join(args[1:], " ")
 		}
-	case "scaled-aside": // set by hand while nobody runs the city
+	case "scaled-aside": // a size set while the city has no controller
 		n, err := strconv.Atoi(arg(1))
 		w.overrides[arg(0)] = n
 		return err
@@ -239,7 +239,7 @@ func (w *world) tell(words []string) error {
 	case "asked":
 		w.note("%d checks were run", w.asked)
 		w.asked = 0
-	case "settle": // one-shot, beside what runs
+	case "settle": // one-shot mode, with agents already running
 		w.m = newMachine()
 		w.m.settling = true
 		w.begin()
@@ -249,11 +249,11 @@ func (w *world) tell(words []string) error {
 		return w.keep(args)
 	case "heartbeat":
 		return w.beats(arg(0), args[1:])
-	case "unread": // so many messages
+	case "unread": // number of unread messages
 		_, err := fmt.Sscan(arg(1), new(int))
 		w.kennel.letter[arg(0)], _ = strconv.Atoi(arg(1))
 		return err
-	case "unposted": // why no mail can be sent
+	case "unposted": // mail cannot be sent, with the reason
 		w.kennel.refuse = strings.Join(args, " ")
 	case "tiers":
 		w.log = append(w.log, w.showTiers()...)
@@ -273,9 +273,9 @@ func (w *world) tell(words []string) error {
 		w.command(uint64(len(w.log)+1), tierDecide(args))
 	case "thaw":
 		w.alive[arg(0)].Frozen = false
-	case "mute": // a provider whose sessions take no text
+	case "mute": // sessions accept no text, with the reason
 		w.desk.mute = strings.Join(args, " ")
-	case "silence": // the holder of an agent does not answer
+	case "silence": // the holder of an agent does not respond
 		w.alive[arg(0)].Silent, w.alive[arg(0)].Reason = w.now, strings.Join(args[1:], " ")
 	case "unsilence":
 		w.alive[arg(0)].Silent, w.alive[arg(0)].Reason = time.Time{}, ""
@@ -285,7 +285,7 @@ func (w *world) tell(words []string) error {
 		w.log = append(w.log, w.showPools()...)
 	case "marks":
 		w.note("%s is marked: %s", arg(0), drainText(w.alive[arg(0)].Drain))
-	case "next": // what happens to an agent next
+	case "next": // the agent's next change
 		next := w.m.nextFor(w.m.agents[arg(0)])
 		w.log = append(w.log, fmt.Sprintf("%s (known when: %v)", next.What, next.At != nil))
 	case "show":
@@ -296,8 +296,8 @@ func (w *world) tell(words []string) error {
 	return nil
 }
 
-// succeed replaces the controller by a fresh one, as after a hand-over or a SIGKILL; effects of some kinds are
-// stuck from its beginning.
+// succeed replaces the controller with a new one, as after a handover or a SIGKILL. The effects named in stuck are
+// stuck from the start.
 func (w *world) succeed(stuck ...string) {
 	before := w.m
 	w.m = newMachine()
@@ -323,7 +323,7 @@ func (w *world) succeed(stuck ...string) {
 	}
 	w.forgiven(w.m.runs.Inherited)
 	drafts := w.desk.drafts
-	w.desk = newDesk() // what waited is lost with the controller
+	w.desk = newDesk() // queued texts are lost with the controller
 	w.desk.drafts = drafts
 	clear(w.floor.going)
 	kept := w.quarantines(before)
@@ -346,7 +346,8 @@ func (w *world) begin(stuck ...string) {
 	w.Step(effect.Tick{})
 }
 
-// quarantines are those that a successor has to know: it is to read the file, and the one before has had it written.
+// quarantines returns the quarantines that the next controller must know: those that the previous one has saved, if the
+// next one loads the file.
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
 	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.keeper.busy ||
@@ -377,7 +378,7 @@ func (w *world) order(name string, args []string) error {
 	case "drain-final":
 		name, body = "drain", `{"final":true}`
 	case "drain-host":
-		text, _ := json.Marshal(strings.Join(args[1:], " ")) // of a string
+		text, _ := json.Marshal(strings.Join(args[1:], " ")) // cannot fail for a string
 		name, body = "drain", fmt.Sprintf(`{"why":%s}`, text)
 	case "kill-force":
 		name, body = "kill", `{"force":true}`

@@ -11,7 +11,8 @@ import (
 	"gcity/controller/runs"
 )
 
-// They are looked for once, a while after the last record that could not be made, and not while one is being made.
+// Stray records are searched for once, some time after the last record that could not be created. No search runs while
+// a record is being created.
 func TestStraysAreSoughtAfterATrouble(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {

@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Where a city is to listen is asked for once, when it is news; what becomes of that is shown.
+// A listener is requested once, when its address changes. The result is shown.
 func TestDoor(t *testing.T) {
 	m, now := newMachine(), time.Now()
 	asked := func(in effect.Input) (all []config.API) {
@@ -25,7 +25,7 @@ func TestDoor(t *testing.T) {
 		return effect.Loaded{Revision: revision,
 			Conf: &effect.Configuration{Name: "app", Revision: revision, API: api}}
 	}
-	asked(with("1", config.API{})) // before the first turn, as New does it
+	asked(with("1", config.API{})) // before the first turn, as in New
 	if got := asked(effect.Tick{}); len(got) != 0 {
 		t.Errorf("nothing is wanted, and asked for was %+v", got)
 	}
@@ -51,7 +51,7 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// The first turn asks for what the first configuration says.
+// The first turn requests the listener of the first configuration.
 func TestDoorAtStart(t *testing.T) {
 	m, now := newMachine(), time.Now()
 	m.Step(now, effect.Loaded{Revision: "1", Conf: &effect.Configuration{Name: "app", Revision: "1",

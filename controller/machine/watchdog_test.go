@@ -14,7 +14,7 @@ import (
 	"gcity/watchdog"
 )
 
-// A triage finds its facts in a file and in its environment; who is no triage has none of that.
+// A triage agent gets its facts in a file and in its environment. Other agents get neither.
 func TestBriefing(t *testing.T) {
 	w := newWorld()
 	if err := w.keep([]string{"care", "watches=worker", "triage=scout"}); err != nil {
@@ -61,7 +61,7 @@ func TestBriefing(t *testing.T) {
 	}
 }
 
-// A text that is too long to be typed is a wake that failed, and nothing worse.
+// If a wake text is too long to be typed, the wake fails with no further effect.
 func TestEndlessWake(t *testing.T) {
 	w := newWorld()
 	if err := w.keep([]string{"care", "watches=worker"}); err != nil {
@@ -79,8 +79,8 @@ func TestEndlessWake(t *testing.T) {
 	}
 }
 
-// Whatever happens, the laws hold, a tier calls a person once for one trouble, and when all is well again it comes
-// to rest (L7).
+// The laws hold under random faults. A watchdog escalates to a person once per problem and recovers after the faults
+// end (L7).
 func TestWatchdogLaws(t *testing.T) {
 	for seed := range uint64(60) {
 		w := newWorld()
@@ -134,7 +134,7 @@ func TestWatchdogLaws(t *testing.T) {
 	}
 }
 
-// toss does something at random. It reports whether another controller is there now.
+// toss plays a random line. It reports whether the controller or the watchdog was replaced.
 func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 	pick := func(of ...string) string { return of[rnd.IntN(len(of))] }
 	line := pick("heartbeat worker", "heartbeat worker", "heartbeat worker",
@@ -158,7 +158,7 @@ func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 		return false
 	}
 	w.note("%s", line)
-	switch line { // what is declared changes
+	switch line { // changes the declared watchdogs
 	case "other", "same", "none":
 		w.kennel.dogs["care"] = w.kennel.spare[line]
 		if line == "none" {
@@ -173,7 +173,7 @@ func (w *world) toss(rnd *rand.Rand) (fresh bool) {
 	return words[0] == "successor"
 }
 
-// settles ends all faults, and lets the agents do as they should until that has come to bear.
+// settles ends all faults and simulates healthy agents until the watchdogs have recovered.
 func (w *world) settles() {
 	w.kennel.dogs["care"] = w.kennel.spare["same"]
 	w.declare("worker:stuck=7m", "scout", "else")
@@ -189,7 +189,7 @@ func (w *world) settles() {
 	w.well(3 * time.Hour)
 }
 
-// well is a time in which the agents of a tier do as they should.
+// well simulates healthy agents for the duration d.
 func (w *world) well(d time.Duration) {
 	for end := w.now.Add(d); w.now.Before(end); w.advance(30 * time.Second) {
 		_ = w.beats("worker", nil)
@@ -201,7 +201,7 @@ func (w *world) well(d time.Duration) {
 	}
 }
 
-// A reason is one line wherever it is shown, however the triage has written it.
+// A reason is shown on one line, regardless of how the triage formatted it.
 func TestDecisionReasonIsOneLine(t *testing.T) {
 	w := newWorld()
 	if err := w.keep([]string{"care", "watches=worker", "triage=scout"}); err != nil {

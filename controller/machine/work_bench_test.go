@@ -9,8 +9,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// BenchmarkPatrolOfAutomations is a patrol of a city at rest with so many automations of all gates, none of which
-// is due. What automations cost is the difference to none.
+// BenchmarkPatrolOfAutomations is a patrol of an idle city with n automations, none of which is due. The cost of
+// automations is the difference to n = 0.
 func BenchmarkPatrolOfAutomations(b *testing.B) {
 	for _, n := range []int{0, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// declare adds an agent, or, where its options name a pool, all of its possible members.
+// declareIn adds an agent, or all possible members of a pool if the options of spec declare one.
 func declareIn(c *effect.Configuration, a agent.Want, spec string) {
 	if a.Rig != "" && !slices.ContainsFunc(c.Rigs, func(r agent.Rig) bool {
 		return r.Name == a.Rig
@@ -50,7 +50,7 @@ func declareIn(c *effect.Configuration, a agent.Want, spec string) {
 	}
 }
 
-// suspend fills in who is suspended by which flag.
+// suspendIn sets the suspension of agents, pools and rigs from the flags.
 func suspendIn(c *effect.Configuration, flags map[string]bool) {
 	c.Pools, c.Rigs = slices.Clone(c.Pools), slices.Clone(c.Rigs)
 	why := func(name, rig string) string {
@@ -75,7 +75,7 @@ func suspendIn(c *effect.Configuration, flags map[string]bool) {
 	}
 }
 
-// poolCheck is what a pool's check prints: what the story says, and nothing otherwise.
+// poolCheck returns the result of a pool's check, as set by the story.
 func (w *world) poolCheck(p *agent.Pool) effect.Input {
 	in := effect.PoolChecked{Pool: p.Name, Check: p.Check, Took: time.Millisecond}
 	says := w.says[p.Name]

@@ -15,15 +15,15 @@ import (
 	"gcity/session"
 )
 
-// desk is where texts are sent from in a world, and what is noted of them to hold them against their promises.
+// desk simulates the delivery of texts and records it, to check that no text is lost, repeated or out of order.
 type desk struct {
-	drafts map[string]time.Time  // agents on whose line a draft is: when it came
-	sent   map[uint64]city.Nudge // texts that were taken, or were offered last
-	typed  map[uint64]bool       // those that went in
-	owed   map[uint64]bool       // those that the log is to tell of
-	mute   string                // why nothing can be typed
-	asked  map[uint64]bool       // commands that are to be answered
-	order  map[string][2]uint64  // the newest that went in, by agent: in its turn, and at once
+	drafts map[string]time.Time  // agents with a typed draft, and when it was typed
+	sent   map[uint64]city.Nudge // texts that were accepted, or offered last
+	typed  map[uint64]bool       // texts that were typed
+	owed   map[uint64]bool       // texts whose end must still be logged
+	mute   string                // why no text can be typed
+	asked  map[uint64]bool       // commands that must be answered
+	order  map[string][2]uint64  // the newest typed text by agent: queued, and immediate
 }
 
 func newDesk() desk {
@@ -34,7 +34,7 @@ func newDesk() desk {
 	}
 }
 
-// sending notes a text that is offered.
+// sending records a text that is offered for sending.
 func (w *world) sending(in effect.Input) {
 	c, ok := in.(effect.Command)
 	if n, is := c.Cmd.(city.Nudge); ok && is {
@@ -46,7 +46,7 @@ func (w *world) sending(in effect.Input) {
 	}
 }
 
-// draft lets a viewer begin or end a draft.
+// draft starts or removes a viewer's draft.
 func (w *world) draft(name string, on bool) {
 	if s := w.alive[name]; s != nil {
 		s.TypedAt = w.now
@@ -58,7 +58,7 @@ func (w *world) draft(name string, on bool) {
 	delete(w.desk.drafts, name)
 }
 
-// send is reality's answer to a text.
+// send returns the simulated result of a Send effect.
 func (w *world) send(f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
 	s := w.alive[f.Agent]
@@ -81,7 +81,7 @@ func (w *world) send(f effect.Send) effect.Input {
 		in.Err = fmt.Errorf("%s", w.fails["type:"+f.Agent])
 		return in
 	}
-	dogs := f.Text == dogNudge || f.Text == dogWake // which have no command behind them
+	dogs := f.Text == dogNudge || f.Text == dogWake // texts of watchdogs, which have no command
 	if c := w.desk.sent[f.ID]; !dogs && (c.Text != f.Text || c.Agent != f.Agent ||
 		!f.Polite && !c.Now) {
 		w.breaks("text %d is %+v, and was typed as %+v", f.ID, c, f)
@@ -100,24 +100,24 @@ func (w *world) send(f effect.Send) effect.Input {
 	}
 	last[kind] = f.ID
 	w.desk.order[f.Agent] = last
-	delete(w.desk.drafts, f.Agent) // it is submitted with the text
+	delete(w.desk.drafts, f.Agent) // the draft is submitted with the text
 	s.Output += uint64(len(f.Text))
 	in.Output = s.Output
 	w.note("typed into %s: %q", f.Agent, f.Text)
-	if w.lost { // nobody can tell
+	if w.lost { // the exact output is unknown
 		in.Output = math.MaxUint64
 	}
 	return in
 }
 
-// closed reports whether the log has told of the end of a text.
+// closed reports whether the log has the end of a text.
 func (w *world) closed(id uint64) bool {
 	return slices.ContainsFunc(w.events, func(e events.Event) bool {
 		return strings.HasPrefix(e.Type, events.AgentNudged[:len("agent.nudge")]) && textOf(e) == id
 	})
 }
 
-// textOf is the number of the text that an event is about.
+// textOf returns the ID of the text that an event is about.
 func textOf(e events.Event) uint64 {
 	var about struct{ ID uint64 }
 	if json.Unmarshal(e.Payload, &about) != nil {
@@ -126,7 +126,7 @@ func textOf(e events.Event) uint64 {
 	return about.ID
 }
 
-// posted notes what the log says of texts.
+// posted records events about texts and checks them.
 func (w *world) posted(e events.Event) {
 	if e.Type != events.AgentNudged && e.Type != events.AgentNudgeDropped {
 		return
@@ -155,7 +155,7 @@ func (w *world) showSends() (out []string) {
 	return out
 }
 
-// sendSomething is the desk's part of a random story.
+// sendSomething performs a random action of the desk.
 func (w *world) sendSomething(who byte, name string) {
 	switch id := uint64(len(w.log))<<8 | 250; who >> 4 % 8 {
 	case 0, 1, 2:
@@ -178,7 +178,7 @@ func (w *world) sendSomething(who byte, name string) {
 	}
 }
 
-// sentAll holds what was sent against its promise: typed, or given up with a word.
+// sentAll checks that every text was typed or reported as dropped, and that every command was answered.
 func (w *world) sentAll() {
 	for _, id := range slices.Sorted(maps.Keys(w.desk.owed)) {
 		w.breaks("text %d for %s was lost without a word", id, w.desk.sent[id].Agent)

@@ -19,8 +19,8 @@ import (
 	"gcity/session"
 )
 
-// world is a machine with a dumb reality around it: sessions that live and die, effects that take the time they are
-// told to, and a notebook. Stories and fuzz tests play in it.
+// world is a machine with a simulated environment: sessions, effects that take as long as a story says, and a log.
+// Stories and fuzz tests use it.
 type world struct {
 	m       *Machine
 	now     time.Time
@@ -30,25 +30,25 @@ type world struct {
 	alive   map[string]*session.Status
 	dead    map[string]session.Status // exits not yet acknowledged, by id
 	fails   map[string]string         // agents whose starts fail, and how
-	stuck   map[string]bool           // effects that stay in flight, by key
+	stuck   map[string]bool           // keys of effects that stay in flight
 	edits   map[string]bool           // suspended flags as written
 	confs   int
 	current *effect.Configuration
-	uses    map[string]session.Usage        // what agents' processes take
+	uses    map[string]session.Usage        // resource usage of agents
 	onDisk  bool                            // the next configuration says crash_history = "disk"
-	memory  []byte                          // the file of crash histories
+	memory  []byte                          // the saved crash histories
 	broken  string                          // why the configuration cannot be loaded
 	blind   string                          // why sessions cannot be listed
-	dark    map[string]error                // which providers do not list theirs, and why
-	ends    map[string]effect.UnrecordedEnd // files of ends, by session
+	dark    map[string]error                // providers that cannot list their sessions, and why
+	ends    map[string]effect.UnrecordedEnd // saved ends by session
 	seq     int
-	log     []string       // what happened, for stories
-	events  []events.Event // as recorded
+	log     []string       // what happened, in the format of stories
+	events  []events.Event // as logged
 	answers map[uint64]effect.Answer
-	breach  []string // of the laws
-	lost    bool     // exits are not told of, only seen
+	breach  []string // violations of the laws
+	lost    bool     // exits are not reported, only seen in lists
 
-	says      map[string]string // what pools' checks print; "!why" fails
+	says      map[string]string // output of pools' checks; "!why" fails
 	overrides map[string]int
 	asked     int // checks run
 	floor     shopfloor
@@ -71,7 +71,7 @@ func newWorld() *world {
 	return w
 }
 
-// want is an agent as the stories write it: a name, then options.
+// want returns an agent from its specification in a story: a name, then options.
 func want(spec string) agent.Want {
 	name, opts, _ := strings.Cut(spec, ":")
 	w := agent.Want{
@@ -114,7 +114,7 @@ func want(spec string) agent.Want {
 	return w
 }
 
-// declare makes a configuration of these agents and has it loaded.
+// declare writes a configuration with these agents and has it loaded.
 func (w *world) declare(specs ...string) {
 	w.write(specs...)
 	if w.m.conf == nil {
@@ -124,7 +124,7 @@ func (w *world) declare(specs ...string) {
 	w.Step(effect.Poked{})
 }
 
-// write makes a configuration of these agents that nobody tells of.
+// write writes a configuration with these agents without notifying the machine.
 func (w *world) write(specs ...string) {
 	w.confs++
 	c := &effect.Configuration{Name: "app", Dir: "/app", NoWork: w.floor.defs == nil &&
@@ -141,7 +141,7 @@ func (w *world) write(specs ...string) {
 	w.current, w.broken = c, ""
 }
 
-// Step feeds one input and takes what it leads to, until only what is stuck is in flight.
+// Step feeds one input and carries out all resulting effects that are not stuck.
 func (w *world) Step(in effect.Input) {
 	w.feed(in)
 	for {
@@ -199,8 +199,8 @@ func (w *world) feed(in effect.Input) {
 	}
 }
 
-// removed reports whether an input would remove more than half of the running agents from what is in force, and
-// whether somebody has asked for that: counted here in the simplest way there is.
+// removed reports whether an input would remove more than half of the running agents, and whether that was confirmed.
+// It counts independently of the machine.
 func (w *world) removed(in effect.Input) (removes, asked bool) {
 	c, ok := in.(effect.Loaded)
 	if !ok || c.Conf == nil || w.m.conf == nil || c.Revision == w.m.conf.Revision {
@@ -274,7 +274,7 @@ func (w *world) tellEffect(f effect.Effect) {
 	}
 }
 
-// histories says what a file of crash histories holds.
+// histories describes the content of a file of crash histories.
 func (w *world) histories(file []byte) string {
 	if file == nil {
 		return "nothing, there is no file"
@@ -295,7 +295,7 @@ func (w *world) histories(file []byte) string {
 	return strings.Join(out, ", ")
 }
 
-// check holds every effect against the laws.
+// check checks an effect against the laws.
 func (w *world) check(f effect.Effect) {
 	for _, g := range w.pending {
 		if f.Key() == g.Key() {
@@ -328,7 +328,7 @@ func (w *world) check(f effect.Effect) {
 	}
 }
 
-// carryOut is reality's answer to an effect.
+// carryOut returns the simulated result of an effect.
 func (w *world) carryOut(f effect.Effect) effect.Input {
 	if in, ok := w.workEffect(f); ok {
 		return in
@@ -412,7 +412,7 @@ func (w *world) start(want *agent.Want) effect.Input {
 		return effect.Started{Agent: want.Name, Err: errors.New(why)}
 	}
 	w.seq++
-	delete(w.desk.drafts, want.Name) // what was typed went with the last life
+	delete(w.desk.drafts, want.Name) // the draft ended with the previous session
 	s := &session.Status{
 		Name: want.Spec.Name, Agent: want.Name, City: "/app", ID: fmt.Sprintf("s%d", w.seq),
 		Alive: true, Ready: true,
@@ -467,7 +467,7 @@ func (w *world) load(f effect.Load) effect.Input {
 }
 
 func (w *world) edit(f effect.Edit) effect.Input {
-	if w.edits[f.Agent] == f.On && f.Agent != "" { // the file says so already
+	if w.edits[f.Agent] == f.On && f.Agent != "" { // the file already has this value
 		return effect.Edited{Edit: f}
 	}
 	w.confs++
@@ -487,7 +487,7 @@ func (w *world) edit(f effect.Edit) effect.Input {
 	return effect.Edited{Edit: f}
 }
 
-// die ends an agent's life; the machine hears of it at once, unless exits are lost.
+// die ends an agent's session. The machine is notified at once, unless exits are lost.
 func (w *world) die(name string, code int, sig string) {
 	s := w.alive[name]
 	if s == nil {
@@ -504,7 +504,7 @@ func (w *world) die(name string, code int, sig string) {
 	}
 }
 
-// advance lets time pass: patrols tick and timers wake as they fall due.
+// advance moves the clock forward. Patrols and timers fire when they are due.
 func (w *world) advance(d time.Duration) {
 	end := w.now.Add(d)
 	for {
@@ -548,5 +548,5 @@ func (w *world) show() []string {
 	return out
 }
 
-// command hands a command in and returns its id.
+// command feeds a command with the given ID.
 func (w *world) command(id uint64, c city.Command) { w.Step(effect.Command{ID: id, Cmd: c}) }

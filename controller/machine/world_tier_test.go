@@ -12,18 +12,17 @@ import (
 	"gcity/events"
 )
 
-// What watchdogs of a world type.
+// Texts that the world's watchdogs type.
 const (
 	dogNudge = "check-in"
 	dogWake  = "wake up"
 )
 
-// kennel is what a world has of watchdogs: those of the next configuration, the files of heartbeats, and what was
-// posted.
+// kennel holds the watchdogs of the next configuration, the heartbeat files and the mail.
 type kennel struct {
 	dogs   map[string]config.Watchdog
 	files  map[string]effect.HeartbeatRead // by path
-	letter map[string]int                  // unread, by agent
+	letter map[string]int                  // unread messages by agent
 	refuse string                          // why no mail can be sent
 	looks  int
 	spare  map[string]config.Watchdog
@@ -34,7 +33,7 @@ func newKennel() kennel {
 		letter: map[string]int{}}
 }
 
-// tend is reality's answer to an effect about watchdogs.
+// tend returns the simulated result of an effect of watchdogs.
 func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
@@ -60,7 +59,7 @@ func (w *world) tend(f effect.Effect) (effect.Input, bool) {
 	return nil, false
 }
 
-// keep declares a watchdog from the next configuration on: its name, then keys.
+// keep declares a watchdog for the next configuration: its name, then keys.
 func (w *world) keep(words []string) error {
 	d := config.Watchdog{Name: words[0], Every: 3 * time.Minute, Fresh: 5 * time.Minute,
 		VeryStale: 15 * time.Minute, Nudge: dogNudge, Wake: dogWake,
@@ -106,7 +105,7 @@ func (w *world) keep(words []string) error {
 	return nil
 }
 
-// kennels puts the watchdogs into a configuration, as translate and agent.Plan do.
+// kennels adds the watchdogs to a configuration, as translate and agent.Plan do.
 func (w *world) kennels(c *effect.Configuration) {
 	for _, d := range w.kennel.dogs {
 		c.Tiers = append(c.Tiers, d)
@@ -121,7 +120,8 @@ func (w *world) kennels(c *effect.Configuration) {
 	})
 }
 
-// beats writes an agent's heartbeat: an age (negative = dated ahead), or "broken" and why, "unread" and why, or "gone".
+// beats writes an agent's heartbeat. how is an age (negative: in the future), "gone", or "broken" or "unread" with a
+// reason.
 func (w *world) beats(agent string, how []string) error {
 	path := "/app/" + config.HeartbeatFile(agent)
 	switch {
@@ -143,7 +143,8 @@ func (w *world) beats(agent string, how []string) error {
 	return nil
 }
 
-// tierDecide is a triage's, or a person's: "decide care wake why", with "beat=…", "by=…" before the reason.
+// tierDecide returns the decision of a triage or a user, for example "decide care wake why". The reason may follow
+// "beat=…" and "by=…".
 func tierDecide(args []string) city.Decide {
 	c := city.Decide{Watchdog: args[0], Decision: city.Remedy(args[1])}
 	for _, word := range args[2:] {

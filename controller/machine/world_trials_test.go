@@ -16,36 +16,35 @@ import (
 	"gcity/events"
 )
 
-// trials are what a world's automations go through when they are played at random, and what is noted of them to
-// hold them against the laws.
+// trials holds the faults of automations in random stories, and the records needed to check the laws.
 type trials struct {
-	on      bool // runs end at their timeout, events are handed in as they happen
+	on      bool // runs end at their timeout, events are delivered as they happen
 	minding bool
-	auto    bool                      // runs end well at once
+	auto    bool                      // runs succeed at once
 	late    map[string]bool           // kinds of effects whose results are withheld
-	slow    []slowResult              // that are withheld, oldest first
-	inbox   []effect.Happened         // handed over, but not taken yet
-	lag     bool                      // that is so
-	ghosts  map[string]automation.Run // such records: who asked has heard that there is none
-	phantom bool                      // records that cannot be made are made all the same
-	patient map[string]bool           // records of runs whose events are tried again if they fail
-	failed  map[string]bool           // records that once could not be
+	slow    []slowResult              // withheld results, oldest first
+	inbox   []effect.Happened         // events that are delivered but not handled yet
+	lag     bool                      // events stay in the inbox
+	ghosts  map[string]automation.Run // runs of phantom records, whose creation was reported as failed
+	phantom bool                      // records that are reported as not created are created anyway
+	patient map[string]bool           // records of runs whose events are retried if they fail
+	failed  map[string]bool           // records that failed to close at least once
 	unshut  string                    // why records cannot be closed
-	forgone error                     // why they never will be
-	unkept  string                    // why memory cannot be written
+	forgone error                     // why records can never be closed
+	unkept  string                    // why the state cannot be saved
 	unswept string                    // why records cannot be read
 	ended   bool                      // the city has ended all runs
 	began   map[string]time.Time
-	asked   map[uint64]bool // runs asked for by hand that nobody has answered yet
+	asked   map[uint64]bool // manual runs that are not answered yet
 
-	last    map[string]time.Time          // when the newest run of each was opened
-	moments map[string]map[time.Time]bool // of schedules that a run was opened for
-	dealt   map[string]map[uint64]string  // who deals with which event: the bead of the run
-	owed    map[string]map[uint64]bool    // events that are to be dealt with
-	absent  map[string]time.Time          // since when one is not in force
-	listens map[string]string             // what it listens to
-	back    bool                          // the clock has been set back: intervals say nothing
-	writes  int                           // effects that are not looks
+	last    map[string]time.Time          // when the newest run of each automation was opened
+	moments map[string]map[time.Time]bool // scheduled times for which a run was opened
+	dealt   map[string]map[uint64]string  // the bead of the run that handles each event
+	owed    map[string]map[uint64]bool    // events that must be handled
+	absent  map[string]time.Time          // since when an automation is not declared
+	listens map[string]string             // the events that an automation listens to
+	back    bool                          // the clock was set back: intervals mean nothing
+	writes  int                           // effects other than reads
 }
 
 type slowResult struct {
@@ -68,7 +67,7 @@ func (w *world) breaks(format string, args ...any) {
 	w.breach = append(w.breach, fmt.Sprintf(format, args...))
 }
 
-// withheld keeps the result of an effect, if those of its kind are late.
+// withheld keeps back the result of an effect if its kind is late.
 func (w *world) withheld(f effect.Effect, in effect.Input) bool {
 	t := &w.floor.trials
 	kind, _, _ := strings.Cut(f.Key(), ":")
@@ -79,7 +78,7 @@ func (w *world) withheld(f effect.Effect, in effect.Input) bool {
 	return true
 }
 
-// release lets one withheld result in.
+// release delivers one withheld result.
 func (w *world) release(which int) {
 	t := &w.floor.trials
 	if len(t.slow) == 0 {
@@ -91,7 +90,7 @@ func (w *world) release(which int) {
 	w.Step(in)
 }
 
-// mind lets happen what happens by itself: events are handed in, runs end.
+// mind runs what happens without input: events are delivered, runs end.
 func (w *world) mind() {
 	t := &w.floor.trials
 	if !t.on || t.minding || w.m.conf == nil || len(w.breach) > 0 {
@@ -108,7 +107,7 @@ func (w *world) mind() {
 	w.account()
 }
 
-// crowded lets the oldest result in where too many are withheld: every effect has its deadline.
+// crowded delivers the oldest result if too many are withheld, because every effect has a deadline.
 func (w *world) crowded() bool {
 	if len(w.floor.trials.slow) < 20 {
 		return false
@@ -117,7 +116,7 @@ func (w *world) crowded() bool {
 	return true
 }
 
-// expire ends runs that the city, their timeout or nothing at all ends.
+// expire ends one run that is due to end. It reports whether there was one.
 func (w *world) expire() bool {
 	t := &w.floor.trials
 	for _, name := range slices.Sorted(maps.Keys(w.floor.going)) {
@@ -148,7 +147,7 @@ func (w *world) endRun(name string, in effect.RunEnded) {
 	w.Step(in)
 }
 
-// trouble is what goes wrong with an effect about work; nil = nothing does.
+// trouble returns the failure of an effect about work, or nil.
 func (w *world) trouble(f effect.Effect) effect.Input {
 	t := &w.floor.trials
 	switch f := f.(type) {
@@ -172,7 +171,7 @@ func (w *world) trouble(f effect.Effect) effect.Input {
 	return nil
 }
 
-// hold holds an effect about work against the laws when it is ordered.
+// hold checks an effect about work against the laws when the machine requests it.
 func (w *world) hold(f effect.Effect) {
 	t := &w.floor.trials
 	if !t.on {
@@ -200,7 +199,7 @@ func (w *world) hold(f effect.Effect) {
 	}
 }
 
-// begins holds a run that begins against the laws.
+// begins checks a starting run against the laws.
 func (w *world) begins(f effect.Run) {
 	t, name := &w.floor.trials, f.Run.Definition.Scoped()
 	if !t.on {
@@ -219,7 +218,7 @@ func (w *world) begins(f effect.Run) {
 	}
 }
 
-// recorded notes a run that is on record, and holds it against those before it.
+// recorded notes a run whose record was created, and checks it against earlier runs.
 func (w *world) recorded(run automation.Run, bead string) {
 	t, d := &w.floor.trials, run.Definition
 	if !t.on {
@@ -261,7 +260,7 @@ func (w *world) recorded(run automation.Run, bead string) {
 	}
 }
 
-// concern gives the events of a kind between two.
+// concern returns the events of a type after one sequence number, up to another.
 func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 	for seq := after + 1; on != "" && seq <= min(until, uint64(len(w.events))); seq++ {
 		e := w.events[seq-1]
@@ -273,7 +272,7 @@ func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 	return seqs
 }
 
-// owe notes for whom an event is that has been recorded.
+// owe notes which automations must handle a recorded event.
 func (w *world) owe(e events.Event) {
 	t := &w.floor.trials
 	if !t.on || !w.m.runs.RecordsRead {
@@ -296,7 +295,7 @@ func (w *world) owe(e events.Event) {
 	}
 }
 
-// account forgives events to those that are no more, or listen to others now.
+// account drops the owed events of automations that are gone or now listen to other events.
 func (w *world) account() {
 	t := &w.floor.trials
 	if !w.m.runs.RecordsRead {
@@ -321,7 +320,7 @@ func (w *world) account() {
 	}
 }
 
-// forgiven forgives what a successor cannot know, because it could not be written down.
+// forgiven drops what the next controller cannot know because it could not be saved.
 func (w *world) forgiven(deeds map[string]automation.Memory) {
 	t := &w.floor.trials
 	for name := range t.owed {
@@ -329,7 +328,7 @@ func (w *world) forgiven(deeds map[string]automation.Memory) {
 			delete(t.owed, name)
 		}
 	}
-	// to the successor they are runs like any other, that were cut off
+	// the next controller treats phantom records as interrupted runs
 	for _, run := range t.ghosts {
 		for _, seq := range w.concern(run.Definition.On, run.After, run.Until) {
 			delete(t.owed[run.Definition.Scoped()], seq)
@@ -341,7 +340,7 @@ func (w *world) forgiven(deeds map[string]automation.Memory) {
 	clear(t.asked)
 }
 
-// told holds the event of a run's end against its record.
+// endTold checks that the end of a run is logged only after its record is closed.
 func (w *world) endTold(e events.Event) {
 	t := &w.floor.trials
 	if !t.on || e.Type != events.AutomationCompleted && e.Type != events.AutomationFailed ||
@@ -357,7 +356,7 @@ func (w *world) endTold(e events.Event) {
 	}
 }
 
-// sleep lets time pass in which nothing was awake.
+// sleep moves the clock forward as if the machine was asleep.
 func (w *world) sleep(d time.Duration) {
 	w.now = w.now.Add(d)
 	if w.patrol.Before(w.now) {
@@ -367,7 +366,7 @@ func (w *world) sleep(d time.Duration) {
 	w.Step(effect.Wake{})
 }
 
-// deafen lets the handing in of events fail.
+// deafen makes the delivery of events fail.
 func (w *world) deafen(why string) {
 	w.floor.types = nil
 	w.Step(effect.FollowEnded{Follow: w.floor.follow, Err: errors.New(why)})

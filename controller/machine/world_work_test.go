@@ -18,28 +18,28 @@ import (
 	"gcity/internal/toml"
 )
 
-// shopfloor is a world's automations and what becomes of their runs: records, and runs that end when a story says so.
+// shopfloor holds a world's automations, their run records, and the runs that a story must end.
 type shopfloor struct {
 	defs   []automation.Definition
 	beads  map[string]beads.Bead
 	made   int
-	going  map[string]effect.Run // begun, by scoped name
-	after  uint64                // events that were handed in
+	going  map[string]effect.Run // running, by scoped name
+	after  uint64                // the last event that was delivered
 	types  []string
 	follow uint64
-	answer map[string]int // of conditions
-	memory []byte         // on the disk
+	answer map[string]int // exit codes of condition checks
+	memory []byte         // the saved state
 	refuse string         // why records cannot be made
-	store  guard.Breaker  // of the city's
-	dead   string         // why it fails
+	store  guard.Breaker  // of the city's store
+	dead   string         // why the city's store fails
 	rev    uint64
 	broken []automation.Broken
 	trials trials
-	hands  map[string]string // who is at what; nil = nobody counts
-	gates  map[string]string // that work awaits, by assignee
+	hands  map[string]string // the bead each agent works on; nil: not counted
+	gates  map[string]string // gates that work waits for, by assignee
 }
 
-// automate declares an automation: its name, then lines of its file, as key=value; rig and layer say where the file is.
+// automate declares an automation: its name, then lines of its file as key=value. rig and layer set the file's place.
 func (w *world) automate(words []string) error {
 	d, err := define(words)
 	if err != nil {
@@ -80,7 +80,7 @@ func define(words []string) (automation.Definition, error) {
 	return d, err
 }
 
-// found changes what the folders hold: an automation, one that is broken, or, with neither, none of that name.
+// found changes the folders' automation of that name: a valid one, a broken one or, with neither, none.
 func (w *world) found(scoped string, d *automation.Definition, b *automation.Broken) {
 	f := &w.floor
 	f.defs = slices.DeleteFunc(f.defs, func(e automation.Definition) bool {
@@ -106,7 +106,7 @@ func (w *world) found(scoped string, d *automation.Definition, b *automation.Bro
 	}
 }
 
-// revision changes when what the folders hold does.
+// revision changes with the content of the folders.
 func (f *shopfloor) revision() string {
 	var all []string
 	for i := range f.defs {
@@ -118,7 +118,7 @@ func (f *shopfloor) revision() string {
 	return strings.Join(all, " ")
 }
 
-// unusable is an automation whose file cannot be used.
+// unusable returns an automation whose file is invalid.
 func unusable(scoped string) *automation.Broken {
 	name, rig, _ := strings.Cut(scoped, ":rig:")
 	file := "/app/automations/" + name + "/automation.toml"
@@ -127,7 +127,7 @@ func unusable(scoped string) *automation.Broken {
 	}}
 }
 
-// workEffect is reality's answer to an effect about work; not ok for any other.
+// workEffect returns the simulated result of an effect about work. ok is false for other effects.
 func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 	fl := &w.floor
 	if in := w.trouble(f); in != nil {
@@ -221,7 +221,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 			for who, id := range fl.hands {
 				in.Held[who] = effect.Holding{IDs: []string{id}, N: 1}
 			}
-			// a store that has never answered; the others have
+			// simulates a store that has never answered, while others have
 			if why := w.fails["count"]; why != "" {
 				in.Unknown, in.Err = true, errors.New(why)
 			}
@@ -242,7 +242,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 	return nil, false
 }
 
-// called makes one call of the city's store, and tells the machine if somebody is to know.
+// called makes one call to the city's store. It notifies the machine if the store's health changed.
 func (w *world) called(probe bool) {
 	fl := &w.floor
 	v := guard.AnsweredCall
@@ -281,7 +281,7 @@ func (w *world) sweep() effect.RunsSwept {
 	return in
 }
 
-// finish ends a run that goes.
+// finish ends a running run.
 func (w *world) finish(name string, code int) {
 	f, ok := w.floor.going[name]
 	if !ok {
@@ -295,14 +295,14 @@ func (w *world) finish(name string, code int) {
 	w.endRun(name, in)
 }
 
-// emit writes an event as an agent would, and hands it to whom it may concern.
+// emit writes an event as an agent would, and delivers it.
 func (w *world) emit(kind string) {
 	w.Step(effect.Command{ID: uint64(len(w.log) + 1),
 		Cmd: city.Emit{Event: events.Event{Type: kind, Actor: "a"}}})
 	w.hand()
 }
 
-// hand gives automations the events that they wait for. It reports whether there were any.
+// hand delivers events to the automations that wait for them. It reports whether there were any.
 func (w *world) hand() (some bool) {
 	fl := &w.floor
 	for i := int(fl.after); i < len(w.events); i++ {
@@ -338,7 +338,7 @@ func (w *world) showAutomations() []string {
 	return out
 }
 
-// giveBack takes from those who have left what they were at.
+// giveBack returns the work of agents that have left.
 func (w *world) giveBack(f effect.ReturnWork) effect.WorkReturned {
 	var in effect.WorkReturned
 	if why := w.fails["return"]; why != "" {
