@@ -12,12 +12,13 @@ import (
 	"gcity/city"
 )
 
-// leaves makes the land's cities have sessions of an earlier run. ended returns the cities whose sessions were stopped.
+// leaves simulates sessions of an earlier run in the land's cities. The returned function ended returns the cities
+// whose sessions were stopped.
 func (l *land) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
 	l.s.o.Left = func(context.Context, string) (int, error) { return 2, nil }
 	l.s.o.End = func(_ context.Context, path string) (int, error) {
-		time.Sleep(time.Second) // of the bubble
+		time.Sleep(time.Second) // on the bubble's clock
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		paths = append(paths, path)
@@ -33,8 +34,8 @@ func (l *land) leaves(wrong map[string]error) (ended func() []string) {
 	}
 }
 
-// The sessions that an earlier run of a city has left are shown if the city cannot be opened, and stopped with the
-// city. Stopping waits for them. Sessions of another controller are not touched.
+// If a city cannot be opened, sessions of its earlier run are shown and are stopped with the city. Stopping waits for
+// them. Sessions of another controller are not touched.
 func TestWhatARefusedCityHasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -66,7 +67,7 @@ func TestWhatARefusedCityHasLeft(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		close(hang)
-		time.Sleep(time.Second) // of the bubble: it is closed
+		time.Sleep(time.Second) // on the bubble's clock: the city is closed
 	})
 }
 
@@ -88,7 +89,7 @@ func TestLeaveOfARefusedCity(t *testing.T) {
 	})
 }
 
-// A city that crashed and cannot be opened again: its agents are stopped with the supervisor.
+// If a city crashed and cannot be opened again, its agents are stopped with the supervisor.
 func TestStopOfACityThatIsRefusedSinceItBroke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -107,7 +108,7 @@ func TestStopOfACityThatIsRefusedSinceItBroke(t *testing.T) {
 	})
 }
 
-// Sessions that another controller has taken over do not count as left any more.
+// Sessions that another controller has taken over no longer count as left behind.
 func TestWhatWasLeftAndIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -131,7 +132,7 @@ func TestWhatWasLeftAndIsTaken(t *testing.T) {
 	})
 }
 
-// A city that a user has stopped: the supervisor does not stop sessions that were started since then.
+// The supervisor does not stop sessions that were started after a user stopped their city.
 func TestStopOfACityThatSomebodyStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)

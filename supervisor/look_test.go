@@ -60,7 +60,7 @@ func TestARegistryThatChangesAgainAndAgain(t *testing.T) {
 	})
 }
 
-const tenth = 100 * time.Millisecond // of the bubble
+const tenth = 100 * time.Millisecond // on the bubble's clock
 
 // While the disk does not answer, the supervisor sends its status, reports the problem, answers requests to register a
 // city, and can be stopped. The late result of a read is not applied.
@@ -95,7 +95,7 @@ func TestARegistryThatDoesNotAnswer(t *testing.T) {
 		if looks != 1 {
 			t.Errorf("%d looks are under way", looks)
 		}
-		hung <- readResult{} // no city at all
+		hung <- readResult{} // a result without cities
 		time.Sleep(2 * quiet)
 		l.want(filepath.Base(dir) + " running, b running, n running")
 		if p := l.s.Problem(); p != "" || looks != 3 {
@@ -156,7 +156,7 @@ func TestUnregisteredDuringALook(t *testing.T) {
 				done <- err
 			}()
 		}
-		time.Sleep(1500 * time.Millisecond) // that look is over, and the next is not
+		time.Sleep(1500 * time.Millisecond) // after that read and before the next one
 		l.town("/c/slow").Hurry()
 		for range 2 {
 			if err := <-done; err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// A folder that never answers is read only once at a time, however often it is registered.
+// A folder that does not respond has at most one read in flight, however often it is registered.
 func TestAFolderThatNeverAnswers(t *testing.T) {
 	h, dir := newHome(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

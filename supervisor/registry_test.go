@@ -82,8 +82,8 @@ func TestHomeIsPrivate(t *testing.T) {
 	}
 }
 
-// Add, rename and remove entries: the path is the key, names are unique, adding twice is allowed, and text of users
-// stays.
+// Entries can be added, renamed and removed. The path is the key, names are unique, adding twice is allowed, and the
+// user's other text stays.
 func TestRegistry(t *testing.T) {
 	h, ctx := newHome(t), t.Context()
 	if all, err := Read(h); err != nil || len(all) != 0 {
@@ -129,7 +129,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// A file with inline tables is written again as a whole.
+// A file with inline tables is rewritten as a whole.
 func TestInlineRegistry(t *testing.T) {
 	h := newHome(t)
 	write(t, h.Registry(), "cities = [{path = \"/a\"}, {path = \"/b\", name = \"b\"}]\n")
@@ -167,7 +167,7 @@ func TestBrokenRegistry(t *testing.T) {
 	}
 }
 
-// Concurrent changes: none is lost.
+// Concurrent changes do not lose entries.
 func TestRegistryIsLocked(t *testing.T) {
 	h := newHome(t)
 	var wg sync.WaitGroup
@@ -241,7 +241,7 @@ max_cities = 5
 	}
 }
 
-// Two supervisors for one home or one socket: the second one gets an error that names the first.
+// A second supervisor for the same home or socket gets an error that names the first.
 func TestHold(t *testing.T) {
 	h := newHome(t)
 	if _, runs, err := Find(h); runs || err != nil {
@@ -251,7 +251,7 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	elsewhere := Home{Dir: h.Dir, Run: h.Dir} // another environment
+	elsewhere := Home{Dir: h.Dir, Run: h.Dir} // a different environment
 	if r, runs, err := Find(elsewhere); !runs || err != nil || r.PID != os.Getpid() || r.Socket != h.Socket() || r.Version != "v1" {
 		t.Errorf("%+v, %v, %v", r, runs, err)
 	}
@@ -272,7 +272,8 @@ func TestHold(t *testing.T) {
 	second.Release()
 }
 
-// Any content of the file: no panic, all problems have a position, and what was read can be written and read again.
+// No content of the file causes a panic. All problems have a position, and a registry that was read can be written and
+// read again.
 func FuzzRegistry(f *testing.F) {
 	f.Add([]byte("[[cities]]\npath = \"/a\"\nname = \"a\"\n# x\n[[cities]]\npath = '/b'\n"), "/a")
 	f.Add([]byte("cities = [{path = \"/a\"}]"), "/a")

@@ -26,17 +26,17 @@ type land struct {
 	logs strings.Builder
 	stop context.CancelFunc
 	end  chan error
-	edit map[string]chan struct{} // pokes of the configurations
+	edit map[string]chan struct{} // notifications about changed configurations
 
 	mu     sync.Mutex
 	opens  map[string]int
-	wrong  map[string]error         // of the next openings
-	hangs  map[string]chan struct{} // openings that wait
+	wrong  map[string]error         // errors of the next openings
+	hangs  map[string]chan struct{} // openings that block
 	panics map[string]bool
 	towns  map[string]*town
 	told   []string // events
 	beats  int
-	most   int // that were opened at once
+	most   int // the most openings at the same time
 	now    int
 	set    []Settings
 }
@@ -46,13 +46,13 @@ type town struct {
 	land  *land
 	path  string
 	snap  city.Snapshot
-	fails chan any // an error, nil, or what it panics with
+	fails chan any // an error, nil, or the value to panic with
 	left  chan struct{}
 	hurry chan struct{}
-	slow  chan struct{} // nil: it stops at once
+	slow  chan struct{} // nil: the city stops at once
 	over  bool
-	deaf  bool // it does not hear that it is to leave its agents
-	ended bool // its agents were told to end
+	deaf  bool // ignores the request to leave its agents running
+	ended bool // its agents were asked to stop
 }
 
 var errBusy = errors.New("another controller has it")
@@ -107,7 +107,7 @@ func (l *land) open(_ context.Context, e Entry) (City, error) {
 	if wrong != nil {
 		return nil, wrong
 	}
-	time.Sleep(time.Millisecond) // of the bubble
+	time.Sleep(time.Millisecond) // on the bubble's clock
 	t := &town{land: l, path: e.Path, fails: make(chan any, 1), left: make(chan struct{}), hurry: make(chan struct{}, 9),
 		snap: city.Snapshot{Name: e.Name, Path: e.Path, Patrol: city.Patrol{Interval: time.Second}}}
 	l.mu.Lock()
@@ -244,10 +244,10 @@ func (t *town) Close() {
 	t.over = true
 }
 
-func tick() { time.Sleep(10 * time.Millisecond) } // of the bubble
+func tick() { time.Sleep(10 * time.Millisecond) } // on the bubble's clock
 
-// A city that crashes: the others continue. The crash is reported, and the city is retried after waits that double, or
-// when its file changes.
+// If a city crashes, the others continue. The crash is reported. The city is retried after increasing waits, or when
+// its file changes.
 func TestACityThatBreaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -299,7 +299,7 @@ func TestACityThatBreaks(t *testing.T) {
 		l.town("/c/b").fails <- errors.New("after a long time")
 		tick()
 		l.want("a running, b crashed 10s")
-		if _, err := l.s.Register(t.Context(), "/c/b"); err == nil { // by its folder, which is not there
+		if _, err := l.s.Register(t.Context(), "/c/b"); err == nil { // its folder does not exist
 			t.Error("a folder that is not there was registered")
 		}
 		l.over("")
@@ -336,7 +336,7 @@ func TestACityThatCannotBeOpened(t *testing.T) {
 		if n := l.count("/c/busy"); n < 3 {
 			t.Errorf("a busy one was tried %d times", n)
 		}
-		if l.most > 7 { // three, and four that never came back
+		if l.most > 7 { // three, and four that never returned
 			t.Errorf("%d were opened at once", l.most)
 		}
 		l.mu.Lock()
@@ -392,7 +392,7 @@ func TestTheFileIsFollowed(t *testing.T) {
 	})
 }
 
-// A file that is still being written lacks some cities. They are not stopped.
+// If a file that is still being written lacks some cities, they are not stopped.
 func TestAFileThatIsBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -418,7 +418,7 @@ func TestAFileThatIsBeingWritten(t *testing.T) {
 	})
 }
 
-// Register starts a city, Unregister stops it. Both return the result.
+// Register starts a city and Unregister stops it. Both return the result.
 func TestRegistrar(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b", "x/a"} {
@@ -456,10 +456,10 @@ func TestRegistrar(t *testing.T) {
 		l.mu.Lock()
 		clear(l.wrong)
 		l.mu.Unlock()
-		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning { // tried at once
+		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning { // retried at once
 			t.Errorf("%+v, %v", i, err)
 		}
-		l.town(filepath.Join(real, "b")).fails <- nil // somebody stopped it
+		l.town(filepath.Join(real, "b")).fails <- nil // stopped by a user
 		tick()
 		l.s.Reload()
 		tick()
@@ -493,8 +493,8 @@ func TestRegistrar(t *testing.T) {
 	})
 }
 
-// Two cities never have the same name: a city that is to get the name of another one waits until that city has stopped
-// or has its new name.
+// Two cities never have the same name. A city that is to get another city's name waits until that city has stopped or
+// has its new name.
 func TestNamesAreOfOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -515,7 +515,7 @@ func TestNamesAreOfOne(t *testing.T) {
 		tick()
 		l.want("a running, b running")
 
-		// two that run, and exchange their names
+		// two running cities exchange their names
 		write(t, l.h.Registry(), "[[cities]]\npath = \"/c/b\"\nname = \"a\"\n[[cities]]\npath = \"/d/a\"\nname = \"b\"\n")
 		time.Sleep(10 * time.Second)
 		tick()
@@ -563,7 +563,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// A supervisor that a command has started ends by itself some time after its last city is unregistered.
+// A supervisor started by a command exits some time after its last city is unregistered.
 func TestUntilEmpty(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -586,7 +586,8 @@ func TestUntilEmpty(t *testing.T) {
 	})
 }
 
-// A stop also stops the agents of a city that is being opened, or that crashed and waits: an earlier run has left them.
+// A stop also stops agents that an earlier run left in a city that is being opened, or that crashed and waits for a
+// retry.
 func TestStopOfACityThatDoesNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)

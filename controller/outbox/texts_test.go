@@ -105,7 +105,7 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 	}
 }
 
-// TestOneEntryAtATime holds L1 for a terminal: keys and texts are typed one after the other.
+// TestOneEntryAtATime checks L1 for a terminal: keys and texts are typed one after the other.
 func TestOneEntryAtATime(t *testing.T) {
 	now := time.Unix(0, 0)
 	_, tx, b, out := newDesk()

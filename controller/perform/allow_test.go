@@ -8,7 +8,7 @@ import (
 	"gcity/config"
 )
 
-// A configuration that declares more agents than are allowed does not come into force.
+// A configuration that declares more agents than allowed is rejected.
 func TestAllowedAgents(t *testing.T) {
 	cfg := &config.City{Agents: []config.Agent{{Name: "a", StartCommand: "x"},
 		{Name: "b", StartCommand: "x"}}}

@@ -17,7 +17,7 @@ import (
 	"gcity/session/fake"
 )
 
-// bench is a runner without a controller, whose effects are tried one by one.
+// bench is a runner without a controller. Tests carry out its effects one by one.
 type bench struct {
 	r     *Runner
 	dir   string
@@ -60,7 +60,7 @@ func newBench(t *testing.T, toml string) *bench {
 	return b
 }
 
-// counting returns a runner that only counts work, in a city with these rigs.
+// counting returns a runner that can only count and change work, in a city with these rigs.
 func counting(open func(rig string) (beads.Store, error), rigs ...string) *Runner {
 	snap := &city.Snapshot{}
 	for _, name := range rigs {
@@ -75,7 +75,7 @@ func counting(open func(rig string) (beads.Store, error), rigs ...string) *Runne
 	})
 }
 
-// workBench is a bench with a store of work.
+// workBench returns a bench with a fake store.
 func workBench(t *testing.T) (*bench, *stores.Store) {
 	w, store := newBench(t, bare), stores.New("tw")
 	w.r.Stores.open = func(string) (beads.Store, error) { return store, nil }

@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// A convoy is closed with the last of its beads, by whoever closes that.
+// A convoy is closed when its last open bead is closed.
 func TestConvoyCloses(t *testing.T) {
 	s := fake.New("tw")
 	convoy := put(t, s, beads.Bead{Title: "c", Type: city.ConvoyType})
@@ -35,8 +35,8 @@ func TestConvoyCloses(t *testing.T) {
 	}
 }
 
-// It is closed as well where its first beads come to it closed, and where the last open one leaves it; one with
-// nothing in it stays open.
+// A convoy is also closed when its first beads are already closed when added, or when its last open bead leaves. An
+// empty convoy stays open.
 func TestConvoyClosesByMoves(t *testing.T) {
 	s := fake.New("tw")
 	first, second, third := put(t, s, beads.Bead{Title: "a", Type: city.ConvoyType}),

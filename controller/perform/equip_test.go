@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// prompted is an agent that is told a text in a way, in a folder of its own.
+// prompted returns an agent in its own folder, with text as its prompt in the given mode.
 func prompted(t *testing.T, text, mode, flag string) (*Runner, *agent.Want) {
 	t.Helper()
 	p, err := prompt.Parse(prompt.File{Name: "p.md.tmpl", Text: text}, nil, nil)
@@ -33,7 +33,7 @@ func prompted(t *testing.T, text, mode, flag string) (*Runner, *agent.Want) {
 	return New(World{Dir: dir, At: dir}), w
 }
 
-// What a real shell makes of a command line with a prompt is the command with the prompt as one argument.
+// A real shell passes the prompt in a command line to the command as one argument.
 func TestAPromptIsOneArgument(t *testing.T) {
 	for text, want := range map[string]string{
 		"it's $HOME `id` \"x\" \\ * ; # !\nnext\t{{.AgentName}}": "<it's $HOME `id` \"x\" \\ * ; " +
@@ -136,7 +136,7 @@ func TestBranches(t *testing.T) {
 			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
-	look("/main") // no repository
+	look("/main") // not a repository
 	git("init", "-q", "-b", "topic")
 	look("topic/main")
 	git("commit", "-q", "--allow-empty", "-m", "x")
@@ -147,7 +147,7 @@ func TestBranches(t *testing.T) {
 	look("/trunk")
 }
 
-// Hooks that are added to a file of the overlay are no change that somebody has made to it.
+// Hooks that are merged into a file of the overlay do not count as an edit of that file by the user.
 func TestOverlayAndHooksShareAFile(t *testing.T) {
 	r, w := prompted(t, "", "arg", "")
 	w.Overlay, w.Hooks = t.TempDir(), []string{"claude"}

@@ -12,8 +12,8 @@ import (
 	"gcity/formula"
 )
 
-// A rig's folder has links to the formulas that the rig finds: the city's, and its own above them. A rig that
-// cannot be used is left alone, and one that fails keeps no other from its links.
+// A rig's folder gets links to the formulas of the city and, with precedence, its own. Unusable rigs are skipped. A
+// failure for one rig does not affect the others.
 func TestFormulasOfRigsAreLinked(t *testing.T) {
 	w, _ := workBench(t)
 	rig, bare, gone, blocked := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "gone"),

@@ -12,7 +12,7 @@ import (
 	"gcity/mail"
 )
 
-// quick is a store in which somebody closes each bead just before it is changed, once.
+// quick is a store in which another client closes certain beads just before their first update.
 type quick struct {
 	*fake.Store
 	closes map[string]bool
@@ -28,8 +28,8 @@ func (q *quick) Update(ctx context.Context, id string, p beads.Patch) (beads.Bea
 	return q.Store.Update(ctx, id, p)
 }
 
-// What those who have left had goes back, whatever its store, and nothing else does: neither what others have, nor
-// what is done, nor messages. What is a pool's stays that pool's.
+// The work of agents that have left goes back to their pool, from any store. Work of others, closed beads and messages
+// stay unchanged. A bead's existing pool label is kept.
 func TestWorkGoesBackToItsPool(t *testing.T) {
 	own, yard := &quick{Store: fake.New("tw"), closes: map[string]bool{}}, fake.New("ya")
 	r := counting(func(rig string) (beads.Store, error) {
@@ -112,8 +112,7 @@ func TestWorkGoesBackToItsPool(t *testing.T) {
 	}
 }
 
-// dying is a store in which nothing is changed any more after so many changes, as if the controller had been killed
-// there.
+// dying is a store that rejects updates after a number of them, as if the controller had been killed.
 type dying struct {
 	*fake.Store
 	left *int
@@ -127,7 +126,7 @@ func (d dying) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead
 	return d.Store.Update(ctx, id, p)
 }
 
-// Wherever a controller is killed while it gives back, its successor sees by what is in progress that there is more.
+// If a controller is killed while it gives work back, its successor finds the rest by a bead still in progress.
 func TestWorkInProgressGoesBackLast(t *testing.T) {
 	for n := range 5 {
 		left := n

@@ -9,7 +9,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// What is found in a heartbeat's file is told in words, and never trusted further than that.
+// The problem of a heartbeat file is described in words, and an invalid file yields no timestamp.
 func TestHeartbeatFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// Of what is printed the end is kept, and no more memory is taken than for that.
+// An output keeps only its end, and its memory is bounded accordingly.
 func TestOutputKeepsTheEnd(t *testing.T) {
 	for _, size := range []int{1, 7, 4096, liveKept - 1, liveKept, 3*liveKept + 5} {
 		o := &output{over: make(chan struct{})}
@@ -37,7 +37,7 @@ func TestOutputKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// told is what an outputReader has read so far.
+// told takes the new pieces from an outputReader. It returns their texts and the number of lost bytes.
 func told(h *outputReader) (texts []string, lost int64) {
 	pieces, _ := h.take()
 	for _, p := range pieces {
@@ -46,7 +46,7 @@ func told(h *outputReader) (texts []string, lost int64) {
 	return texts, lost
 }
 
-// The first word comes at once even if there is none, what follows comes in pieces.
+// The first take returns a piece at once, even an empty one. Later output is returned in pieces.
 func TestHearer(t *testing.T) {
 	o := &output{over: make(chan struct{})}
 	h := &outputReader{of: o, first: true}
@@ -76,7 +76,7 @@ func TestHearer(t *testing.T) {
 	}
 }
 
-// Who was too slow goes on with a whole line, on a line of its own, and hears how much is missing.
+// A reader that is too slow continues with a whole line after a line break. It learns how many bytes are missing.
 func TestHearerThatIsSlow(t *testing.T) {
 	for _, c := range []struct{ name, line string }{{"lines", "世界\n"}, {"one line", "世"}} {
 		o := &output{over: make(chan struct{})}
@@ -100,7 +100,7 @@ func TestHearerThatIsSlow(t *testing.T) {
 	}
 }
 
-// A run that ends wakes whoever waits for more of it, and so does the end of its record.
+// The end of a run wakes its readers, and so does closing its output.
 func TestOutputsEnd(t *testing.T) {
 	for name, end := range map[string]func(*outputs, string){"finished": (*outputs).Finish,
 		"closed": (*outputs).close} {
@@ -134,7 +134,7 @@ func TestOutputsEnd(t *testing.T) {
 	}
 }
 
-// Of the runs that have ended only the newest are at hand, and those that go however long.
+// Output is kept for the newest ended runs, and for running ones regardless of their age.
 func TestOutputsAreForgotten(t *testing.T) {
 	var live outputs
 	name := func(i int) string { return fmt.Sprint("gc-", i) }

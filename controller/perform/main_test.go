@@ -9,10 +9,10 @@ import (
 	"gcity/session/pty"
 )
 
-// TestMain plays the holder of a session when a test starts this program as one.
+// TestMain runs this program as the holder of a session if a test starts it as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
-		if os.Getenv("GORACE") == "" { // or it ends a second late under the race detector
+		if os.Getenv("GORACE") == "" { // otherwise the race detector delays the exit by a second
 			env := append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 			fmt.Fprintln(os.Stderr, "cannot start anew:", syscall.Exec(os.Args[0], os.Args, env))
 		}

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// soon is the result of something that is to come to an end whatever a folder does.
+// soon returns the result of work, which must end even if a folder does not respond.
 func soon[T any](t *testing.T, what string, work func() T) T {
 	t.Helper()
 	done := make(chan T, 1)
@@ -29,7 +29,7 @@ func soon[T any](t *testing.T, what string, work func() T) T {
 	}
 }
 
-// A run ends at its timeout, and with the city, when the folder of the script or its formula does not answer.
+// A run ends at its timeout or with the city, even if the folder of its script or formula does not respond.
 func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
@@ -68,7 +68,7 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// A layer that does not answer keeps the automations of the others from nothing, and its city hears of it.
+// A layer that does not respond is reported and does not affect the automations of other layers.
 func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

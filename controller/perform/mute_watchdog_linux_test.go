@@ -10,7 +10,8 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A heartbeat on a folder that does not answer keeps nobody waiting, is told, and is looked for by one look at a time.
+// A heartbeat file in a folder that does not respond blocks nothing and is reported. Only one read of it hangs at a
+// time.
 func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

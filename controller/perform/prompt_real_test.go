@@ -12,7 +12,7 @@ import (
 	"gcity/session/pty"
 )
 
-// A draft that no viewer has typed is seen on a real screen; a hint of the program's is none.
+// A draft on a real screen is detected even if no viewer typed it. A hint printed by the program is not a draft.
 func TestPromptOnARealScreen(t *testing.T) {
 	dir := t.TempDir()
 	p, err := pty.New(pty.Options{City: dir, Binary: os.Args[0]})
@@ -57,7 +57,7 @@ func TestPromptOnARealScreen(t *testing.T) {
 		!in.Disturbed || in.Err != nil {
 		t.Errorf("beside a draft: %+v", in)
 	}
-	if err := p.SendKeys(t.Context(), "a", "C-u"); err != nil { // the terminal rubs it out
+	if err := p.SendKeys(t.Context(), "a", "C-u"); err != nil { // the terminal erases the line
 		t.Fatal(err)
 	}
 	shows(">      here")

@@ -18,7 +18,7 @@ func TestDrafted(t *testing.T) {
 		{"> ", "hello\r\n> half a li", true},
 		{"> ", "> half\r\nworking…", false}, // the cursor is elsewhere
 		{"> ", "hello\r\n>", false},
-		{"> ", "> \x1b[2mtry \"fix it\"\x1b[22m\x1b[1;3H", false}, // faint: what one might type
+		{"> ", "> \x1b[2mtry \"fix it\"\x1b[22m\x1b[1;3H", false}, // faint text is a suggestion
 		{"> ", "> \x1b[2mtry\x1b[0m x", true},
 		{"> ", "\x1b[2m> \x1b[0mhalf", true}, // a faint prompt
 		{"> ", "> \x1b[38;2;2;2;2mhalf\x1b[0m", true},
@@ -39,7 +39,7 @@ func TestDrafted(t *testing.T) {
 	}
 }
 
-// Any output, any prefix: a decision.
+// drafted does not panic on any output or prefix.
 func FuzzDrafted(f *testing.F) {
 	f.Add("> \x1b[2;38;5mx\xff", "> ", 10, 3)
 	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {
@@ -50,7 +50,7 @@ func FuzzDrafted(f *testing.F) {
 	})
 }
 
-// twofold is a provider that mixes two, and shows the same of every session.
+// twofold is a provider that combines two, and shows the same screen for every session.
 type twofold struct {
 	session.Provider
 	data string
@@ -71,7 +71,7 @@ func (twofold) LimitsOf(provider string) session.Limits {
 
 func (twofold) CheckOf(context.Context, string) error { return nil }
 
-// Only a screen shows drafts: what is printed without one is none.
+// Drafts are detected only on screens. Output of a provider without screens contains none.
 func TestDraftsAreOnScreens(t *testing.T) {
 	r := New(World{Provider: twofold{data: "> working"}})
 	for provider, want := range map[string]string{"terminals": whyScreen, "": whyScreen,

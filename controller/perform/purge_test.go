@@ -10,8 +10,7 @@ import (
 	"gcity/controller/effect"
 )
 
-// Without a word in the configuration records of runs do not pile up for ever: the old ones go, but for the newest
-// of each automation. Wisps stay.
+// By default, old run records are deleted, except the newest of each automation. Wisps stay.
 func TestOldRecordsOfRunsGo(t *testing.T) {
 	w, store := workBench(t)
 	var all []beads.Bead

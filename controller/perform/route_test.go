@@ -13,7 +13,8 @@ import (
 	"gcity/controller/effect"
 )
 
-// A bead is made in the store that is meant, and found and changed where its prefix belongs, or once belonged.
+// A bead is created in the requested store. It is found and changed in the store that its prefix belongs to or once
+// belonged to.
 func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+
@@ -31,7 +32,7 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 				t.Fatalf("%q: %+v, %v", rig, b, err)
 			}
 		}
-		// What was the city's prefix once is the yard's: the id is there twice.
+		// The city's former prefix now belongs to the yard, so this ID exists twice.
 		if _, err := stores[""].Restore(t.Context(),
 			[]beads.Bead{{ID: "ya-1", Title: "twin", Type: "task",
 				Status: beads.StatusOpen}}); err != nil {

@@ -16,12 +16,13 @@ import (
 	"gcity/mail"
 )
 
-// plain is a store that can do no more than it must, as one that another program keeps.
+// plain is a store with only the required methods, like one that an external program provides.
 type plain struct{ beads.Store }
 
 func (plain) CallLimit() time.Duration { return time.Minute }
 
-// A store that cannot count is counted all the same, to the same numbers, and is given the time that it asks for.
+// The work of a store without counters is counted by queries, with the same result. The store gets the time limit that
+// it asks for.
 func TestAStoreThatCannotCount(t *testing.T) {
 	own := fake.New("x")
 	for _, b := range []beads.Bead{
@@ -71,7 +72,7 @@ func TestAStoreThatCannotCount(t *testing.T) {
 	}
 }
 
-// busy is a store in which somebody begins a piece of work while a pool's is counted.
+// busy is a store in which an agent starts a bead while the work of a pool is counted.
 type busy struct {
 	*fake.Store
 	begins beads.Patch
@@ -86,8 +87,8 @@ func (s *busy) Count(ctx context.Context, q beads.Query) (int, error) {
 	return n, err
 }
 
-// Who is at work is looked at after the work of pools is counted: a pool that is to be smaller for what was counted
-// sends nobody away who has just begun.
+// Working agents are counted after the work of pools. A pool that shrinks because of the count therefore keeps an agent
+// that has just started a bead.
 func TestWhoIsAtWorkIsCountedLast(t *testing.T) {
 	own := &busy{Store: fake.New("x"), begins: beads.Patch{Status: new(beads.StatusInProgress),
 		Assignee: new("w-3")}}
@@ -103,7 +104,7 @@ func TestWhoIsAtWorkIsCountedLast(t *testing.T) {
 	}
 }
 
-// Mail is counted to the last message, however much there is, by stores that can and by those that cannot.
+// All mail is counted, regardless of its number.
 func TestAllMailIsCounted(t *testing.T) {
 	own := fake.New("x")
 	const most = 1500
@@ -128,7 +129,7 @@ func TestAllMailIsCounted(t *testing.T) {
 	}
 }
 
-// Each rig has its own count; work that goes from one to another changes both, though there is as much of it as before.
+// Each rig has its own count. Work that moves between rigs changes both counts, even if the total stays the same.
 func TestTheWorkOfEachRigIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+
@@ -164,7 +165,7 @@ func TestTheWorkOfEachRigIsCounted(t *testing.T) {
 	})
 }
 
-// counted is a store that tells how often it was asked for more than its version.
+// counted is a store that counts its List and Count calls.
 type counted struct {
 	*fake.Store
 	n int
@@ -180,7 +181,7 @@ func (c *counted) Count(ctx context.Context, q beads.Query) (int, error) {
 	return c.Store.Count(ctx, q)
 }
 
-// L5: a store that is as it was is not asked what it has, whoever writes to whom; a message that is read is a change.
+// L5: an unchanged store is not queried again. Reading a message is a change.
 func TestCountOfWhatIsAsItWas(t *testing.T) {
 	store := &counted{Store: fake.New("x")}
 	r := counting(func(string) (beads.Store, error) { return store, nil })
@@ -211,7 +212,7 @@ func TestCountOfWhatIsAsItWas(t *testing.T) {
 	}
 }
 
-// A store that has never answered hides nothing of what the others have.
+// A store that has never answered does not hide the work of other stores.
 func TestCountWithoutOneStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+

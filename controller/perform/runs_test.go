@@ -24,7 +24,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The events of a log that is closed under its followers are an input too.
+// If the log is closed while events are followed, the controller receives an input with the error.
 func TestFollowersTellOfTheirEnd(t *testing.T) {
 	w, _ := workBench(t)
 	w.r.automations.followEvents(effect.Follow{Types: []string{"x"}})
@@ -38,7 +38,7 @@ func TestFollowersTellOfTheirEnd(t *testing.T) {
 	}
 }
 
-// A run gets all events that it is told of, however many waited.
+// The events file of a run contains all its events, regardless of their number.
 func TestARunGetsAllItsEvents(t *testing.T) {
 	w, _ := workBench(t)
 	const all = events.MaxLimit + 2000
@@ -51,7 +51,7 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.log.Append(batch[0]); err != nil { // came later
+	if _, err := w.log.Append(batch[0]); err != nil { // not part of the run
 		t.Fatal(err)
 	}
 	d := automation.Definition{Name: "a", Gate: automation.Event, On: "job.*"}
@@ -77,7 +77,7 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 	}
 }
 
-// What a run under a controller that was killed left for its commands to read is of no more use, and goes.
+// Event files that a killed controller left behind are deleted. Other files stay.
 func TestEventsOfRunsThatAreOverGo(t *testing.T) {
 	w, _ := workBench(t)
 	folder := filepath.Join(w.dir, ".gc", "runs")
@@ -101,7 +101,7 @@ func TestEventsOfRunsThatAreOverGo(t *testing.T) {
 	}
 }
 
-// stubborn is a store of work that refuses to change some beads.
+// stubborn is a store that refuses to change some beads.
 type stubborn struct {
 	*stores.Store
 	refuse map[string]error
@@ -114,7 +114,8 @@ func (s stubborn) Update(ctx context.Context, id string, p beads.Patch) (beads.B
 	return s.Store.Update(ctx, id, p)
 }
 
-// One record that is odd, or gone, keeps no automation from running: the others are closed, and it is named.
+// A run record that is invalid or gone does not block automations. The other records are closed, and the invalid one is
+// named.
 func TestOddRecordsOfRuns(t *testing.T) {
 	w, store := workBench(t)
 	many := []string{city.RunLabel + "many"}
@@ -153,7 +154,7 @@ func TestOddRecordsOfRuns(t *testing.T) {
 	}
 }
 
-// The newest run of an automation is known after a restart, however many runs others have had since.
+// The newest run of an automation is known after a restart, even if other automations have had many runs since.
 func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 	w, store := workBench(t)
 	for i := range runsShown + 20 {
@@ -172,11 +173,10 @@ func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 		in.Runs[runsShown].Automation != "rare" {
 		t.Errorf("%d runs, the oldest %+v, %v", len(in.Runs), in.Runs[len(in.Runs)-1], in.Err)
 	}
-	// Who is asked about is who has run before.
 }
 
-// A run's end is written into its own record and no other, whatever has its id by now, and without words that no
-// record keeps.
+// The end of a run is written only into its own record, even if its ID now belongs to another bead. Text that the store
+// rejects is cleaned first.
 func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	w, store := workBench(t)
 	refuse := map[string]error{}
@@ -221,7 +221,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	}
 }
 
-// A record that was written after its run had been given up is closed some time later; those of runs that go are not.
+// A record that was written after its run had been given up is closed later. Records of current runs stay open.
 func TestRecordsOfRunsThatNeverWereAreClosed(t *testing.T) {
 	w, store := workBench(t)
 	var ids []string
@@ -253,7 +253,7 @@ func TestRecordsOfRunsThatNeverWereAreClosed(t *testing.T) {
 	}
 }
 
-// What somebody holds is counted in every store, begun work first, whether or not the store can count.
+// Assigned work is counted in every store, started beads first, whether or not the store has counters.
 func TestWhatPeopleHoldIsCounted(t *testing.T) {
 	own, yard := stores.New("tw"), stores.New("ya")
 	r := counting(func(rig string) (beads.Store, error) {
@@ -290,8 +290,7 @@ func TestWhatPeopleHoldIsCounted(t *testing.T) {
 	}
 }
 
-// Closing what is closed, and any change that changes nothing, is done and no event; who changes it besides counts
-// as himself.
+// A change that changes nothing succeeds without an event. Concurrent changes of a bead each get their own event.
 func TestChangeOfNothingIsNoEvent(t *testing.T) {
 	store := stores.New("gc")
 	b, err := store.Create(t.Context(), beads.Bead{Title: "x"})

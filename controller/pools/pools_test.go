@@ -49,7 +49,7 @@ func (c *town) Populate(_ time.Time, p *Pool) {
 	}
 }
 
-// counted ends a count of work that was requested in an earlier turn.
+// counted completes a count of work that was requested in an earlier turn.
 func (c *town) counted(ps *Pools, now time.Time) {
 	c.turn++
 	c.work.Counted, c.work.CountedTurn = true, c.turn
@@ -103,7 +103,7 @@ func TestACheckSetsTheSize(t *testing.T) {
 	}
 }
 
-// TestAPoolShrinksOnlyWithANewCount holds that a member with work leaves last.
+// TestAPoolShrinksOnlyWithANewCount checks that a member with work leaves last.
 func TestAPoolShrinksOnlyWithANewCount(t *testing.T) {
 	now := time.Unix(0, 0)
 	c, ps, _ := newTown("")

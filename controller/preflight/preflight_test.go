@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// host is a provider that runs sessions on this machine, or elsewhere.
+// host is a provider that runs sessions on this machine or elsewhere.
 type host struct {
 	session.Provider
 	local bool
@@ -31,8 +31,8 @@ func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		change func(*agent.Want)
-		here   string // the reason with a provider on this machine
-		away   string // and with one elsewhere
+		here   string // the error with a provider on this machine
+		away   string // the error with a provider elsewhere
 		kind   error
 	}{
 		{"good", func(*agent.Want) {}, "", "", nil},
