@@ -456,7 +456,7 @@ func TestRegistrar(t *testing.T) {
 		l.mu.Lock()
 		clear(l.wrong)
 		l.mu.Unlock()
-		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning { // retried at once
+		if i, err := l.s.Register(ctx, filepath.Join(dir, "b")); err != nil || i.Status != city.CityRunning { // retried
 			t.Errorf("%+v, %v", i, err)
 		}
 		l.town(filepath.Join(real, "b")).fails <- nil // stopped by a user
