@@ -42,8 +42,8 @@ func (p *metered) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	return out, err
 }
 
-// Usage is measured once a minute while an agent prints, every eight minutes while the city is idle, and every two
-// seconds while a client watches. Measuring an unchanged city publishes nothing (L5).
+// Usage is measured every two seconds while a client watches. Otherwise it is measured once a minute while an agent
+// prints, and every eight minutes while the city is idle. Measuring an unchanged city publishes nothing (L5).
 func TestMeasuring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)

@@ -133,8 +133,8 @@ func TestRegisteredDuringALook(t *testing.T) {
 	})
 }
 
-// A city that is unregistered during a read is not started again because of the result of that read, whether it has
-// stopped by then or not.
+// The result of a read does not restart a city that was unregistered during that read. This holds whether the city has
+// already stopped or not.
 func TestUnregisteredDuringALook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
