@@ -12,13 +12,13 @@ import (
 	"gcity/internal/screen"
 )
 
-// T6: a valid character is shown unchanged on a screen. Combining marks and joiners are shown together with others.
+// T6: a screen shows every valid character unchanged. Combining marks and joiners are tested together with others.
 func TestNothingHiddenIsWritten(t *testing.T) {
-	const many = 1 << 8 // together; one by one takes long
+	const many = 1 << 8 // checked at once; one at a time is slow
 	for first := rune(0); first <= utf8.MaxRune; first += many {
 		var all strings.Builder
 		for r := first; r < first+many; r++ {
-			if utf8.ValidRune(r) && !hidden(r) && r != 0xfe0f { // which only asks for an emoji's picture
+			if utf8.ValidRune(r) && !hidden(r) && r != 0xfe0f { // U+FE0F only selects the emoji form of a character
 				all.WriteString("a" + string(r) + "b")
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"gcity/city"
 )
 
-// shelf is a city that only has work.
+// shelf is a city that only has beads.
 type shelf struct {
 	city.Control
 	store *fake.Store

@@ -44,7 +44,7 @@ func TestTelling(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	tell("")
-	// remaining agents are named, even if there were too many to name them before
+	// Remaining agents are named, even if there were too many to name before.
 	s.Agents = s.Agents[len(s.Agents)-2:]
 	tell("waits for m98: stopping since 12:00:00, \nwaits for m99: stopping since 12:00:00, ")
 	tell("")

@@ -17,7 +17,7 @@ func post() *city.Snapshot {
 	}
 }
 
-// A name is that of one agent or pool, or else of a person. An ambiguous name is never resolved by chance.
+// A name is that of one agent or pool, or otherwise of a person. Ambiguous names are not resolved arbitrarily.
 func TestAddress(t *testing.T) {
 	s := post()
 	for name, want := range map[string]string{

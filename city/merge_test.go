@@ -22,7 +22,7 @@ import (
 
 func record(f *citytest.Fake, n int) {
 	for range n {
-		time.Sleep(time.Millisecond) // of the bubble: no two events are of one moment
+		time.Sleep(time.Millisecond) // in the synctest bubble: no two events have the same time
 		f.Record(events.Event{Type: "a.b"})
 	}
 }
@@ -80,7 +80,7 @@ func TestMerged(t *testing.T) {
 		wantRead(t, r, "b:4")
 
 		c := citytest.NewFake("c")
-		record(c, 1) // its start, before anybody could know
+		record(c, 1) // c's start, before the merged stream includes c
 		m.Put("c", "/c", c)
 		wantRead(t, r, "c:1")
 		record(c, 1)
@@ -89,7 +89,7 @@ func TestMerged(t *testing.T) {
 		m.Be("b", city.CityCrashed, "a bug")
 		record(a, 1)
 		wantRead(t, r, "a:4")
-		record(b, 2) // by whoever ends what it left
+		record(b, 2) // the cleanup after the crash
 		m.Be("b", city.CityRunning, "")
 		wantRead(t, r, "b:5, b:6")
 
@@ -145,9 +145,9 @@ func TestMergedLate(t *testing.T) {
 		r := merged(ctx, m, city.Cursor{"a": 0})
 		defer r.end()
 		wantRead(t, r, "a:1")
-		record(c, 500) // it ran for itself
+		record(c, 500) // c runs outside the directory
 		time.Sleep(time.Hour)
-		record(c, 2) // it is started anew, where it can be seen
+		record(c, 2) // c restarts within the directory
 		m.Put("c", "/c", c)
 		e, err, ok := r.next()
 		if err != nil || !ok || e.City != "c" || e.Seq != 502 || !city.MadeGap(&e.Event) || !strings.Contains(e.Message, "c has joined") {
@@ -273,7 +273,7 @@ type broken struct{ city.Control }
 
 func (broken) History(context.Context, events.Query) ([]events.Event, error) { panic("a fault") }
 
-// A panic in one city is reported occasionally, and does not end the events of the others.
+// A panic in one city is reported at a limited rate, and does not end the events of the others.
 func TestMergedFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -431,7 +431,7 @@ func TestMergedHistories(t *testing.T) {
 					registered[name] = runs[name]
 				case 5:
 					time.Sleep(time.Duration(rnd.IntN(3000)) * time.Millisecond)
-				case 6: // the reader goes, and comes again
+				case 6: // the reader disconnects and reconnects
 					if rnd.IntN(4) == 0 {
 						stop()
 						next = nil

@@ -47,7 +47,7 @@ func wisped(t *testing.T) (c *citytest.Fake, over, goes, behind string) {
 	return c, over, goes, behind
 }
 
-// A finished wisp leaves exactly one digest, after an interruption at any point too. Open work stays open.
+// A finished wisp leaves exactly one digest, even if squashing was interrupted at any point. Open work stays open.
 func TestSquash(t *testing.T) {
 	for cut := range 5 { // how many writes succeed before the first try ends
 		c, over, goes, behind := wisped(t)

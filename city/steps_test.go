@@ -9,8 +9,8 @@ import (
 	"gcity/city"
 )
 
-// The steps of a molecule are found by the agent that has it, or has the bead that it describes, and by no other
-// agent. If no agent has it, all agents find them.
+// The steps of a molecule are listed for the agent that has the molecule or the bead that it describes, and for no
+// other agent. If no agent has it, all agents find the steps.
 func TestSteps(t *testing.T) {
 	s := fake.New("tw")
 	put := func(b beads.Bead) string {
@@ -72,11 +72,11 @@ func TestSteps(t *testing.T) {
 	wants("ann's", titles(city.StepsOf(t.Context(), s.List, "ann")), "way1, anns1")
 	wants("bob's", titles(city.StepsOf(t.Context(), s.List, "bob")), "")
 
-	change(way, beads.Patch{Assignee: new("ann")}) // who has both has its steps once
+	change(way, beads.Patch{Assignee: new("ann")}) // an agent that has both gets the steps only once
 	wants("ann's", titles(city.StepsOf(t.Context(), s.List, "ann")), "way1, anns1")
 	change(way, beads.Patch{Assignee: new("")})
 
-	change(free, beads.Patch{Assignee: new("bob")}) // whoever takes the whole takes its steps
+	change(free, beads.Patch{Assignee: new("bob")}) // the assignee of a molecule gets its steps
 	change(annFirst, beads.Closing())
 	wants("for all", loose(), "bobs, part of shoe, anns, pooled, free")
 	wants("bob's", titles(city.StepsOf(t.Context(), s.List, "bob")), "free1")
@@ -90,6 +90,6 @@ func TestSteps(t *testing.T) {
 	change(steps[0].ID, beads.Closing())
 	wants("what is left is to close it", titles(city.StepsOf(t.Context(), s.List, "ann")), "way, anns2")
 
-	change(pooled, beads.Closing()) // its steps are nobody's then, and are not lost
+	change(pooled, beads.Closing()) // its steps have no owner then, but are still listed
 	wants("for all", loose(), "bobs, part of shoe, anns, pooled1, free")
 }

@@ -13,7 +13,7 @@ import (
 var ping = Event{Type: "agent.started", Actor: "controller", Subject: "worker-17", Message: "started worker-17, pid 4711",
 	Payload: json.RawMessage(`{"pid":4711,"session":"worker-17","reason":"wanted"}`)}
 
-// W8: appends a second, flushed to a real disk by the keeper.
+// W8: appends per second, flushed to a real disk by the keeper.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint("batch", n), func(b *testing.B) {
@@ -33,7 +33,7 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// history makes a log of about this size, in a folder that stays for the benchmark.
+// history creates a log of about the given size, in a folder that exists until the benchmark ends.
 func history(b *testing.B, size int64, segment int64) (dir string, last uint64) {
 	b.Helper()
 	dir = b.TempDir()
@@ -75,7 +75,7 @@ func history(b *testing.B, size int64, segment int64) (dir string, last uint64) 
 	return dir, last - uint64(len(buf)/200) - 1
 }
 
-// S10, W8: a gigabyte of history, in segments and, worse, in one file.
+// S10, W8: a gigabyte of history, in segments and, as the worst case, in one file.
 func BenchmarkGigabyte(b *testing.B) {
 	for name, segment := range map[string]int64{"segments": 64 << 20, "onefile": 1 << 40} {
 		dir, last := history(b, 1<<30, segment)
@@ -104,11 +104,11 @@ func BenchmarkGigabyte(b *testing.B) {
 		find("newest", Query{})
 		find("after", Query{After: last / 3})
 		find("before", Query{Before: last / 3})
-		find("nothing", Query{Types: []string{"no.such"}}) // reads it all
+		find("nothing", Query{Types: []string{"no.such"}}) // reads the whole history
 	}
 }
 
-// W8: what is appended reaches a hundred followers.
+// W8: appended events reach a hundred followers.
 func BenchmarkFanOut100(b *testing.B) {
 	l := open(b, b.TempDir(), Options{})
 	var followers sync.WaitGroup

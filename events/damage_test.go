@@ -18,7 +18,7 @@ func seqsOf(events []Event) (seqs []uint64) {
 	return seqs
 }
 
-// S7: whichever bit flips, the others are read and the damage is named to the byte.
+// S7: if any bit of a line flips, the other lines are read, and the damage is reported with its exact offset.
 func TestEveryFlippedBit(t *testing.T) {
 	raw, ends := content(t, 3)
 	dir := t.TempDir()
@@ -39,7 +39,7 @@ func TestEveryFlippedBit(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []uint64{1, 3}
-		if bit/8 == ends[1]-1 { // the newline: two lines became one
+		if bit/8 == ends[1]-1 { // a damaged newline joins two lines
 			want = []uint64{1}
 		}
 		slices.Reverse(newest)
@@ -53,7 +53,7 @@ func TestEveryFlippedBit(t *testing.T) {
 	}
 }
 
-// S2: whatever stands between the lines, each intact one is read, forward and backward, and the rest is counted.
+// S2: every intact line is read, forward and backward, whatever garbage is between the lines. The garbage is counted.
 func TestGarbageBetweenLines(t *testing.T) {
 	raw, ends := content(t, 2)
 	for name, c := range map[string]struct {
@@ -96,7 +96,7 @@ func TestGarbageBetweenLines(t *testing.T) {
 	}
 }
 
-// Any bytes: reading never fails and gives every intact line, in both directions.
+// For any bytes, reading never fails and returns every intact line, in both directions.
 func FuzzReader(f *testing.F) {
 	raw, ends := content(f, 3)
 	f.Add(raw)
@@ -127,7 +127,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// allSeqs are the seqs of all sealed lines, in the order of the file.
+// allSeqs returns the seqs of all sealed lines, in file order.
 func allSeqs(file []byte) (seqs []uint64) {
 	for line := range bytes.Lines(file) {
 		if seq, ok := unseal(bytes.TrimSuffix(line, []byte{'\n'})); ok {
@@ -137,7 +137,7 @@ func allSeqs(file []byte) (seqs []uint64) {
 	return seqs
 }
 
-// S2: the writer shortens; the line stays below 64 KiB, is one JSON object, and is what followers get too.
+// S2: the writer shortens long events. A line stays below 64 KiB, is one JSON object, and is what followers receive.
 func FuzzEncode(f *testing.F) {
 	f.Add("a.b", "ann", "x", "hello", []byte(`{"a":1}`))
 	f.Add("a.b", strings.Repeat("\x1b", 5000), "\xff\xfe", strings.Repeat("é\u009b", 70_000), []byte(`{"a":`))
@@ -167,7 +167,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// S7: a check names what is damaged by bytes, and what is lost by seq.
+// S7: a check reports damaged lines by byte offset and lost events by seq.
 func TestCheck(t *testing.T) {
 	raw, ends := content(t, 5)
 	raw[ends[1]+30] ^= 4

@@ -14,7 +14,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// gaps returns what the events.gap lines count, and fails when there is more than one.
+// gaps returns the number of lost events according to events.gap. More than one such event is a failure.
 func gaps(t testing.TB, got []Event) (count int) {
 	t.Helper()
 	n := 0
@@ -34,8 +34,8 @@ func gaps(t testing.TB, got []Event) (count int) {
 	return count
 }
 
-// fill appends until the disk refuses, then more than the queue holds. It returns how many were given. The events are
-// small: what is left of the disk's last page must not hold the line of a gap, which a try in between would write.
+// fill appends events until the disk is full, and then more than the queue holds. It returns the number of events.
+// The events are small, so that the rest of the disk's last page has no room for the line of a gap.
 func fill(l *Log) (given int, err error) {
 	for err == nil {
 		_, err = l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given)})
@@ -50,7 +50,8 @@ func fill(l *Log) (given int, err error) {
 	return given, err
 }
 
-// settled checks the log after the disk has room again: one gap that counts the lost, everything else there, in order.
+// settled checks the log after the disk has room again: one gap counts the lost events, and all others are there, in
+// order.
 func settled(t testing.TB, dir string, given, queue int) {
 	t.Helper()
 	got := all(t, dir)
@@ -66,7 +67,7 @@ func settled(t testing.TB, dir string, given, queue int) {
 	}
 }
 
-// S4 on a real full disk.
+// S4: a real disk is full.
 func TestDiskFull(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	ballast := filepath.Join(dir, "ballast")
@@ -92,7 +93,7 @@ func TestDiskFull(t *testing.T) {
 	settled(t, dir, given, 10)
 }
 
-// S4 by a limit on the size of files, which any user may set.
+// S4: the limit on file sizes, which any user can set, is reached.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "full", dir).Output()
@@ -123,8 +124,8 @@ func childFull(dir string) {
 	fmt.Println(given)
 }
 
-// S5: the disk refuses once to confirm. The file is not trusted again: it is never flushed a second time, a new one is
-// begun, and an event says what may be lost.
+// S5: one flush fails. The log never flushes that file again, starts a new file, and records an event that says what
+// may be lost.
 func TestSyncError(t *testing.T) {
 	dir := t.TempDir()
 	bad := make(chan string, 1)
@@ -163,7 +164,7 @@ func TestSyncError(t *testing.T) {
 	}
 }
 
-// S5: a disk that refuses for ever makes the log degraded, not a new file for every event.
+// S5: if every flush fails, the log is degraded and does not start a new file for every event.
 func TestSyncErrorForEver(t *testing.T) {
 	dir := t.TempDir()
 	synced := make(chan struct{}, 100)
@@ -175,7 +176,7 @@ func TestSyncErrorForEver(t *testing.T) {
 		appendN(t, l, 1)
 	}
 	<-synced
-	<-synced // the second file failed too
+	<-synced // the second file failed, too
 	for range 5 {
 		appendN(t, l, 1)
 	}
@@ -201,7 +202,7 @@ func headOf(path string) (uint64, error) {
 	return firstSeq(f)
 }
 
-// S9: whatever happens to the file is noticed at the next append and noted; seqs go on.
+// S9: the next append detects and records any change of the file by another program. Seqs continue.
 func TestFileTamperedWith(t *testing.T) {
 	for name, tamper := range map[string]func(path string) error{
 		"removed": os.Remove,
@@ -253,7 +254,7 @@ func TestFileTamperedWith(t *testing.T) {
 	}
 }
 
-// S9: a read-only folder degrades the log; what happens meanwhile is written when it is writable again.
+// S9: a read-only folder degrades the log. Events are queued, and are written when the folder is writable again.
 func TestReadOnly(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	l := open(t, dir, Options{})
@@ -281,7 +282,7 @@ func TestReadOnly(t *testing.T) {
 	wait(t, l, 3)
 }
 
-// S14: what cannot be read is an error, never an empty page.
+// S14: an unreadable log is an error, never an empty page.
 func TestReadErrors(t *testing.T) {
 	if _, err := OpenReader(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
@@ -312,7 +313,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A panic of the keeper is told, ends no program, and keeps nobody waiting who writes or closes afterwards.
+// A panic of the keeper is reported and does not end the program. Later calls of Append and Close do not block.
 func TestABrokenKeeper(t *testing.T) {
 	told := make(chan error, 1)
 	l := open(t, t.TempDir(), Options{

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// collect follows from the start until it has n events.
+// collect follows the log from the start and sends the first n events.
 func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event, error], n int) <-chan []Event {
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	out := make(chan []Event, 1)
@@ -32,8 +32,8 @@ func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event,
 	return out
 }
 
-// S8: one that reads slowly falls out of memory, goes on in the files across rotations, and comes back, without a gap
-// or a duplicate.
+// S8: a slow follower falls behind the events in memory, continues in the files across rotations, and catches up
+// without a gap or a duplicate.
 func TestSlowFollowerAcrossRotations(t *testing.T) {
 	const total = 3 * recentEvents
 	l := open(t, t.TempDir(), Options{SegmentSize: 100_000, datasync: noSync.datasync})
@@ -45,7 +45,7 @@ func TestSlowFollowerAcrossRotations(t *testing.T) {
 		if err != nil || e.Seq != want {
 			t.Fatalf("got %d, %v, want %d", e.Seq, err, want)
 		}
-		if want == 5 { // while it is looking elsewhere
+		if want == 5 { // while the follower is busy
 			appendN(t, l, total-20)
 			if _, _, reaches := l.recent.since(want, nil); reaches {
 				t.Fatal("memory still reaches back; the test tests nothing")
@@ -63,7 +63,7 @@ func TestSlowFollowerAcrossRotations(t *testing.T) {
 	}
 }
 
-// A page of the newest comes from several segments, and paging back by Before meets every event once.
+// A page of the newest events comes from several segments. Paging back with Before returns every event once.
 func TestPagingAcrossSegments(t *testing.T) {
 	const total = 2000
 	l := open(t, t.TempDir(), Options{SegmentSize: 10_000, datasync: noSync.datasync})
@@ -87,7 +87,7 @@ func TestPagingAcrossSegments(t *testing.T) {
 	if next != 0 {
 		t.Fatalf("paging ended before event %d", next)
 	}
-	for after := uint64(0); after < total; after += 77 { // the cursor finds its place in whichever segment
+	for after := uint64(0); after < total; after += 77 { // a cursor is found in any segment
 		page, err := l.Find(t.Context(), Query{After: after, Forward: true, Limit: 3})
 		if err != nil || len(page) == 0 || page[0].Seq != after+1 {
 			t.Fatalf("after %d: %v, %v", after, seqsOf(page), err)
@@ -95,7 +95,7 @@ func TestPagingAcrossSegments(t *testing.T) {
 	}
 }
 
-// L9: a channel is open while there is nothing, closed when there is; Close ends followers and says so.
+// L9: the channel of Changed is open until there is a new event. Close ends followers with ErrClosed.
 func TestChangedAndClose(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	ch := l.Changed(0)
@@ -135,7 +135,7 @@ func TestChangedAndClose(t *testing.T) {
 	}
 }
 
-// Lines that another process appends wake those who wait here, although nobody here writes.
+// Lines that another process appends wake waiters in this process.
 func TestForeignLinesWake(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
@@ -151,7 +151,7 @@ func TestForeignLinesWake(t *testing.T) {
 	gapless(t, all(t, dir), 1)
 }
 
-// In a bubble with a fake clock a log behaves as everywhere else, and Close leaves no goroutine (L10).
+// In a synctest bubble with a fake clock a log works as usual, and Close leaves no goroutine (L10).
 func TestInBubble(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

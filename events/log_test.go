@@ -34,7 +34,7 @@ func appendN(t testing.TB, l *Log, n int) (last uint64) {
 	return last
 }
 
-// all returns what a reader that knows nothing gets from the files.
+// all returns all events in the files, read by a new reader.
 func all(t testing.TB, dir string) []Event {
 	t.Helper()
 	r, err := OpenReader(dir)
@@ -65,7 +65,7 @@ func gapless(t testing.TB, got []Event, first uint64) {
 	}
 }
 
-// L9: what Append returned is in the log, numbered without a gap.
+// L9: an event that Append has acknowledged is in the log, and seqs have no gap.
 func TestAppendFind(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".gc")
 	l := open(t, dir, Options{})

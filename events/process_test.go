@@ -16,7 +16,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The test binary is also the other process: GCITY_EVENTS_CHILD names what it does in the folder of its first argument.
+// The test binary also acts as the other process: GCITY_EVENTS_CHILD selects what it does in the folder of its first
+// argument.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_EVENTS_CHILD") {
 	case "":
@@ -45,7 +46,7 @@ func must(err error) {
 	}
 }
 
-// childWrite appends n events, or for ever if n is 0, and says each one that was acknowledged.
+// childWrite appends n events, or events forever if n is 0, and prints the seq of each acknowledged one.
 func childWrite(dir, name, n string) {
 	count, err := strconv.Atoi(n)
 	must(err)
@@ -61,8 +62,9 @@ func childWrite(dir, name, n string) {
 	must(l.Close())
 }
 
-// S3 and L9: several processes append while the log rotates and readers follow: seqs are gapless, nothing is lost, and
-// each writer's events keep their order. S8: followers, near and far, see no gap and no duplicate.
+// S3, L9: several processes append while the log rotates and readers follow. Seqs have no gap, nothing is lost, and
+// each writer's events keep their order.
+// S8: followers that are near and far behind get no gap and no duplicate.
 func TestSeveralProcesses(t *testing.T) {
 	const writers, each = 4, 500
 	dir := t.TempDir()
@@ -110,7 +112,7 @@ func TestSeveralProcesses(t *testing.T) {
 	}
 }
 
-// S1, S3: writers are killed at any moment; what they were told is written is there, and no seq is missing.
+// S1, S3: writers are killed at any time. All acknowledged events are in the log, and no seq is missing.
 func TestKilledWriters(t *testing.T) {
 	dir := t.TempDir()
 	acknowledged := map[string]uint64{}
@@ -138,7 +140,7 @@ func TestKilledWriters(t *testing.T) {
 				break
 			}
 		}
-		c.Wait() // killed
+		c.Wait() // it was killed
 	}
 	l := open(t, dir, Options{})
 	appendN(t, l, 1)
@@ -155,7 +157,8 @@ func TestKilledWriters(t *testing.T) {
 	}
 }
 
-// A stranger that holds the lock makes events wait, not the caller; they are written when it lets go.
+// While another process holds the lock, events are queued and Append does not block. They are written when the lock is
+// released.
 func TestStrangerHoldsLock(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})

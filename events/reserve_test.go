@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// smallDisk mounts a disk of its own, or skips the test.
+// smallDisk mounts a small file system for the test, or skips the test.
 func smallDisk(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -47,8 +47,8 @@ func fillDisk(t *testing.T, dir string) (ballast string) {
 	return ballast
 }
 
-// On a full disk an event of a client is refused and leaves no trace, and events of the controller go into the reserve.
-// When the reserve is used up too, the controller's wait, and the health says how many.
+// On a full disk an event of a client is refused and leaves no trace, while events of the controller use the reserve.
+// When the reserve is used up, too, the controller's events are queued, and the health says how many.
 func TestReserveOfAFullDisk(t *testing.T) {
 	dir := smallDisk(t, "4m")
 	l := open(t, dir, Options{Queue: 100})
@@ -56,7 +56,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	ballast := fillDisk(t, dir)
 
 	own := 0
-	for range reserveLow/maxLine + 1 { // beyond what needs no refill
+	for range reserveLow/maxLine + 1 { // more than fits before a refill
 		if _, err := l.Append(big("controller")); err != nil {
 			t.Fatalf("event %d of the controller on a full disk: %v", own, err)
 		}
@@ -108,12 +108,12 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	}
 }
 
-// big is an event that fills a line.
+// big returns an event that fills a line.
 func big(actor string) Event {
 	return Event{Type: "test.big", Actor: actor, Payload: json.RawMessage(`"` + strings.Repeat("x", maxBody-1000) + `"`)}
 }
 
-// A segment that is not written any more gives its reserve back.
+// A segment that is no longer written releases its reserve.
 func TestReserveOfASegment(t *testing.T) {
 	dir := smallDisk(t, "64m")
 	l := open(t, dir, Options{SegmentSize: 4 * maxLine})
@@ -137,7 +137,7 @@ func TestReserveOfASegment(t *testing.T) {
 	}
 }
 
-// AppendNow refuses what a limit on the size of files keeps it from writing, and does not write it later.
+// AppendNow refuses an event that the limit on file sizes does not allow, and does not write it later.
 func TestAppendNowFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "refused", dir).Output()
@@ -177,7 +177,7 @@ func childRefused(dir string) {
 	fmt.Println(acknowledged)
 }
 
-// AppendNow waits for another process that holds the lock, as long as its caller does.
+// AppendNow waits for another process to release the lock, until its caller's deadline.
 func TestAppendNowWaitsForTheLock(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{lockWait: time.Millisecond})
@@ -196,7 +196,7 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 		_, err := l.AppendNow(context.Background(), Event{Type: "test.x", Subject: "patient"}, LeaveReserve)
 		done <- err
 	}()
-	busy(t, l) // it has been tried
+	busy(t, l) // the lock was tried
 	stranger.release()
 	if err := <-done; err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 	}
 }
 
-// busy waits until the log has found its lock taken.
+// busy waits until the log has found the lock held.
 func busy(t *testing.T, l *Log) {
 	t.Helper()
 	for t.Context().Err() == nil {

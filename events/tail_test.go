@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// noSync spares the tests that open hundreds of logs the disk.
+// noSync makes tests that open hundreds of logs faster: nothing is flushed to the disk.
 var noSync = Options{datasync: func(*os.File) error { return nil }}
 
-// content returns the bytes of a log of n events, and where its lines end.
+// content returns the bytes of a log with n events, and the offsets where its lines end.
 func content(t testing.TB, n int) (raw []byte, ends []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func content(t testing.TB, n int) (raw []byte, ends []int) {
 	return raw, ends
 }
 
-// heal opens a log with this content, appends one event, and returns what is read then.
+// heal opens a log with the given content, appends one event, and returns all events that can be read then.
 func heal(t testing.TB, dir string, raw []byte) []Event {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, activeName), raw, 0o600); err != nil {
@@ -56,15 +56,15 @@ func heal(t testing.TB, dir string, raw []byte) []Event {
 	return got
 }
 
-// S1: the log cut at every byte. The events before the cut are read, the repair is noted with the torn line's seq, the
-// next event is intact. L9: no gap.
+// S1: the log is cut at every byte. The events before the cut are read, the repair is recorded with the torn line's
+// seq, and the next event is intact. L9: there is no gap.
 func TestCutAtEveryByte(t *testing.T) {
 	raw, ends := content(t, 4)
 	dir := t.TempDir()
 	for k := range len(raw) + 1 {
 		whole, torn := 0, k > 0 && raw[k-1] != '\n'
 		for _, end := range ends {
-			if end <= k || end == k+1 { // only the newline is missing: nothing is lost
+			if end <= k || end == k+1 { // if only the newline is missing, nothing is lost
 				whole++
 			}
 		}
@@ -90,7 +90,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// S1 for any tail: what is intact before it stays readable, and the next event is intact.
+// S1: with any bytes at the end of a log, the intact lines before them stay readable, and the next event is intact.
 func FuzzTail(f *testing.F) {
 	raw, _ := content(f, 3)
 	f.Add([]byte(`{"seq":4,"ts":`), uint16(len(raw)))
@@ -118,7 +118,8 @@ func FuzzTail(f *testing.F) {
 	})
 }
 
-// intactLines is the dumb twin of the reader: the rising seqs of the complete lines that are sealed and decodable.
+// intactLines is the simplest correct reader: it returns the rising seqs of the complete lines that are sealed and can
+// be decoded.
 func intactLines(raw []byte) (seqs []uint64) {
 	last := uint64(0)
 	for line := range bytes.Lines(raw) {
@@ -135,7 +136,7 @@ func intactLines(raw []byte) (seqs []uint64) {
 	return seqs
 }
 
-// A damaged last line may have been seen by somebody: its seq is not given out again.
+// A reader may have seen the damaged last line, so its seq is not used again.
 func TestDamagedLastLineKeepsItsSeq(t *testing.T) {
 	raw, ends := content(t, 4)
 	raw[ends[2]+20] ^= 1

@@ -58,7 +58,7 @@ func TestSendAndFind(t *testing.T) {
 	}
 }
 
-// Reading, taking and archiving change the bead. Reading twice has no further effect.
+// Reading, claiming and archiving change the bead. Reading twice has no further effect.
 func TestMarks(t *testing.T) {
 	s := fake.New("gc")
 	b := keep(t, s, mail.New(mail.Message{To: "pool:crew", Text: "x"}))
@@ -113,7 +113,7 @@ func TestReply(t *testing.T) {
 	}
 }
 
-// A reply to an own message goes to the recipient of that message. A reply to a note to oneself stays there.
+// A reply to one's own message goes to the recipient of that message. A reply to a note to oneself stays there.
 func TestReplyToOwn(t *testing.T) {
 	for _, c := range []struct{ from, to, by, want string }{
 		{"ann", "bob", "ann", "bob"}, {"ann", "pool:crew", "ann", "pool:crew"}, {"ann", "ann", "ann", "ann"},

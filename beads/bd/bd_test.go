@@ -101,7 +101,7 @@ func TestTheToolItself(t *testing.T) {
 	suite(t)
 }
 
-// noting is the shell line that records the calls of bd, one per line.
+// noting is a shell line that appends the arguments of each bd call to a file, one call per line.
 const noting = `echo "$*" >>"$BEADS_DIR/../calls"`
 
 func calls(t *testing.T, dir string) []string {
@@ -117,7 +117,7 @@ func calls(t *testing.T, dir string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// The parts that the suite cannot test are stored in bd's own way, and no operation calls bd more often than necessary.
+// Fields that the suite cannot check are stored in bd's own form, and no operation calls bd more often than necessary.
 func TestABeadAsBdKeepsIt(t *testing.T) {
 	with(t, noting)
 	dir := t.TempDir()
@@ -308,8 +308,7 @@ func TestABdThatMisbehaves(t *testing.T) {
 	}
 }
 
-// If a bead is gone when bd is called, the error is that of the caller, in every operation, and not a failure of the
-// store.
+// If a bead does not exist, every operation returns the caller's error (not found), not a failure of the store.
 func TestABeadThatIsGone(t *testing.T) {
 	with(t, "")
 	dir := t.TempDir()

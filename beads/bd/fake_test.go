@@ -41,7 +41,7 @@ type issue struct {
 	UpdatedAt   time.Time         `json:"updated_at"`
 	ClosedAt    *time.Time        `json:"closed_at,omitempty"`
 	Needs       []string          `json:"-"`
-	KeptNeeds   []string          `json:"kept_needs,omitempty"` // in the file alone
+	KeptNeeds   []string          `json:"kept_needs,omitempty"` // only in the file
 	Links       []map[string]any  `json:"dependencies,omitempty"`
 	Extra       map[string]string `json:"-"`
 }
@@ -95,7 +95,7 @@ func (t *tool) save() error {
 	if err != nil {
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // whole, since others may read at the same time
+	next := fmt.Sprintf("%s.%d", t.file, os.Getpid()) // renamed below: other processes may read at the same time
 	if err := os.WriteFile(next, data, 0o600); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (t *tool) print(long bool, what any, of ...*issue) error {
 	for _, i := range of {
 		i.KeptNeeds, i.Links = nil, nil
 		for _, id := range i.Needs {
-			if id == i.Parent { // of two beads there is one link
+			if id == i.Parent { // bd keeps only one link between two beads
 				continue
 			}
 			i.Links = append(i.Links, t.link(long, i.ID, id, "blocks"))
@@ -238,8 +238,8 @@ func (t *tool) create(args []string) error {
 	if err := t.save(); err != nil {
 		return err
 	}
-	i.CreatedAt, i.UpdatedAt = made.CreatedAt, made.UpdatedAt // it is told more exactly than it is kept
-	i.KeptNeeds, i.Parent = nil, ""                           // and without what it is linked with
+	i.CreatedAt, i.UpdatedAt = made.CreatedAt, made.UpdatedAt // bd prints more precise times than it stores
+	i.KeptNeeds, i.Parent = nil, ""                           // and it prints no links
 	return t.print(false, i)
 }
 

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is understood of the recordings anew")
 
-// recording is one recorded call of bd 1.1.0. The calls are in order, all with one database.
+// recording is one recorded call of bd 1.1.0. The calls are in order, and all use one database.
 type recording struct {
 	Args           []string
 	Stdin          string
@@ -99,7 +99,7 @@ func understood(t *testing.T, r *recording) string {
 func TestRecordings(t *testing.T) {
 	var got strings.Builder
 	for _, r := range recordings(t) {
-		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" { // whose answers nobody reads
+		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" { // output unused
 			continue
 		}
 		fmt.Fprintf(&got, "== %s (exit %d)\n%s\n", r.what(), r.Code, understood(t, &r))
@@ -130,7 +130,7 @@ func TestTheToolIsTrue(t *testing.T) {
 	ids := strings.NewReplacer()
 	var known []string
 	for _, r := range recordings(t) {
-		if r.Args[0] == "ready" { // the store works that out itself
+		if r.Args[0] == "ready" { // the store computes this itself
 			continue
 		}
 		args := make([]string, len(r.Args))
@@ -151,7 +151,7 @@ func TestTheToolIsTrue(t *testing.T) {
 		if op := r.Args[0]; op == "init" || op == "config" || op == "dep" || op == "delete" {
 			continue
 		}
-		if r.Args[0] == "create" && r.Code == 0 { // what bd calls it is called otherwise here; longer names come first
+		if r.Args[0] == "create" && r.Code == 0 { // IDs differ from bd's; longer ones are replaced first
 			known = append(known, made(t, &r), made(t, &played))
 			for i := len(known) - 2; i > 0 && len(known[i]) > len(known[i-2]); i -= 2 {
 				known[i], known[i+1], known[i-2], known[i-1] = known[i-2], known[i-1], known[i], known[i+1]
@@ -160,7 +160,7 @@ func TestTheToolIsTrue(t *testing.T) {
 		}
 		want, got := ids.Replace(understood(t, &r)), understood(t, &played)
 		if strings.HasPrefix(want, "failed: ") && strings.HasPrefix(got, "failed: ") {
-			continue // in words of its own
+			continue // error texts may differ
 		}
 		if diff := cmp.Diff(sortedLines(want), sortedLines(got)); diff != "" {
 			t.Errorf("%s: the tool is not as bd:\n%s", r.what(), diff)

@@ -15,7 +15,7 @@ func TestSuite(t *testing.T) {
 	beadstest.Run(t, beadstest.Harness{New: func(*testing.T) beads.Store { return fake.New("gc") }})
 }
 
-// S11, S14: what is broken says so, what hangs lasts as long as the caller's patience; afterwards nothing is lost.
+// S11, S14: a broken store returns an error, and a hung store blocks until the caller's deadline. No data is lost.
 func TestTrouble(t *testing.T) {
 	s := fake.New("gc")
 	if _, err := s.Create(t.Context(), beads.Bead{Title: "a"}); err != nil {

@@ -17,14 +17,14 @@ import (
 	"gcity/beads/foreign"
 )
 
-// keeper is another program that stores beads in memory. It fails before it creates a bead with a given title.
+// keeper is another program that stores beads in memory. It fails to create a bead with a given title.
 type keeper struct {
 	of     *fake.Store
 	breaks string
 	found  int // calls of Find
 
 	readies  atomic.Int64
-	getReady func(ctx context.Context) error // nil: it is
+	getReady func(ctx context.Context) error // nil means that it is ready
 }
 
 var errBroken = errors.New("the program is gone")

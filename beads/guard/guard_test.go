@@ -13,7 +13,7 @@ import (
 	"gcity/beads/fake"
 )
 
-// asked counts the calls that reach the store.
+// asked is a store that counts its calls.
 type asked struct {
 	*fake.Store
 	mu sync.Mutex
@@ -91,8 +91,8 @@ func TestGuardOfAHungStore(t *testing.T) {
 	})
 }
 
-// A refusal of the store is an answer. A call with too short a deadline proves nothing. A missing ability is not a
-// failure.
+// A refusal by the store is a valid answer. A call whose deadline is too short proves nothing. A missing ability is not
+// a failure.
 func TestGuardKnowsRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })
@@ -128,7 +128,7 @@ func TestGuardKnowsRefusals(t *testing.T) {
 	})
 }
 
-// A different store starts with closed breakers, and a removed one has no trouble.
+// A different store starts with closed breakers, and a removed store has no trouble.
 func TestGuardOfAnotherStore(t *testing.T) {
 	var told []Report
 	gs := New(func(in Report) { told = append(told, in) })

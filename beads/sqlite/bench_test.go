@@ -100,7 +100,7 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// The query of a controller at each patrol.
+// BenchmarkVersion measures the query that a controller makes at each patrol.
 func BenchmarkVersion(b *testing.B) {
 	s := filled(b, 10_000)
 	b.ReportAllocs()
@@ -116,7 +116,7 @@ func BenchmarkClose(b *testing.B) {
 	s := filled(b, 10_000)
 	i := 0
 	for b.Loop() {
-		// Closed and opened again in turn, so that each one changes something.
+		// Beads are closed and reopened in turn, so that each update changes something.
 		status := []beads.Status{beads.StatusClosed, beads.StatusOpen}[i/10_000%2]
 		if _, err := s.Update(b.Context(), fmt.Sprint("gc-", 1+i%10_000), beads.Patch{Status: &status}); err != nil {
 			b.Fatal(err)
@@ -126,7 +126,7 @@ func BenchmarkClose(b *testing.B) {
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "beads/s")
 }
 
-// From opening the file, with 100,000 beads, to the first answer.
+// BenchmarkOpen measures the time from opening a file with 100,000 beads to the first answer.
 func BenchmarkOpen(b *testing.B) {
 	at := dir(filled(b, 100_000))
 	for b.Loop() {

@@ -41,7 +41,7 @@ func titles(t *testing.T, s *Store, want string) {
 	}
 }
 
-// everyCall makes each kind of call with a timeout, and passes on its error.
+// everyCall makes each kind of call with a timeout, and passes its error to check.
 func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what string, err error)) {
 	for what, call := range map[string]func(context.Context) error{
 		"get": func(ctx context.Context) error { _, err := s.Get(ctx, "gc-1"); return err },
@@ -446,7 +446,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// On a network file system a write-ahead log would lose work.
+// Stores on a network file system do not use a write-ahead log, because it would lose work there.
 func TestJournalMode(t *testing.T) {
 	for kind, want := range map[int64]bool{0x6969: true, 0xff534d42: true, -0xacb2be: true,
 		0x65735546: true, 0xef53: false, 0x01021994: false, 0x9123683e: false, 0x58465342: false,
@@ -463,7 +463,7 @@ func TestJournalMode(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The same store is used over the network the next day, and at home again.
+	// The same store is used alternately over the network and locally.
 	for _, mode := range []string{"delete", "wal", "delete"} {
 		s = open(t, dir(s))
 		s.journal = func(string) (string, error) { return mode, nil }

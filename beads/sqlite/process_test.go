@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_BEADS_CHILD") {
 	case "":
-		if err := flag.Set("rapid.checks", "30"); err != nil { // unless another number is asked for
+		if err := flag.Set("rapid.checks", "30"); err != nil { // a command-line flag overrides it
 			panic(err)
 		}
 		os.Exit(m.Run())

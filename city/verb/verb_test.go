@@ -83,7 +83,7 @@ func TestRowsAreDistinct(t *testing.T) {
 		}
 		c, err := v.Command(target)
 		if e, ok := errors.AsType[*city.Error](err); ok && e.Code == city.Invalid {
-			continue // it needs more than a target
+			continue // the command needs more than a target
 		}
 		if err != nil || c.Verb() != v.Name || c.Target() != target {
 			t.Errorf("%s: %#v, %v", v.Name, c, err)

@@ -18,7 +18,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// city is a log and a script that is told of it. cases is what the script does at record, with the event on its stdin.
+// city returns a log and the options of a mirror for it. The script runs the commands of record for each event, which
+// is on its stdin.
 func city(t *testing.T, record string) (mirror.Options, *events.Log) {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,7 +49,7 @@ func write(t *testing.T, log *events.Log, types ...string) {
 	}
 }
 
-// run mirrors until a condition holds of what was told, and gives that.
+// run mirrors events until a condition holds for those that the script got, and returns them.
 func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []events.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -73,7 +74,7 @@ func told(t *testing.T, dir string) (all []events.Event) {
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
 		var e events.Event
-		if json.Unmarshal(s.Bytes(), &e) == nil { // the last line may be on its way
+		if json.Unmarshal(s.Bytes(), &e) == nil { // the last line may be incomplete
 			all = append(all, e)
 		}
 	}
@@ -90,7 +91,7 @@ func types(all []events.Event) string {
 
 const keeps = `printf '%s\n' "$(cat)" >>told`
 
-// L9: the script hears what is in the log, in its order and with its seq, and goes on where it was.
+// L9: the script gets every event of the log, in order and with its seq, and continues where it was after a restart.
 func TestEveryEventInOrder(t *testing.T) {
 	o, log := city(t, keeps)
 	write(t, log, "a.a", "b.b")
@@ -108,7 +109,7 @@ func TestEveryEventInOrder(t *testing.T) {
 	}
 }
 
-// The script gets this process's environment without what belongs to sessions.
+// The script gets this process's environment without the variables of sessions.
 func TestEnviron(t *testing.T) {
 	t.Setenv("DOCKER_HOST", "tcp://builder")
 	t.Setenv("GC_SESSION_ID", "of-a-session")
@@ -121,7 +122,8 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// A script that fails loses nothing by it, and that it fails is an event, of which it is told when it is well.
+// A failing script misses no events. Its failure and recovery are recorded as events, which it gets when it works
+// again.
 func TestAScriptThatFails(t *testing.T) {
 	o, log := city(t, `echo x >>tries; [ $(wc -l <tries) -gt 3 ] || { echo full >&2; exit 1; }; `+keeps)
 	write(t, log, "a.a", "b.b")
@@ -131,7 +133,7 @@ func TestAScriptThatFails(t *testing.T) {
 	}
 }
 
-// A script that is far behind is told what it misses, in one event with the seq of the last of them.
+// A script that is far behind gets one event for the skipped ones, with the seq of the last of them.
 func TestFarBehind(t *testing.T) {
 	o, log := city(t, keeps)
 	batch := make([]events.Event, mirror.MaxBehind+10)
@@ -150,7 +152,7 @@ func TestFarBehind(t *testing.T) {
 	}
 }
 
-// Another script, or another log than the one that was written down, begins at the beginning; a file that cannot be read too.
+// If the state file names another script, a seq beyond the log, or is unreadable, mirroring starts from the beginning.
 func TestBeginningAnew(t *testing.T) {
 	for _, state := range []string{`{"script":"another","seq":2}`, `{"script":"SCRIPT","seq":900}`, "no JSON"} {
 		o, log := city(t, keeps)
@@ -172,11 +174,11 @@ func TestAScriptThatIsNotThere(t *testing.T) {
 	}
 }
 
-// At the city's end a script that fails is not asked again and again, and one that hangs is not waited for twice.
+// When the city stops, a failing script is not retried, and a hung script is not waited for twice.
 func TestTheLastWordsFail(t *testing.T) {
 	for _, tc := range []struct {
 		name, record string
-		running      bool // the end comes while the script is called
+		running      bool // the city stops while the script runs
 	}{
 		{"it fails", `echo x >>tries; exit 1`, false},
 		{"it hangs", `echo x >>tries; exec sleep 100`, true},

@@ -21,12 +21,12 @@ import (
 type request struct {
 	Verb string
 	User struct{ Username string }
-	// what the request is about
+	// the object of the request
 	ObjectRef struct{ Resource, Subresource, Namespace string }
 	Stage     string
 }
 
-// auditLog reads the requests of the user gcity that the API server logs from now on.
+// auditLog returns a function that reads the requests of the user gcity logged since the last call.
 func auditLog(t *testing.T) (next func() []request) {
 	t.Helper()
 	dir := os.Getenv("GCITY_TEST_CLUSTER_DIR")
@@ -42,7 +42,7 @@ func auditLog(t *testing.T) (next func() []request) {
 		t.Fatal(err)
 	}
 	in := bufio.NewReader(f)
-	var part []byte // of a line that is not complete yet
+	var part []byte // the beginning of an incomplete line
 	return func() (out []request) {
 		for {
 			line, err := in.ReadBytes('\n')

@@ -75,7 +75,7 @@ func openAs(t *testing.T, o Options) *Provider {
 	}
 	t.Cleanup(func() {
 		if p.life.Err() != nil {
-			return // the next one has adopted all
+			return // the provider that replaced it has adopted all sessions
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer cancel()

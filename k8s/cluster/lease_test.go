@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// rivals opens two providers of one city, as two machines would. The second is opened when the first has the Lease.
+// rivals opens two providers of one city, as two machines would. The second opens after the first has the Lease.
 func rivals(t *testing.T) (first, second *Provider) {
 	t.Helper()
 	s := settings(t)
@@ -26,8 +26,8 @@ func rivals(t *testing.T) (first, second *Provider) {
 	return first, second
 }
 
-// A second controller of a city does not change pods, and says which controller holds the Lease since when. It takes
-// over when the first controller releases the Lease.
+// A second controller of a city does not change pods, and reports which controller holds the Lease and since when. It
+// takes over when the first controller releases the Lease.
 func TestSecondController(t *testing.T) {
 	first, second := rivals(t)
 	st, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat"))
@@ -53,7 +53,7 @@ func TestSecondController(t *testing.T) {
 	})
 }
 
-// A controller that cannot renew its Lease loses it to the next one, and does not change pods any more.
+// A controller that cannot renew its Lease loses it to the next one, and no longer changes pods.
 func TestExpiredLease(t *testing.T) {
 	first, second := rivals(t)
 	if _, err := first.Start(t.Context(), spec(first.o.City, "a", "exec cat")); err != nil {
@@ -61,7 +61,7 @@ func TestExpiredLease(t *testing.T) {
 	}
 	leases := first.client.CoordinationV1().Leases(first.o.Settings.Namespace)
 	eventually.True(t, "the first controller loses the Lease", func() bool {
-		// as if the first controller had been away: the second one has the Lease
+		// Simulate that the second controller took the Lease while the first one could not renew it.
 		l, err := leases.Get(t.Context(), leaseName(first.o.City), metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestExpiredLease(t *testing.T) {
 		if *l.Spec.HolderIdentity == "one" {
 			holder := "two"
 			l.Spec.HolderIdentity = &holder
-			_, _ = leases.Update(t.Context(), l, metav1.UpdateOptions{}) // a conflict is tried again
+			_, _ = leases.Update(t.Context(), l, metav1.UpdateOptions{}) // retried after a conflict
 		}
 		return first.mayChange(t.Context()) != nil
 	})

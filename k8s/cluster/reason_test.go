@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestWaiting checks in which states of a pod a start is given up.
+// TestWaiting checks in which states of a pod a start fails.
 func TestWaiting(t *testing.T) {
 	state := func(reason, message string) *corev1.Pod {
 		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{

@@ -20,7 +20,7 @@ import (
 type badInput struct {
 	name   string
 	change func(t *testing.T, s *Settings)
-	// in the error of a start, and of a check; "" = the check does not find it
+	// part of the error of a start, and of a check; "" means that the check does not find the fault
 	start, check string
 	opens        bool // New already fails
 }
@@ -69,13 +69,14 @@ func badInputs() []badInput {
 	}
 }
 
-// exhaust allows no pods in a namespace. The test cluster has no controller that would copy the limits into the status.
+// exhaust sets a quota of no pods in a namespace. The test cluster has no controller that copies the quota into the
+// status.
 func exhaust(t *testing.T, s *Settings) {
 	t.Helper()
 	quotas := admin(t, *s).CoreV1().ResourceQuotas(s.Namespace)
 	none := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
-	_ = quotas.Delete(t.Context(), q.Name, metav1.DeleteOptions{}) // of an earlier run
+	_ = quotas.Delete(t.Context(), q.Name, metav1.DeleteOptions{}) // from an earlier run
 	q, err := quotas.Create(t.Context(), q, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +125,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A reason that only the kubelet's events have is shown while the start waits.
+// A reason that is only in the kubelet's events is shown while the start waits.
 func TestKubeletsEvents(t *testing.T) {
 	s := settings(t)
 	s.Pod = write(t, "spec:\n  nodeName: localhost\n  hostNetwork: true\n"+

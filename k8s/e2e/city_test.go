@@ -297,7 +297,7 @@ func (c *city) events() []event {
 	var out []event
 	for line := range bytes.Lines(data) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
-			break // it is being written
+			break // the last line is incomplete
 		}
 		var e event
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -308,7 +308,7 @@ func (c *city) events() []event {
 	return out
 }
 
-// process is an agent's process on the node. Its start time tells it from a later process with the same pid.
+// process is an agent's process on the node. Its start time distinguishes it from a later process with the same PID.
 type process struct {
 	pid     int
 	started string
@@ -379,5 +379,5 @@ func kill9(t testing.TB, pid int) {
 	}
 }
 
-// state returns what a failed wait shows.
+// state returns what a failed wait prints.
 func (c *city) state() string { return c.quiet("status") + c.log() }

@@ -210,7 +210,7 @@ func TestControllerInCluster(t *testing.T) {
 	}
 }
 
-// inside returns what a failed wait shows about the controller in the cluster.
+// inside returns what a failed wait prints about the controller in the cluster.
 func (c *city) inside() string {
 	out, err := c.exec("gcity", "gcity", "status")
 	if err != nil {
@@ -249,8 +249,8 @@ pod = "pod.yaml"`)
 	}}
 }
 
-// controllerPod returns the pod of the Deployment, with what the test cluster lacks: a pod network, volumes for claims,
-// and mounted tokens of service accounts.
+// controllerPod returns the pod of the Deployment, adapted to the test cluster, which has no pod network, no volumes
+// for claims, and no mounted tokens of service accounts.
 func (c *city) controllerPod(d *appsv1.Deployment) *corev1.Pod {
 	c.Helper()
 	api, err := url.Parse(c.config().Host)

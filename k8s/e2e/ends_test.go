@@ -47,7 +47,7 @@ func (c *city) awaitEvent(kind string) string {
 	return message
 }
 
-// TestEviction evicts a pod as a node drain does. The agent is asked to finish, does, and starts again on a node.
+// TestEviction evicts a pod as a node drain does. The agent is asked to finish, finishes, and is restarted.
 func TestEviction(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"on-failure"`, 1)+
 		`until gc agent drain-check; do sleep 1; done; gc agent drain-ack; exec cat'''`+"\n")
@@ -87,8 +87,8 @@ func TestOOM(t *testing.T) {
 	}
 }
 
-// TestTerminatingPod deletes a pod whose end is not confirmed: a finalizer stands for a lost node. The agent counts as
-// running, with the reason, until it is given up by force.
+// TestTerminatingPod deletes a pod whose termination is not confirmed: a finalizer simulates a lost node. The agent
+// counts as running, with the reason, until it is killed by force.
 func TestTerminatingPod(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"always"`, 1)+`trap "" INT; exec cat'''`+"\n")
 	c.start()

@@ -190,7 +190,7 @@ func (f *faults) startPart(part string) {
 	switch part {
 	case "controller":
 		f.start()
-	case "helper": // the controller starts it again
+	case "helper": // the controller restarts it
 	default:
 		f.cluster("start", part)
 	}

@@ -25,7 +25,8 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// An agent that the kernel killed for lack of memory did not crash, in both versions of cgroups.
+// An agent that the kernel killed because its memory was exhausted did not crash. Both versions of cgroups are
+// supported.
 func TestOOM(t *testing.T) {
 	v1 := "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"
 	v2 := "low 0\nhigh 0\nmax 31\noom 1\noom_kill 1\noom_group_kill 0\n"
