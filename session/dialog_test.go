@@ -15,11 +15,11 @@ import (
 	"gcity/session/fake"
 )
 
-// stage is a program that shows one screen after the other: the next one when the key comes that it waits for, or by
-// itself after a time.
+// stage is a program that shows a sequence of screens. It shows the next one when it gets the expected key, or after a
+// time.
 type stage struct {
 	*fake.Provider
-	deaf bool // it has no keys
+	deaf bool // it does not accept keys
 
 	mu      sync.Mutex
 	scenes  []scene
@@ -30,8 +30,8 @@ type stage struct {
 
 type scene struct {
 	screen string
-	key    string        // "" = none is needed
-	lasts  time.Duration // with no key
+	key    string        // "" means that no key is needed
+	lasts  time.Duration // if no key is needed
 }
 
 func (p *stage) Output(context.Context, string, int) (string, error) {
@@ -78,8 +78,8 @@ const (
 	prompt   = "welcome\n❯ "
 )
 
-// What a program asks before it is ready is never taken for its prompt, is answered only where that is wanted, once and key
-// by key, and is told of.
+// A question that a program asks before it is ready is not mistaken for its prompt. It is answered only if that is
+// configured, once and key by key, and it is reported.
 func TestDialogs(t *testing.T) {
 	ask := func(answered bool) []session.Dialog {
 		all := []session.Dialog{{Name: "trust", Says: []string{"Do you trust the files in this folder?"}, Keys: []string{"Enter"}},
@@ -96,7 +96,7 @@ func TestDialogs(t *testing.T) {
 		dialogs []session.Dialog
 		ready   session.Ready
 		deaf    bool
-		want    string // keys, told, nudged or error, after how long
+		want    string // keys pressed; reports; "nudged" or the error
 	}{
 		"both are answered": {[]scene{{trusting, "Enter", 0}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Enter Down Enter; a: trust, a: bypass; nudged"},
@@ -136,7 +136,7 @@ func TestDialogs(t *testing.T) {
 	}
 }
 
-// The line that shows readiness or the time that makes it so, whichever comes first.
+// An agent is ready when its screen shows the prompt or when the delay has passed, whichever comes first.
 func TestReadyByTheFirstOfBoth(t *testing.T) {
 	for scenes, want := range map[string]time.Duration{"soon": time.Second, "never": 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestReadyByTheFirstOfBoth(t *testing.T) {
 	}
 }
 
-// Who is leaving ends the wait without ending the session, also while a question is on the screen.
+// A controller that leaves ends the wait without ending the session, even while a question is on the screen.
 func TestLeavingADialog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &stage{Provider: fake.New(), scenes: []scene{{trusting, "Enter", 0}}}

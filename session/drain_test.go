@@ -10,10 +10,10 @@ import (
 	"gcity/session"
 )
 
-// scribe keeps marks as a provider does, until it is told to break.
+// scribe stores marks as a provider does, and fails after a number of writes.
 type scribe struct {
 	marks map[string]string
-	left  int // writes until it breaks
+	left  int // writes until it fails
 }
 
 var errBroken = errors.New("broken")
@@ -59,7 +59,7 @@ func TestDrainIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// A writer that dies half way never makes a session drain, or count as finished, by accident.
+// If a writer of a drain's marks stops halfway, the session does not accidentally count as draining or finished.
 func TestHalfWrittenDrainIsHarmless(t *testing.T) {
 	finished := session.Drain{Since: time.Unix(1000, 0), By: "pool", Acked: true}
 	for writes := range 3 {
@@ -74,7 +74,7 @@ func TestHalfWrittenDrainIsHarmless(t *testing.T) {
 		if err := session.SetDrain(t.Context(), s, "a", session.Drain{}); !errors.Is(err, errBroken) || s.drain().On() != (writes == 0) {
 			t.Errorf("after %d removals: %+v, %v", writes, s.drain(), err)
 		}
-		s.left = 3 // what was left behind is no acknowledgement of the next drain
+		s.left = 3 // a leftover mark does not acknowledge the next drain
 		if err := session.SetDrain(t.Context(), s, "a", session.Drain{Since: time.Unix(1100, 0), By: "pool"}); err != nil || s.drain().Acked {
 			t.Errorf("begun over leftovers: %+v, %v", s.drain(), err)
 		}
@@ -95,7 +95,7 @@ func TestDrainThatCannotBeSaid(t *testing.T) {
 	}
 }
 
-// Whatever an agent writes into its own marks: a drain that can be shown, stored and written again, or none.
+// Whatever an agent writes into its own marks, the result is a drain that can be shown and stored again, or none.
 func FuzzParseDrain(f *testing.F) {
 	f.Add("1790000000", "pool", "1")
 	f.Add(" 1790000000\n", "operator", "")

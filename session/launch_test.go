@@ -30,7 +30,7 @@ func isReady(t *testing.T, p session.Provider) bool {
 	return list[0].Ready && list[0].Alive
 }
 
-// The lines run in their order, in the session's folder and environment, marked as runs of this city.
+// The commands run in order, in the session's folder and environment, and are marked as runs of this city.
 func TestLaunchRunsEverythingInOrder(t *testing.T) {
 	p := fake.New()
 	s := launchSpec(t)
@@ -55,7 +55,7 @@ func TestLaunchRunsEverythingInOrder(t *testing.T) {
 	}
 }
 
-// A failure before the start starts nothing; one after it leaves nothing running. Both say what failed.
+// A failure before the start starts nothing. A failure after it leaves nothing running. Both errors say what failed.
 func TestLaunchFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*session.Spec)
@@ -87,7 +87,7 @@ func TestLaunchFailures(t *testing.T) {
 	}
 }
 
-// A prompt whose last blank the screen does not show counts; and a crash ends the waiting.
+// A prompt counts even if the screen does not show its trailing space. A crash ends the wait.
 func TestLaunchAwaitsThePrompt(t *testing.T) {
 	p := fake.New()
 	s := launchSpec(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a shell line runs first is told only where it is plain to see.
+// The first program of a shell line is returned only if it is certain.
 func TestProgram(t *testing.T) {
 	for line, want := range map[string]string{
 		"claude --resume": "claude", "exec claude": "claude", "  /opt/x/run;echo": "/opt/x/run", "cat": "cat", "./run.sh a b": "./run.sh",
@@ -24,7 +24,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// A program that is not there, or is none, is missed before anything is started; one that may be elsewhere is not.
+// A missing or non-executable program is reported before anything starts. A program that may exist elsewhere is not.
 func TestProgramIsMissed(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, mode os.FileMode) {
@@ -61,7 +61,7 @@ func TestProgramIsMissed(t *testing.T) {
 	}
 }
 
-// FuzzProgram: whatever is said of a line, it is a plain word of it.
+// FuzzProgram checks that the program of any line is a plain word of that line.
 func FuzzProgram(f *testing.F) {
 	for _, line := range []string{"exec a b", "a;b", "  x\ty", "exec  ;", "\x00", "é"} {
 		f.Add(line)

@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// What people look at shows no process where there is none.
+// The sessions of a drill, which users see, have no PID.
 func TestDrillHasNoProcesses(t *testing.T) {
 	p := fake.NewDrill()
 	for _, name := range []string{"a", "b"} {

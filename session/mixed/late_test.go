@@ -12,7 +12,7 @@ import (
 	"gcity/session/mixed"
 )
 
-// tardy takes its time for a look.
+// tardy is a provider whose List is slow.
 type tardy struct {
 	*fake.Provider
 	looks int
@@ -35,8 +35,8 @@ func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// A look does not wait for a patient provider longer than for others, but the provider's look goes on: all who come
-// meanwhile share it, and whoever wants the whole waits for the rest.
+// A List does not wait longer for a slow provider than for others. The provider's own List continues, later calls share
+// it, and session.Await waits for its result.
 func TestALateLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
@@ -68,7 +68,7 @@ func TestALateLook(t *testing.T) {
 		if p.Patience("b") != 0 || p.Patience("a") != time.Minute || p.Patience("") != time.Minute || p.Patience("odd") != time.Hour {
 			t.Errorf("patience %s, %s, %s, %s", p.Patience("b"), p.Patience("a"), p.Patience(""), p.Patience("odd"))
 		}
-		all, err = p.List(t.Context()) // ends with the provider
+		all, err = p.List(t.Context()) // canceled when the provider is closed
 		p.Close()
 		if _, err := session.Await(t.Context(), all, err); err == nil {
 			t.Error("a look goes on after Close")
@@ -76,7 +76,7 @@ func TestALateLook(t *testing.T) {
 	})
 }
 
-// Who holds a session is found out by a look that is late, too, as far as there is time for that.
+// A caller that needs the provider of a session waits for a slow List until its own deadline.
 func TestTheHolderIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
@@ -94,7 +94,7 @@ func TestTheHolderIsLate(t *testing.T) {
 	})
 }
 
-// hasty is a provider that could be patient and needs no patience.
+// hasty is a provider that declares no extra patience and answers at once.
 type hasty struct{ *fake.Provider }
 
 func (hasty) Patience(string) time.Duration { return 0 }

@@ -21,11 +21,11 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// house keeps the providers of a city by name, so that another mixture finds their sessions again.
+// house holds the providers of a city by name, so that another mixed provider finds their sessions again.
 type house struct {
 	dir    string
 	kept   map[string]session.Provider
-	broken map[string]error // why one cannot be opened
+	broken map[string]error // why a provider cannot be opened
 	opened []string
 	lists  atomic.Int64
 }
@@ -55,7 +55,7 @@ func (h *house) open(name string) (session.Provider, func(), error) {
 	return p, func() {}, nil
 }
 
-// counted counts the looks.
+// counted counts the calls of List.
 type counted struct {
 	*fake.Provider
 	n *atomic.Int64
@@ -100,7 +100,7 @@ func start(t *testing.T, p session.Provider, name, provider string) session.Stat
 	return st
 }
 
-// A mixture of one, and one of which every second session runs elsewhere, keep the promises of a provider.
+// A mixed provider passes the suite with one provider, and with some of the sessions in another one.
 func TestConformance(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		t.Run(fmt.Sprintf("others %t", others), func(t *testing.T) {
@@ -138,7 +138,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Only what is in use is opened and asked, and the next controller asks it too, whatever its configuration says (L11).
+// Only providers in use are opened and listed. The next controller lists them, too, whatever its configuration says
+// (L11).
 func TestUseOutlivesTheController(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
@@ -163,7 +164,7 @@ func TestUseOutlivesTheController(t *testing.T) {
 	if err := next.Stop(t.Context(), "b", 0); err != nil {
 		t.Fatal(err)
 	}
-	second := start(t, next, "b", "two") // its end by one is not acknowledged yet
+	second := start(t, next, "b", "two") // the exit of the session in "one" is not acknowledged yet
 	all, err = next.List(t.Context())
 	if err != nil || len(all) != 3 || all[1].Alive || !all[2].Alive || all[2].ID != second.ID {
 		t.Fatalf("%+v, %v", all, err)
@@ -180,7 +181,8 @@ func TestUseOutlivesTheController(t *testing.T) {
 	}
 }
 
-// What one provider cannot say is not known, and the others' sessions are; a start waits for both (L11).
+// If one provider fails, only its sessions are unknown. A session that may be running there is not started elsewhere
+// (L11).
 func TestOneThatDoesNotAnswer(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -216,7 +218,7 @@ func TestOneThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// A provider that cannot be opened is tried again: its sessions are unknown until then, and so is nobody else's.
+// Opening a provider is retried. Until it succeeds, only that provider's sessions are unknown.
 func TestOneThatCannotBeOpened(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -239,7 +241,7 @@ func TestOneThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// What the one that holds a session cannot do is said with its name and the ability.
+// The error for a missing ability names the session's provider and the ability.
 func TestWhatIsLackingHasAName(t *testing.T) {
 	h := newHouse(t, "pty")
 	h.kept["plain"] = plain{fake.New()}
@@ -272,10 +274,10 @@ func TestWhatIsLackingHasAName(t *testing.T) {
 	}
 }
 
-// plain has nothing but what every provider has.
+// plain has only the methods that every provider has.
 type plain struct{ session.Provider }
 
-// Who only looks on writes nothing, and starts nothing that would have to be written down.
+// An observer writes no marks, and starts nothing that would need a new mark.
 func TestObserverWritesNothing(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -290,7 +292,7 @@ func TestObserverWritesNothing(t *testing.T) {
 	if all, err := looks.List(t.Context()); err != nil || len(all) != 0 || h.marks(t) != "one " {
 		t.Errorf("%+v, %v, marks %q", all, err, h.marks(t))
 	}
-	if _, err := h.mix(t, true).Start(t.Context(), spec("x", "one")); err != nil { // it is marked already
+	if _, err := h.mix(t, true).Start(t.Context(), spec("x", "one")); err != nil { // the provider is already marked
 		t.Error(err)
 	}
 	h.kept["two"] = fake.New()
@@ -299,7 +301,7 @@ func TestObserverWritesNothing(t *testing.T) {
 	}
 }
 
-// An end that one of several providers tells of is told, once, whoever it is.
+// An exit that one of several providers reports is reported once, whichever provider it is.
 func TestEndsOfAll(t *testing.T) {
 	h := newHouse(t, "pty", "one")
 	p := h.mix(t, false)
@@ -315,10 +317,10 @@ func TestEndsOfAll(t *testing.T) {
 	if got["a"] != 4 || got["b"] != 3 {
 		t.Errorf("%v", got)
 	}
-	start(t, p, "b", "") // nothing is in its way
+	start(t, p, "b", "") // the ended session is not in the way
 }
 
-// courteous takes texts politely, and looks at one session without a list.
+// courteous can send texts politely, and look at one session without a list.
 type courteous struct {
 	*fake.Provider
 	polite []string
@@ -333,8 +335,8 @@ func (c *courteous) Look(context.Context, string) (session.Status, error) {
 	return session.Status{ID: "looked"}, nil
 }
 
-// Who can take a text politely, or look at one session alone, is asked to; of the others the text is sent, and the list is
-// read.
+// The abilities to send a text politely and to look at one session are used if the provider has them. Otherwise the
+// text is sent normally, and the list is read.
 func TestPolitenessWherePossible(t *testing.T) {
 	h := newHouse(t, "pty")
 	c := &courteous{Provider: fake.New()}
@@ -364,7 +366,7 @@ func TestPolitenessWherePossible(t *testing.T) {
 	}
 }
 
-// A provider that cannot be opened is tried again by whoever asks, while others look at it.
+// Concurrent callers retry to open a provider that cannot be opened, while others read its state.
 func TestTriedAgainByMany(t *testing.T) {
 	h := newHouse(t, "pty")
 	if err := os.WriteFile(filepath.Join(h.dir, mixed.MarksFile), []byte("gone\n"), 0o600); err != nil {
@@ -386,7 +388,7 @@ func TestTriedAgainByMany(t *testing.T) {
 		})
 		all.Go(func() {
 			for range 50 {
-				_, _ = p.Usage(t.Context()) // the fake measures nothing: what counts is that it may be asked
+				_, _ = p.Usage(t.Context()) // the fake measures nothing; only the concurrent call matters
 				p.Limits()
 				if l := p.LimitsOf("gone"); l.Lacks != nil {
 					t.Errorf("%+v", l)
@@ -397,7 +399,7 @@ func TestTriedAgainByMany(t *testing.T) {
 	all.Wait()
 }
 
-// A launch that waits for its agent asks only who runs it: nobody lists all sessions of all providers for that.
+// A launch that waits for its agent asks only that agent's provider, and does not list the sessions of all providers.
 func TestALaunchAsksItsOwn(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
@@ -437,7 +439,7 @@ func TestALaunchAsksItsOwn(t *testing.T) {
 	}
 }
 
-// slow is never ready, and tells of each look at its screen.
+// slow is never ready, and reports each look at its screen.
 type slow struct {
 	*fake.Provider
 	looked chan<- struct{}
@@ -448,8 +450,8 @@ func (s slow) Output(context.Context, string, int) (string, error) {
 	return "", nil
 }
 
-// A damaged record of the providers in use is rebuilt by asking each one: what runs is found, and only who holds sessions
-// keeps its mark.
+// A damaged record of the providers in use is rebuilt by listing each provider. Running sessions are found, and only
+// providers with sessions stay marked.
 func TestDamagedMarks(t *testing.T) {
 	for what, put := range map[string]func(path string) error{
 		"cut":     func(path string) error { return os.WriteFile(path, []byte("oth"), 0o600) },

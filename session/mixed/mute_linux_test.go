@@ -11,8 +11,8 @@ import (
 	"gcity/session"
 )
 
-// While a disk does not answer that has the marks, nobody waits for it but who has to have them written: the controller's loop,
-// which asks how patient one has to be, does not.
+// While the disk with the marks hangs, only callers that need the marks written wait for it. The controller's loop,
+// which only asks for the patience of a provider, does not wait.
 func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

@@ -21,7 +21,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// The test binary is the helper, and the holder of the helper's sessions.
+// The test binary also acts as the helper, and as the holder of the helper's sessions.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "hold":
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// helper serves terminals of this machine by the session protocol.
+// helper serves local terminals over the session protocol.
 func helper() int {
 	err := protocol.Serve(
 		context.Background(),
@@ -60,7 +60,7 @@ func helper() int {
 	return 0
 }
 
-// slow is a provider whose starts wait for something where a session is called slow.
+// slow is a provider that reports progress while it starts the session "slow".
 type slow struct{ *pty.Provider }
 
 func (p *slow) Start(ctx context.Context, s session.Spec) (session.Status, error) {
@@ -95,7 +95,7 @@ func self(t *testing.T) string {
 	return exe
 }
 
-// closeAll ends the sessions of a provider, and lets go of its helper.
+// closeAll ends the sessions of a provider, and closes the provider.
 func closeAll(t *testing.T, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
@@ -131,7 +131,7 @@ func spec(city, name, command string) session.Spec {
 	}
 }
 
-// A provider on this machine passes the suite behind the protocol as it does before it.
+// A local provider passes the suite through the protocol, too.
 func TestConformance(t *testing.T) {
 	sessiontest.Run(t, sessiontest.Harness{
 		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
@@ -159,7 +159,7 @@ func send(t *testing.T, p session.Provider, name, text string) {
 	}
 }
 
-// A helper that dies is started again: the sessions go on, and no end is missed.
+// A helper that dies is restarted. Its sessions continue, and no exit is missed.
 func TestHelperDies(t *testing.T) {
 	p := open(t, t.TempDir())
 	stays, err := p.Start(t.Context(), spec(p.o.City, "stays", "exec cat"))
@@ -189,7 +189,7 @@ func TestHelperDies(t *testing.T) {
 	}
 }
 
-// A helper gets the controller's environment without what belongs to sessions.
+// A helper gets the controller's environment without the variables of sessions.
 func TestEnvironOfHelper(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/somewhere/config")
 	t.Setenv("GC_SESSION_ID", "of-the-controller")
@@ -201,7 +201,7 @@ func TestEnvironOfHelper(t *testing.T) {
 	}
 }
 
-// A start that takes long reports what it waits for, and its details come with the status.
+// A slow start reports what it waits for, and the status contains the details.
 func TestSlowStart(t *testing.T) {
 	p := open(t, t.TempDir())
 	var waits []string
@@ -222,7 +222,7 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// helperPID is the process of the helper: the child of this one that has the socket of p. It waits for one.
+// helperPID waits for a helper, and returns its PID: the child of this process that has the socket of p.
 func helperPID(t *testing.T, p *Provider) int {
 	t.Helper()
 	found := 0
@@ -240,7 +240,7 @@ func helperPID(t *testing.T, p *Provider) int {
 	return found
 }
 
-// A helper that cannot be used says why, and leaves nothing behind.
+// The error for an unusable helper gives the reason, and nothing is left behind.
 func TestUnusable(t *testing.T) {
 	city := t.TempDir()
 	script := func(name, text string, mode os.FileMode) string {

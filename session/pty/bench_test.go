@@ -77,7 +77,7 @@ func BenchmarkStart100(b *testing.B) {
 	}
 }
 
-// The floor of W1: 100 times sh -c, forked and executed from here, without terminals.
+// The lower bound of W1: sh -c is forked and executed 100 times from here, without terminals.
 func BenchmarkStart100Floor(b *testing.B) {
 	for b.Loop() {
 		cmds := make([]*exec.Cmd, 100)
@@ -96,7 +96,7 @@ func BenchmarkStart100Floor(b *testing.B) {
 	}
 }
 
-// One holder, from exec to an agent that runs.
+// One holder, from exec to a running agent.
 func BenchmarkExecToHolding(b *testing.B) {
 	p := benchProvider(b)
 	for b.Loop() {
@@ -107,7 +107,7 @@ func BenchmarkExecToHolding(b *testing.B) {
 	}
 }
 
-// W2: from kill -9 to the exit in hand, and on to the replacement's pid.
+// W2: the time from kill -9 to the reported exit, and to the start of the replacement.
 func BenchmarkReplace(b *testing.B) {
 	p := benchProvider(b)
 	st := start(b, p, spec(p.files.city, "a", "exec sleep 1000"))
@@ -126,7 +126,7 @@ func BenchmarkReplace(b *testing.B) {
 	report(b, replaced, "replaced")
 }
 
-// The floor of W2: kill, wait, fork and exec, from here.
+// The lower bound of W2: kill, wait, fork and exec, from here.
 func BenchmarkReplaceFloor(b *testing.B) {
 	begin := func() *exec.Cmd {
 		cmd := exec.Command("/bin/sh", "-c", "exec sleep 1000")
@@ -151,7 +151,7 @@ func report(b *testing.B, times []time.Duration, what string) {
 	b.ReportMetric(times[len(times)*99/100].Seconds()*1e3, what+"-p99-ms")
 }
 
-// W3: a look at 500 idle sessions.
+// W3: a List of 500 idle sessions.
 func BenchmarkList500(b *testing.B) {
 	p := benchProvider(b)
 	startMany(b, p, 500)
@@ -165,7 +165,7 @@ func BenchmarkList500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// What 500 idle sessions take: one walk over a thousand processes and the machine's own.
+// The cost of Usage with 500 idle sessions: one walk over their thousand processes and the machine's own.
 func BenchmarkUsage500(b *testing.B) {
 	p := benchProvider(b)
 	startMany(b, p, 500)
@@ -184,15 +184,15 @@ func BenchmarkUsage500(b *testing.B) {
 	stopMany(b, p)
 }
 
-// The memory of an idle holder, and the processor time that 100 of them take while nothing happens.
+// The memory of an idle holder, and the CPU time of 100 idle holders.
 func BenchmarkHolderMemory(b *testing.B) {
 	p := benchProvider(b)
 	const n = 100
 	startMany(b, p, n)
-	time.Sleep(2 * time.Second) // until they have settled
+	time.Sleep(2 * time.Second) // until the holders are idle
 	before := holderCPU(b, p, n)
 	for b.Loop() {
-		time.Sleep(3 * time.Second) // the measure, not a wait
+		time.Sleep(3 * time.Second) // the measured period, not a wait
 	}
 	idle := holderCPU(b, p, n) - before
 	var pss, threads int
@@ -237,7 +237,7 @@ func field(b *testing.B, pid int, file, name string) int {
 	return n
 }
 
-// W4: what a holder spends on a megabyte of output.
+// W4: the CPU time of a holder for a megabyte of output.
 func BenchmarkDrain(b *testing.B) {
 	p := benchProvider(b)
 	before := 0

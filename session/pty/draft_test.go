@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// A large text waits for a viewer's draft, and arrives whole, in order, behind what the viewer typed.
+// A large text waits for a viewer's draft, and arrives complete and in order after the text that the viewer typed.
 func TestLargeTextBehindADraft(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -58,7 +58,7 @@ func TestLargeTextBehindADraft(t *testing.T) {
 	}
 }
 
-// A draft is gone with its life, and is known to who adopts the session.
+// A provider that adopts a session knows its draft. A new session has no draft.
 func TestDraftOutlivesItsProvider(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -79,7 +79,7 @@ func TestDraftOutlivesItsProvider(t *testing.T) {
 		})
 	}
 	seen(p, true)
-	term.Close() // whoever left it may come back
+	term.Close() // a viewer that detached may return
 	p.Close()
 	next := newProvider(t, city)
 	seen(next, true)

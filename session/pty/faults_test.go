@@ -19,7 +19,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// marked lists the living processes that carry a session's id.
+// marked returns the living processes that have a session's ID in their environment.
 func marked(t testing.TB, id string) []int {
 	t.Helper()
 	pids, err := proc.All()
@@ -44,7 +44,7 @@ func holderOf(t testing.TB, p *Provider, name string) int {
 	return rec.Holder
 }
 
-// P1: every way to end is recorded once, with code or signal, and with the last output.
+// P1: every kind of end is recorded once, with code or signal, and with the last output.
 func TestEnds(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -89,7 +89,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// P1: an end is recorded by the holder while there is no controller, and told to the next one.
+// P1: while there is no controller, the holder records an end, and the next controller gets it.
 func TestEndWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -117,7 +117,7 @@ func TestEndWithoutController(t *testing.T) {
 	if err := second.Acknowledge(t.Context(), "a", s.ID); err != nil {
 		t.Error(err)
 	}
-	second.Close() // nobody needs the holder any more
+	second.Close() // the holder is no longer needed
 	until(t, "the end of an idle holder", func() bool { _, err := proc.ReadStat(pid); return err != nil || !alive(pid) })
 	until(t, "an empty folder", func() bool { _, err := os.Stat(first.files.dir + "/a"); return err != nil })
 }
@@ -127,8 +127,8 @@ func alive(pid int) bool {
 	return err == nil && st.State != 'Z'
 }
 
-// P3, P4, L10: whatever a tree does to outlive its session, nothing of it is left when Stop returns, and nothing of the
-// holder and its folder after the acknowledgement.
+// P3, P4, L10: when Stop returns, no process of the session is left, even if it tries to outlive the session. After the
+// acknowledgement nothing of the holder and its folder is left.
 func TestStopLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -179,7 +179,7 @@ func TestStopLeavesNothing(t *testing.T) {
 	}
 }
 
-// A program that ends on INT is not sent anything worse, and a second stop joins the first and hastens it.
+// A program that ends on SIGINT gets no stronger signal. A second stop joins the first and shortens its grace.
 func TestStopAsksFirst(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -208,8 +208,8 @@ func TestStopAsksFirst(t *testing.T) {
 	}
 }
 
-// P5, P6, L11: a holder that is killed takes its agent along, whatever that ignores; what else is left is swept before
-// anyone hears of the loss, the next start gets the lock, and only that session is concerned.
+// P5, P6, L11: if a holder is killed, its agent ends, too, whatever signals it ignores. Other processes of the session
+// are killed before the loss is reported. The next start gets the lock, and other sessions are not affected.
 func TestHolderKilled(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -236,7 +236,7 @@ func TestHolderKilled(t *testing.T) {
 	}
 }
 
-// P5, P6: the same while no controller runs: the next one finds the leftovers.
+// P5, P6: if the holder is killed while no controller runs, the next controller kills the remaining processes.
 func TestHolderKilledWithoutController(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -248,7 +248,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := proc.Reap(pid); err != nil { // it is our child
+	if err := proc.Reap(pid); err != nil { // it is a child of this process
 		t.Fatal(err)
 	}
 	second := newProvider(t, city)
@@ -264,7 +264,7 @@ func TestHolderKilledWithoutController(t *testing.T) {
 	}
 }
 
-// L11: while somebody unknown holds the lock, there is no start.
+// L11: while an unknown process holds the lock, a start fails.
 func TestLockHeldByStranger(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -283,7 +283,7 @@ func TestLockHeldByStranger(t *testing.T) {
 	}
 }
 
-// P7, C9: records of another boot, or of a pid that is somebody else's now, signal nobody.
+// P7, C9: a record of an earlier boot, or with a PID that another process has now, causes no signal.
 func TestStrangersAreLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	boot, err := proc.BootID()
@@ -311,7 +311,7 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 	}
 	p := newProvider(t, city)
 	list, err := p.List(t.Context())
-	if err != nil || len(list) != 2 { // L3: not the foreign one
+	if err != nil || len(list) != 2 { // L3: without the one of the other city
 		t.Fatalf("%+v, %v", list, err)
 	}
 	for _, st := range list {
@@ -321,7 +321,7 @@ func TestStrangersAreLeftAlone(t *testing.T) {
 	}
 }
 
-// P8: a stopped agent is shown as frozen, and a stop ends it all the same.
+// P8: an agent stopped by a signal is shown as frozen, and Stop still ends it.
 func TestFrozen(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -343,7 +343,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// A holder that does not answer holds nobody up who wants to attach for longer than they wait.
+// Attaching to a holder that does not answer fails when the caller's context ends.
 func TestAttachToAFrozenHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -363,7 +363,7 @@ func TestAttachToAFrozenHolder(t *testing.T) {
 	}
 }
 
-// P9: orphans are reaped, however many.
+// P9: all orphans are reaped, even thousands.
 func TestOrphansAreReaped(t *testing.T) {
 	count := 2000
 	if testing.Short() {
@@ -386,7 +386,7 @@ func TestOrphansAreReaped(t *testing.T) {
 	})
 }
 
-// P10: each attempt that cannot work gives one clear error, and the name stays free.
+// P10: each start that cannot work returns one clear error, and the name stays free.
 func TestStartFailures(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -416,7 +416,7 @@ func TestStartFailures(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	// The same on a holder that is there already: its last life stays as it was.
+	// The same with an existing holder: its last session stays unchanged.
 	s := spec(city, "a", "exit 5")
 	start(t, p, s)
 	nextExit(t, p)
@@ -438,7 +438,7 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
-// C14: the folder of the sessions is deleted under living holders.
+// C14: if the folder of the sessions is deleted while holders run, their sessions stay reachable.
 func TestFolderDeleted(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -447,7 +447,7 @@ func TestFolderDeleted(t *testing.T) {
 	if err := os.RemoveAll(first.files.dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Send(t.Context(), "a", "still here"); err != nil { // the same controller
+	if err := first.Send(t.Context(), "a", "still here"); err != nil { // through the same controller
 		t.Error(err)
 	}
 	shows(t, first, "a", "still here")
@@ -455,7 +455,7 @@ func TestFolderDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Close()
-	second := newProvider(t, city) // and the next
+	second := newProvider(t, city) // and through the next one
 	list, err := second.List(t.Context())
 	if err != nil || len(list) != 2 || list[0].PID != a.PID || list[1].PID != b.PID || !list[0].Alive || !list[1].Alive {
 		t.Fatalf("%+v, %v", list, err)
@@ -465,7 +465,7 @@ func TestFolderDeleted(t *testing.T) {
 	}
 }
 
-// A path that is too long for a socket.
+// Sessions work in a city whose path is too long for a socket.
 func TestLongPath(t *testing.T) {
 	city := filepath.Join(t.TempDir(), strings.Repeat("long/", 40)+"city")
 	if err := os.MkdirAll(city, 0o700); err != nil {
@@ -483,7 +483,7 @@ func TestLongPath(t *testing.T) {
 	shows(t, second, "a", "up")
 }
 
-// The sweep finds runs of this city by their marker, and no others.
+// The sweep finds this city's runs by their marker, and no others.
 func TestSweepRuns(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -491,7 +491,7 @@ func TestSweepRuns(t *testing.T) {
 		"GC_RUN="+city+":web:1 setsid sleep 997 & echo up; cat")
 	start(t, p, s)
 	shows(t, p, "a", "up")
-	until(t, "all runs", func() bool { // their environment is their own from the exec on
+	until(t, "all runs", func() bool { // their environment has the marker only after the exec
 		runs := 0
 		for _, pid := range marked(t, s.ID) {
 			if proc.HasEnv(proc.Environ(pid), "GC_RUN=", true) {
@@ -509,7 +509,7 @@ func TestSweepRuns(t *testing.T) {
 	}
 }
 
-// A holder that could not be told that its end is on record is told later: until then the end is shown.
+// If a holder does not answer an acknowledgement, the exit is listed again, and can be acknowledged later.
 func TestAcknowledgedLate(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

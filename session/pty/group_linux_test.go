@@ -10,8 +10,8 @@ import (
 	"gcity/internal/cgroup"
 )
 
-// TestSessionsStartInTheirGroup holds that an agent is in the control group that is wanted from its first moment, and
-// that it starts without the group where that is gone.
+// TestSessionsStartInTheirGroup checks that an agent starts in the given control group, and that it starts without one
+// if the group does not exist.
 func TestSessionsStartInTheirGroup(t *testing.T) {
 	own, err := cgroup.Dir()
 	if err != nil {

@@ -24,7 +24,7 @@ var (
 
 const killAgents = 8
 
-// miniController is the child process of TestControllerKilled: it keeps its agents alive, as a controller would.
+// miniController is the child process of TestControllerKilled. It keeps its agents running, as a controller would.
 func miniController(city string) int {
 	p, err := New(Options{City: city, Binary: os.Args[0]})
 	if err != nil {
@@ -64,7 +64,7 @@ func miniController(city string) int {
 	}
 }
 
-// census counts the living agents of a city by name.
+// census returns the PIDs of a city's running agents by name.
 func census(t *testing.T, city string) map[string][]int {
 	t.Helper()
 	pids, err := proc.All()
@@ -88,8 +88,8 @@ func census(t *testing.T, city string) map[string][]int {
 	return found
 }
 
-// C1, C3, L11: a controller that is killed at any moment, in the middle of its starts too, never leaves two of one agent; the
-// next adopts what runs: same pids.
+// C1, C3, L11: a controller is killed at any time, even during its starts. No agent ever runs twice, and the next
+// controller adopts the running agents, with the same PIDs.
 func TestControllerKilled(t *testing.T) {
 	if *seed == 0 {
 		*seed = rand.Uint64()
@@ -97,16 +97,16 @@ func TestControllerKilled(t *testing.T) {
 	t.Logf("-seed %d -kills %d", *seed, *kills)
 	random := rand.New(rand.NewPCG(*seed, 0))
 	city := t.TempDir()
-	t.Cleanup(func() { endAll(t, newProvider(t, city)) }) // when the test fails half way
+	t.Cleanup(func() { endAll(t, newProvider(t, city)) }) // if the test fails before its end
 	first := map[string]int{}
-	longest := 60 * time.Millisecond // that a controller lives
+	longest := 60 * time.Millisecond // maximum lifetime of a controller
 	for range *kills {
 		cmd := exec.Command(os.Args[0], "mini-controller", city)
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if random.IntN(2) == 0 { // so that there is something to start again
+		if random.IntN(2) == 0 { // so that an agent has to be restarted
 			for name, pid := range first {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, eventually.Timeout) {
 					t.Fatalf("killing %d: %v", pid, err)
@@ -115,7 +115,7 @@ func TestControllerKilled(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the moment of the kill is what is tried
+		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the moment of the kill is random, this is not a wait
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestControllerKilled(t *testing.T) {
 		for name, pids := range now {
 			first[name] = pids[0]
 		}
-		if len(first) == 0 { // on a busy machine none comes so far as to start anything
+		if len(first) == 0 { // on a busy machine the controllers were killed too early
 			longest = min(2*longest, 5*time.Second)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// L10: a closed provider leaves no goroutine and no descriptor, whatever it was used for, and no child.
+// L10: after its use a closed provider leaves no goroutine, no descriptor, and no child.
 func TestCloseLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	round := func() {
@@ -33,7 +33,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round() // so that what is opened once per process is there
+	round() // opens what is opened once per process
 	before, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)

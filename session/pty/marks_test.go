@@ -20,7 +20,7 @@ func tell(t *testing.T, p *Provider, name string, d session.Drain) {
 	}
 }
 
-// named is a session as List has it.
+// named returns the status of a session from List.
 func named(t *testing.T, p *Provider, name string) session.Status {
 	t.Helper()
 	all, err := p.List(t.Context())
@@ -34,7 +34,7 @@ func named(t *testing.T, p *Provider, name string) session.Status {
 	return all[i]
 }
 
-// What one process marks another lists, and a controller that is killed takes nothing of it along.
+// A mark that one process sets is listed by another, and is kept when a controller is killed.
 func TestDrainSurvivesAKilledController(t *testing.T) {
 	city := t.TempDir()
 	controller := exec.Command(os.Args[0], "mini-controller", city)
@@ -72,7 +72,7 @@ func TestDrainSurvivesAKilledController(t *testing.T) {
 	}
 }
 
-// A holder of an earlier build keeps the marks and has a shorter record, without them.
+// A holder of an earlier build keeps the marks, but its shorter record does not contain them.
 func TestDrainAtAHolderOfAnEarlierBuild(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
@@ -104,7 +104,7 @@ func TestDrainAtAHolderOfAnEarlierBuild(t *testing.T) {
 	}
 }
 
-// age puts a record in a file's place as it was before there were drains in it.
+// age replaces a record by one of an earlier build, which has no drain.
 func age(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -117,7 +117,7 @@ func age(t *testing.T, file string) {
 	}
 	a.Marked, a.Drain = false, wire.Drain{}
 	old := a.Encode()
-	if err := os.Remove(file); err != nil { // the holder goes on writing in the one that is gone
+	if err := os.Remove(file); err != nil { // the holder continues to write to the removed file
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(file, old[:64], 0o600); err != nil {

@@ -10,7 +10,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// L3: what lives in a city that was moved is that city's, whoever begins at the place where it was: a new city, or a copy of it.
+// L3: the sessions of a moved city belong to the city at its new place, even if a new city or a copy is at the old
+// place.
 func TestACityWhereAnotherWas(t *testing.T) {
 	for name, make := range map[string]func(to, from string) error{
 		"new":  func(to, _ string) error { return os.Mkdir(to, 0o755) },
@@ -55,7 +56,8 @@ func TestACityWhereAnotherWas(t *testing.T) {
 	}
 }
 
-// Who has a city whose folder is moved meanwhile reaches its sessions where they are, and makes nothing where it was.
+// If a city's folder is moved while a controller runs, the controller still reaches its sessions, and creates nothing
+// at the old place.
 func TestMovedUnderAController(t *testing.T) {
 	root := t.TempDir()
 	was, is := filepath.Join(root, "town"), filepath.Join(root, "village")

@@ -25,7 +25,7 @@ func observer(t *testing.T, city string) *Provider {
 	return o
 }
 
-// observed opens, lists and closes observers as fast as it can until stop, or the test's end.
+// observed opens, lists and closes observers as fast as possible until stop is called or the test ends.
 func observed(t *testing.T, city string) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -49,7 +49,7 @@ func observed(t *testing.T, city string) (stop func()) {
 	return stop
 }
 
-// startAll starts a wave of sessions at once and returns the pids of those that came up.
+// startAll starts sessions at the same time and returns the PIDs of those that run.
 func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -71,7 +71,7 @@ func startAll(t *testing.T, p *Provider, wave []session.Spec) map[string]int {
 	return pids
 }
 
-// P2: whoever looks while sessions start, are adopted and stop, looks.
+// P2: observers have no effect on sessions that start, are adopted and stop at the same time.
 func TestWavesBesideObservers(t *testing.T) {
 	city := t.TempDir()
 	observed(t, city)
@@ -100,8 +100,8 @@ func TestWavesBesideObservers(t *testing.T) {
 	}
 }
 
-// A holder that has been executed and has not come so far as to make its socket is not taken for one that lost it: not
-// by an observer, not by the controller that starts it, and not by one that adopts.
+// A holder that was just executed and has no socket yet is not mistaken for one that lost its socket. This holds for an
+// observer, for the controller that starts it, and for one that adopts it.
 func TestNewbornIsLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -148,8 +148,8 @@ func TestNewbornIsLeftAlone(t *testing.T) {
 	p.launcher.env = plain
 }
 
-// A holder that waits between two lives gives the next one whoever looked meanwhile, and an observer does not keep it
-// when its controller goes.
+// An idle holder is reused for the next session, even if observers connected in between. An observer does not keep the
+// holder alive when its controller exits.
 func TestWarmHolderBesideObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -173,12 +173,12 @@ func TestWarmHolderBesideObservers(t *testing.T) {
 		}
 	}
 	stop()
-	observer(t, city) // stays
+	observer(t, city) // stays open
 	p.Close()
 	until(t, "the end of an idle holder", func() bool { return !alive(holder) })
 }
 
-// An end that no controller has heard of is kept for the next one, whoever looked meanwhile.
+// An exit that no controller has acknowledged is kept for the next one, even if observers read it in between.
 func TestUnheardEndBesideObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -203,7 +203,7 @@ func TestUnheardEndBesideObservers(t *testing.T) {
 	}
 }
 
-// Without a controller an observer may stop a session and record its end, which leaves nothing.
+// Without a controller an observer can stop a session and acknowledge its exit. Nothing is left then.
 func TestObserverStops(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -230,7 +230,8 @@ func TestObserverStops(t *testing.T) {
 	}
 }
 
-// An observer that misses a folder leaves it missing; the controller has it made anew, also if only the socket is gone.
+// An observer does not restore a missing folder or socket. The controller makes the holder restore it, even if only the
+// socket is missing.
 func TestObserverRousesNobody(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -258,10 +259,10 @@ func TestObserverRousesNobody(t *testing.T) {
 		return ino
 	}
 	before := ino()
-	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil { // nothing is missing
+	if err := syscall.Kill(holderOf(t, p, "a"), syscall.SIGHUP); err != nil { // no file is missing
 		t.Fatal(err)
 	}
-	if err := p.Stop(t.Context(), "a", 0); err != nil { // its main goroutine has taken the signal before the agent's end
+	if err := p.Stop(t.Context(), "a", 0); err != nil { // the holder handles the signal before the agent's exit
 		t.Error(err)
 	}
 	if after := ino(); after != before {
@@ -269,7 +270,7 @@ func TestObserverRousesNobody(t *testing.T) {
 	}
 }
 
-// Where the holders' log cannot be opened, on a file system that has become read-only, sessions can still be seen and ended.
+// If the holders' log cannot be opened, for example on a read-only file system, sessions can still be listed and ended.
 func TestWithoutTheLogOfTheHolders(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -10,7 +10,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A holder that runs the embedded program is no other gcity, wherever that program is.
+// A holder that runs the embedded program does not count as another version of gcity, wherever that program is.
 func TestOtherPrograms(t *testing.T) {
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "sleep 1000"))
@@ -28,7 +28,7 @@ func TestOtherPrograms(t *testing.T) {
 	}
 }
 
-// A holder in a container is not another version of this program.
+// A holder in a container does not count as another version of this program.
 func TestOtherProgramsInContainers(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mkfifo(filepath.Join(dir, "hold"), 0o600); err != nil {
@@ -46,7 +46,7 @@ func TestOtherProgramsInContainers(t *testing.T) {
 		return n
 	}
 	holder := func(args ...string) {
-		args = append(args, "cat", "hold", dir) // waits for a writer of the file
+		args = append(args, "cat", "hold", dir) // waits for a writer of the fifo
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir = dir
 		out, err := cmd.StdoutPipe()

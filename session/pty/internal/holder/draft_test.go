@@ -15,24 +15,24 @@ func TestDraft(t *testing.T) {
 		"abc\x04":                           0,
 		"abc\x15":                           0,
 		"abc\x1b":                           0,
-		"abc\x1b|d":                         1, // an Escape, then a key
-		"abc\x1b|[D":                        3, // an arrow that came in two pieces
+		"abc\x1b|d":                         1, // Escape, then a key
+		"abc\x1b|[D":                        3, // an arrow key in two pieces
 		"abc\x1b\x1b":                       0,
 		"\x1b[A\x1bOB\x1b[3~\x1b[1;5C":      0,
 		"\x1b[|1;|5|C":                      0,
-		"a\x1b\rb":                          2, // Alt+Enter is a line more
+		"a\x1b\rb":                          2, // Alt+Enter adds a line
 		"\x1b[200~two\rlines\x1b[201~":      9,
 		"\x1b[200~two\x1b|[201~x\r":         0,
-		"\x1b[M !!a":                        1, // an old report of the mouse
+		"\x1b[M !!a":                        1, // a mouse report in the old format
 		"\x1b[<0;10;20Ma":                   1,
-		"\x1b[I\x1b[O":                      0, // the window's focus
+		"\x1b[I\x1b[O":                      0, // focus reports of the window
 		"\x1b]11;rgb:0000/0000/0000\x07a":   1,
 		"\x1b]11;rgb:0000/0000/0000\x1b\\a": 1,
 		"\x1bP1$r0m\x1b\\":                  0,
 		"\x1b]|abc":                         3, // Alt+], then keys
 		"\x1b]abc\rde":                      2,
 		"\x01\x0b\x09":                      0,
-		"a\x1b[13u":                         0, // keys as numbers
+		"a\x1b[13u":                         0, // keys encoded as numbers
 		"a\x1b[13;2u":                       1,
 		"a\x1b[27u":                         0,
 		"a\x1b[99;5u":                       0,
@@ -42,7 +42,7 @@ func TestDraft(t *testing.T) {
 		var d draft
 		from := 0
 		for i := range in {
-			if in[i] == '|' { // where a write ends
+			if in[i] == '|' { // the end of a write
 				d.Write([]byte(in[from:i]))
 				from = i + 1
 			}
@@ -54,7 +54,7 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// Any keys, cut anywhere: Enter, outside of a paste, ends a draft; and a character begins one.
+// For any keys in any pieces: Enter outside of a paste ends a draft, and a character begins one.
 func FuzzDraft(f *testing.F) {
 	f.Add([]byte("a\x1b[200~b\x1b[201~\x1b]x\x1b"), 3)
 	f.Add([]byte("\x1b[M\x1b[9;9;9;9u\x1b[<1M"), 1)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is kept is always the newest, whatever the pieces; positions count everything.
+// The ring keeps the newest bytes, whatever the sizes of the writes. Positions count all bytes.
 func FuzzRing(f *testing.F) {
 	f.Add([]byte("hello"), 3, 7)
 	f.Add(bytes.Repeat([]byte("0123456789"), 3000), 1000, 2)
@@ -58,7 +58,7 @@ func TestModes(t *testing.T) {
 		"\x1b[?25l\x1b[?7l":                "\x1b[?7l\x1b[?25l",
 		"\x1b[?2004h\x1bc":                 "",
 		"\x1b[2004h":                       "", // not a private mode
-		"\x1b[?2004$p":                     "", // a question
+		"\x1b[?2004$p":                     "", // a query
 		"\x1b[?20\x1b[?1h":                 "\x1b[?1h",
 		"\x1b[?20\x1804h":                  "",
 		"\x1b[?99999999999999999999;1000h": "\x1b[?1000h",
@@ -72,7 +72,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// Where the stream is cut makes no difference, and what restores the modes does restore them.
+// Modes do not depend on where the stream is cut, and the output of restore restores them.
 func FuzzModes(f *testing.F) {
 	f.Add([]byte("a\x1b[?2004;1hb\x1b[?25l\x1b=\x1b]0;x\x07\x1b[?1049"), 3)
 	f.Fuzz(func(t *testing.T, in []byte, cut int) {
@@ -112,7 +112,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// Who connects before the first life and hangs up again changes nothing.
+// A client that connects before the first session and disconnects again changes nothing.
 func TestHangUpBeforeBirth(t *testing.T) {
 	h := &holder{held: map[*conn]bool{}}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -130,7 +130,7 @@ func TestHangUpBeforeBirth(t *testing.T) {
 	}
 }
 
-// However the output of a program is cut into pieces, each line feed gets one carriage return and no second.
+// However the output of a program is cut into pieces, each line feed gets exactly one carriage return.
 func FuzzLineEnds(f *testing.F) {
 	f.Add("a\nb\r\nc\r", "\n\n", 3)
 	f.Fuzz(func(t *testing.T, a, b string, cut int) {

@@ -13,7 +13,8 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of random tests, 0 = a new one")
 
-// harmless sequences and texts change nothing that outlives a line. lasting ones change something, or move the cursor.
+// harmless are sequences and texts that change nothing beyond their line. lasting are those that change more, or move
+// the cursor.
 var (
 	harmless = []string{
 		"word ", "名前", "e\u0301", "\t", "\xff", "\x1b[31m", "\x1b[m", "\x1b[K", "\x1b[5G",
@@ -46,7 +47,7 @@ func randomOutput(r *rand.Rand, n int, wild float64) []byte {
 	return []byte(b.String())
 }
 
-// The text of the end of an output is that of all of it, wherever the output is cut into pieces.
+// The text of the end of an output is the same as with the complete output, wherever the output is cut.
 func TestTailOfOutput(t *testing.T) {
 	start := *seed
 	if start == 0 {
@@ -83,8 +84,8 @@ func TestTailOfOutput(t *testing.T) {
 	t.Logf("%d of %d outputs were drawn from their end", tails, rounds)
 }
 
-// A sequence that changes more than its line makes all of the output necessary. A full-screen program that has
-// ended does not.
+// After a sequence that changes more than its line, all of the output is needed. After a full-screen program that has
+// ended, it is not.
 func TestWhatNeedsAllOutput(t *testing.T) {
 	log := strings.Repeat("\x1b[32mline\x1b[m of a log\r\n", 1000)
 	for name, c := range map[string]struct {

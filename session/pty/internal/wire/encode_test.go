@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What is written without encoding/json is read by it, and the other way round.
+// encoding/json reads everything that is written without it, and the other way round.
 func FuzzEncode(f *testing.F) {
 	f.Add("a", "echo \"x\\y\" <&>\n\x01\u2028", "", 7, uint64(8), true)
 	f.Add("", "\xff\xfe", "SIGKILL", -1, uint64(1)<<63, false)
@@ -32,7 +32,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// valid replaces what is not UTF-8, as encoding/json does.
+// valid replaces invalid UTF-8, as encoding/json does.
 func valid(s string) string { return string([]rune(s)) }
 
 func same(t *testing.T, v Encoder, into any) {
@@ -47,7 +47,7 @@ func same(t *testing.T, v Encoder, into any) {
 	}
 }
 
-// Requests that are decoded without encoding/json are decoded as by it.
+// Decoding a request without encoding/json gives the same result as decoding with it.
 func FuzzFlatRequest(f *testing.F) {
 	for _, r := range []Request{
 		{Op: OpHold}, {Op: OpHold, Look: true}, {Op: OpStop, Grace: time.Second}, {Op: OpAck, ID: "x"},
@@ -72,7 +72,7 @@ func FuzzFlatRequest(f *testing.F) {
 	})
 }
 
-// A start arrives as it was sent. A torn one is refused.
+// A start request arrives unchanged. A truncated one is refused.
 func FuzzBegin(f *testing.F) {
 	f.Add("a", "sleep 1", "/bin/sleep", "K=V", 80, true)
 	f.Add("", "", "", "", -1, false)

@@ -31,7 +31,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// Any bytes: an error or messages within the limit, never more memory than they announce.
+// For any bytes, the reader returns an error or messages within the limit, and never uses more memory than they
+// announce.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("o\x02\x00\x00\x00ab"))
 	f.Add([]byte("o\xff\xff\xff\xff"))
@@ -72,7 +73,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// A holder of an earlier build writes the first 64 bytes, perhaps over what a later one left in the rest.
+// A holder of an earlier build writes only the first 64 bytes. The rest may be left over from a later build.
 func TestActivityOfAnEarlierBuild(t *testing.T) {
 	want := Activity{Alive: true, Ready: true, PID: 4711, Life: LifeHash("x")}
 	old := want.Encode()
@@ -84,7 +85,7 @@ func TestActivityOfAnEarlierBuild(t *testing.T) {
 	}
 }
 
-// Any bytes: what is read can be written, and is then read the same.
+// For any bytes, a decoded record can be encoded, and decoding it again gives the same record.
 func FuzzActivity(f *testing.F) {
 	b := Activity{Alive: true, Marked: true, Drain: Drain{Since: 1000, By: "pool", Acked: true}}.Encode()
 	f.Add(b[:])
@@ -101,7 +102,7 @@ func FuzzActivity(f *testing.F) {
 	})
 }
 
-// L13: times travel between processes as the monotonic clock has them.
+// L13: processes exchange times as values of the monotonic clock.
 func TestClock(t *testing.T) {
 	a, b := NewClock(), NewClock()
 	now := time.Now()
