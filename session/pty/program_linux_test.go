@@ -21,7 +21,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// image builds gcity-hold once.
+// image builds gcity-hold once and returns its content.
 var image = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "gcity-hold-")
 	if err != nil {
@@ -39,7 +39,7 @@ var image = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(bin)
 })
 
-// newImageProvider opens a provider whose holders are the embedded program.
+// newImageProvider opens a provider whose holders run the embedded program.
 func newImageProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	data, err := image()
@@ -54,7 +54,7 @@ func newImageProvider(t testing.TB, city string) *Provider {
 	return p
 }
 
-// The embedded holder passes the suite that the program itself passes.
+// The embedded holder passes the same suite as the main program.
 func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the program is built and the whole suite runs again")
@@ -62,7 +62,7 @@ func TestConformanceOfTheEmbeddedHolder(t *testing.T) {
 	sessiontest.Run(t, harness(newImageProvider))
 }
 
-// exeOf is what a session's holder executes.
+// exeOf returns the path of the program that a session's holder executes.
 func exeOf(t *testing.T, p *Provider, name string) string {
 	t.Helper()
 	exe, err := os.Readlink("/proc/" + strconv.Itoa(holderOf(t, p, name)) + "/exe")
@@ -72,9 +72,8 @@ func exeOf(t *testing.T, p *Provider, name string) string {
 	return exe
 }
 
-// A holder is executed from a sealed memory file; where that is refused from a file beside the sessions, and where
-// that is refused too the program itself is executed. A refusal is met once, then the next source serves all
-// starts.
+// A holder is executed from a sealed memory file, or from a file next to the sessions if that fails. If that fails,
+// too, the main program is executed. After one failure all later starts use the next source.
 func TestSourcesOfTheHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -94,7 +93,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 		t.Errorf("executes %s", file)
 	}
 
-	// A file that cannot be executed, as where the file system is mounted noexec.
+	// The file cannot be executed, as on a file system mounted noexec.
 	if err := os.Chmod(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +108,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 	}
 }
 
-// What lies where the file belongs is not executed unless it is the file, and a link is not followed.
+// Another file in the place of the holder's file is replaced and not executed, and a link is not followed.
 func TestHolderFileIsCompared(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -139,7 +138,7 @@ func TestHolderFileIsCompared(t *testing.T) {
 	}
 }
 
-// The holder is small because it imports little: the standard library, golang.org/x/sys, and what is listed here.
+// The holder is small because it has few imports: the standard library, golang.org/x/sys, and the packages listed here.
 func TestImportsOfTheHolder(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f",
 		"{{if not .Standard}}{{.ImportPath}}{{end}}",
@@ -159,13 +158,13 @@ func TestImportsOfTheHolder(t *testing.T) {
 	}
 }
 
-// A start reaches a holder of the same build with all that its Spec says, and one that runs another build as well.
+// All values of a Spec reach the holder, whether it runs the same build or another one.
 func TestStartOfTheSameBuild(t *testing.T) {
 	for _, open := range []func(testing.TB, string) *Provider{newImageProvider, newProvider} {
 		p := open(t, t.TempDir())
 		s := spec(p.files.city, "a", `echo "$GREETING" >seen; stty size >>seen`)
 		s.Env, s.Cols, s.Rows = append(s.Env, "GREETING=two\nlines \x01 é"), 91, 33
-		for range 2 { // the second life of the holder
+		for range 2 { // the holder's second session
 			s.ID += "-again"
 			start(t, p, s)
 			if x := <-p.Exits(); x.ID != s.ID || x.Code != 0 {
@@ -179,8 +178,8 @@ func TestStartOfTheSameBuild(t *testing.T) {
 	}
 }
 
-// A holder at rest is woken by nothing: no thread of it sleeps with a timeout under an hour. The Go runtime would
-// wake one each minute.
+// Nothing wakes an idle holder: no thread sleeps with a timeout of less than an hour. The Go runtime would wake one
+// each minute.
 func TestHolderAtRestSleeps(t *testing.T) {
 	p := newImageProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
@@ -193,7 +192,7 @@ func TestHolderAtRestSleeps(t *testing.T) {
 	})
 }
 
-// shortestSleep returns the shortest timeout that a thread of a process sleeps with; not ok while one of them runs.
+// shortestSleep returns the shortest timeout with which a thread of a process sleeps. ok is false while a thread runs.
 func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	t.Helper()
 	shortest = math.MaxInt64
@@ -211,7 +210,7 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 		_, scanErr := fmt.Sscanf(string(data), "%d %s %s %s 0x%x", &call, &skip, &skip, &skip,
 			&timeout)
 		if err != nil || scanErr != nil {
-			return 0, false // it runs
+			return 0, false // the thread runs
 		}
 		switch {
 		case call == unix.SYS_FUTEX && timeout != 0:
@@ -225,7 +224,7 @@ func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
 	return shortest, true
 }
 
-// timespecAt reads a time out of the memory of a process.
+// timespecAt reads a time from the memory of a process.
 func timespecAt(t *testing.T, pid int, address int64) time.Duration {
 	t.Helper()
 	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))

@@ -12,10 +12,10 @@ import (
 	"gcity/session"
 )
 
-// The test binary is its own holder, as gcity is.
+// The test binary also acts as the holder, as gcity does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
-		if gate := os.Getenv("GATE"); gate != "" { // a fifo: a holder is slow to come up until somebody opens it
+		if gate := os.Getenv("GATE"); gate != "" { // a fifo that delays the start of the holder until it is opened
 			if _, err := os.ReadFile(gate); err != nil {
 				os.Exit(1)
 			}
@@ -28,14 +28,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// newProvider makes a city of its own and ends everything in it afterwards.
+// newProvider opens the provider of a city, and ends all its sessions after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0") // or each holder takes a second to leave
+	p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0") // otherwise each holder takes a second to exit
 	t.Cleanup(func() { endAll(t, p) })
 	return p
 }
@@ -84,7 +84,7 @@ func nextExit(t testing.TB, p *Provider) session.Exit {
 	return eventually.Receive(t, "an exit is told", p.Exits())
 }
 
-// until waits for a state of the outside world.
+// until waits for a condition outside this process.
 var until = eventually.True
 
 func shows(t testing.TB, p *Provider, name, text string) {

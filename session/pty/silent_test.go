@@ -9,7 +9,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A holder that a signal has stopped is continued by a stop, so that the agent is asked first as ever.
+// Stop continues a holder that a signal has stopped, so that the agent can exit by itself.
 func TestStopContinuesTheHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	start(t, p, spec(p.files.city, "a", "exec cat"))
@@ -23,7 +23,7 @@ func TestStopContinuesTheHolder(t *testing.T) {
 	}
 }
 
-// L10: a holder that never answers is killed, and nothing of its session is left, whatever the agent ignores.
+// L10: Stop kills a holder that never answers. No process of its session is left, whatever signals the agent ignores.
 func TestStopOfASilentHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.answerLimit = 300 * time.Millisecond
@@ -37,7 +37,7 @@ func TestStopOfASilentHolder(t *testing.T) {
 	go func() {
 		defer close(stopped)
 		for !over.Load() && syscall.Kill(holder, syscall.SIGSTOP) == nil {
-			time.Sleep(time.Millisecond) // the pace of the fault, not a wait
+			time.Sleep(time.Millisecond) // the interval of the fault, not a wait
 		}
 	}()
 	err := p.Stop(t.Context(), "a", 0)
@@ -55,7 +55,7 @@ func TestStopOfASilentHolder(t *testing.T) {
 	start(t, p, spec(p.files.city, "a", "exec cat"))
 }
 
-// A holder that cannot answer is told after two looks that agree, with since, and no longer once it answers.
+// A holder that does not answer is reported after two Lists, with the time since when, until it answers again.
 func TestSilentHolderIsSeen(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.silentEvery = 0
@@ -76,8 +76,8 @@ func TestSilentHolderIsSeen(t *testing.T) {
 	until(t, "it answers", func() bool { return named(t, p, "a").Silent.IsZero() })
 }
 
-// One List reads the state of a batch of holders, the next List that of the others. A holder without a connection does
-// not wait for its turn.
+// Each List reads the state of one batch of holders, and the next List that of the other holders. A holder without a
+// connection is always read.
 func TestHoldersAreReadInTurns(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	var entries []*entry

@@ -11,8 +11,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A stop continues the stopped processes of the tree within the grace, also those outside the agent's group: the agent
-// may wait for them.
+// Stop continues the stopped processes of the tree within the grace period, even those outside the agent's group,
+// because the agent may wait for them.
 func TestStopContinuesTheWholeTree(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)

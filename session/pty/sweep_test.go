@@ -2,7 +2,7 @@ package pty
 
 import "testing"
 
-// A city's path may go on, behind another one's, with the very character that ends a path in the marker.
+// A colon ends the city's path in a run's marker, but it can also be part of another city's path.
 func TestIsRunOf(t *testing.T) {
 	for environ, want := range map[string]bool{
 		"A=1\x00GC_RUN=/srv/app:XYZ234\x00B=2\x00":          true,

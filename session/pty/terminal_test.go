@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// T9: what is sent arrives byte for byte, once, whatever it looks like; a program that reads lines gets the lines.
+// T9: sent text arrives once, byte for byte, whatever it contains. A program that reads lines gets the lines.
 func TestSentTextIsIdentical(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -42,8 +42,7 @@ func TestSentTextIsIdentical(t *testing.T) {
 	}
 }
 
-// The kernel would cut a long line without a word, act on control characters, and take no end of input that nobody
-// reads: all three are refused, and say why.
+// A line that the kernel would truncate, control characters, and input that is not read are refused, with the reason.
 func TestRefusals(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -57,19 +56,19 @@ func TestRefusals(t *testing.T) {
 		{"line", "end of \x1b[201~ paste", "control character 0x1b"},
 		{"raw", strings.Repeat("x", 1<<20), "stopped reading"},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // some seconds of it for the input that nobody reads
+		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // unread input takes some seconds of it
 		err := p.Send(ctx, c.name, c.text)
 		cancel()
 		if !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("%s, %d bytes: %v", c.name, len(c.text), err)
 		}
 	}
-	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil { // with its input full
+	if err := p.Stop(t.Context(), "raw", 100*time.Millisecond); err != nil { // while its input is full
 		t.Error(err)
 	}
 }
 
-// A text is a bracketed paste exactly while the program wants one, and Enter is a read of its own.
+// A text is sent as a bracketed paste only while the program has enabled that. Enter is written separately.
 func TestBracketedPaste(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is missing")
@@ -100,13 +99,13 @@ while True:
 		t.Fatal(err)
 	}
 	shows(t, p, "a", `b'\x1b[A\x03\x1bx\x1b[15~\rtext'`)
-	if err := p.Interrupt(t.Context(), "a"); err != nil { // it reads keys: so it gets the key
+	if err := p.Interrupt(t.Context(), "a"); err != nil { // the program reads keys, so it gets the key
 		t.Fatal(err)
 	}
 	shows(t, p, "a", `b'\x03'`)
 }
 
-// The agent gets its environment and nothing else, a blocking terminal of its size as its own, and default signals.
+// The agent gets only its own environment, a blocking controlling terminal of its size, and default signals.
 func TestSurroundings(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -126,7 +125,7 @@ func TestSurroundings(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
 	}
-	// Signals from 32 on belong to the C library, which ignores some of them in whatever it starts.
+	// Signals from 32 on belong to the C library, which ignores some of them in the processes that it starts.
 	var ignored uint64
 	if i := strings.Index(out, "SigIgn:"); i >= 0 {
 		if ignored, err = strconv.ParseUint(strings.Fields(out[i:])[1], 16, 64); err != nil {
@@ -148,7 +147,8 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
-// Attaching takes the viewer's size, the latest of several; the last to leave gives the agent its own size back.
+// Attaching sets the terminal to the viewer's size, and the latest of several sizes applies. When the last viewer
+// detaches, the agent's own size is restored.
 func TestSizes(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -180,8 +180,8 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// A flood is drained whether anybody looks or not, with bounded memory; a viewer who does not read gets a reset, and
-// the newest output, when he reads again.
+// A flood of output is drained with bounded memory, with or without viewers. A viewer that stops reading gets a reset
+// and the newest output when it reads again.
 func TestFlood(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -220,7 +220,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// pull reads frames one by one.
+// pull returns a function that reads the frames of a session one by one.
 func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, stop func()) {
 	frames := make(chan *session.Frame)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -247,7 +247,7 @@ func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, st
 	}, cancel
 }
 
-// Real programs are shown as they look, and take what is typed.
+// The screens of real programs are shown correctly, and the programs get the typed text.
 func TestRealPrograms(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
@@ -282,7 +282,7 @@ func TestRealPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			shows(t, p, name, "second line\ntyped")
-			if err := p.SendKeys(t.Context(), name, ":wq", "Enter"); err != nil { // a line sent would be a paste
+			if err := p.SendKeys(t.Context(), name, ":wq", "Enter"); err != nil { // a sent line would be a paste
 				t.Fatal(err)
 			}
 			if x := nextExit(t, p); x.Code != 0 {
@@ -332,7 +332,7 @@ func tty(t *testing.T, p *Provider, name string) string {
 	return ""
 }
 
-// Old output is replayed to a viewer's terminal without what would make that answer.
+// Old output is replayed to a viewer's terminal without the queries that the terminal would answer.
 func TestWithoutQueries(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain \x1b[31mred\x1b[0m\r\n":                   "plain \x1b[31mred\x1b[0m\r\n",

@@ -13,13 +13,13 @@ import (
 	"gcity/session"
 )
 
-// A script is tried without a session: it must be there, be a program, and list who runs, in time. When it is gone, a start
-// has not begun, and leaves nothing that the next one would have to take back.
+// Check reports a script that is missing, is not executable, cannot list its sessions, or hangs. A start with a missing
+// script fails and leaves nothing behind.
 func TestCheck(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mux")
 	write := func(text string) {
 		t.Helper()
-		next := path + ".next" // nobody executes a file that is open for writing
+		next := path + ".next" // a file that is open for writing cannot be executed
 		if err := errors.Join(os.WriteFile(next, []byte("#!/bin/sh\n"+text), 0o755), os.Rename(next, path)); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A look at one session asks the script about no other, and whether it runs only where no process of it is seen here.
+// A look at one session asks the script about no other session. It asks whether the session runs only if no process of
+// it is found on this machine.
 func TestLookAtOne(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b"} {

@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// controller is what the test binary is by that name: one that starts a session, and comes to nothing else.
+// controller is the program of the test binary under this name: it starts one session, in a script that hangs.
 func controller(city, script, id string) error {
 	p, err := New(Options{City: city, Script: script, Dir: filepath.Join(city, "records"), Environ: os.Environ()})
 	if err != nil {
@@ -30,7 +30,7 @@ func controller(city, script, id string) error {
 	return err
 }
 
-// marked are the processes that carry a mark.
+// marked returns the living processes that have a mark in their environment.
 func marked(t *testing.T, mark string) []int {
 	t.Helper()
 	pids, err := proc.All()
@@ -46,8 +46,8 @@ func marked(t *testing.T, mark string) []int {
 	return found
 }
 
-// A controller that is killed while the script starts a session leaves the script: before that is ended, with all it has
-// begun, the session has not ended, and is not started a second time.
+// If a controller is killed while the script starts a session, the script and its children are killed first. Until then
+// the session has not ended and is not started again.
 func TestAKilledControllersStart(t *testing.T) {
 	h := open(t, muxScript(t))
 	state := filepath.Join(h.city, "records", "state")
@@ -105,8 +105,8 @@ func TestAKilledControllersStart(t *testing.T) {
 	}
 }
 
-// A script that forgets a session does not end it: what runs on this machine lives, and is not started a second time. When
-// it has ended, nothing of it is left.
+// If a script forgets a session, the session does not end. Its processes on this machine keep running, and it is not
+// started again. When it is stopped, no process is left.
 func TestAForgetfulScript(t *testing.T) {
 	h := open(t, muxScript(t))
 	left := filepath.Join(h.city, "left")
@@ -124,7 +124,7 @@ func TestAForgetfulScript(t *testing.T) {
 		}
 		h.reopen(t)
 	}
-	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) { // before any look
+	if _, err := h.Start(t.Context(), h.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) { // before any List
 		t.Errorf("%v", err)
 	}
 	if st, _ := status(t, h, "gc-a"); !st.Alive {
@@ -139,14 +139,14 @@ func TestAForgetfulScript(t *testing.T) {
 	}
 }
 
-// What an earlier life has left is ended before the next begins, though the script knows nothing of it.
+// Processes that an earlier session has left are killed before the next start, even if the script does not know them.
 func TestTheWayIsCleared(t *testing.T) {
 	h := open(t, muxScript(t))
 	first := start(t, h, "gc-a", forever)
 	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
 		t.Fatal(err)
 	}
-	late := exec.Command("sleep", "1000") // as a start on its way would bring it
+	late := exec.Command("sleep", "1000") // simulates a process of a late start
 	late.Env = []string{sessionMark + first.ID}
 	if err := late.Start(); err != nil {
 		t.Fatal(err)
@@ -158,8 +158,7 @@ func TestTheWayIsCleared(t *testing.T) {
 	}
 }
 
-// A start that fails and cannot be taken back either is not forgotten: the session is there, and is ended as soon as that
-// can be done.
+// If a start fails and cannot be undone, the session stays listed. It is ended as soon as that is possible.
 func TestAStartThatCannotBeTakenBack(t *testing.T) {
 	h := open(t, muxScript(t))
 	stuck := filepath.Join(h.city, "records", "state", "stuck")
@@ -199,7 +198,7 @@ func TestAStartThatCannotBeTakenBack(t *testing.T) {
 	}
 }
 
-// A text, a key or an interrupt that the script does not know has not been given: whoever gives it hears so.
+// If the script does not support a text, a key or an interrupt, the caller gets an error.
 func TestAPoorScript(t *testing.T) {
 	h := open(t, muxScript(t))
 	if err := os.WriteFile(filepath.Join(h.city, "records", "state", "poor"), nil, 0o600); err != nil {

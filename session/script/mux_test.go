@@ -17,7 +17,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The test binary is a script too: by the name of mux, the simplest that keeps sessions. It logs what it is asked.
+// The test binary also acts as the simplest script that runs sessions, under the name mux. It logs its calls.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "controller" {
 		fmt.Fprintln(os.Stderr, controller(os.Args[1], os.Args[2], os.Args[3]))
@@ -29,12 +29,12 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
-		syscall.Exit(code) // at once: os.Exit takes a second under the race detector
+		syscall.Exit(code) // os.Exit would take a second under the race detector
 	}
 	os.Exit(m.Run())
 }
 
-// muxScript puts it somewhere.
+// muxScript returns a path of the test binary under the name mux.
 func muxScript(t *testing.T) string {
 	t.Helper()
 	exe, err := os.Executable()
@@ -127,7 +127,7 @@ func mux(op, name string, args []string) (int, error) {
 	return 0, nil
 }
 
-// note writes down what is asked: the arguments, then what came on standard input.
+// note logs a call: the arguments, and then the standard input.
 func note(dir, op, name string, args []string, in string) error {
 	log, err := os.OpenFile(filepath.Join(dir, "log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -156,7 +156,7 @@ func muxStart(in string, file func(string) string) error {
 	for k, v := range o.Env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
-	cmd.Stdout = os.Stdout // as a careless script would: its output stays open
+	cmd.Stdout = os.Stdout // as in a careless script, the agent keeps its output open
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func muxPID(path string) int {
 	return pid
 }
 
-// together answers once three of its kind are there.
+// together answers when three of its calls run at the same time.
 func together(mark string) error {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err
@@ -190,7 +190,7 @@ func together(mark string) error {
 	return err
 }
 
-// hang starts a child that hangs with it.
+// hang hangs, and starts a child that hangs, too.
 func hang(path string) error {
 	cmd := exec.Command("sleep", "1000")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: filepath.Base(path) == "gc-start.hangs"}
@@ -200,6 +200,6 @@ func hang(path string) error {
 	if err := os.WriteFile(path, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600); err != nil {
 		return err
 	}
-	time.Sleep(time.Hour) // not a wait: this is the hanging
+	time.Sleep(time.Hour) // not a wait: this is the simulated hang
 	return nil
 }

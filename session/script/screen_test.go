@@ -16,7 +16,7 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// home is where the sessions of a test are: the city, and what its script may use.
+// home is the environment of a test's sessions: the city, and the script with its variables.
 type home struct {
 	*Provider
 	city, script string
@@ -27,7 +27,7 @@ var ids atomic.Int64
 
 func open(t *testing.T, script string) *home {
 	t.Helper()
-	run, err := os.MkdirTemp("", "gcs") // short: a socket's path has to fit
+	run, err := os.MkdirTemp("", "gcs") // short, because a socket's path must fit
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func open(t *testing.T, script string) *home {
 	return h
 }
 
-// reopen is what the next controller does.
+// reopen opens the provider again, as the next controller does.
 func (h *home) reopen(t *testing.T) {
 	t.Helper()
 	p, err := New(Options{City: h.city, Script: h.script, Dir: filepath.Join(h.city, "records"), Environ: h.environ})
@@ -83,7 +83,7 @@ func start(t *testing.T, h *home, name, command string) session.Status {
 	return st
 }
 
-// screenScript is the example; without screen there is nothing to test it with.
+// screenScript returns the example script. Without screen the test is skipped.
 func screenScript(t *testing.T) string {
 	t.Helper()
 	for _, need := range []string{"screen", "jq"} {
@@ -98,7 +98,7 @@ func screenScript(t *testing.T) string {
 	return script
 }
 
-// The example of the documentation keeps the promises of a provider.
+// The example of the documentation passes the suite of providers.
 func TestConformanceOfScreen(t *testing.T) { conform(t, screenScript(t)) }
 
 func conform(t *testing.T, script string) {

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// asked is what the script was asked since the last time, as it was asked.
+// asked returns the calls of the script since the last time, with their arguments and input.
 func (h *home) asked(t *testing.T) [][]string {
 	t.Helper()
 	path := filepath.Join(h.city, "records", "state", "log")
@@ -48,8 +48,8 @@ func ops(asked [][]string) string {
 
 const forever = "while :; do sleep 1; done"
 
-// A patrol executes the script once, whatever the number of sessions, and once more for each that drains or whose silence
-// matters; without sessions not at all.
+// A patrol executes the script once, whatever the number of sessions, and not at all without sessions. It executes it
+// once more for each session that drains or has an idle limit.
 func TestAPatrolIsOneProcess(t *testing.T) {
 	h := open(t, muxScript(t))
 	status(t, h, "none")
@@ -79,13 +79,13 @@ func TestAPatrolIsOneProcess(t *testing.T) {
 	if got := ops(h.asked(t)); got != "get-last-activity get-meta list-running" {
 		t.Errorf("asked %s", got)
 	}
-	if !st.Activity.Equal(st.Started) { // what the script says is older than the session
+	if !st.Activity.Equal(st.Started) { // the script's time is older than the session
 		t.Errorf("active at %v, started at %v", st.Activity, st.Started)
 	}
 	if st, _ := status(t, h, "gc-b"); !st.Activity.IsZero() {
 		t.Errorf("nobody asked, and it was active at %v", st.Activity)
 	}
-	// The agent's own word, past gcity.
+	// The agent writes the mark itself, without gcity.
 	if err := os.WriteFile(filepath.Join(h.city, "records", "state", "gc-a.meta-"+session.DrainAckMark), []byte("1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestAPatrolIsOneProcess(t *testing.T) {
 	}
 }
 
-// The words of the protocol, as the script gets them: no shell comes between.
+// The script gets the words of the protocol unchanged, because no shell is involved.
 func TestProtocol(t *testing.T) {
 	t.Setenv("SSH_AUTH_SOCK", "/run/agent.sock")
 	t.Setenv("GC_SESSION_ID", "of-an-agent-that-started-the-controller")
@@ -158,7 +158,7 @@ func TestProtocol(t *testing.T) {
 	if err := h.Send(t.Context(), "gc-a", "a key \x03"); !errors.Is(err, session.ErrRefused) {
 		t.Errorf("%v", err)
 	}
-	for range 2 { // what it does not know is done, with nothing, and is asked for once
+	for range 2 { // an unsupported operation has no effect and is requested only once
 		if err := h.Clear(t.Context(), "gc-a"); err != nil {
 			t.Error(err)
 		}
@@ -168,8 +168,8 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// A script that fails says why in one line that a terminal can show; one that floods is cut; one that hangs is ended with
-// all it has started, and nobody waits longer than he wants to.
+// The error of a failing script is one line that a terminal can show. A flood of output is truncated. A hung script is
+// killed with its children when the caller's context ends.
 func TestBadScripts(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"wrong", "flood", "hang"} {
@@ -204,8 +204,8 @@ func isZombie(pid int) bool {
 	return err == nil && strings.Contains(string(data), ") Z ")
 }
 
-// A session whose processes are gone is dead, though the script has it still; and what a script leaves when it stops one
-// is ended, whoever left its group.
+// A session without processes is dead, even if the script still lists it. Processes that a script leaves when it stops
+// a session are killed, even outside the session's group.
 func TestProcessesDecide(t *testing.T) {
 	h := open(t, muxScript(t))
 	st := start(t, h, "gc-a", forever)
@@ -219,7 +219,7 @@ func TestProcessesDecide(t *testing.T) {
 	if runs, err := h.runs(t.Context(), "gc-a"); !runs || err != nil {
 		t.Fatalf("%v, %v", runs, err)
 	}
-	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`) // over the remains
+	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`) // while the script still has the old session
 	left := filepath.Join(h.city, "left")
 	until(t, "what leaves the group", func() bool { return muxPID(left) > 0 || len(read(left)) > 1 })
 	var pid int
@@ -242,8 +242,8 @@ func read(path string) string {
 	return string(data)
 }
 
-// Sessions outlive their provider: the next one knows them, dead or alive, with what they were started with (L11). Who only
-// looks on ends nobody and records nothing.
+// Sessions outlive their provider. The next one lists them, running or ended, with the data of their start (L11). An
+// observer ends no session and records nothing.
 func TestAdoption(t *testing.T) {
 	h := open(t, muxScript(t))
 	s := h.spec("gc-a", forever)
@@ -286,7 +286,8 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
-// What is not ours is not touched, and in the way (L3); a start that fails leaves nothing.
+// A session of another city is not changed, and prevents a start with its name (L3). A failed start leaves nothing
+// behind.
 func TestOthersAndFailures(t *testing.T) {
 	script := muxScript(t)
 	h := open(t, script)
@@ -294,7 +295,7 @@ func TestOthersAndFailures(t *testing.T) {
 	other := &home{city: t.TempDir(), script: script, environ: h.environ}
 	other.reopen(t)
 	if err := os.Symlink(filepath.Join(h.city, "records", "state", "gc-a.pid"), filepath.Join(other.city, "records", "state", "gc-a.pid")); err != nil {
-		t.Fatal(err) // as if the script had one place for all cities
+		t.Fatal(err) // simulates a script with one folder for all cities
 	}
 	if all, err := other.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%+v, %v", all, err)

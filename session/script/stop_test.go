@@ -12,7 +12,7 @@ import (
 	"gcity/session"
 )
 
-// put makes a file by which the script is told how to behave.
+// put creates a file that changes the behavior of the script.
 func (h *home) put(t *testing.T, name string) (path string) {
 	t.Helper()
 	path = filepath.Join(h.city, "records", "state", name)
@@ -22,7 +22,7 @@ func (h *home) put(t *testing.T, name string) (path string) {
 	return path
 }
 
-// heard waits until the script has been asked for an operation.
+// heard waits until the script has been called for an operation.
 func (h *home) heard(t *testing.T, op string) {
 	t.Helper()
 	until(t, op, func() bool {
@@ -30,8 +30,7 @@ func (h *home) heard(t *testing.T, op string) {
 	})
 }
 
-// soon waits for the result of something that must not take as long as it was given, nor until a call of the script is
-// given up.
+// soon waits for a result that must come before the operation's own time limit, and before a script call times out.
 func soon(t *testing.T, what string, done <-chan error) error {
 	t.Helper()
 	select {
@@ -43,8 +42,7 @@ func soon(t *testing.T, what string, done <-chan error) error {
 	}
 }
 
-// A stop under way joins those that come meanwhile: one that has less time takes the others' time away, also while the
-// script is busy with the interrupt.
+// A later stop with a shorter grace period shortens a stop in progress, even while the script handles the interrupt.
 func TestAStopIsHastened(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
 		h := open(t, muxScript(t))
@@ -73,7 +71,7 @@ func TestAStopIsHastened(t *testing.T) {
 	}
 }
 
-// A text that the script does not get rid of holds up no stop.
+// A stop does not wait for a text that the script cannot deliver.
 func TestAStopWaitsForNoText(t *testing.T) {
 	h := open(t, muxScript(t))
 	start(t, h, "gc-a", forever)
@@ -94,8 +92,8 @@ func TestAStopWaitsForNoText(t *testing.T) {
 	}
 }
 
-// A stop that failed was none: when the session ends later, that is its own doing. So it is where the controller died over
-// the stop.
+// After a failed stop, a later exit of the session does not count as requested. The same holds if the controller exits
+// during the stop.
 func TestAFailedStopIsForgotten(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, died := range []bool{false, true} {
@@ -132,7 +130,7 @@ func TestAFailedStopIsForgotten(t *testing.T) {
 	}
 }
 
-// What is to be known of several sessions is asked at the same time.
+// The script is asked about several sessions at the same time.
 func TestSeveralAreAskedAtOnce(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b", "gc-c"} {

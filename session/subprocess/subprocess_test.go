@@ -19,10 +19,10 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// The test binary is its own holder, as gcity is.
+// The test binary also acts as the holder, as gcity does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
-		syscall.Exit(pty.Hold()) // at once: os.Exit takes a second under the race detector
+		syscall.Exit(pty.Hold()) // os.Exit would take a second under the race detector
 	}
 	os.Exit(m.Run())
 }
@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) city {
 		defer cancel()
 		all, err := p.List(ctx)
 		if err != nil {
-			return // closed already: who adopted them ends them
+			return // closed already; the next provider ends the sessions
 		}
 		for _, st := range all {
 			if err := errors.Join(p.Stop(ctx, st.Name, 0), p.Acknowledge(ctx, st.Name, st.ID)); err != nil {
@@ -124,7 +124,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// A session without a terminal says so: to its program, and to whoever wants one.
+// A session has no terminal for its program, and its provider reports that it cannot attach and press keys.
 func TestNoTerminal(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none; (: </dev/tty) 2>/dev/null || echo nowhere; echo wrong >&2; exec cat`)
@@ -155,8 +155,8 @@ func status(t *testing.T, p city, name string) session.Status {
 	panic("unreachable")
 }
 
-// What is sent is one line with its line feed, as long as it may be; a program that reads nothing, or has closed its
-// standard input, refuses it, and nobody waits for ever.
+// A sent text arrives as one line, even a long one. If the program does not read, or has closed its standard input,
+// Send is refused and does not block forever.
 func TestSend(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `read -r line; echo "${#line} $(printf %s "$line" | tail -c 3)"; exec <&-; echo closed; sleep 1000`)
@@ -176,7 +176,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// A text of which the pipe took only the beginning is a line of its own: the next is not a part of it.
+// If the pipe takes only the beginning of a text, that beginning is a line of its own. The next text is not appended to
+// it.
 func TestTheTextAfterATornOne(t *testing.T) {
 	dir := t.TempDir()
 	p := open(t, dir)
@@ -198,8 +199,8 @@ func TestTheTextAfterATornOne(t *testing.T) {
 	shows(t, p, "a", "xxxx\n4 next\n4 last")
 }
 
-// An interrupt is a signal to the agent's group, once; a stop begins with one, and takes the whole tree, whoever left the
-// group.
+// An interrupt is one signal to the agent's group. A stop begins with an interrupt, and ends the whole tree, even
+// processes outside the group.
 func TestInterruptAndStop(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `trap 'echo caught' INT; echo up; while :; do sleep 0.02; done`)
@@ -219,7 +220,7 @@ func TestInterruptAndStop(t *testing.T) {
 	if err := p.Stop(t.Context(), "b", 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' { // who ended may wait to be reaped
+	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' { // an ended process may be waiting to be reaped
 		t.Errorf("process %d is there: %c", pid, st.State)
 	}
 	if x := ended(t, p); !x.Asked || x.Signal != "SIGINT" {
@@ -235,7 +236,7 @@ func TestInterruptAndStop(t *testing.T) {
 	}
 }
 
-// A program that closes what it prints to lives on, and its end is told when it ends.
+// A program that closes its output keeps running, and its exit is reported when it exits.
 func TestSilenceIsNoEnd(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `exec >/dev/null 2>&1; read -r line; exit 3`)
@@ -247,7 +248,7 @@ func TestSilenceIsNoEnd(t *testing.T) {
 	}
 }
 
-// The last words of a life, cut anywhere, are kept to the last byte.
+// The last output of a session is kept completely, even if it ends within a line.
 func TestLastWords(t *testing.T) {
 	p := open(t, t.TempDir())
 	st := start(t, p, "a", `i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; printf 'no end'; kill -9 $$`)

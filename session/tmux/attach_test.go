@@ -14,7 +14,7 @@ import (
 	"gcity/session"
 )
 
-// viewer is an attached terminal that is read all the time.
+// viewer is an attached terminal whose output is read continuously.
 type viewer struct {
 	session.Terminal
 	mu   sync.Mutex
@@ -64,8 +64,8 @@ func sizeIs(t *testing.T, p *Provider, name, want string) {
 	})
 }
 
-// Several viewers: each key arrives, tmux's own ones too; closing ends one view and not the other; without any the
-// terminal has its own size.
+// With several viewers all keys arrive, including those that tmux uses itself. Closing one view does not close the
+// other. Without viewers the terminal has its own size.
 func TestViewers(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -117,7 +117,7 @@ func TestViewers(t *testing.T) {
 	eventually.Receive(t, "what is attached to the dead ends", three.over)
 }
 
-// What a watcher is told is what the agent prints, byte for byte, and he is no viewer.
+// A watcher gets the agent's output byte for byte, and does not count as a viewer.
 func TestWatchIsExact(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -148,7 +148,8 @@ func TestWatchIsExact(t *testing.T) {
 	}
 }
 
-// Whoever attaches with tmux itself sees the agent, types, and leaves by ctrl-q, with nobody's configuration in his way.
+// A user who attaches with tmux itself sees the agent, can type, and detaches with ctrl-q. The user's tmux
+// configuration is not used.
 func TestOperatorsOwnTmux(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())

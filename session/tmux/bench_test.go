@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a patrol costs with 100 agents that do nothing, and how often it calls tmux.
+// BenchmarkPatrol measures a patrol with 100 idle agents, and counts its calls of tmux.
 func BenchmarkPatrol(b *testing.B) {
 	const n = 100
 	city := b.TempDir()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A tmux that does not even say its version is waited for as long as whoever asks likes, and no longer.
+// Check waits for a hung tmux until its caller's deadline.
 func TestCheckHasTheTimeOfItsCaller(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\nexec sleep 1000\n"), 0o755); err != nil {

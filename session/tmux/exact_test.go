@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// T8: what tmux would expand, cut or complete in a name or a folder is taken as it stands.
+// T8: characters in a name or a folder that tmux would expand, truncate or complete are used literally.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	city := filepath.Join(t.TempDir(), "#(touch pwned) #{pid};")
@@ -36,7 +36,7 @@ func TestHostileNames(t *testing.T) {
 		if err := p.Send(t.Context(), name, fmt.Sprint("for ", pids[name])); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
-		mine := fmt.Sprintf("for %d\nfor %[1]d", pids[name]) // echo and cat
+		mine := fmt.Sprintf("for %d\nfor %[1]d", pids[name]) // from echo and from cat
 		shows(t, p, name, mine)
 		if out, err := p.Output(t.Context(), name, 0); err != nil || strings.TrimSpace(out) != mine {
 			t.Errorf("%q shows %q, %v", name, out, err)
@@ -90,7 +90,7 @@ func FuzzMangle(f *testing.F) {
 	})
 }
 
-// reads starts an agent that writes what it gets to a file, and returns how to see it.
+// reads starts an agent that writes its input to a file, and returns a function that reads the file.
 func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "got")
@@ -105,7 +105,7 @@ func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string)
 	}
 }
 
-// T9: a text arrives byte for byte and once, as one paste where the program has asked for that.
+// T9: a text arrives once, byte for byte, and as one paste if the program has enabled that.
 func TestSendIsExact(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
@@ -176,7 +176,7 @@ func TestKeysAreExact(t *testing.T) {
 	until(t, "several keys", func() bool { return seen() == want+"ls;\r" })
 }
 
-// An agent gets the environment of its Spec and nothing else, and nobody but the agent has it.
+// An agent gets only the environment of its Spec, and the environment is not visible in other processes.
 func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -184,7 +184,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "environ")
 	s := spec(city, "a", "cat /proc/$$/environ >"+file+"; echo done; exec sleep 1000")
 	s.Env = append(s.Env, "SECRET=s3cr3t-0815", "ODD=#(x) ; 'y'\nz")
-	start(t, p, spec(city, "other", "exec sleep 1000")) // so that the server is not made for a
+	start(t, p, spec(city, "other", "exec sleep 1000")) // so that the server is not started for a
 	start(t, p, s)
 	shows(t, p, "a", "done")
 	got, err := os.ReadFile(file)
@@ -273,7 +273,7 @@ func FuzzUnescape(f *testing.F) {
 	})
 }
 
-// A watcher that is too slow is shown all anew.
+// A watcher that is too slow gets the complete screen again.
 func TestSlowWatcher(t *testing.T) {
 	t.Parallel()
 	w := &watcher{rec: &record{Name: "a", Pane: "%1"}, news: make(chan struct{}, 1), stale: true}

@@ -29,7 +29,7 @@ func ack(t testing.TB, p *Provider, x session.Exit) {
 	}
 }
 
-// P4, L10: whatever an agent started is gone when the stop returns, and when it has died by itself.
+// P4, L10: all processes that an agent started are gone when Stop returns, and when the agent has exited by itself.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -72,7 +72,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// P5, P6: with the server all sessions are lost, also those of agents that ignore hangups, and that is not their doing.
+// P5, P6: if the server dies, all its sessions are lost, even those of agents that ignore hangups. These exits do not
+// count as the agents' own.
 func TestServerDies(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -102,7 +103,7 @@ func TestServerDies(t *testing.T) {
 	}
 }
 
-// C14: the server's socket is cleared up by somebody, who means well.
+// C14: sessions stay reachable if the server's socket is deleted.
 func TestSocketIsGone(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -121,7 +122,8 @@ func TestSocketIsGone(t *testing.T) {
 	shows(t, p, "a", "still there")
 }
 
-// L3: a session of that name that is not ours is left alone; one that a controller of ours did not finish is taken back.
+// L3: a session with the same name that belongs to another city is not changed. A start that a controller of this city
+// did not finish is replaced.
 func TestWhatStandsInTheWay(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -161,7 +163,8 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	}
 }
 
-// What ended while no controller looked is told by the first look, with its code, and once.
+// The first List of the next controller reports an exit that happened without a controller, with its code, and only
+// once.
 func TestEndWithoutAController(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -210,7 +213,7 @@ func TestEndWithoutAController(t *testing.T) {
 	}
 }
 
-// An observer sees and marks, and neither buries nor starts.
+// An observer lists and marks sessions. It does not acknowledge exits and starts nothing.
 func TestObserver(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -247,7 +250,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// L11: two controllers that start the same agent at the same moment.
+// L11: if two controllers start the same agent at the same time, it runs once.
 func TestTwoControllers(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -270,7 +273,7 @@ func TestTwoControllers(t *testing.T) {
 		if n := len(census(t, city)["a"]); n != 1 {
 			t.Fatalf("it runs %d times", n)
 		}
-		for _, p := range ps { // both see it, one ends it
+		for _, p := range ps { // both see it, and one ends it
 			list, err := p.List(t.Context())
 			if err != nil || len(list) != 1 || !list[0].Alive {
 				t.Fatalf("%+v, %v", list, err)
@@ -284,7 +287,7 @@ func TestTwoControllers(t *testing.T) {
 	}
 }
 
-// A patrol is one call of tmux, whatever the number of agents, and starts take one each.
+// A patrol calls tmux once, whatever the number of agents. Each start calls it once.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -308,7 +311,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// A start that is given up leaves nothing that runs.
+// A start that is canceled leaves nothing running.
 func TestStartIsGivenUp(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

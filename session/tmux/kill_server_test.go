@@ -2,7 +2,7 @@ package tmux
 
 import "testing"
 
-// A server that is let go goes once it is empty, not before, and the next start makes another one.
+// A dismissed server exits when it is empty, and not before. The next start creates another server.
 func TestDismissed(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
@@ -27,7 +27,7 @@ func TestDismissed(t *testing.T) {
 		}
 	}
 	first := begun()
-	dismiss() // it holds a session
+	dismiss() // the server has a session
 	if st, err := p.List(t.Context()); err != nil || len(st) != 1 || !st[0].Alive {
 		t.Fatalf("%+v, %v", st, err)
 	}
@@ -44,8 +44,8 @@ func TestDismissed(t *testing.T) {
 	over()
 }
 
-// Whoever else has a session in the server keeps it, and with it the server; without that a server goes of which no
-// provider is left.
+// A server with a session of another program keeps running. Without one, a server exits even if it has no provider any
+// more.
 func TestDismissedWithAStranger(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -25,7 +25,7 @@ var (
 
 const killAgents = 10
 
-// miniController is the child process of TestControllerKilled: it keeps its agents alive, as a controller would.
+// miniController is the child process of TestControllerKilled. It keeps its agents running, as a controller would.
 func miniController(city string) int {
 	p, err := New(Options{City: city, Binary: os.Args[0]})
 	if err != nil {
@@ -64,7 +64,7 @@ func miniController(city string) int {
 	}
 }
 
-// census finds the living agents of a city, by name.
+// census returns the PIDs of a city's running agents by name.
 func census(t testing.TB, city string) map[string][]int {
 	t.Helper()
 	pids, err := proc.All()
@@ -82,8 +82,8 @@ func census(t testing.TB, city string) map[string][]int {
 	return found
 }
 
-// C1, C3, L11: a controller that is killed at any moment, in the middle of its starts too, never leaves two of one agent;
-// the next adopts what runs: same pids.
+// C1, C3, L11: a controller is killed at any time, even during its starts. No agent ever runs twice, and the next
+// controller adopts the running agents, with the same PIDs.
 func TestControllerKilled(t *testing.T) {
 	t.Parallel()
 	if *seed == 0 {
@@ -93,16 +93,16 @@ func TestControllerKilled(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 0))
 	city := t.TempDir()
 	newProvider(t, city).Close()
-	t.Cleanup(func() { newProvider(t, city) }) // when the test fails half way: ends what is there
+	t.Cleanup(func() { newProvider(t, city) }) // ends the remaining sessions if the test fails
 	first := map[string]int{}
-	longest := 300 * time.Millisecond // that a controller lives
+	longest := 300 * time.Millisecond // maximum lifetime of a controller
 	for range *kills {
 		cmd := exec.Command(os.Args[0], "mini-controller", city)
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if random.IntN(2) == 0 { // so that there is something to start again
+		if random.IntN(2) == 0 { // so that an agent has to be restarted
 			for name, pid := range first {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, eventually.Timeout) {
 					t.Fatalf("killing %d: %v", pid, err)
@@ -111,7 +111,7 @@ func TestControllerKilled(t *testing.T) {
 				break
 			}
 		}
-		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the moment of the kill is what is tried
+		time.Sleep(time.Duration(random.Int64N(int64(longest)))) // the moment of the kill is random, this is not a wait
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestControllerKilled(t *testing.T) {
 				first[name] = now[0]
 			}
 		}
-		if len(first) == 0 { // on a busy machine none comes so far as to start anything
+		if len(first) == 0 { // on a busy machine the controllers were killed too early
 			longest = min(2*longest, 5*time.Second)
 		}
 	}

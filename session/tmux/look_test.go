@@ -9,7 +9,8 @@ import (
 	"gcity/session"
 )
 
-// A look at one session says what a list would, for one call of tmux, and for none once it is known to be over.
+// A look at one session returns the same as a list. It calls tmux once, and not at all after the session's exit was
+// reported.
 func TestLookAtOne(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"gcity/session"
 )
 
-// The test binary is its own agent's first breath, as gcity is.
+// The test binary also acts as the program that tmux starts in a pane, as gcity does.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(Pane())
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "mini-controller" {
 		os.Exit(miniController(os.Args[2]))
 	}
-	dir, err := os.MkdirTemp("", "gct-") // a folder for the servers; t.TempDir is too long for a socket
+	dir, err := os.MkdirTemp("", "gct-") // for the servers' sockets; the path of t.TempDir is too long
 	if err == nil {
 		err = errors.Join(os.Setenv("TMUX_TMPDIR", dir), os.Setenv("GC_LEAK", "of the controller"))
 	}
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newProvider makes a provider of a city, and ends all of it afterwards.
+// newProvider opens the provider of a city, and ends all its sessions after the test.
 func newProvider(t testing.TB, city string) *Provider {
 	t.Helper()
 	p, err := New(Options{City: city, Binary: os.Args[0]})
@@ -46,7 +46,7 @@ func newProvider(t testing.TB, city string) *Provider {
 	return p
 }
 
-// endAll ends the sessions, and sees that the server goes with the last of them.
+// endAll ends the sessions, and checks that the server exits with the last one.
 func endAll(t testing.TB, p *Provider) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*eventually.Timeout)
 	defer cancel()
@@ -94,7 +94,7 @@ func nextExit(t testing.TB, p *Provider) session.Exit {
 	return eventually.Receive(t, "an exit is told", p.Exits())
 }
 
-// until waits for a state of the outside world.
+// until waits for a condition outside this process.
 var until = eventually.True
 
 func shows(t testing.TB, p *Provider, name, text string) {
