@@ -61,7 +61,7 @@ func imported(t *testing.T, text string) (*shelf, Imported) {
 	return s, done
 }
 
-// The JSON of a bead as the other tool reads it.
+// A bead is exported in the JSON format of the other tool.
 func TestIssueShape(t *testing.T) {
 	b := bead("gc-3", StatusInProgress, "gc-2")
 	b.ParentID, b.Ref, b.Labels, b.Priority, b.Assignee, b.Description = "gc-1", "paint", []string{"a", "b"}, Urgent, "x", "<&>"
@@ -178,7 +178,7 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
-// What is imported is exported unchanged, and an export can be imported again.
+// Imported issues are exported unchanged, and an export can be imported again.
 func FuzzIssue(f *testing.F) {
 	f.Add(`{"_type":"issue","id":"a-1","title":"t","status":"blocked","priority":0,"notes":"x","dependencies":[{"issue_id":"a-1","depends_on_id":"b","type":"blocks"}],"created_at":"2025-10-16T18:00:00Z"}`)
 	f.Add(`{"id":"a-1","title":"t","metadata":{"bd.status":"open","bd.dependencies":"[1]","gc.ref":"r","bd.x":"null","bd.y":"1 "},"updated_at":"2025-10-16T18:00:00Z"}`)

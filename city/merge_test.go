@@ -367,7 +367,7 @@ func TestMergedSlowReaderInOrder(t *testing.T) {
 	})
 }
 
-// gone is a directory that ends.
+// gone is a directory whose Watch fails.
 type gone struct{ city.Directory }
 
 func (gone) Watch(context.Context) iter.Seq2[[]city.Info, error] {

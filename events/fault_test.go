@@ -14,7 +14,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// gaps returns the number of lost events according to events.gap. More than one such event is a failure.
+// gaps returns the number of lost events that the events.gap event counts. More than one such event fails the test.
 func gaps(t testing.TB, got []Event) (count int) {
 	t.Helper()
 	n := 0
@@ -35,7 +35,8 @@ func gaps(t testing.TB, got []Event) (count int) {
 }
 
 // fill appends events until the disk is full, and then more than the queue holds. It returns the number of events.
-// The events are small, so that the rest of the disk's last page has no room for the line of a gap.
+// The events are small, so that the rest of the disk's last page is too short for a gap event, which a retry would
+// write.
 func fill(l *Log) (given int, err error) {
 	for err == nil {
 		_, err = l.Append(Event{Type: "test.fill", Subject: fmt.Sprint(given)})

@@ -95,7 +95,7 @@ func TestPagingAcrossSegments(t *testing.T) {
 	}
 }
 
-// L9: the channel of Changed is open until there is a new event. Close ends followers with ErrClosed.
+// L9: the channel of Changed is closed when there is a new event. Close ends followers with ErrClosed.
 func TestChangedAndClose(t *testing.T) {
 	l := open(t, t.TempDir(), Options{})
 	ch := l.Changed(0)

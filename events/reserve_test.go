@@ -196,7 +196,7 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 		_, err := l.AppendNow(context.Background(), Event{Type: "test.x", Subject: "patient"}, LeaveReserve)
 		done <- err
 	}()
-	busy(t, l) // the lock was tried
+	busy(t, l) // AppendNow has tried the lock
 	stranger.release()
 	if err := <-done; err != nil {
 		t.Fatal(err)

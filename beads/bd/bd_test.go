@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// with puts a shell script named bd at the front of the PATH. It runs first and then the simulated tool.
+// with puts a shell script named bd at the front of the PATH. The script runs the given commands, and then the
+// simulated tool.
 func with(t *testing.T, first string) {
 	t.Helper()
 	own, err := os.Executable()
@@ -54,7 +55,7 @@ func open(t *testing.T, dir string) *bd.Store {
 	return s
 }
 
-// lacks lists the guarantees that depend on bd and that it implements differently.
+// lacks lists the guarantees of a store that bd implements differently.
 func lacks() map[string]string {
 	const ids, order, times = "ids that are counted: bd gives its own",
 		"labels in the order in which they came: bd sorts them",
@@ -89,7 +90,7 @@ func TestSuite(t *testing.T) {
 	suite(t)
 }
 
-// The suite against the real tool, if it is installed.
+// The real tool passes the suite, if it is installed.
 func TestTheToolItself(t *testing.T) {
 	if real == "" {
 		t.Skip("bd is not on the PATH: what it does is taken from what is written of it")
@@ -199,7 +200,7 @@ func same(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// A molecule is created in the order of its needs, and completely.
+// A molecule is created completely, and in the order of its needs.
 func TestAMoleculeAsBdKeepsIt(t *testing.T) {
 	with(t, "")
 	s := open(t, t.TempDir())
@@ -308,7 +309,7 @@ func TestABdThatMisbehaves(t *testing.T) {
 	}
 }
 
-// If a bead does not exist, every operation returns the caller's error (not found), not a failure of the store.
+// If a bead has disappeared when bd is called, each operation reports the missing bead, and not a failure of the store.
 func TestABeadThatIsGone(t *testing.T) {
 	with(t, "")
 	dir := t.TempDir()

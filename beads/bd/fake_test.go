@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// tool simulates bd as far as its behaviour is documented for bd 1.0: its arguments, its output, what it hides and what
-// it refuses. It stores its work in one file.
+// tool simulates bd as documented for bd 1.0: its arguments, its output, what it hides and what it refuses. It stores
+// its data in one file.
 type tool struct {
 	file string
 	db   struct {
@@ -228,7 +228,7 @@ func (t *tool) create(args []string) error {
 		i.ID = fmt.Sprintf("%s-%x", t.db.Prefix, sum[:3])
 	} else if _, err := t.get(i.ID); err == nil && !force {
 		return fmt.Errorf("issue %s already exists", i.ID)
-	} else if err == nil { // the new one is in its place
+	} else if err == nil { // the new issue replaces it
 		t.db.Issues = slices.DeleteFunc(t.db.Issues, func(o *issue) bool { return o.ID == i.ID })
 	}
 	i.UpdatedAt = i.CreatedAt

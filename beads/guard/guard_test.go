@@ -175,7 +175,7 @@ func (s *patient) List(ctx context.Context, _ beads.Query) ([]beads.Bead, error)
 	}
 }
 
-// A store that is slow in normal operation is detected as working again.
+// After a failure, a store with a longer timeout is used again when it works.
 func TestASlowStoreHeals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &patient{down: true}

@@ -55,7 +55,7 @@ func TestAScriptThatKnowsLittle(t *testing.T) {
 	}
 }
 
-// A script gets the operation and IDs as arguments, everything else as JSON, exactly.
+// A script gets the operation and the IDs as arguments, and everything else unchanged as JSON.
 func TestWhatAScriptIsGiven(t *testing.T) {
 	s, log := told(t, `get) cat "$BEADS_DIR/../bead" ;;
 create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/../log"

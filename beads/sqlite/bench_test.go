@@ -14,7 +14,7 @@ func sample(i int) beads.Bead {
 	}
 }
 
-// filled creates a store with n beads, of which one percent have each label "pool:pN".
+// filled creates a store with n beads. Each label "pool:pN" is on one percent of them.
 func filled(b *testing.B, n int) *Store {
 	b.Helper()
 	s := open(b, b.TempDir())
@@ -44,7 +44,7 @@ func BenchmarkCreate(b *testing.B) {
 	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "beads/s")
 }
 
-// W7: 10,000 in one transaction.
+// W7: 10,000 beads are created in one transaction.
 func BenchmarkCreateAll(b *testing.B) {
 	s := open(b, b.TempDir())
 	batch := make([]beads.Bead, 10_000)
@@ -60,7 +60,7 @@ func BenchmarkCreateAll(b *testing.B) {
 	b.ReportMetric(float64(b.N*len(batch))/b.Elapsed().Seconds(), "beads/s")
 }
 
-// W7: a page of 100.
+// W7: a page of 100 beads is listed.
 func BenchmarkList(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		s := filled(b, n)

@@ -55,7 +55,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// Damage in the middle of the file, which reads of other beads do not touch, is found.
+// Examine finds damage in the middle of the file, which reads of other beads do not touch.
 func TestExamineDamage(t *testing.T) {
 	s := open(t, t.TempDir())
 	for range 200 {

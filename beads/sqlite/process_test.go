@@ -95,7 +95,7 @@ func childLock(dir, begin string) {
 	select {}
 }
 
-// S3 for work: four processes create a thousand beads each, and no ID is used twice.
+// S3 for beads: four processes create a thousand beads each, and no ID is used twice.
 func TestSeveralProcesses(t *testing.T) {
 	const writers = 4
 	each := 1000

@@ -57,7 +57,7 @@ func declared(t *testing.T) map[string]string {
 	return out
 }
 
-// A row decodes to the command of its name and its target, and what identifies a row identifies no other one.
+// A row decodes to the command with its name and target. No two rows have the same name, path or word.
 func TestRowsAreDistinct(t *testing.T) {
 	names, parts, words := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	once := func(seen map[string]bool, key string) {
@@ -95,7 +95,7 @@ func TestRowsAreDistinct(t *testing.T) {
 	}
 }
 
-// A verb that the command line makes from its row needs nothing but a target.
+// A verb whose CLI command is generated from its row needs only a target.
 func TestShellVerbsNeedNoMore(t *testing.T) {
 	for _, v := range All() {
 		if v.Shell.Short == "" {

@@ -82,7 +82,7 @@ func TestExpiredLease(t *testing.T) {
 	}
 }
 
-// A controller that starts again on the same machine after a crash has the Lease at once.
+// A controller that restarts on the same machine after a crash has the Lease at once.
 func TestSameMachine(t *testing.T) {
 	s := settings(t)
 	city := t.TempDir()

@@ -23,7 +23,7 @@ type network struct {
 	open []net.Conn
 }
 
-// throughNetwork makes a kubeconfig that reaches the test cluster through a network.
+// throughNetwork creates a kubeconfig that connects to the test cluster through a network.
 func throughNetwork(t *testing.T, s *Settings) *network {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(s.Kubeconfig)

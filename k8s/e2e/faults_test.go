@@ -117,7 +117,7 @@ func (f *faults) observe() func() {
 	}
 }
 
-// round kills a part and an agent, starts the part again, and checks the processes.
+// round kills a part and an agent, restarts the part, and checks the processes.
 func (f *faults) round(part string, n int) {
 	f.Helper()
 	victim := f.known[fmt.Sprintf("a-%d", f.random.IntN(len(f.known)))]
@@ -153,7 +153,7 @@ func (f *faults) round(part string, n int) {
 	}
 }
 
-// pause lasts up to two seconds, so that parts notice a fault or not.
+// pause lasts up to two seconds, so that other parts may or may not notice the fault.
 func (f *faults) pause() {
 	time.Sleep(time.Duration(f.random.IntN(2000)) * time.Millisecond) // a random moment of the fault
 }

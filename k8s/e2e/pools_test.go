@@ -73,8 +73,8 @@ check = "cat wanted"
 	}
 }
 
-// TestMixedCity runs agents on this machine and in the cluster in one city. They are listed together, get texts, and
-// a change of the provider moves an agent.
+// TestMixedCity runs agents on this machine and in the cluster in one city. They are listed together and get texts. A
+// change of its provider moves an agent.
 func TestMixedCity(t *testing.T) {
 	const text = `[workspace]
 name = "mixed"

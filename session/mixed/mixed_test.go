@@ -317,7 +317,7 @@ func TestEndsOfAll(t *testing.T) {
 	if got["a"] != 4 || got["b"] != 3 {
 		t.Errorf("%v", got)
 	}
-	start(t, p, "b", "") // the ended session is not in the way
+	start(t, p, "b", "") // the ended session does not prevent a start
 }
 
 // courteous can send texts politely, and look at one session without a list.

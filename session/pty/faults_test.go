@@ -19,7 +19,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// marked returns the living processes that have a session's ID in their environment.
+// marked returns the running processes that have a session's ID in their environment.
 func marked(t testing.TB, id string) []int {
 	t.Helper()
 	pids, err := proc.All()

@@ -22,7 +22,7 @@ func TestSessionsStartInTheirGroup(t *testing.T) {
 		t.Skip("no control group can be made here: ", err)
 	}
 	p := newProvider(t, t.TempDir())
-	t.Cleanup(func() { // after the sessions have ended
+	t.Cleanup(func() { // runs after the sessions have ended
 		if err := os.Remove(group); err != nil {
 			t.Error(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// L10: after its use a closed provider leaves no goroutine, no descriptor, and no child.
+// L10: a provider that was used and closed leaves no goroutine, no descriptor, and no child.
 func TestCloseLeavesNothing(t *testing.T) {
 	city := t.TempDir()
 	round := func() {
@@ -33,7 +33,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	round() // opens what is opened once per process
+	round() // opens what is opened only once per process
 	before, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"gcity/session"
 )
 
-// controller is the program of the test binary under this name: it starts one session, in a script that hangs.
+// controller is what the test binary runs under that name: it starts one session, with a script that hangs.
 func controller(city, script, id string) error {
 	p, err := New(Options{City: city, Script: script, Dir: filepath.Join(city, "records"), Environ: os.Environ()})
 	if err != nil {
@@ -30,7 +30,7 @@ func controller(city, script, id string) error {
 	return err
 }
 
-// marked returns the living processes that have a mark in their environment.
+// marked returns the running processes that have a mark in their environment.
 func marked(t *testing.T, mark string) []int {
 	t.Helper()
 	pids, err := proc.All()
@@ -46,8 +46,8 @@ func marked(t *testing.T, mark string) []int {
 	return found
 }
 
-// If a controller is killed while the script starts a session, the script and its children are killed first. Until then
-// the session has not ended and is not started again.
+// If a controller is killed while the script starts a session, the next controller kills the script and its children.
+// Until then the session is neither ended nor started again.
 func TestAKilledControllersStart(t *testing.T) {
 	h := open(t, muxScript(t))
 	state := filepath.Join(h.city, "records", "state")
@@ -106,7 +106,7 @@ func TestAKilledControllersStart(t *testing.T) {
 }
 
 // If a script forgets a session, the session does not end. Its processes on this machine keep running, and it is not
-// started again. When it is stopped, no process is left.
+// started again. When it has ended, no process is left.
 func TestAForgetfulScript(t *testing.T) {
 	h := open(t, muxScript(t))
 	left := filepath.Join(h.city, "left")

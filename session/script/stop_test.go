@@ -92,7 +92,7 @@ func TestAStopWaitsForNoText(t *testing.T) {
 	}
 }
 
-// After a failed stop, a later exit of the session does not count as requested. The same holds if the controller exits
+// After a failed stop, a later exit of the session does not count as requested. The same holds if the controller dies
 // during the stop.
 func TestAFailedStopIsForgotten(t *testing.T) {
 	h := open(t, muxScript(t))

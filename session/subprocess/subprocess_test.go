@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) city {
 		defer cancel()
 		all, err := p.List(ctx)
 		if err != nil {
-			return // closed already; the next provider ends the sessions
+			return // closed already; the provider that adopted the sessions ends them
 		}
 		for _, st := range all {
 			if err := errors.Join(p.Stop(ctx, st.Name, 0), p.Acknowledge(ctx, st.Name, st.ID)); err != nil {
@@ -220,7 +220,7 @@ func TestInterruptAndStop(t *testing.T) {
 	if err := p.Stop(t.Context(), "b", 50*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' { // an ended process may be waiting to be reaped
+	if st, err := proc.ReadStat(pid); err == nil && st.State != 'Z' && st.State != 'X' { // it may not be reaped yet
 		t.Errorf("process %d is there: %c", pid, st.State)
 	}
 	if x := ended(t, p); !x.Asked || x.Signal != "SIGINT" {

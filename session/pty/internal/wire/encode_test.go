@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// encoding/json reads everything that is written without it, and the other way round.
+// encoding/json decodes everything that is encoded without it, and vice versa.
 func FuzzEncode(f *testing.F) {
 	f.Add("a", "echo \"x\\y\" <&>\n\x01\u2028", "", 7, uint64(8), true)
 	f.Add("", "\xff\xfe", "SIGKILL", -1, uint64(1)<<63, false)
