@@ -109,7 +109,7 @@ func TestNext(t *testing.T) {
 		"two":   {step("three", 3, StatusOpen), step("two", 2, StatusOpen), step("one", 1, StatusClosed)},
 		"three": {step("three", 3, StatusOpen), step("two", 2, StatusOpen, "one"), step("one", 1, StatusInProgress)},
 		"":      {root, step("two", 2, StatusOpen, "one"), step("one", 1, StatusInProgress)},
-		"first": {step("last", 1, StatusOpen), step("middle", 1, StatusOpen), step("first", 1, StatusOpen)}, // same times, in List's order
+		"first": {step("last", 1, StatusOpen), step("middle", 1, StatusOpen), step("first", 1, StatusOpen)}, // equal times
 	} {
 		given := slices.Clone(all)
 		if got, ok := Next(all); got.ID != want || ok != (want != "") {

@@ -56,7 +56,7 @@ func TestRefusals(t *testing.T) {
 		{"line", "end of \x1b[201~ paste", "control character 0x1b"},
 		{"raw", strings.Repeat("x", 1<<20), "stopped reading"},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // the refusal of unread input takes some seconds
+		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // refusing unread input takes seconds
 		err := p.Send(ctx, c.name, c.text)
 		cancel()
 		if !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), c.why) {

@@ -219,7 +219,7 @@ func TestProcessesDecide(t *testing.T) {
 	if runs, err := h.runs(t.Context(), "gc-a"); !runs || err != nil {
 		t.Fatalf("%v, %v", runs, err)
 	}
-	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`) // replaces the old one
+	next := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`) // a new session
 	left := filepath.Join(h.city, "left")
 	until(t, "what leaves the group", func() bool { return muxPID(left) > 0 || len(read(left)) > 1 })
 	var pid int
