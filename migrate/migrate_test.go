@@ -61,8 +61,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestConvert converts cities of several shapes. The result is read as a controller does, and the original is
-// unchanged.
+// TestConvert converts cities of several shapes. The result is a valid city, and the original is unchanged.
 func TestConvert(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -100,7 +99,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// shown is all that a conversion made, as a golden file has it.
+// shown returns everything that a conversion produced, in the format of the golden files.
 func shown(t *testing.T, r *Report) string {
 	t.Helper()
 	var b strings.Builder
@@ -143,7 +142,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// TestRefused holds that bad input is refused with its place, and that nothing is left behind.
+// TestRefused checks that invalid input is refused with its position, and that nothing is left behind.
 func TestRefused(t *testing.T) {
 	const city = "-- city.toml --\n[workspace]\nstart_command = \"exec sh -i\"\n"
 	const pack = "-- packs/a/pack.toml --\n[pack]\nname = \"a\"\nschema = 2\n"
@@ -200,7 +199,7 @@ func nothingBeside(t *testing.T, dir string) {
 	}
 }
 
-// TestFolders holds what is refused of the folders themselves.
+// TestFolders checks which source and target folders are refused.
 func TestFolders(t *testing.T) {
 	files := txtar.Parse([]byte("-- city.toml --\n[imports.a]\nsource = " +
 		"\"https://example.org/a.git\"\n")).Files
@@ -229,7 +228,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestNotPackModel holds that a city that gcity reads is not converted.
+// TestNotPackModel checks that a city that gcity can already read is not converted.
 func TestNotPackModel(t *testing.T) {
 	dir := unpack(t, txtar.Parse([]byte("-- city.toml --\n[workspace]\nname = \"x\"\n-- "+
 		"packs/a/pack.toml --\n"+

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// environ is one in which nobody's own settings of git count.
+// environ returns an environment in which the user's git settings have no effect.
 func environ(t testing.TB) []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GIT_DIR=/nowhere"}
 }
 
-// do runs git in a folder as somebody who writes topologies would.
+// do runs git in a folder, like an author of topologies.
 func do(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"}, args...)...)
@@ -30,7 +30,7 @@ func do(t testing.TB, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// repository makes one with a topology in it, and gives its folder and its first commit.
+// repository creates a git repository with a topology, and returns its folder and its first commit.
 func repository(t testing.TB) (dir, commit string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -44,7 +44,7 @@ func repository(t testing.TB) (dir, commit string) {
 	return dir, change(t, dir, "one")
 }
 
-// change commits another content.
+// change commits a topology.toml with a different text, and returns the commit.
 func change(t testing.TB, dir, text string) string {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "topology.toml"), []byte(text), 0o644); err != nil {
@@ -74,8 +74,8 @@ func content(t testing.TB, city string, w Want) string {
 	return string(data)
 }
 
-// A copy stays at the commit that the lock names, whatever the repository does, until somebody asks for the newest; and
-// whoever has the lock and not the copy gets that commit.
+// A copy stays at the commit in the lock file until an update is requested, even if the repository changes. A city that
+// has the lock file but no copy gets the same commit.
 func TestFetch(t *testing.T) {
 	repo, first := repository(t)
 	city, env := t.TempDir(), environ(t)
@@ -83,7 +83,8 @@ func TestFetch(t *testing.T) {
 	if _, err := Fetched(city, w); err == nil || err.Error() != "topology \"base\" is not fetched; run `gcity topology fetch base`" {
 		t.Errorf("%v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(city, ".gc", "topologies", ".new-1.old", "x"), 0o700); err != nil { // a fetch was killed
+	// A killed fetch has left a folder.
+	if err := os.MkdirAll(filepath.Join(city, ".gc", "topologies", ".new-1.old", "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	got, err := Fetch(limited(t), city, w, false, env)
@@ -120,13 +121,14 @@ func TestFetch(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(city, ".gc", "topologies"))
-	if err != nil || len(entries) != 2 { // the lock of fetches, and the copy
+	if err != nil || len(entries) != 2 { // the lock for fetches, and the copy
 		t.Errorf("%v, %v", entries, err)
 	}
 	if err := os.RemoveAll(repo); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != second { // nothing is to be done, so nobody is asked
+	// The copy is up to date, so the repository, which no longer exists, is not needed.
+	if got, err = Fetch(limited(t), city, w, false, env); err != nil || got.Commit != second {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err = Fetch(limited(t), city, w, true, env); err == nil || content(t, city, w) != "two" {
@@ -134,7 +136,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// A branch, a tag, a commit in full or in short, and none at all: each names what it names.
+// A ref may be a branch, a tag, a full or abbreviated commit, or empty. Each selects the right commit.
 func TestRefs(t *testing.T) {
 	repo, first := repository(t)
 	do(t, repo, "tag", "-a", "-m", "x", "v1")
@@ -149,7 +151,7 @@ func TestRefs(t *testing.T) {
 	}
 }
 
-// What the configuration asks for, the lock says and the copy is have to be one; else nothing is used, and what to do is said.
+// A copy is used only if the configuration, the lock file and the copy agree. Otherwise the error says what to run.
 func TestStale(t *testing.T) {
 	repo, first := repository(t)
 	second := change(t, repo, "two")
@@ -179,7 +181,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong is said, and changes nothing.
+// A fetch that fails says why, and changes nothing.
 func TestFetchRefuses(t *testing.T) {
 	repo, _ := repository(t)
 	at := func(from, ref string) Want { return Want{Name: "x", Source: from, From: from, Ref: ref} }
@@ -218,8 +220,8 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// A commit that has no topology where it is looked for is not taken, and what was there goes on; of a copy that has lost its
-// own it is told.
+// A commit without a topology at the configured path is refused, and the old copy stays in use. A copy without a
+// topology at that path is reported as stale.
 func TestFetchTakesTopologiesOnly(t *testing.T) {
 	repo, first := repository(t)
 	city, env := t.TempDir(), environ(t)
@@ -246,7 +248,7 @@ func TestFetchTakesTopologiesOnly(t *testing.T) {
 	}
 }
 
-// No hook runs, nobody is asked, and a server that says nothing is not waited for longer than the caller wants.
+// Git runs no hooks and asks no questions. A fetch from a server that does not answer ends at the caller's deadline.
 func TestGitIsKeptInBounds(t *testing.T) {
 	repo, _ := repository(t)
 	home := t.TempDir()

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// What names a helper program of git's is told from an address with colons, and whatever is not surely one is refused.
+// Helped distinguishes sources that may start a helper program of git from IPv6 addresses. Doubtful sources count as
+// the former.
 func TestHelped(t *testing.T) {
 	for source, want := range map[string]bool{
 		"https://[::1]/x.git":                 false,
@@ -46,8 +47,8 @@ func TestHelped(t *testing.T) {
 	}
 }
 
-// A source that would need a password, or that git would read without knowing who answers, is refused before git runs, and the
-// refusal does not repeat it.
+// A source is refused before git runs if it has a password or names a helper program, or if its protocol does not
+// authenticate the server. The message does not repeat the source.
 func TestRefused(t *testing.T) {
 	for source, want := range map[string]string{
 		"https://example.org/x.git": "", "ssh://git@example.org:22/x.git": "", "git@example.org:o/x.git": "", "/srv/x": "", "file:///srv/x": "",
@@ -84,7 +85,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A repository is fetched over https from a host that is an address of six. A redirect to another transport is not followed.
+// A repository can be fetched over https from an IPv6 address. A redirect to another protocol is not followed.
 func TestFetchFromAddress(t *testing.T) {
 	repo, commit := repository(t)
 	l, err := net.Listen("tcp", "[::1]:0")
@@ -114,7 +115,8 @@ func TestFetchFromAddress(t *testing.T) {
 	}
 }
 
-// A link out of a repository is refused at the fetch, and in a copy that has one already. Links within it are files.
+// A symlink that leads out of the repository is refused at the fetch, and in an existing copy. Links within the
+// repository are accepted.
 func TestLinksStayInside(t *testing.T) {
 	repo, first := repository(t)
 	city, w := t.TempDir(), Want{Name: "x", Source: repo, From: repo}

@@ -11,7 +11,7 @@ var spec = Spec{Fresh: 5 * time.Minute, VeryStale: 15 * time.Minute}
 
 const tick = time.Nanosecond
 
-// The rows of the decision matrix, and both sides of every boundary.
+// Judge follows the decision matrix, on both sides of every boundary.
 func TestJudge(t *testing.T) {
 	lives := Facts{Alive: true}
 	with := func(change func(*Facts)) Facts { f := lives; change(&f); return f }
@@ -58,7 +58,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Whatever is seen, the older of two heartbeats is never judged milder, and nothing is typed where nothing can be.
+// An older heartbeat never leads to a milder decision than a newer one. An agent that cannot be typed into is neither
+// nudged nor woken.
 func FuzzJudge(f *testing.F) {
 	f.Add(true, int64(time.Minute), int64(time.Hour), 1, false, false)
 	f.Fuzz(func(t *testing.T, alive bool, a, b int64, mail int, mute, called bool) {
@@ -100,14 +101,15 @@ func TestSight(t *testing.T) {
 	if _, ok := s.Age(noon); ok {
 		t.Error("nothing has an age")
 	}
-	s = s.See(at(-4), time.Time{}, noon) // a first look believes the date
+	s = s.See(at(-4), time.Time{}, noon) // the first look trusts the timestamp
 	if got := age(s, at(1)); got != 5*time.Minute {
 		t.Error("old at first sight:", got)
 	}
 	if s.See(at(-4), noon, at(3)) != s || s.See(time.Time{}, noon, at(3)) != s {
 		t.Error("what is as it was, or not there, is no news")
 	}
-	if got := age(s.See(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute { // the clock was set forth, or the writer's is behind
+	// The clock was set forward, or the writer's clock is slow.
+	if got := age(s.See(at(-600), at(3), at(6)), at(6)); got != 3*time.Minute {
 		t.Error("written between two looks:", got)
 	}
 	for _, c := range []struct {
@@ -161,7 +163,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A heartbeat may report how many agents are well; what is no number of agents is ignored.
+// A heartbeat may report the numbers of healthy and unhealthy agents. Invalid numbers are ignored.
 func TestReportedAgents(t *testing.T) {
 	text := func(n *int) string {
 		if n == nil {
@@ -180,7 +182,7 @@ func TestReportedAgents(t *testing.T) {
 	}
 }
 
-// What an agent writes can be anything: it is a time that can be worked with, or a reason that can be shown.
+// Parse accepts any input. It returns a valid time, or an error that is safe to print.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"timestamp": "2026-01-02T18:30:00Z"}`))
 	f.Add([]byte(`{"timestamp": 1767378600}`))
@@ -205,12 +207,15 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// What counts as failed: told as a story of beats, three minutes apart.
+// A chain counts the actions that did not help, over a series of beats that are three minutes apart.
 func TestChain(t *testing.T) {
 	const every = 3 * time.Minute
 	for _, c := range []struct {
-		name  string
-		beats string // d dead, b being started, x being stopped, v very stale, s stale; f fresh, y young: no heartbeat, but its session is; h a new heartbeat; n very stale, and nothing is done
+		name string
+		// beats has one letter per beat: d dead, b starting, x stopping, s stale, v very stale, f fresh, h a new
+		// heartbeat, V a new heartbeat that is very stale by the beat, y a new session without a heartbeat,
+		// n very stale, but the decision is not performed.
+		beats string
 		want  string // failed after each beat, ! = recovered
 	}{
 		{"well", "hhhh", "0 0 0 0"},
@@ -260,11 +265,11 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// A stopped process is woken twice and then restarted; wakes of one that goes on again do not restart it.
+// A stopped process is woken twice and then restarted. A running process is woken, but not restarted.
 func TestFrozen(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
-		beats string // f frozen, r running, both very stale; x being stopped
+		beats string // f stopped by a signal, r running, both very stale; x stopping
 		want  string
 	}{
 		{"ffff", "wake wake restart wake"},
@@ -292,10 +297,13 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// What counts as sparing an agent: a triage's decision that does less than the thresholds, without a heartbeat in between.
+// A triage spares an agent if it decides on less than the thresholds do. The chain counts how often that happens
+// without a heartbeat in between.
 func TestSpare(t *testing.T) {
 	for _, c := range []struct {
-		says string // n nothing, m nudge, w wake, s start, p a person's; h a heartbeat that is very stale, f it is fresh
+		// says has one letter per beat: a decision (n nothing, m nudge, w wake, s start, p a user's), h a new but
+		// very stale heartbeat, or f a fresh one.
+		says string
 		want string
 	}{
 		{"nnnn", "1 2 3 4"},

@@ -157,7 +157,7 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// Every command pays for the initialisation of these packages. go.mod replaces the last one.
+// The program does not import packages whose initialisation slows down every command. go.mod replaces the last one.
 func TestNoCostlyImports(t *testing.T) {
 	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize", "github.com/atotto/clipboard"}
 	for _, f := range sources(t) {
@@ -187,7 +187,7 @@ func TestNoCharacters(t *testing.T) {
 	}
 }
 
-// Work before main is done once per agent, because the holder may be the same binary.
+// No package has an init function. It would run once per agent, because the holder may be the same binary.
 func TestNoInit(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, d := range f.tree.Decls {
@@ -298,7 +298,7 @@ func character(text string) string {
 			return w
 		}
 	}
-	if strings.EqualFold(text, "boot") { // as a word of a sentence it is the machine's
+	if strings.EqualFold(text, "boot") { // in a sentence, boot is what a machine does
 		return "boot"
 	}
 	return ""

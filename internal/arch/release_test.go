@@ -15,7 +15,7 @@ import (
 // made maps the folders with generated files to the targets of the Makefile that create them.
 var made = map[string]string{"build/man": "man", "build/completions": "packaging"}
 
-// All files of a release exist or are generated before the release, and nothing is published from here.
+// All files of a release exist or are generated before the release, and goreleaser publishes nothing.
 func TestRelease(t *testing.T) {
 	text, err := os.ReadFile("../../.goreleaser.yaml")
 	if err != nil {
@@ -113,7 +113,8 @@ func TestPackagedUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		here := filepath.Join(t.TempDir(), filepath.Base(unit)) // where there is no package the program is elsewhere
+		// The unit names an installed program, which may not exist on this machine.
+		here := filepath.Join(t.TempDir(), filepath.Base(unit))
 		if err := os.WriteFile(here, []byte(strings.ReplaceAll(string(text), "/usr/bin/gcity", "/bin/sh")), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ const (
 `
 	// maxMarked is how many of 1,000 comments, and of 1,000 strings, may have a mark in a package that is not listed.
 	maxMarked = 5
-	// minWords is the length from which a string counts as a sentence for users.
+	// minWords is how many words a string must have to count as a sentence for users.
 	minWords = 5
 )
 
@@ -148,7 +148,7 @@ func TestWording(t *testing.T) {
 	reportWording(report, all, listed, now)
 }
 
-// reportWording reports each package whose figures are not those of the list.
+// reportWording reports each package whose figures differ from those in the list.
 func reportWording(report func(...any), all map[string]*wording, listed, now map[string]allowance) {
 	for _, dir := range slices.Sorted(maps.Keys(now)) {
 		if grown := now[dir].minus(listed[dir]); grown.comments > 0 || grown.strings > 0 {
@@ -178,7 +178,7 @@ func sum(all map[string]allowance) (s allowance) {
 	return s
 }
 
-// allowances returns what must be listed: the packages with more than maxMarked.
+// allowances returns the entries of the list: the packages with more marked texts than maxMarked allows.
 func allowances(all map[string]*wording) map[string]allowance {
 	out := map[string]allowance{}
 	for dir, w := range all {
@@ -205,7 +205,7 @@ func formatWording(all map[string]allowance) string {
 	return b.String()
 }
 
-// parseWording reads the list. Of two lines for one package, which a merge can leave, the larger figures count.
+// parseWording reads the list. If a merge has left two lines for one package, the larger figures count.
 func parseWording(text string) (map[string]allowance, error) {
 	all := map[string]allowance{}
 	for line := range strings.Lines(text) {

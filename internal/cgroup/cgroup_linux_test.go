@@ -47,7 +47,7 @@ func content(t *testing.T, path ...string) string {
 	return string(data)
 }
 
-// TestSet checks what is written for limits, in a service with a delegated parent group.
+// TestSet checks the files that are written for limits, in a service with a delegated parent group.
 func TestSet(t *testing.T) {
 	dir := folder(t, "cpuset cpu io memory pids\n")
 	tree, err := at(filepath.Join(dir, "supervisor"), func(d string) bool { return d == dir })
@@ -86,7 +86,7 @@ func TestScope(t *testing.T) {
 	if _, err := at(scope, func(d string) bool { return d == scope }); err != nil {
 		t.Fatal(err)
 	}
-	// the last that was written
+	// In a plain file, only the last write is kept.
 	if got := content(t, scope, "supervisor", "cgroup.procs"); got != "34" {
 		t.Errorf("moved %q", got)
 	}

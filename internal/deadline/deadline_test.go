@@ -39,7 +39,7 @@ func (d *desk) count(name string) int {
 	return d.started[name]
 }
 
-// There is one call per name and a limit for all calls, and no result is older than its request.
+// At most one call per name runs, the number of calls is limited, and no result is older than its request.
 func TestCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{New[string](2), map[string]int{}, make(chan string)}
@@ -65,7 +65,7 @@ func TestCalls(t *testing.T) {
 		}
 
 		d.Start("/hung", d.see("/hung"))
-		time.Sleep(limit / 2) // of the bubble
+		time.Sleep(limit / 2) // by the bubble's clock
 		seen := make(chan string)
 		go func() {
 			saw, _ := d.at("/hung")

@@ -17,7 +17,7 @@ func TestScannerFindsTheKey(t *testing.T) {
 		{"x\x1b[113;5u", "x", true},
 		{"\x1b[113;5:1u", "", true},
 		{"\x1b[113;5:2u", "", true},
-		{"\x1b[113;5:3u", "\x1b[113;5:3u", false}, // the release of it
+		{"\x1b[113;5:3u", "\x1b[113;5:3u", false}, // the release of the key
 		{"\x1b[113;133u", "", true},               // num lock is on
 		{"\x1b[113;69u", "", true},                // caps lock is on
 		{"\x1b[113:81:113;5u", "", true},          // with alternate keys
@@ -50,7 +50,7 @@ func TestScannerFindsTheKey(t *testing.T) {
 	}
 }
 
-// The mark of a paste is recognised even if its end arrives late: the key leaves after the paste, but not within it.
+// The mark of a paste is recognised even if it arrives in pieces. The key detaches after the paste, but not within it.
 func TestPasteInPieces(t *testing.T) {
 	const begin, end = "\x1b[200~", "\x1b[201~"
 	for cut := range len(begin) {
@@ -75,7 +75,7 @@ func TestPasteInPieces(t *testing.T) {
 	}
 }
 
-// A different key leaves in the same forms, and the default key then does not leave.
+// A different detach key is recognised in the same forms, and the default key then does not detach.
 func TestAnotherKey(t *testing.T) {
 	for text, forms := range map[string][]string{
 		"ctrl+]": {"\x1d", "\x1b[93;5u", "\x1b[27;5;93~"}, `ctrl+\`: {"\x1c", "\x1b[92;5u"}, "Ctrl+A": {"\x01", "\x1b[97;5u"}, "": {"\x11"},

@@ -60,7 +60,7 @@ func TestEveryEventOnce(t *testing.T) {
 	if interrupted == 0 && lost > 0 || interrupted > kills {
 		t.Errorf("%d events were not dealt with, and %d runs were interrupted", lost, interrupted)
 	}
-	c.config("[broken") // what is in force goes on
+	c.config("[broken") // the previous configuration stays in force
 	c.until("the file is refused", func() bool {
 		return strings.Contains(c.gcity(0, "events", "--type", "controller.config_rejected"), "old configuration")
 	})

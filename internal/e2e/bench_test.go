@@ -86,9 +86,9 @@ func BenchmarkReplace(b *testing.B) {
 				b.Fatal(err)
 			}
 			took = append(took, c.born(1).at.Sub(killed))
-			time.Sleep(50 * time.Millisecond) // one at a time: the last words of this one are kept meanwhile
+			time.Sleep(50 * time.Millisecond) // one at a time: the last output of this agent is saved meanwhile
 		}
-		time.Sleep(31 * time.Second) // until nobody's next restart has to wait
+		time.Sleep(31 * time.Second) // until no agent has a restart backoff
 	}
 	floor = floorReplace(b, n)
 	b.ReportMetric(ms(quantile(took, 0.5)), "ms-median")
@@ -115,8 +115,8 @@ func floorReplace(b *testing.B, n int) []time.Duration {
 	return took
 }
 
-// BenchmarkIdle is W3, and memory: a city in which nothing happens. Targets with one patrol per second: no fork, 0.1
-// CPU seconds per minute with 100 agents and 0.4 with 500; holders of at most 1.3 MB.
+// BenchmarkIdle is W3: CPU time, forks and memory of a city in which nothing happens. Targets with one patrol per
+// second: no fork; per minute 0.1 CPU seconds with 100 agents and 0.4 with 500; at most 1.3 MB per holder.
 func BenchmarkIdle(b *testing.B) {
 	const watch = 20 * time.Second
 	for _, c := range []struct {
@@ -128,7 +128,7 @@ func BenchmarkIdle(b *testing.B) {
 			city := newTown(b, c.n, c.settings)
 			city.run()
 			city.born(c.n)
-			time.Sleep(3 * time.Second) // settled
+			time.Sleep(3 * time.Second) // until the city has settled
 			for range b.N {
 				pids := city.running()
 				forked, used := forks(b), cpu(pids)
@@ -200,7 +200,7 @@ func (c *town) firstByte() time.Duration {
 	return time.Since(begun)
 }
 
-// BenchmarkReload is the other half of W5: one of 500 agents is edited. It measures from the save to the new process.
+// BenchmarkReload is the other half of W5: it edits one of 500 agents, and measures from the save to the new process.
 // Target: 150 ms, without the 200 ms for which a file must be unchanged.
 func BenchmarkReload(b *testing.B) {
 	const n = 500

@@ -87,7 +87,9 @@ func TestExampleChain(t *testing.T) {
 	c.until("it is woken", func() bool {
 		up := !c.has("deacon-dozes")
 		woken := c.decided(city.RemedyWake, "boot")
-		if up && !woken { // not yet begun, or ended by a line from before: two may have been typed until the first was heard
+		// The doze has ended without a wake: an earlier nudge may have ended it, because two can be typed before the
+		// agent reads the first. Start it again.
+		if up && !woken {
 			c.put("deacon-dozes", "")
 		}
 		return woken

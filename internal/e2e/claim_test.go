@@ -21,7 +21,7 @@ func TestOneOfManyClaims(t *testing.T) {
 			who := fmt.Sprint("w-", i)
 			for _, args := range [][]string{{"--label", who}, {"--claim", "--assignee", who}} {
 				cmd := exec.Command(c.bin, append([]string{"--city", c.dir, "bead", "update", id}, args...)...)
-				_ = cmd.Run() // its exit code tells
+				_ = cmd.Run() // only its exit code matters
 				codes[i] = cmd.ProcessState.ExitCode()
 			}
 		})

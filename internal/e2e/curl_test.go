@@ -32,7 +32,7 @@ func TestCurl(t *testing.T) {
 	l.put("supervisor.toml", fmt.Sprintf("[supervisor]\nport = %d\n", port))
 	l.begin()
 	l.towns[0].until("both cities run", func() bool { return l.is(l.towns[0]).Running && l.is(l.towns[1]).Running })
-	token := filepath.Join(l.home, "api.token") // the supervisor makes it
+	token := filepath.Join(l.home, "api.token") // created by the supervisor
 	ask := func(line string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
@@ -81,7 +81,7 @@ func TestCurl(t *testing.T) {
 	if err := stream.Start(); err != nil {
 		t.Fatal(err)
 	}
-	started := map[string]bool{} // in each city
+	started := map[string]bool{} // by city
 	for lines := bufio.NewScanner(out); len(started) < 2 && lines.Scan(); {
 		for _, name := range names {
 			if line := lines.Text(); strings.Contains(line, `"city":"`+name+`"`) && strings.Contains(line, `"agent.started"`) {
@@ -90,7 +90,7 @@ func TestCurl(t *testing.T) {
 		}
 	}
 	hangUp()
-	_ = stream.Wait() // it was ended
+	_ = stream.Wait() // it was killed
 	if len(started) < 2 {
 		t.Errorf("the stream tells of %v alone", started)
 	}

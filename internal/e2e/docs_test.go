@@ -12,7 +12,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Every sh block of the documentation works: the blocks of a page run in order, in one shell and an empty folder.
+// Every sh block of the documentation works. The blocks of a page run in order, in one shell and an empty folder.
 func TestDocsRun(t *testing.T) {
 	bin := binary(t)
 	pages, err := filepath.Glob("../../docs/*.md")

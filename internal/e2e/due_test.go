@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestAHundredDueAtOnce makes a hundred automations due at the same time: at most eight run at once, all of them run,
-// and an automation that is due again does not run before one that still waits (A13, Q4).
+// TestAHundredDueAtOnce makes a hundred automations due at the same time. At most eight run at once, and all of them
+// run. An automation that is due again does not run before one that still waits (A13, Q4).
 func TestAHundredDueAtOnce(t *testing.T) {
 	const n, most = 100, 8
 	c := newTown(t, 0, "")
@@ -42,7 +42,7 @@ func TestAHundredDueAtOnce(t *testing.T) {
 	for _, e := range fired.Items[:n] {
 		times[e.Subject]++
 	}
-	if len(times) < n-most { // records are made side by side, so a few may overtake each other
+	if len(times) < n-most { // runs are recorded concurrently, so the order of a few may differ
 		t.Errorf("only %d automations had a part in the first %d runs", len(times), n)
 	}
 	for k := most + 1; k <= n; k++ {
@@ -58,8 +58,8 @@ func TestAHundredDueAtOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestOneHungCondition makes one of a hundred checks hang, and one run take very long. The other checks run and their
-// automations start. The long run starts only once, however often its check succeeds meanwhile (A1, A5).
+// TestOneHungCondition makes one of a hundred checks hang, and one run take very long. The other checks run, and their
+// automations start. The long run starts only once, even if its check succeeds again during the run (A1, A5).
 func TestOneHungCondition(t *testing.T) {
 	const n = 100
 	c := newTown(t, 0, "")
@@ -95,8 +95,8 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// TestWispsGo checks that wisps are removed some time after they are closed, and nothing else. A cooldown does not
-// restart when the records of its runs are removed, too (A7).
+// TestWispsGo checks that only closed wisps are removed, after wisp_ttl. A cooldown does not restart when the records
+// of its runs are removed (A7).
 func TestWispsGo(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nwisp_gc_interval = \"200ms\"\nwisp_ttl = \"1s\"\n")
@@ -186,7 +186,7 @@ func (c *town) known(id string) bool {
 	return b.ID == id
 }
 
-// formula writes a formula of two steps into a folder of formulas, "" = the city's.
+// formula writes a formula of two steps into a folder of formulas; "" is the city's folder.
 func (c *town) formula(folder, name string) {
 	c.t.Helper()
 	if folder == "" {
@@ -208,7 +208,7 @@ func (c *town) files(name string) int {
 	return len(all)
 }
 
-// words returns the words in a file of the city, or none if the file does not exist.
+// words returns the words in a file of the city. It returns no words if the file does not exist.
 func (c *town) words(name string) []string {
 	c.t.Helper()
 	data, err := os.ReadFile(filepath.Join(c.dir, name))
@@ -232,7 +232,7 @@ func (c *town) patrols(n int) {
 	c.t.Helper()
 	c.until("the controller answers", c.answers)
 	before := c.patrolled()
-	c.until("patrols", func() bool { return c.patrolled() > before+n }) // one may be under way
+	c.until("patrols", func() bool { return c.patrolled() > before+n }) // a patrol may already be running
 }
 
 // patrolled returns the number of patrols of the running controller.

@@ -45,7 +45,7 @@ func exampleTown(t *testing.T, more string) *town {
 }
 
 // TestWorkIsPassedOn gives orders to the steward of the example town, and kills the controller while a hand works on
-// one. Only through hook, sling and mail, each order reaches its rig, a hand, the joiner and the steward again, exactly
+// one. Hook, sling and mail alone carry each order to its rig, a hand, the joiner and back to the steward, exactly
 // once. The next controller adopts all agents, and no other agent starts.
 func TestWorkIsPassedOn(t *testing.T) {
 	const staff = 8
@@ -119,7 +119,8 @@ func (c *town) held(prefix string) []workView {
 	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
 }
 
-// ledger returns the deliveries of a rig of the example town: lines of an ID, a title, and an agent.
+// ledger returns the titles of a rig's deliveries in the example town. A line of the ledger file has an ID, a title and
+// an agent.
 func (c *town) ledger(rig string) (titles []string) {
 	c.t.Helper()
 	text, err := os.ReadFile(filepath.Join(c.dir, "rigs", rig, "ledger.txt"))

@@ -37,7 +37,7 @@ func TestFirstContact(t *testing.T) {
 	v.types("q")
 	v.shows("keep the city running in the background")
 	c.until("the city stops", func() bool {
-		v.types("sy") // a question refuses keys that come too early
+		v.types("sy") // a dialog ignores keys that come too early
 		return !c.answers()
 	})
 	v.ends(0)

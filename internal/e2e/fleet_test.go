@@ -43,7 +43,7 @@ func newLand(t *testing.T, n int) *land {
 		l.towns = append(l.towns, c)
 	}
 	l.registry(l.towns...)
-	t.Cleanup(func() { // whatever became of the test
+	t.Cleanup(func() { // even if the test has failed
 		if l.ctl != nil && l.ctl.ProcessState == nil {
 			_ = l.ctl.Process.Signal(syscall.SIGTERM) // it may be gone
 			_ = l.ctl.Wait()
@@ -75,14 +75,14 @@ func (l *land) put(name, text string) {
 	}
 }
 
-// registry writes the registry by hand.
+// registry writes the registry file directly, without the command line.
 func (l *land) registry(towns ...*town) {
 	l.t.Helper()
 	var text strings.Builder
 	for _, c := range towns {
 		dir, err := filepath.EvalSymlinks(c.dir)
 		if err != nil {
-			dir = c.dir // it is gone
+			dir = c.dir // the folder no longer exists
 		}
 		fmt.Fprintf(&text, "[[cities]]\npath = %q\n", dir)
 	}
@@ -137,7 +137,7 @@ func (l *land) is(c *town) (v cityView) {
 	cmd.Env = l.env
 	out, err := cmd.Output()
 	if err != nil {
-		return v // the supervisor is beginning
+		return v // the supervisor is still starting
 	}
 	var list struct{ Items []cityView }
 	if err := json.Unmarshal(out, &list); err != nil {
@@ -159,7 +159,7 @@ func (l *land) until(c *town, status, why string) {
 	})
 }
 
-// run waits until towns run, with the agents that they had at the beginning.
+// run waits until towns run, and checks that their agents have not restarted.
 func (l *land) run(towns ...*town) {
 	l.t.Helper()
 	for _, c := range towns {
@@ -182,7 +182,7 @@ func (l *land) run(towns ...*town) {
 	}
 }
 
-// same checks that no agent of a town was started again, and that the same processes run.
+// same checks that no agent of a town has restarted, and that the processes of all of them are alive.
 func (l *land) same(c *town) {
 	l.t.Helper()
 	for len(c.births) > 0 {
@@ -203,8 +203,8 @@ func (l *land) gone(c *town) {
 	clear(c.pids)
 }
 
-// TestSupervisorIsKilled kills the supervisor of three cities at random moments: every agent is born once, and
-// keeps its process; a stop leaves nothing (C1, L10, L11).
+// TestSupervisorIsKilled kills the supervisor of three cities at random moments. Every agent starts once and keeps its
+// process, and a stop leaves no process (C1, L10, L11).
 func TestSupervisorIsKilled(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
@@ -231,7 +231,8 @@ func TestSupervisorIsKilled(t *testing.T) {
 	}
 }
 
-// TestCitiesComeAndGo edits the registry, breaks one city and takes another's folder away: the others do not notice.
+// TestCitiesComeAndGo edits the registry, breaks one city and removes the folder of another. The other cities are not
+// affected.
 func TestCitiesComeAndGo(t *testing.T) {
 	l := newLand(t, 4)
 	still, broken, moved, lost := l.towns[0], l.towns[1], l.towns[2], l.towns[3]
@@ -249,12 +250,13 @@ func TestCitiesComeAndGo(t *testing.T) {
 	l.run(l.towns...)
 	l.registry(l.towns...)
 
-	lost.until("its folder is gone", func() bool { return os.RemoveAll(lost.dir) == nil }) // into which the city writes
-	l.until(lost, "running", "was removed: move it back")                                  // agents go on
+	// The removal may fail while the city writes into the folder.
+	lost.until("its folder is gone", func() bool { return os.RemoveAll(lost.dir) == nil })
+	l.until(lost, "running", "was removed: move it back") // its agents keep running
 	l.gcity(0, "unregister", lost.dir)
 	l.gone(lost)
 	l.registry(l.towns...)
-	if err := os.RemoveAll(lost.dir); err != nil { // what holders had made anew
+	if err := os.RemoveAll(lost.dir); err != nil { // the holders may have created it again
 		t.Fatal(err)
 	}
 	l.until(lost, "refused", "no such file or directory")
@@ -265,7 +267,7 @@ func TestCitiesComeAndGo(t *testing.T) {
 	l.begin()
 	l.until(broken, "refused", "city.toml:1:1")
 	l.run(still, moved)
-	l.same(broken) // its agents run on
+	l.same(broken) // its agents keep running
 	broken.config(l.city(broken, 1))
 	l.run(still, broken, moved)
 

@@ -32,7 +32,7 @@ type dashboard struct {
 // object is a JSON object of an answer.
 type object map[string]any
 
-// at returns the value at a path like "items.0.name", nil if there is none.
+// at returns the value at a path like "items.0.name", or nil if it does not exist.
 func (o object) at(path string) any {
 	var v any = map[string]any(o)
 	for part := range strings.SplitSeq(path, ".") {
@@ -54,7 +54,7 @@ func (o object) at(path string) any {
 
 func (o object) text(path string) string { return fmt.Sprint(o.at(path)) }
 
-// item returns the item of a list whose field has a value, nil if there is none.
+// item returns the item of a list whose field has a value, or nil if it does not exist.
 func (o object) item(field, value string) object {
 	items, _ := o.at("items").([]any)
 	for _, i := range items {
@@ -65,7 +65,7 @@ func (o object) item(field, value string) object {
 	return nil
 }
 
-// request sends a request to the city, or to the machine if the path is whole.
+// request sends a request. A path is below the city's prefix, unless it is /health or begins with /v0/.
 func (d *dashboard) request(ctx context.Context, method, path, body string) *http.Response {
 	d.t.Helper()
 	at := d.root + d.prefix + path
@@ -154,7 +154,7 @@ func (d *dashboard) frames(path string, n int) (got []frame) {
 	resp := d.request(ctx, "GET", path, "")
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(resp.Body) // for the message only
+		data, _ := io.ReadAll(resp.Body) // only for the error message
 		d.t.Fatalf("%s: %d %s", path, resp.StatusCode, data)
 	}
 	var f frame
@@ -180,7 +180,7 @@ func (d *dashboard) frames(path string, n int) (got []frame) {
 	return got
 }
 
-// reads asks for everything that is only read.
+// reads requests everything that can only be read.
 func (d *dashboard) reads() {
 	d.t.Helper()
 	d.until("the worker is ready", func() bool {
@@ -273,7 +273,7 @@ func (d *dashboard) convoys() {
 	d.refused(404, "GET", "/convoy/"+one, "")
 }
 
-// mails sends and answers messages.
+// mails sends messages and replies to them.
 func (d *dashboard) mails() {
 	d.t.Helper()
 	before := d.ok("GET", "/mail/count", "").at("total").(float64)
@@ -295,7 +295,7 @@ func (d *dashboard) mails() {
 	}
 }
 
-// suspends stops agents, a rig and the city for a while.
+// suspends suspends and resumes agents, a rig and the city.
 func (d *dashboard) suspends() {
 	d.t.Helper()
 	state := func(path, field, want string) {
@@ -326,7 +326,7 @@ func (d *dashboard) suspends() {
 	})
 }
 
-// edits changes the configuration, or is told what to do instead.
+// edits changes the configuration. An unsupported request is refused with the alternative in its message.
 func (d *dashboard) edits() {
 	d.t.Helper()
 	file := filepath.Join(d.dir, "city.toml")
@@ -368,7 +368,7 @@ func seqs(o object) (out []string) {
 	return out
 }
 
-// follows reads the city's events, and resumes their stream after every frame, under every name of the cursor.
+// follows reads the city's events, and resumes their stream after every frame, with every name of the cursor parameter.
 func (d *dashboard) follows() {
 	d.t.Helper()
 	d.ok("POST", "/events", `{"type":"bake.begun","message":"m"}`)
@@ -399,7 +399,7 @@ func (d *dashboard) follows() {
 	}
 }
 
-// documented reports an error for each request that the OpenAPI document does not have.
+// documented reports an error for each request that the OpenAPI document does not contain.
 func (d *dashboard) documented() {
 	d.t.Helper()
 	paths, _ := d.ok("GET", "/v0/openapi.json", "").at("paths").(map[string]any)
@@ -420,7 +420,7 @@ func (d *dashboard) documented() {
 	}
 }
 
-// everything goes through the whole API.
+// everything uses the whole API.
 func (d *dashboard) everything() {
 	d.t.Helper()
 	d.reads()
@@ -433,7 +433,7 @@ func (d *dashboard) everything() {
 	d.documented()
 }
 
-// dashboardCity is a city of March with a comment at each table. line has the port of an API, or nothing.
+// dashboardCity writes the configuration of a city, with comments that edits must keep. api is its [api] table, or "".
 func dashboardCity(t *testing.T, c *town, name, api string) {
 	t.Helper()
 	shop := t.TempDir()
@@ -468,7 +468,7 @@ start_command = "exec cat"
 	c.put(".gc/formulas/bake.formula.toml", "formula = \"bake\"\n[[steps]]\nid = \"a\"\ntitle = \"A\"\n")
 }
 
-// freePort returns a TCP port that is free now.
+// freePort returns a TCP port that is currently free.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

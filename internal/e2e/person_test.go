@@ -62,7 +62,8 @@ func TestAPersonsPreferences(t *testing.T) {
 	}
 }
 
-// If a hosting control room loses its terminal, it does with the city what the user's preferences say.
+// A control room that runs the city and loses its terminal stops the city, leaves its agents running or continues
+// headless, as the user's preferences say.
 func TestHangup(t *testing.T) {
 	for name, runs := range map[string]struct{ controller, agents bool }{"stop": {false, false}, "leave": {false, true}, "headless": {true, true}} {
 		t.Run(name, func(t *testing.T) {

@@ -158,7 +158,7 @@ func TestAThousandMembers(t *testing.T) {
 	c.nothingLeft()
 }
 
-// config writes the city's file as it is.
+// config replaces city.toml.
 func (c *town) config(toml string) { c.put("city.toml", toml) }
 
 // put replaces a file of the city's folder.
@@ -199,7 +199,7 @@ type poolView struct {
 	Check         struct{ Running *time.Time }
 }
 
-// snapshot requests the snapshot of the running city; it is empty if no controller answers.
+// snapshot requests the snapshot of the running city. It returns an empty snapshot if no controller answers.
 func (c *town) snapshot() (s snapshotView) {
 	c.ask("snapshot", &s)
 	return s
@@ -211,7 +211,7 @@ func (c *town) pools() []poolView {
 	return list.Items
 }
 
-// ask requests a document from the city's socket. It changes nothing if no controller answers.
+// ask requests a document from the city's socket. It leaves into unchanged if no controller answers.
 func (c *town) ask(what string, into any) {
 	answer, err := c.client().Get("http://city/v0/" + what)
 	if err != nil {

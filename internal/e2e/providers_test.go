@@ -25,7 +25,7 @@ func TestKillLoopElsewhere(t *testing.T) {
 	elsewhere(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
 
-// Agents that ignore signals are stopped nevertheless (P3, P4).
+// A stop leaves no process, even if agents ignore signals (P3, P4).
 func TestNothingIsLeftElsewhere(t *testing.T) { elsewhere(t, nothingIsLeft) }
 
 // A crash loop ends in quarantine and is reported once, and a release starts the agent again. The other agent is not
@@ -79,7 +79,7 @@ func forksOfPatrols(b *testing.B) {
 	c.born(100)
 	c.until("all run", func() bool { return c.count("running") == 100 })
 	for range b.N {
-		time.Sleep(2 * time.Second) // settled
+		time.Sleep(2 * time.Second) // until the city has settled
 		before := forks(b)
 		time.Sleep(patrols * time.Second) // the measure, not a wait
 		b.ReportMetric(float64(forks(b)-before)/patrols, "forks/patrol")

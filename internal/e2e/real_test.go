@@ -85,7 +85,7 @@ type viewer struct {
 	mu   sync.Mutex
 	seen bytes.Buffer
 	done chan struct{}
-	eyes sync.Mutex // held while nobody reads what the terminal is sent
+	eyes sync.Mutex // held to stop reading the terminal's output
 }
 
 func (c *town) attach(agent string) *viewer { return c.terminal("agent", "attach", agent) }
@@ -94,7 +94,7 @@ func (c *town) attach(agent string) *viewer { return c.terminal("agent", "attach
 func (c *town) terminal(args ...string) *viewer {
 	c.t.Helper()
 	if c.person == nil {
-		c.prefer("") // not those of whoever runs the test
+		c.prefer("") // not the preferences of the user who runs the test
 	}
 	v := &viewer{c: c, cmd: exec.Command(c.bin, append(args, "--city", c.dir)...), done: make(chan struct{})}
 	v.cmd.Env = append(append(os.Environ(), "TERM=xterm-256color"), c.person...)

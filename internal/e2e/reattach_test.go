@@ -19,7 +19,8 @@ func TestAttachOutlivesTheController(t *testing.T) {
 	}
 	c.ctl = c.begin()
 	pid := c.born(1).pid
-	c.until("it runs", func() bool { return c.answers() && c.count("running") == 1 }) // who is attached before comes through nobody
+	// An earlier attach would connect directly to the holder, not through the controller.
+	c.until("it runs", func() bool { return c.answers() && c.count("running") == 1 })
 	v := c.attach("shell")
 	v.types("echo begun $((1000+1))\r")
 	v.until("begun 1001")

@@ -118,7 +118,7 @@ func (c *town) firesAfter(lines int) bool {
 	return false
 }
 
-// livesAreRecorded compares the log with what the agents recorded about their processes.
+// livesAreRecorded compares the log with what the agents wrote about their processes.
 func (c *town) livesAreRecorded(log []logLine) {
 	c.t.Helper()
 	ends := map[string][]logLine{}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestARigsOwnAutomations gives a city and its rig automations with the same names: each has its own folder, run,
-// cooldown and store, and a pool that the rig's automation names is the rig's.
+// TestARigsOwnAutomations gives a city and its rig automations with the same names. Each has its own folder, run,
+// cooldown and store. A pool that the rig's automation names is the rig's.
 func TestARigsOwnAutomations(t *testing.T) {
 	c := newTown(t, 0, "")
 	if err := os.MkdirAll(filepath.Join(c.dir, "demo", "own"), 0o755); err != nil {
@@ -56,8 +56,8 @@ func TestARigsOwnAutomations(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAutomationsAreChangedFromOutside edits [automations] in city.toml: a skipped automation is off, an overridden one
-// has another gate, and a run over max_timeout is killed with all its processes (A2).
+// TestAutomationsAreChangedFromOutside edits [automations] in city.toml. A skipped automation is off, and an overridden
+// one has another gate. A run that exceeds max_timeout is killed with all its processes (A2).
 func TestAutomationsAreChangedFromOutside(t *testing.T) {
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
 	c := newTown(t, 0, "")
@@ -80,7 +80,7 @@ func TestAutomationsAreChangedFromOutside(t *testing.T) {
 	})
 	before := len(c.words("loud"))
 	c.until("the slow one has begun all that it begins before its time is over", func() bool {
-		_ = os.Remove(filepath.Join(c.dir, "pids")) // there is none yet
+		_ = os.Remove(filepath.Join(c.dir, "pids")) // it may not exist yet
 		c.gcity(124, "automation", "run", "slow", "--wait")
 		pids := c.words("pids")
 		for _, pid := range pids {
@@ -107,7 +107,7 @@ func TestAutomationsAreChangedFromOutside(t *testing.T) {
 
 type automationView struct{ Name, State, Gate, Reason string }
 
-// automations requests the automations of the running city; none if no controller answers.
+// automations requests the automations of the running city. It returns none if no controller answers.
 func (c *town) automations() map[string]automationView {
 	var list struct{ Items []automationView }
 	c.ask("automations", &list)

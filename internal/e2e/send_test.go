@@ -23,7 +23,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 	v.types("half a li")
 	v.until("half a li")
 	var r city.Receipt
-	// On a busy machine word of a text is due before it is known that it has to wait.
+	// On a busy machine, the command may return before the controller knows that the text has to wait.
 	if err := json.Unmarshal([]byte(c.gcity(0, "agent", "nudge", "echo", "never", "--json")), &r); err != nil || r.Send == nil || r.Send.Stage != city.Queued && r.Send.Stage != city.Typing {
 		t.Fatalf("%v: %+v", err, r)
 	}
@@ -40,7 +40,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 	c.gcity(0, "agent", "nudge", "echo", "the last", "--wait")
 	c.sees("echo", "got <the last>")
 	screen := c.gcity(0, "agent", "peek", "echo")
-	var got []string // what is typed may be shown before the line above has been read
+	var got []string // the terminal may echo text before the agent has answered the previous line
 	for _, after := range strings.Split(screen, "got <")[1:] {
 		line, _, _ := strings.Cut(after, ">")
 		got = append(got, line)
@@ -51,7 +51,7 @@ func TestTextWaitsForADraft(t *testing.T) {
 
 	v.types("left, ")
 	v.until("left, ")
-	v.types("\x11") // ctrl+q leaves the draft
+	v.types("\x11") // ctrl+q detaches and keeps the draft
 	v.ends(0)
 	c.gcity(0, "agent", "nudge", "echo", "at once", "--now")
 	c.sees("echo", "got <left, at once>")

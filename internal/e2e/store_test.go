@@ -72,7 +72,7 @@ func TestStoreLockedByAnother(t *testing.T) {
 	c.nothingLeft()
 }
 
-// lock takes the lock of a database, like a process that hangs in the middle of a change.
+// lock takes the lock of a database, like a process that hangs during a write.
 func lock(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)")

@@ -28,8 +28,8 @@ var (
 	seed  = flag.Uint64("seed", 0, "of the random moments; 0 = by the clock")
 )
 
-// TestKillLoop kills the controller at random moments, also during the first starts. Afterwards every agent was started
-// exactly once and its first process is still running (C1, L11). Doctor finds no problem, and a stop leaves no process
+// TestKillLoop kills the controller at random moments, even during the first starts. Every agent has then started
+// exactly once, and its first process is still running (C1, L11). Doctor finds no problem, and a stop leaves no process
 // (L10).
 func TestKillLoop(t *testing.T) { killLoop(t, 20, *kills) }
 
@@ -50,7 +50,7 @@ func killLoop(t *testing.T, n, kills int) {
 		ctl.Wait()
 	}
 	c.run()
-	c.until("the controller answers", func() bool { return c.answers() }) // before that a list is of what the disk tells
+	c.until("the controller answers", func() bool { return c.answers() }) // until then, lists show only saved state
 	c.until("every agent runs, and as which process is known", func() bool {
 		known := func(a agentView) bool { return a.State == "running" && a.PID > 0 }
 		return len(slices.DeleteFunc(c.agents(), func(a agentView) bool { return !known(a) })) == n
@@ -76,8 +76,8 @@ func killLoop(t *testing.T, n, kills int) {
 	c.nothingLeft()
 }
 
-// TestHoldersDie kills the holders of agents that ignore SIGHUP: only those agents restart, at once, and that does not
-// count as a crash (P5, P6).
+// TestHoldersDie kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately, and the exits
+// do not count as crashes (P5, P6).
 func TestHoldersDie(t *testing.T) {
 	c := newTown(t, 3, "")
 	c.lines(map[string]string{
@@ -110,7 +110,7 @@ func TestHoldersDie(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestNothingIsLeft stops agents that ignore signals (P3, P4).
+// TestNothingIsLeft checks that a stop leaves no process, even if agents ignore signals (P3, P4).
 func TestNothingIsLeft(t *testing.T) { nothingIsLeft(t) }
 
 func nothingIsLeft(t *testing.T) {
@@ -162,7 +162,7 @@ func TestAnotherShell(t *testing.T) {
 	}
 }
 
-// TestPlainShellIsLeftAlone checks that an agent without configured arguments and first text gets none.
+// TestPlainShellIsLeftAlone checks that an agent gets no arguments and no first text unless they are configured.
 func TestPlainShellIsLeftAlone(t *testing.T) {
 	c := newTown(t, 0, `patrol_interval = "1s"`)
 	c.lines(map[string]string{"sh": `echo sh $$ >births; echo "arguments: $#" >seen; exec cat >>seen`})
@@ -242,7 +242,7 @@ type agentView struct {
 	Crashes int
 }
 
-// agents requests the agents of the running city; none if no controller answers.
+// agents requests the agents of the running city. It returns none if no controller answers.
 func (c *town) agents() []agentView {
 	out, err := exec.Command(c.bin, "agent", "list", "--json", "--city", c.dir).Output()
 	if err != nil {
@@ -265,12 +265,12 @@ func (c *town) answers() bool {
 	return true
 }
 
-// signal sends a signal to an agent and returns the pid of the process that got it. If the process was replaced in
-// between, it tries again.
+// signal sends a signal to an agent and returns the pid of the process that received it. If the process was replaced in
+// between, signal tries again.
 func (c *town) signal(agent string, s syscall.Signal) (pid int) {
 	c.t.Helper()
 	c.until(fmt.Sprint(agent, " gets ", s), func() bool {
-		pid = c.byName()[agent].PID // 0, which would be us, while it has none or nobody answers
+		pid = c.byName()[agent].PID // 0, our own process group, if there is no process or no controller
 		return pid > 0 && syscall.Kill(pid, s) == nil
 	})
 	return pid
@@ -292,7 +292,7 @@ func (c *town) until(what string, true func() bool) {
 	eventually.True(c.t, what, true, func() string {
 		var state []byte
 		for _, args := range [][]string{{"status"}, {"bead", "list"}, {"events", "--limit", "40"}} {
-			out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // whatever it says
+			out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // may fail
 			state = append(append(state, '\n'), out...)
 		}
 		if c.ctl == nil { // the city runs in a control room
@@ -323,7 +323,7 @@ func (c *town) marked() []int {
 	})
 }
 
-// descendants returns all processes of the city's agents: those with its marker, and those below them.
+// descendants returns all processes of the city's agents: those with its marker, and their descendants.
 func (c *town) descendants() []int {
 	parents := map[int]int{}
 	for _, pid := range processes(func(int) bool { return true }) {
@@ -343,7 +343,7 @@ func (c *town) descendants() []int {
 	})
 }
 
-// holder returns the parent process of an agent.
+// holder returns the pid of the holder of an agent.
 func (c *town) holder(agent string) int {
 	for pid := c.pids[agent]; pid > 1; pid = stat(pid, 1) {
 		if slices.Contains(c.running(), pid) {
@@ -354,7 +354,7 @@ func (c *town) holder(agent string) int {
 	return 0
 }
 
-// nothingLeft waits until no process of the city is left, because the kernel needs a moment to reap them.
+// nothingLeft waits until no process of the city is left. The kernel needs a moment to reap them.
 func (c *town) nothingLeft() {
 	c.t.Helper()
 	var left []int

@@ -20,7 +20,7 @@ import (
 
 const units = ".config/systemd/user"
 
-// estate is a separate systemd user manager in its own namespaces. Its processes end with it, and it ends when the test
+// estate is a separate systemd user manager in its own namespaces. It exits, with all its processes, when the test
 // closes a pipe.
 type estate struct {
 	t    *testing.T
@@ -30,8 +30,8 @@ type estate struct {
 	out  *heard
 }
 
-// outside creates a control group for everything that runs, and removes it afterwards. within is the first process in
-// the namespaces, and exits when its input is closed.
+// outside creates a control group for the manager and its processes, and removes it afterwards. within is the first
+// process in the namespaces, and exits when its input is closed.
 const (
 	outside = `set -e
 trap '' INT TERM HUP
@@ -75,7 +75,7 @@ func newEstate(t *testing.T) *estate {
 	e := &estate{t: t, bin: binary(t), home: filepath.Join(t.TempDir(), "home"), out: &heard{}}
 	e.put(".gc/supervisor.toml", "[supervisor]\nport = 0\n")
 	e.put(units+"/service.d/log.conf", "[Service]\nStandardOutput=append:"+e.log()+"\nStandardError=append:"+e.log()+"\n")
-	for _, target := range []string{"basic", "shutdown", "default"} { // it is to know no unit of this machine
+	for _, target := range []string{"basic", "shutdown", "default"} { // hides the units of this machine
 		e.put(units+"/"+target+".target", "[Unit]\nDefaultDependencies=no\n")
 	}
 	cmd := exec.Command("unshare", "--mount", "sh", "-c", outside)
@@ -95,13 +95,13 @@ func newEstate(t *testing.T) *estate {
 	}
 	t.Cleanup(func() {
 		hold.Close()
-		_, _ = io.Copy(io.Discard, said) // until the last of them has ended
-		_ = cmd.Wait()                   // the pipe was closed on it
+		_, _ = io.Copy(io.Discard, said) // until the last process has exited
+		_ = cmd.Wait()                   // its input was closed
 	})
 	if line, _ := bufio.NewReader(said).ReadString('\n'); line != "up\n" {
 		hold.Close()
 		_, _ = io.Copy(io.Discard, said)
-		_ = cmd.Wait() // what it said tells more
+		_ = cmd.Wait() // its output says more than its exit code
 		t.Skipf("no namespaces for a systemd of its own: %s", e.out)
 	}
 	e.root = child(child(cmd.Process.Pid))
@@ -134,7 +134,7 @@ func (e *estate) put(name, text string) {
 	}
 }
 
-// try runs a command next to the manager.
+// try runs a command in the manager's namespaces.
 func (e *estate) try(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -160,7 +160,7 @@ func (e *estate) systemctl(args ...string) string {
 
 func (e *estate) fail(format string, args ...any) {
 	e.t.Helper()
-	log, _ := os.ReadFile(e.log()) // there may be none
+	log, _ := os.ReadFile(e.log()) // it may not exist
 	state, _ := e.try("systemctl", "--user", "status", "gcity-*")
 	e.t.Fatalf("%s\n%s\n%s\n%s", fmt.Sprintf(format, args...), state, log[max(0, len(log)-8000):], e.out)
 }
@@ -176,7 +176,7 @@ func (e *estate) until(what string, true func() bool) {
 type tenant struct {
 	*town
 	e     *estate
-	group string // of the commands
+	group string // the group of commands: "daemon" or "supervisor"
 	unit  string
 }
 
@@ -243,9 +243,9 @@ func (s *tenant) people() map[int]bool {
 	return out
 }
 
-// TestSystemd lets a real systemd run a city, and the supervisor with another. A start reports readiness and a status.
-// A restart, a kill -9 and a main process that hangs keep the agents. A refused start is not repeated. A stop stops the
-// agents, and uninstall leaves nothing (C8).
+// TestSystemd runs a city, and a supervisor with another city, under a real systemd. A start reports readiness and a
+// status. Agents survive a restart, a kill -9 and a hung main process. A refused start is not repeated. A stop stops
+// the agents, and uninstall leaves nothing (C8).
 func TestSystemd(t *testing.T) {
 	e := newEstate(t)
 	daemon := e.tenant("daemon", "gcity-lone.service", "lone")
@@ -281,7 +281,7 @@ func TestSystemd(t *testing.T) {
 		s.kept("a restart", was[s])
 	}
 
-	for _, how := range []string{"-KILL", "-STOP"} { // the watchdog answers the second
+	for _, how := range []string{"-KILL", "-STOP"} { // systemd's watchdog kills the stopped process
 		pids := map[*tenant]string{}
 		for _, s := range both {
 			pids[s] = s.show("MainPID")
@@ -310,7 +310,7 @@ func TestSystemd(t *testing.T) {
 			if out, err := e.try(s.bin, "--city", s.dir, "daemon", "start"); err == nil || !strings.Contains(out, "city.toml:1:1") {
 				t.Errorf("%v: %s", err, out)
 			}
-			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // which finds something
+			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // it fails, because it finds problems
 			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes the sessions over"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("doctor does not say %q:\n%s", want, out)
@@ -358,7 +358,7 @@ func TestSystemd(t *testing.T) {
 	daemon.nothingLeft()
 }
 
-// TestEstateLeavesNothing checks that all processes of the manager end with it, and that its control group is removed.
+// TestEstateLeavesNothing checks that all processes of the manager exit with it, and that its control group is removed.
 func TestEstateLeavesNothing(t *testing.T) {
 	var inside int
 	var group string

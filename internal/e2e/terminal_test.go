@@ -18,9 +18,10 @@ func (c *town) host() *viewer {
 	c.t.Helper()
 	v := c.terminal()
 	c.ctl = v.cmd
-	c.t.Cleanup(func() { // before its terminal goes, and whoever still runs it
+	c.t.Cleanup(func() { // runs before the terminal is closed
 		out, err := exec.Command(c.bin, "stop", "--city", c.dir).CombinedOutput()
-		if e, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && e.ExitCode() == 3) { // 3: it has stopped already
+		// Exit code 3 means that the city has already stopped.
+		if e, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && e.ExitCode() == 3) {
 			c.t.Errorf("stop: %v\n%s", err, out)
 		}
 	})
@@ -50,12 +51,12 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	if err := syscall.Kill(holder, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	v.types("?") // the room has the keys again, and interrupts with them
+	v.types("?") // the room handles keys and interrupts again
 	v.shows("━ Help ━")
 	if !lives(pid) {
 		t.Error("the agent has ended")
 	}
-	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} { // to a room that has joined
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} { // sent to a room that has joined
 		joined := c.terminal()
 		joined.shows("1 running")
 		joined.cmd.Process.Signal(s)
@@ -69,8 +70,8 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
-// A terminal that reads nothing, like that of a frozen ssh, blocks neither the end of a control room nor that of an
-// attach: the terminal's modes are restored, and a hosted city is stopped.
+// A terminal that reads nothing, like that of a frozen ssh, blocks neither the exit of a control room nor that of an
+// attach. The terminal's modes are restored, and a hosted city is stopped.
 func TestFrozenTerminals(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"big": c.line("big", "head -c 100000 /dev/zero | tr '\\0' x; ")})

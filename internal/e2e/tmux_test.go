@@ -40,8 +40,8 @@ func onTmux(t *testing.T) {
 	})
 }
 
-// A city in tmux: a crash is reported with its signal and the agent restarts, the loss of the server restarts all
-// agents and does not count as a crash, and a stop leaves nothing (P1, P6, L10).
+// In a city in tmux, a crash is reported with its signal and the agent restarts. The loss of the server restarts all
+// agents and does not count as a crash. A stop leaves no process (P1, P6, L10).
 func TestCityOnTmux(t *testing.T) {
 	onTmux(t)
 	c := newTown(t, 3, "")
@@ -78,8 +78,9 @@ func TestCityOnTmux(t *testing.T) {
 	c.nothingLeft()
 }
 
-// The tmux server ends with its last session: at once if a controller is running, and at the next stop if the
-// controller was killed during the swap, whether it had already recorded that tmux has no sessions or not (L10).
+// The tmux server exits after its last session. It exits immediately if a controller is running. If the controller was
+// killed during the swap, it exits at the next stop. That holds even if the controller had already recorded that tmux
+// has no sessions (L10).
 func TestTmuxServerGoes(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")
@@ -118,7 +119,7 @@ func TestTmuxServerGoes(t *testing.T) {
 	c.born(1)
 	ctl.Process.Kill()
 	ctl.Wait()
-	c.gcity(0, "stop") // the controller was killed wherever it was
+	c.gcity(0, "stop") // the controller may have been killed at any step
 	c.until("the server is gone after a stop without a controller", func() bool { return !lives(second) })
 	c.nothingLeft()
 
@@ -132,7 +133,8 @@ func TestTmuxServerGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.until("the agent is gone", func() bool { return !lives(c.pids["a"]) })
-	if err := os.Remove(filepath.Join(c.dir, ".gc", "session-providers")); err != nil { // as if a controller had been killed just then
+	// As if the controller had been killed after it recorded that tmux has no sessions.
+	if err := os.Remove(filepath.Join(c.dir, ".gc", "session-providers")); err != nil {
 		t.Fatal(err)
 	}
 	c.parentless(third)

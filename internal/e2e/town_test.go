@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	_ "gcity/cli" // what is tested is built, not linked: this makes a change of it a reason to test again
+	_ "gcity/cli" // the tests build this package; the import makes go test rerun them when it changes
 	"gcity/internal/eventually"
 	"gcity/trust"
 )
@@ -71,7 +71,7 @@ func overlay(t testing.TB, dir, hold string) string {
 var built string
 
 func TestMain(m *testing.M) {
-	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // what these tests start is their own
+	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only programs of their own
 		panic(err)
 	}
 	code := m.Run()
@@ -89,9 +89,9 @@ type town struct {
 	fifo   *os.File
 	births chan birth
 	ctl    *exec.Cmd
-	env    []string // of the next controller; nil = ours
+	env    []string // of the next controller; nil = the test's own
 	pids   map[string]int
-	person []string // the environment of whoever sits at a terminal, besides ours
+	person []string // environment of the user at a terminal, in addition to the test's
 }
 
 type birth struct {
@@ -169,7 +169,7 @@ func (c *town) born(n int) birth {
 	return last
 }
 
-// running returns the processes that are measured: the controller and every holder.
+// running returns the processes to measure: the controller and every holder.
 func (c *town) running() []int {
 	exes, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
@@ -247,7 +247,7 @@ func forks(t testing.TB) int64 {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// quantile returns a quantile of durations, and sorts them.
+// quantile sorts durations and returns a quantile of them.
 func quantile(all []time.Duration, q float64) time.Duration {
 	slices.Sort(all)
 	return all[min(len(all)-1, int(q*float64(len(all))))]

@@ -17,8 +17,8 @@ const patrolling = `exec 3<&0
 while read -r line; do echo "told <$line>"; done <&3 &
 while :; do [ -e silent ] || gc heartbeat; sleep 0.2; done`
 
-// scouting is a triage agent that records its facts and waits for the test to decide. An agent that has not started yet
-// cannot be checked, and the first beat may be earlier.
+// scouting is a triage agent that records its facts and waits for the test to decide. The first beat may come before
+// the watched agent has started; scouting then decides nothing.
 const scouting = `[ -e crash ] && exit 3
 [ "$GC_WATCHDOG_SESSION" = alive ] || exec gc watchdog decide nothing --reason "it is not there yet"
 cp "$GC_WATCHDOG_FACTS" facts.json
@@ -58,7 +58,8 @@ func (c *town) said(kind, text string) bool {
 	return strings.Contains(c.gcity(0, "events", "--type", kind, "--limit", "1000"), text)
 }
 
-// An agent that is silent, stopped, or killed is nudged, woken and restarted, and a user is called.
+// A silent agent is nudged and woken, and then a user is called. A stopped agent is detected, and a killed agent
+// restarts.
 func TestWatchdog(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.watched("")
@@ -101,8 +102,8 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
-// A triage starts only for a beat, with the facts of that beat. It decides, or the thresholds do. If the controller is
-// killed meanwhile, no triage is left.
+// A triage starts only for a beat, with the facts of that beat. If it does not decide, the thresholds apply. If the
+// controller is killed meanwhile, no triage is left.
 func TestTriage(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.put("silent", "")

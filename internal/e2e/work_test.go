@@ -61,7 +61,7 @@ func TestNoWorkIsStranded(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestTheIdleLeaveFirst has two members: the lower one is idle, the other one works. When one is enough, the idle one
+// TestTheIdleLeaveFirst has two members: w-1 is idle and w-2 is working. When the pool shrinks to one, the idle member
 // leaves.
 func TestTheIdleLeaveFirst(t *testing.T) {
 	c := newTown(t, 0, "")

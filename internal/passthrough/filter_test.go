@@ -22,7 +22,7 @@ func filtered(allow Set, pieces ...string) string {
 func TestFilter(t *testing.T) {
 	for _, c := range []struct {
 		what, in, out string
-		class         Set // admits it; 0 = only --raw does
+		class         Set // the setting that passes it; 0 = only --raw does
 	}{
 		{"clipboard", "a\x1b]52;c;aGk=\x07b", "ab", Clipboard},
 		{"clipboard, ST", "a\x1b]52;c;aGk=\x1b\\b", "ab", Clipboard},

@@ -33,7 +33,7 @@ func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
 				t.Errorf("%d began after %d and is not among %d pids", pid, first, len(pids))
 			}
 		}
-		for range fewPIDs { // more than are tried one by one
+		for range fewPIDs { // more pids than since tests one by one
 			if err := exec.Command("/bin/true").Run(); err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
 	}
 }
 
-// The killed processes start new ones of the same kind meanwhile.
+// SweepSince also kills a process that starts new ones during the sweep.
 func TestSweepSinceOfARespawner(t *testing.T) {
 	mark := fmt.Sprintf("GC_TEST=%d", os.Getpid())
 	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep "+

@@ -71,7 +71,7 @@ func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
 	before := belowUs(t)
 	_, out := line(t, "sleep 1000 & (sleep 1000 & wait) & printf up; wait")
 	says(t, out, "up")
-	// The shell, two sleepers, the subshell between.
+	// The shell, two sleep processes, and the subshell between them.
 	eventually.True(t, "four processes", func() bool { return belowUs(t).Procs == before.Procs+4 })
 	eventually.True(t, "their memory", func() bool {
 		return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize())
@@ -137,7 +137,7 @@ func TestTreesBelongToTheNearestRoot(t *testing.T) {
 	if err != nil || trees[inner].Procs != 1 || trees[outer].Procs != 0 {
 		t.Errorf("%+v, %v", trees, err)
 	}
-	roots[inner]++ // somebody else's pid now
+	roots[inner]++ // another process has the pid now
 	trees, err = Trees(t.Context(), roots)
 	if _, ok := trees[inner]; ok || err != nil || trees[outer].Procs != 2 {
 		t.Errorf("%+v, %v", trees, err)
@@ -173,7 +173,7 @@ func TestTreesObeyTheContext(t *testing.T) {
 	}
 }
 
-// Parents that change during the measurement may form a cycle.
+// Parents that change during the measurement may form a cycle. A process in a cycle has no owner.
 func TestOwnersInACircle(t *testing.T) {
 	w := &walk{dir: -1, at: map[int]int{}}
 	for i, ppid := range []int{2, 3, 1, 3, 6, 0, 6} { // 1 → 2 → 3 → 1, 4 → 3, 5 and 7 → 6
@@ -188,7 +188,7 @@ func TestOwnersInACircle(t *testing.T) {
 	}
 }
 
-// Any name, followed by any bytes.
+// parseStat reads any process name, and does not panic on arbitrary bytes.
 func FuzzStat(f *testing.F) {
 	f.Add("sh", []byte(" S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 4096 12 "+
 		"18446744073709551615 1"))
@@ -210,7 +210,7 @@ func FuzzStat(f *testing.F) {
 	})
 }
 
-// One pass over all processes of this machine.
+// BenchmarkTrees measures one pass over all processes of this machine.
 func BenchmarkTrees(b *testing.B) {
 	us := os.Getpid()
 	st, err := ReadStat(us)

@@ -10,7 +10,7 @@ import (
 
 func faulty() { panic("not expected") }
 
-// A caught panic keeps its value and its stack, also if it is raised and caught again.
+// A caught panic keeps its value and its stack, even if it is raised and caught again.
 func TestCatch(t *testing.T) {
 	if err := Catch(func() {}); err != nil {
 		t.Errorf("no panic, but Catch returned %v", err)
@@ -57,7 +57,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// WaitFor does not wait longer for a goroutine that never ends.
+// WaitFor returns false after its timeout if a goroutine is still running.
 func TestWaitFor(t *testing.T) {
 	var g Group
 	end := make(chan struct{})

@@ -71,9 +71,9 @@ func FuzzText(f *testing.F) {
 		f.Add(secret)
 	}
 	f.Fuzz(func(t *testing.T, secret string) {
-		const mark = "Ω" // tells the secret from what happens to look like it
+		const mark = "Ω" // distinguishes the secret from similar text
 		if strings.ContainsAny(secret, " \t\r\n\"'") || strings.HasSuffix(secret, `\`) {
-			return // those end the word
+			return // these characters end the word
 		}
 		planted := mark + secret + mark
 		for _, place := range []struct{ before, after string }{

@@ -60,7 +60,7 @@ func FuzzValue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, secret string) {
 		for _, place := range []struct{ before, after, ends string }{
 			{"postgres://me:", "@db.example/x", "/?#\\ \t\r\n"},
-			{"postgres://me:0x", "/w@db.example", "/?#\\@ \t\r\n"}, // a slash in it
+			{"postgres://me:0x", "/w@db.example", "/?#\\@ \t\r\n"}, // the password contains a slash
 			{"https://", "@db.example/x?y=z", "/?#\\ \t\r\n"},
 			{"//:", "@db.example", "/?#\\ \t\r\n"},
 			{"https://example.org ftp://u:", "@h", "/?#\\ \t\r\n"},
@@ -74,7 +74,7 @@ func FuzzValue(f *testing.F) {
 			if secret == "" || strings.ContainsAny(secret, place.ends) {
 				continue
 			}
-			const mark = "Ω" // tells the secret from what happens to look like it
+			const mark = "Ω" // distinguishes the secret from similar text
 			planted := mark + secret + mark
 			if got := Value(place.before + planted + place.after); strings.Contains(got, mark) || strings.Contains(got, planted) {
 				t.Errorf("%q shows %q", got, secret)

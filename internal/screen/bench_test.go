@@ -32,7 +32,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// A frame is what the console draws of a pane ten times a second.
+// BenchmarkFrame measures one frame of a pane, which the console draws ten times a second.
 func BenchmarkFrame(b *testing.B) {
 	s := New(120, 40, 500)
 	for i := range 60 {
@@ -60,7 +60,7 @@ func BenchmarkClean(b *testing.B) {
 	}
 }
 
-// A peek at a full ring: the last lines of what a busy agent printed.
+// BenchmarkPeek measures a peek at a full ring: the last lines of a busy agent's output.
 func BenchmarkPeek(b *testing.B) {
 	raw := bytes.Repeat([]byte("\x1b[32m12:00:00\x1b[m something happened again, and nobody looked\r\n"), 4000)
 	b.Run("tail", func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// T1, T2, L12: what agents print, and names and titles that carry such things.
+// Clean makes the output of agents safe to show, and so names and titles with control sequences (T1, T2, L12).
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"text", "hello", "hello"},
@@ -71,7 +71,7 @@ func TestCleanCuts(t *testing.T) {
 	}
 }
 
-// legal fails the test unless a line is made of printable text and SGR only.
+// legal fails the test unless a line contains only printable text and SGR sequences.
 func legal(t *testing.T, line string) {
 	t.Helper()
 	if !utf8.ValidString(line) {

@@ -15,7 +15,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// program is a real program on a real terminal of 80×24, its output going to a Screen.
+// program is a real program on a real terminal of 80×24. Its output goes to a Screen.
 type program struct {
 	t   *testing.T
 	tty *os.File
@@ -68,7 +68,7 @@ func (p *program) send(s string) {
 	}
 }
 
-// until feeds output until the screen says so.
+// until feeds output to the screen until ok accepts its text.
 func (p *program) until(ok func(text string) bool) {
 	p.t.Helper()
 	deadline := time.After(eventually.Timeout)
@@ -90,8 +90,8 @@ func (p *program) untilLine(last string) {
 	p.until(func(text string) bool { return strings.HasSuffix(text, "\n"+last) })
 }
 
-// An editor draws differences: lines inserted, deleted and scrolled within margins. What that leads to must be what it
-// draws when it starts from nothing.
+// An editor draws only differences: it inserts, deletes and scrolls lines within margins. The screen must then be the
+// same as after a full redraw.
 func TestEditor(t *testing.T) {
 	var lines []string
 	for i := range 200 {
@@ -153,7 +153,7 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// A shell with line editing: insertion in the middle of a line longer than the screen is wide.
+// The screen is right after a shell inserts text in the middle of a line that is wider than the screen.
 func TestShell(t *testing.T) {
 	p := run(t, "bash", "--norc", "--noprofile", "-i")
 	p.until(func(text string) bool { return strings.Contains(text, "$") })

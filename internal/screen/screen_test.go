@@ -16,7 +16,7 @@ func show(in string, cols, rows int) *Screen {
 	return s
 }
 
-// What x/vt gets wrong or programs rely upon; each row is the screen's text.
+// The screen shows the right text where x/vt is wrong, and for behavior that programs rely on.
 func TestText(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"lines", "one\r\ntwo", "one\ntwo"},
@@ -89,7 +89,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// The pane is lower than the screen: it shows the lines in use.
+// A pane that has fewer lines than the screen shows the lines up to the cursor.
 func TestLinesFollowsTheCursor(t *testing.T) {
 	s := show("1\r\n2\r\n3\r\n4\r\n5", 10, 8)
 	if d := cmp.Diff([]string{"4", "5"}, s.Lines(10, 2)); d != "" {
@@ -134,7 +134,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Lines that are scrolled at once leave the same screen and history as lines that are scrolled one by one.
+// Lines that are scrolled in one step leave the same screen and history as lines that are scrolled one by one.
 func TestScrollingAtOnce(t *testing.T) {
 	var in strings.Builder
 	r := rand.New(rand.NewPCG(1, 2))
@@ -215,7 +215,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// A panic in the emulator costs neither the process nor the text.
+// A panic in the emulator neither ends the process nor loses text.
 func TestGuard(t *testing.T) {
 	s := show("before\r\n", 10, 4)
 	s.guard(func() { panic("as x/vt might") })
@@ -225,7 +225,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// T3: what has no end takes no memory.
+// Sequences that never end need a bounded amount of memory (T3).
 func TestEndless(t *testing.T) {
 	s := New(80, 24, 100)
 	for _, in := range []string{"\x1b]0;" + strings.Repeat("a", 1<<16), "\x1bP" + strings.Repeat("b", 1<<16),
@@ -281,7 +281,7 @@ func FuzzScreen(f *testing.F) {
 	})
 }
 
-// bounded checks what Lines, History and Cursor promise.
+// bounded checks the guarantees of Lines, History and Cursor.
 func bounded(t *testing.T, s *Screen, w, h int) {
 	t.Helper()
 	lines := s.Lines(w, h)

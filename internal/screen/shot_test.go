@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A shot is of one moment, and counts the lines that have left the screen since it was made, kept or not.
+// A shot shows the screen at one moment. Gone counts all lines that have scrolled off, even those not kept.
 func TestShot(t *testing.T) {
 	s := New(20, 3, 5)
 	for i := range 1000 {
@@ -32,7 +32,7 @@ func TestShot(t *testing.T) {
 	}
 }
 
-// Lines that are as dear as they can be do not fill the memory, however many are to be kept (T3).
+// The history is bounded in bytes, even if each line needs as much memory as possible (T3).
 func TestHistoryIsBoundedInBytes(t *testing.T) {
 	s := New(maxCols, 2, 10000)
 	var line strings.Builder

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// inPieces cleans a text that comes in pieces which end at the given places.
+// inPieces cleans a text that arrives in pieces, which end at the given offsets.
 func inPieces(s string, ends ...int) string {
 	var (
 		stream Stream
@@ -19,7 +19,7 @@ func inPieces(s string, ends ...int) string {
 	return out.String() + stream.End()
 }
 
-// L12.
+// The cleaned text does not depend on how the stream is divided (L12).
 func TestStream(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"lines", "one\ntwo\r\nthree", "one\ntwo\nthree"},
@@ -62,7 +62,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// What is printed on at once is not held back for a mark that may follow.
+// The stream returns complete characters immediately. It does not hold them back for a combining mark that may follow.
 func TestStreamHoldsNothingBack(t *testing.T) {
 	var s Stream
 	for _, piece := range []string{"a", "b:", "\n", "世", "é "} {

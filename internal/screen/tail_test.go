@@ -10,7 +10,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of random tests, 0 = a new one")
 
-// pieces are what random output is made of: calm ones, of which most programs print nothing else, and wild ones.
+// calmPieces and wildPieces are the parts of random output. Most programs print only calm pieces.
 var calmPieces = []string{
 	"word ", "a long line that goes on and wraps more than once on a narrow screen ", "名前", "e\u0301", "👩‍👧", "\t", "\b", "\x07",
 	"\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[5G", "\x1b[3C", "\x1b[2D", "\x1b[2P", "\x1b[@", "\x1b[4X",
@@ -39,7 +39,7 @@ func randomOutput(r *rand.Rand, n int, wild float64) []byte {
 	return []byte(b.String())
 }
 
-// The text of the end of an output is that of all of it.
+// Text replays only the end of an output. The result is the same as after a replay of the whole output.
 func TestTextOfTail(t *testing.T) {
 	start := *seed
 	if start == 0 {
@@ -75,7 +75,7 @@ func TestLastCharacterScrolls(t *testing.T) {
 	}
 }
 
-// Output that only prints lines gives the text of its replay.
+// For output that only prints lines, printedText returns the same text as a replay.
 func TestTextOfPrintedLines(t *testing.T) {
 	pieces := []string{"word ", "a long line that goes on and wraps more than once on a narrow screen ", "é", "→", "│", "— ", "✓", "\t", "\a", "\r",
 		"\n", "  ", "\r\n\r\n", "\x1b[31m", "\x1b[0;44m", "\x1b[m", "\x1b]0;title\x07", "\x1b(B", "\xe2\x94"}
@@ -142,7 +142,7 @@ func TestTailIsShort(t *testing.T) {
 	}
 }
 
-// A wide character at the end of a line is whole in the history too.
+// A wide character at the end of a line is complete in the history.
 func TestHistoryEndsWithAWideCharacter(t *testing.T) {
 	if got, want := replay([]byte("名前\r\na\r\nb\r\nc"), 20, 2, 10), "名前\na\nb\nc"; got != want {
 		t.Errorf("%q, want %q", got, want)

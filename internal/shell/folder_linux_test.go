@@ -56,7 +56,7 @@ func TestFoldersThatCannotBeEntered(t *testing.T) {
 		"-": "the folder does not exist, or a folder above it is not accessible",
 	} {
 		if dir == closed && os.Getuid() == 0 {
-			continue // who may do anything enters it
+			continue // root can enter any folder
 		}
 		res, err := Run(t.Context(), Line{Text: "echo here", Dir: dir})
 		if want := `cannot run "echo here": cannot work in ` + dir + ": " + why; err == nil || err.Error() != want || res.Code != -1 || len(res.Output) > 0 {
@@ -111,7 +111,7 @@ func TestDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	defer w.Close() // somebody could write more
+	defer w.Close() // the write end stays open
 	if _, err := w.WriteString(strings.Repeat("x", 50_000) + "end"); err != nil {
 		t.Fatal(err)
 	}

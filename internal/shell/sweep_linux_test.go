@@ -49,7 +49,7 @@ func TestNothingEscapesTheEnd(t *testing.T) {
 	dead(t, file)
 }
 
-// A child process that is in an exec during the check shows no environment at that time.
+// A child process that shows no environment, because it is in an exec during the check, is still found and killed.
 func TestNothingEscapesInTheMiddleOfAnExec(t *testing.T) {
 	env := marked(t, "1")
 	text := strings.Repeat("setsid sleep 1000 </dev/null >/dev/null 2>&1 & ", 2) + "/bin/true"
@@ -96,7 +96,7 @@ func dead(t *testing.T, file string) {
 	}
 }
 
-// The cost of a line that leaves no processes behind, without and with a marker.
+// BenchmarkRun measures a line that leaves no processes behind, without and with a marker.
 func BenchmarkRun(b *testing.B) {
 	for name, env := range map[string][]string{"bare": {"PATH=/usr/bin:/bin"}, "marked": {"PATH=/usr/bin:/bin", "GC_RUN=/city:1"}} {
 		b.Run(name, func(b *testing.B) {

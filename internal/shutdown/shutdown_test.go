@@ -18,7 +18,7 @@ func TestOneTimeForAll(t *testing.T) {
 		cancel()
 		long, free := shutdown.CleanupContext(ctx, time.Hour)
 		defer free()
-		time.Sleep(time.Minute) // before Begin only its own limit counts
+		time.Sleep(time.Minute) // before Begin, only the context's own limit applies
 		if long.Err() != nil {
 			t.Error(context.Cause(long))
 		}

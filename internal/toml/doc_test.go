@@ -71,7 +71,7 @@ func TestValuesAndTheirPlaces(t *testing.T) {
 	}
 }
 
-// What is wrong is said at its place, all of it, in the order of the file, and the right rest is still there.
+// All wrong values are reported with their positions, in the order of the file.
 func TestWrongValues(t *testing.T) {
 	d := Read("f.toml", []byte(`a = 1
 b = "x"
@@ -142,7 +142,7 @@ func TestWhatIsNoTOML(t *testing.T) {
 	}
 }
 
-// Brackets and dots in strings and comments are no nesting.
+// Brackets and dots in strings and comments do not count as nesting.
 func TestNestingIsCountedOutsideOfText(t *testing.T) {
 	many := strings.Repeat("[.", 50)
 	text := "a = \"" + many + "\\\"" + many + "\" # " + many + "\nb = '''\n" + many + "''" + many + "'''\nc = '" + many + "'\nd = \"\"\"" + many + "\"\"\"\n"
@@ -160,7 +160,7 @@ func TestByteOrderMarkAndCRLF(t *testing.T) {
 	}
 }
 
-// What is no regular file is refused, not waited for.
+// Load refuses a file that is not regular, and does not block on it.
 func TestLoadDoesNotWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -175,7 +175,7 @@ func TestLoadDoesNotWait(t *testing.T) {
 	}
 }
 
-// Whatever a file holds: no panic, problems inside the file, and every key that has a place stands there.
+// Read does not panic on any input. Problems have positions inside the file, and every key is at its recorded position.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add(
