@@ -17,9 +17,9 @@ import (
 
 const module = "gcity"
 
-// doors lists which packages a package may import. A key is a folder at the top of the module; session/* are the
-// packages below session, and so on, and "main" is the top itself. It is the table "Imports" of ARCHITECTURE.md, and
-// both must be changed together. Each package below cli has its own entry.
+// doors lists which packages a package may import. A key is a folder at the top of the module. "session/*" stands for
+// the packages below session, and "main" for the top itself. Each package below cli has its own entry. The table
+// "Imports" of ARCHITECTURE.md has the same content, and both must be changed together.
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
@@ -119,7 +119,7 @@ var doors = map[string][]string{
 	"cli/output":    {"cli/exit", "city", "describe", "events", "internal"},
 }
 
-// libraries limits how many external modules one package of the basic ones may use; golang.org/x is not counted.
+// libraries limits how many external modules a basic package may use. golang.org/x does not count.
 var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "describe": 0, "topology": 1, "themes": 1, "prefs": 1, "trust": 0, "internal": 2, leaf: 0}
 
 // characters are the role names of well-known example cities. Roles are configuration, so the program must not contain
@@ -298,7 +298,7 @@ func character(text string) string {
 			return w
 		}
 	}
-	if strings.EqualFold(text, "boot") { // in a sentence, boot is what a machine does
+	if strings.EqualFold(text, "boot") { // within a sentence, boot usually refers to a machine
 		return "boot"
 	}
 	return ""

@@ -22,7 +22,7 @@ const (
 `
 	// maxMarked is how many of 1,000 comments, and of 1,000 strings, may have a mark in a package that is not listed.
 	maxMarked = 5
-	// minWords is how many words a string must have to count as a sentence for users.
+	// minWords is the smallest number of words in a string that counts as a sentence for users.
 	minWords = 5
 )
 
@@ -117,8 +117,8 @@ func (w *wording) note(f source, at token.Pos, text string) {
 	w.sites = append(w.sites, fmt.Sprintf("%s: %.100s", f.fset.Position(at), text))
 }
 
-// TestWording fails when a package has more marked texts than the list allows. The list may only shrink. With -short only
-// the sums count, so that code can move between packages in changes that are made at the same time.
+// TestWording fails if a package has more marked texts than the list allows. The list may only shrink. With -short,
+// only the sums count, so that concurrent changes can move code between packages.
 func TestWording(t *testing.T) {
 	text, err := os.ReadFile(wordingFile)
 	if err != nil {

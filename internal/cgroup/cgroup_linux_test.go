@@ -86,7 +86,7 @@ func TestScope(t *testing.T) {
 	if _, err := at(scope, func(d string) bool { return d == scope }); err != nil {
 		t.Fatal(err)
 	}
-	// In a plain file, only the last write is kept.
+	// The test's plain file keeps only the last write.
 	if got := content(t, scope, "supervisor", "cgroup.procs"); got != "34" {
 		t.Errorf("moved %q", got)
 	}

@@ -105,8 +105,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// All bytes except the key are passed unchanged, however the input is divided, and at most the length of a key is held
-// back.
+// All bytes except the key are passed unchanged, regardless of how the input is divided. At most the length of a key is
+// held back.
 func FuzzScanner(f *testing.F) {
 	f.Add([]byte("ls -l\r\x1b[A\x1b[200~x\x1b[201~\x1b[113;5u"), 3)
 	f.Add([]byte("\x1b[1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1"), 1)

@@ -202,7 +202,7 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// A writer replaces the file continuously. A reader sees either the old or the new content.
+// A reader of a file that is continuously replaced sees either the old or the new content.
 func TestReadersOfAFileThatIsReplaced(t *testing.T) {
 	gc, _ := hostile(t)
 	path := filepath.Join(gc, "known.json")

@@ -71,8 +71,8 @@ func (c *town) spawn(name string) *exec.Cmd {
 	return cmd
 }
 
-// BenchmarkReplace is W2: from kill -9 of an agent until its replacement runs. Target: 5 ms in the median, 15 ms at the
-// 99th of a hundred. The patrol interval of 30 s excludes any effect of patrols.
+// BenchmarkReplace is W2: from kill -9 of an agent until its replacement runs. Target: 5 ms at the median, 15 ms at the
+// 99th percentile. The patrol interval of 30 s excludes any effect of patrols.
 func BenchmarkReplace(b *testing.B) {
 	const n = 100
 	c := newTown(b, n, "")

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestOneOfManyClaims checks that concurrent processes that claim the same work, while others change it, each get
-// different work.
+// TestOneOfManyClaims lets concurrent processes label and claim the same bead. Exactly one claim succeeds.
 func TestOneOfManyClaims(t *testing.T) {
 	const people = 4
 	c := newTown(t, 0, "")

@@ -28,7 +28,7 @@ func TestAHundredDueAtOnce(t *testing.T) {
 	}
 	c.run()
 	c.until("as many go as may", func() bool { return c.files("going") >= most })
-	c.patrols(4) // the first ones' second is over
+	c.patrols(4) // the interval of the first runs has passed
 	if k := c.files("going"); k != most {
 		t.Errorf("%d go at once", k)
 	}

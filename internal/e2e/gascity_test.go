@@ -29,7 +29,7 @@ type dashboard struct {
 	sent   map[string]bool // methods and paths without their queries
 }
 
-// object is a JSON object of an answer.
+// object is a JSON object in a response.
 type object map[string]any
 
 // at returns the value at a path like "items.0.name", or nil if it does not exist.
@@ -91,7 +91,7 @@ func (d *dashboard) request(ctx context.Context, method, path, body string) *htt
 	return resp
 }
 
-// call sends a request and reads the object of the answer.
+// call sends a request and reads the JSON object in the response.
 func (d *dashboard) call(method, path, body string) (int, object) {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
@@ -119,7 +119,7 @@ func (d *dashboard) ok(method, path, body string) object {
 	return o
 }
 
-// refused sends a request that has to be refused with a status and a message that contains all words.
+// refused sends a request, and checks that it is refused with a status and a message that contains all words.
 func (d *dashboard) refused(want int, method, path, body string, words ...string) {
 	d.t.Helper()
 	status, o := d.call(method, path, body)
@@ -133,7 +133,7 @@ func (d *dashboard) refused(want int, method, path, body string, words ...string
 	}
 }
 
-// has reports an error unless an answer has these values, given as path and text in turn.
+// has reports an error unless a response has these values. want alternates between paths and values.
 func (d *dashboard) has(what string, o object, want ...string) {
 	d.t.Helper()
 	for pair := range slices.Chunk(want, 2) {
@@ -255,7 +255,7 @@ func (d *dashboard) works() {
 	d.has("slung", d.ok("GET", "/bead/"+inRig.text("id"), ""), "assignee", "shop/hand")
 }
 
-// convoys makes a convoy and follows its progress.
+// convoys creates a convoy and follows its progress.
 func (d *dashboard) convoys() {
 	d.t.Helper()
 	one := d.ok("POST", "/beads", `{"title":"one"}`).text("id")

@@ -23,8 +23,8 @@ func (v *viewer) forbidden() (found []string) {
 	return found
 }
 
-// The output of an agent can only draw on an attached terminal: through the controller and without one, in tmux, and in
-// a control room that joined. --raw passes everything, [session] passthrough passes what it lists.
+// The output of an agent can only draw on an attached terminal. This holds with and without a controller, in tmux, and
+// in a control room that joined. --raw passes everything, and [session] passthrough passes what it lists.
 func TestAttachIsFiltered(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")

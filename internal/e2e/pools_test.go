@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestOneCheckDelaysNobody has fifty pools; one check hangs and one prints without end. The others get their size
-// meanwhile, and the loop continues (A1, A3).
+// TestOneCheckDelaysNobody has fifty pools. One check hangs, and one prints without end. The other pools still reach
+// their size, and the loop continues (A1, A3).
 func TestOneCheckDelaysNobody(t *testing.T) {
 	const n = 50
 	c := newTown(t, 0, "")
@@ -66,9 +66,9 @@ func TestOneCheckDelaysNobody(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainOutlivesTheController drains a member, kills the controller, and checks that the next one continues the
-// drain: the process is the same, its session has the mark, the drain is cancelled when the pool grows again, and
-// otherwise ends at its deadline.
+// TestDrainOutlivesTheController drains a member and kills the controller. The next controller continues the drain of
+// the same process, whose session still has the mark. The drain is cancelled when the pool grows again, and otherwise
+// ends at its deadline.
 func TestDrainOutlivesTheController(t *testing.T) {
 	c := newTown(t, 0, "")
 	told := `while ! gc agent drain-check; do sleep 0.05; done; echo told >told.$GC_AGENT; while gc agent drain-check; do sleep 0.05; done; ` +

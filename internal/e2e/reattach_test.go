@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An attached terminal outlives its controller: it reconnects automatically to the same agent, and typed text reaches
+// An attached terminal outlives its controller. It reconnects automatically to the same agent, and typed text reaches
 // the agent. If the agent is gone, the command ends with a message and not with a Go error (L11).
 func TestAttachOutlivesTheController(t *testing.T) {
 	c := newTown(t, 0, "")

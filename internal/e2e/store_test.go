@@ -16,9 +16,8 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestStoreLockedByAnother holds the lock of the city's store in another process (S11). The agents are not affected,
-// status and the list of automations show the reason, nothing that was due is lost, and everything works again when the
-// lock is released.
+// TestStoreLockedByAnother holds a lock on the city's store outside the controller (S11). The agents are not affected.
+// Status and the automation's details show the reason. When the lock is released, due automations run again.
 func TestStoreLockedByAnother(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"bench\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\nmax_restarts = 0\n" +

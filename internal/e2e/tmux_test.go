@@ -40,8 +40,8 @@ func onTmux(t *testing.T) {
 	})
 }
 
-// In a city in tmux, a crash is reported with its signal and the agent restarts. The loss of the server restarts all
-// agents and does not count as a crash. A stop leaves no process (P1, P6, L10).
+// In a city with agents in tmux, a crash is reported with its signal and the agent restarts. The loss of the server
+// restarts all agents and does not count as a crash. A stop leaves no process (P1, P6, L10).
 func TestCityOnTmux(t *testing.T) {
 	onTmux(t)
 	c := newTown(t, 3, "")
@@ -79,8 +79,8 @@ func TestCityOnTmux(t *testing.T) {
 }
 
 // The tmux server exits after its last session. It exits immediately if a controller is running. If the controller was
-// killed during the swap, it exits at the next stop. That holds even if the controller had already recorded that tmux
-// has no sessions (L10).
+// killed during the swap, it exits at the next stop, even if the controller had already recorded that tmux has no
+// sessions (L10).
 func TestTmuxServerGoes(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")

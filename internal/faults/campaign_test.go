@@ -11,7 +11,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "of the random choices; 0 = by the clock")
 
-// A short campaign; `make faults` runs longer ones. It tests L4, L6, L9, L10 and L11.
+// TestCampaign runs a short campaign, which tests L4, L6, L9, L10 and L11. `make faults` runs longer ones.
 func TestCampaign(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the program and runs for half a minute")

@@ -11,7 +11,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A process that is stopped during its exec does not count as one with an empty environment.
+// A process that is interrupted during an exec is not mistaken for one with an empty environment.
 func TestWhoMayHideAnEnvironment(t *testing.T) {
 	for at, want := range map[[3]int]bool{{0, 0, 0}: true, {0, 900, 900}: true, {0, 900, 910}: true,
 		{100, 900, 910}: true, {100, 900, 900}: false} {

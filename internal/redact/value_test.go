@@ -52,7 +52,7 @@ func TestValue(t *testing.T) {
 	}
 }
 
-// The shown form of a variable's value does not contain the secret, wherever it is and whatever it contains.
+// A redacted value does not contain the secret, at any position and with any content.
 func FuzzValue(f *testing.F) {
 	for _, secret := range []string{"hunter2", "ghp_a1", "p@ss", "p%40", "a:b", "-=-", "…", "ä", `"x"`, "a;b", "12", "://", "//", "=", "token="} {
 		f.Add(secret)

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Clean makes the output of agents safe to show, and so names and titles with control sequences (T1, T2, L12).
+// Clean makes agents' output, names and titles safe to show (T1, T2, L12).
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"text", "hello", "hello"},

@@ -153,7 +153,7 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// The screen is right after a shell inserts text in the middle of a line that is wider than the screen.
+// The screen is correct when a shell inserts text into the middle of a line that is wider than the screen.
 func TestShell(t *testing.T) {
 	p := run(t, "bash", "--norc", "--noprofile", "-i")
 	p.until(func(text string) bool { return strings.Contains(text, "$") })

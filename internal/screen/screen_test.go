@@ -16,7 +16,7 @@ func show(in string, cols, rows int) *Screen {
 	return s
 }
 
-// The screen shows the right text where x/vt is wrong, and for behavior that programs rely on.
+// The screen shows the right text in cases that x/vt gets wrong or that programs rely on.
 func TestText(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"lines", "one\r\ntwo", "one\ntwo"},

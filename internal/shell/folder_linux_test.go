@@ -43,8 +43,8 @@ func TestALineDoesNotSeeHowItCameIntoItsFolder(t *testing.T) {
 	}
 }
 
-// The error says why a line cannot run in a folder. A line that exits with the exit code of the entering script is not
-// confused with that.
+// The error says why a line cannot run in a folder. A line that exits with the same code as the script that enters the
+// folder is not mistaken for such an error.
 func TestFoldersThatCannotBeEntered(t *testing.T) {
 	base := t.TempDir()
 	file, closed := filepath.Join(base, "file"), filepath.Join(base, "closed")

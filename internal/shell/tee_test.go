@@ -14,7 +14,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// onlooker is a tee that calls a function for what it receives.
+// onlooker is a tee that calls a function after each write.
 type onlooker struct {
 	seen  bytes.Buffer // not guarded: writes come one at a time, and none after Run
 	react func(seen string)
