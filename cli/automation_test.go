@@ -53,7 +53,7 @@ func TestAutomationPictures(t *testing.T) {
 	}
 }
 
-// run --wait waits for a run that has to wait for another, and where a run is tried again for the last try.
+// run --wait waits for a queued run to start and, if the run is retried, for the last try.
 func TestWaitForALaterRun(t *testing.T) {
 	s := busyCity()
 	s.queues = true
@@ -84,7 +84,7 @@ func TestWaitForALaterRun(t *testing.T) {
 	}
 }
 
-// run --wait waits for its own run, and ends as that did.
+// run --wait waits for its own run and exits with the result of that run.
 func TestAutomationRun(t *testing.T) {
 	ended := func(kind, run string) events.Event {
 		return events.Event{Seq: 9, Type: kind, Subject: "digest", Payload: json.RawMessage(`{"run":"` + run + `"}`)}
@@ -119,7 +119,7 @@ func TestAutomationRun(t *testing.T) {
 	}
 }
 
-// A wait that cannot come to its end says so, and where the run is; nothing is fired that cannot run.
+// If --wait cannot follow a run to its end, the error names the run. An invalid request does not fire an automation.
 func TestAutomationRunRefused(t *testing.T) {
 	s := busyCity()
 	if code, _, errs := told(t, s, "automation", "run", "digest", "--wait"); code != exit.CodeFailed || !strings.Contains(errs, "stopped waiting for run br-1") {
@@ -147,7 +147,7 @@ func TestAutomationRunRefused(t *testing.T) {
 	}
 }
 
-// check exits 0 if any is due.
+// check exits 0 if at least one automation is due.
 func TestAutomationCheck(t *testing.T) {
 	s := busyCity()
 	if code, out, _ := told(t, s, "automation", "check"); code != exit.CodeFailed || strings.Contains(out, "yes") {
@@ -163,13 +163,14 @@ func TestAutomationCheck(t *testing.T) {
 	if code, _, _ := told(t, s, "automation", "check", "digest"); code != exit.CodeFailed {
 		t.Errorf("digest: exit %d", code)
 	}
-	s.snapshot.Automations[1].Reason = "condition: exit 0" // why its run began
+	s.snapshot.Automations[1].Reason = "condition: exit 0" // the reason its run started
 	if _, out, _ := told(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it started because: condition: exit 0") {
 		t.Error(out)
 	}
 }
 
-// What a run prints is shown as it comes, then how it ended; where it cannot be, what the record kept of it.
+// run --wait prints the output of the run as it arrives, then the result.
+// If no output can be streamed, it prints the output stored in the record of the run.
 func TestAutomationRunShowsOutput(t *testing.T) {
 	pieces := []city.Piece{{}, {Text: "gr\x1b[31m"}, {Text: "öße\n"}, {Dropped: 70, Text: "the end"}}
 	for _, c := range []struct {
@@ -232,7 +233,7 @@ func TestAutomationLogs(t *testing.T) {
 	}
 }
 
-// opener opens a run as soon as somebody has been told that it waits.
+// opener lets a waiting run start as soon as the user has been told that it waits.
 type opener struct {
 	text  strings.Builder
 	holds chan struct{}
@@ -245,7 +246,7 @@ func (o *opener) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// Who asks for a run that has to wait for a place is told so while it does.
+// A run that waits for a free slot says so while it waits.
 func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	s := busyCity()
 	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a slot (at most 8 automations run at the same time)"}}

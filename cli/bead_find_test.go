@@ -9,10 +9,10 @@ import (
 	"gcity/cli/exit"
 )
 
-// A bead is found by its id wherever it is: first where its prefix belongs, and where it once belonged.
+// A bead is found by its ID: first in the store that has its prefix, then in the other stores of the city.
 func TestBeadRoutes(t *testing.T) {
 	s := demoCity()
-	old := fake.New("old") // the rig's prefix was another one
+	old := fake.New("old") // the rig had another prefix before
 	for _, title := range []string{"of old", "of old, too"} {
 		if _, err := old.Create(t.Context(), beads.Bead{Title: title}); err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func TestBeadRoutes(t *testing.T) {
 	if _, err := s.work["demo"].Restore(t.Context(), past); err != nil {
 		t.Fatal(err)
 	}
-	// One whose prefix is the city's now, and was the rig's: it is there twice.
+	// The same ID exists twice: in the city's store and, from a time when the rig had that prefix, in the rig's.
 	if _, err := s.work["demo"].Restore(t.Context(), []beads.Bead{{ID: "br-1", Title: "twin", Type: "task", Status: beads.StatusOpen, CreatedAt: noon, UpdatedAt: noon}}); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestBeadRoutes(t *testing.T) {
 	}
 }
 
-// Who says no store means that of the rig in whose name it asks.
+// Without --rig, commands use the store of the rig in GC_RIG.
 func TestTheRigOfTheEnvironment(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_RIG": "demo"}

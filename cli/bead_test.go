@@ -14,7 +14,7 @@ import (
 	"gcity/cli/workstore"
 )
 
-// emitted are the events that commands have sent to the city, as "type subject".
+// emitted returns the events that commands have sent to the city, as "type subject".
 func (s *still) emitted() string {
 	var out []string
 	for _, c := range s.done {
@@ -25,7 +25,7 @@ func (s *still) emitted() string {
 	return strings.Join(out, ", ")
 }
 
-// A piece of work goes from made to done, and the city hears of each step that changed something.
+// A bead can be created, updated and closed. Each command that changes something emits an event.
 func TestBeadLife(t *testing.T) {
 	s := demoCity()
 	for _, step := range []struct{ line, out, err string }{
@@ -71,7 +71,7 @@ func TestBeadLife(t *testing.T) {
 	}
 }
 
-// The exit codes tell a script what became of it.
+// The exit codes distinguish failures, conflicts and usage errors.
 func TestBeadCodes(t *testing.T) {
 	s := demoCity()
 	told(t, s, "bead", "create", "x")
@@ -89,7 +89,7 @@ func TestBeadCodes(t *testing.T) {
 	}
 }
 
-// Lists say how much they leave out, put the most urgent first where that is asked for, and hold no records of runs.
+// Lists say how many beads they omit and leave out the records of runs. ready lists the most urgent bead first.
 func TestBeadLists(t *testing.T) {
 	s := demoCity()
 	told(t, s, "bead", "create", "a", "--priority", "3")
@@ -122,7 +122,7 @@ func TestBeadLists(t *testing.T) {
 	}
 }
 
-// A description may come from a file or from what is piped in, with its lines, and is bounded.
+// A description can be read from a file. It keeps its line breaks and has a maximum length.
 func TestDescriptionFile(t *testing.T) {
 	s := demoCity()
 	file := filepath.Join(t.TempDir(), "text")
@@ -145,7 +145,7 @@ func TestDescriptionFile(t *testing.T) {
 	}
 }
 
-// Who closes a molecule hears of the steps that are open, and can close them all.
+// Closing a molecule reports its open steps; --steps closes them too.
 func TestCloseSteps(t *testing.T) {
 	s := demoCity()
 	for _, line := range []string{"bead create root", "bead create a --parent br-1", "bead create b --parent br-1", "bead create c --parent br-2", "bead close br-3"} {
@@ -162,7 +162,7 @@ func TestCloseSteps(t *testing.T) {
 	}
 }
 
-// What one store of the city has does not get into another by a slip.
+// import refuses beads that another store of the city already has, unless --force is set.
 func TestImportOfAnothersWork(t *testing.T) {
 	s := demoCity()
 	told(t, s, "bead", "create", "a", "--rig", "demo")
@@ -181,8 +181,8 @@ func TestImportOfAnothersWork(t *testing.T) {
 	}
 }
 
-// BEADS_DIR names a store of this city or none; what is said on the command line goes before it; an id that is not in
-// the store is found where its prefix belongs.
+// BEADS_DIR must be a store of this city; --rig takes precedence over it.
+// An ID that is not in the selected store is found in the store that has its prefix.
 func TestWhichStore(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"BEADS_DIR": t.TempDir()}
@@ -216,7 +216,8 @@ func TestWhichStore(t *testing.T) {
 	}
 }
 
-// What was exported is imported with one event; again, it changes nothing and is none; bad lines are named and fail.
+// An import emits one event. Importing the same file again changes nothing and emits none.
+// Invalid lines are reported and make the import fail.
 func TestExportImport(t *testing.T) {
 	from, to := demoCity(), demoCity()
 	told(t, from, "bead", "create", "a")
@@ -242,7 +243,7 @@ func TestExportImport(t *testing.T) {
 	}
 }
 
-// What a run's command tells of work says how deep it is within runs, whatever else its payload has.
+// Events emitted by the command of a run carry the depth of nested runs in their payload.
 func TestDepth(t *testing.T) {
 	for in, want := range map[string]string{"": `{"depth":3}`, `{"a":1}`: `{"a":1,"depth":3}`, `{"depth":9}`: `{"depth":9}`, `[1]`: `[1]`, `null`: `null`} {
 		if got := string(withDepth(json.RawMessage(in), 3)); got != want {
@@ -258,7 +259,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// Work that was claimed is the one's who did, and nobody else claims it.
+// A claimed bead belongs to its assignee; another agent cannot claim it.
 func TestBeadClaim(t *testing.T) {
 	s := demoCity()
 	told(t, s, "bead", "create", "first")

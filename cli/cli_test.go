@@ -26,7 +26,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
-// What people read, character by character. Hostile names and reasons are among it (L12).
+// Human-readable output is compared character by character. It includes hostile names and reasons (L12).
 func TestGolden(t *testing.T) {
 	t.Setenv("TZ", "UTC")
 	time.Local = time.UTC
@@ -64,7 +64,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// Every reading command answers --json with one JSON value and nothing else.
+// With --json, every command that reads prints one JSON value and nothing else.
 func TestJSON(t *testing.T) {
 	for _, args := range [][]string{
 		{"status"}, {"agent", "list"}, {"agent", "show", "scout"}, {"agent", "peek", "scout"}, {"agent", "logs", "scout"},
@@ -77,7 +77,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The status is the document of GET /v0/status, field by field, with a controller and without.
+// status --json prints the same document as GET /v0/status, with or without a controller.
 func TestStatusIsTheAPIs(t *testing.T) {
 	s := demoCity()
 	want, err := json.MarshalIndent(api.StatusOf(s.snapshot, noon), "", "  ")
@@ -87,7 +87,7 @@ func TestStatusIsTheAPIs(t *testing.T) {
 	if _, out, _ := told(t, s, "status", "--json"); strings.TrimSpace(out) != string(want) {
 		t.Error(cmp.Diff(string(want), out))
 	}
-	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents} // as it is told where no controller is running
+	*s.snapshot = city.Snapshot{Name: "bright", Agents: s.snapshot.Agents} // the snapshot when no controller is running
 	_, out, _ := told(t, s, "status", "--json")
 	var got api.Status
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
@@ -98,7 +98,7 @@ func TestStatusIsTheAPIs(t *testing.T) {
 	}
 }
 
-// A mistake in a command line is exit 2, and stdout stays empty whatever --json says.
+// A usage error exits with 2 and leaves stdout empty, even with --json.
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"nonsense"}, {"agent"}, {"agent", "peak", "scout"}, {"agent", "peek", "a", "b"}, {"why"}, {"--nonsense"}, {"event", "emit"},
@@ -172,7 +172,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A reload that reads a wrong file ends as everything else does that meets one.
+// A reload of an invalid configuration exits with exit.CodeConfig and lists every error.
 func TestReloadOfAWrongFile(t *testing.T) {
 	s := demoCity()
 	s.refuse = &city.Error{Code: city.Invalid, Message: "city.toml:3:1: no\ncity.toml:9:1: neither"}
@@ -188,7 +188,7 @@ func TestReloadOfAWrongFile(t *testing.T) {
 	}
 }
 
-// Of many mistakes a line of status or events names the first, and how many more there are.
+// If the configuration has several errors, status and events name the first one and count the others.
 func TestManyMistakes(t *testing.T) {
 	s := demoCity()
 	s.snapshot.Config.Rejected = "city.toml:3:1: no\ncity.toml:9:1: neither\ncity.toml:10:1: nor"
@@ -203,7 +203,7 @@ func TestManyMistakes(t *testing.T) {
 	}
 }
 
-// Everything that can be typed says what it does, and no two commands beside each other have one name.
+// Every command has a short description, and sibling commands have distinct names.
 func TestTable(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	var walk func(c *cobra.Command)
@@ -232,7 +232,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A command line builds the one command that it names, and the table names each command as it is.
+// A command line builds only the command that it names, and the names in the table match the commands.
 func TestTreeBuildsOneCommand(t *testing.T) {
 	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	all := root(a).Commands()

@@ -16,7 +16,7 @@ import (
 	"gcity/cli/output"
 )
 
-// shellCity is a city of files alone, with a name of each kind.
+// shellCity creates the files of a city without a controller. It has one agent, pool, rig and automation.
 func shellCity(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,7 +39,7 @@ func shellCity(t *testing.T) string {
 
 const automationText = "[automation]\ngate = \"manual\"\nexec = \"true\"\n"
 
-// What a shell is offered is what there is, here with nobody at work, in each of the shells that are installed.
+// Every installed shell completes the names in the configuration, even if no controller is running.
 func TestShellsComplete(t *testing.T) {
 	dir := shellCity(t)
 	gcity, err := exec.LookPath("gcity")
@@ -57,7 +57,7 @@ func TestShellsComplete(t *testing.T) {
 		}
 		return file
 	}
-	// Each prints the proposals for the line $LINE, one a line, as a TAB at its end would.
+	// Each script prints the completions of $LINE, one per line, as pressing Tab at its end would.
 	shells := map[string]string{
 		"bash": `source "$SCRIPT"; COMP_LINE=$LINE COMP_POINT=${#LINE}
 			IFS=$' \t\n:' read -r -a COMP_WORDS <<<"$LINE"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_TYPE=9
@@ -75,8 +75,8 @@ func TestShellsComplete(t *testing.T) {
 			file := script(shell)
 			for _, c := range []struct {
 				line string
-				want []string // among what is offered
-				not  string   // not offered
+				want []string // must be among the completions
+				not  string   // must not be a completion
 			}{
 				{"gcity agent nudge ", []string{"builder", "worker-1", "worker-2"}, "demo"},
 				{"gcity agent nudge bu", []string{"builder"}, "worker-1"},
@@ -106,7 +106,7 @@ func TestShellsComplete(t *testing.T) {
 						t.Errorf("%q: %q is not offered: %q, %v, %s", c.line, want, got, err, errs.String())
 					}
 				}
-				if shell != "zsh" && slices.Contains(got, c.not) { // there the shell chooses, after this
+				if shell != "zsh" && slices.Contains(got, c.not) { // zsh filters the completions later
 					t.Errorf("%q: %q is offered", c.line, c.not)
 				}
 			}
@@ -114,7 +114,7 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
-// bash ends words at colons, which names of automations have: proposals are what comes after the last one.
+// Bash splits words at colons, which occur in names of automations. Completions start after the last colon.
 func TestBashColons(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -134,7 +134,7 @@ func TestBashColons(t *testing.T) {
 	}
 }
 
-// A city that does not respond offers nothing, and keeps no shell waiting.
+// If the city does not respond, there are no completions and the shell does not wait.
 func TestCompletionDoesNotWait(t *testing.T) {
 	dir, hung := shellCity(t), make(chan struct{})
 	defer close(hung)
@@ -154,7 +154,7 @@ func TestCompletionDoesNotWait(t *testing.T) {
 	}
 }
 
-// The controller that runs is asked first, and a file that is refused leaves what a controller knew.
+// Completions come from the controller if one is running.
 func TestCompletionAsksTheController(t *testing.T) {
 	_, out, _ := told(t, demoCity(), "__complete", "agent", "peek", "")
 	if !strings.Contains(out, "app/reader\n") || !strings.HasSuffix(out, ":4\n") {

@@ -14,8 +14,8 @@ import (
 	"gcity/tui"
 )
 
-// An operator's edit is judged as a controller would, line and all, planned against what runs, and put in place of the
-// text that it was made from only.
+// An edit is checked as the controller would check it, including line numbers, and planned against the running agents.
+// It replaces the file only if the file still has the text that was edited.
 func TestConfigFile(t *testing.T) {
 	dir := t.TempDir()
 	const was = "[workspace]\nname = \"town\"\n[session]\nprovider = \"fake\"\n[[agents]]\nname = \"a\"\nstart_command = \"true\"\n"
@@ -50,8 +50,8 @@ func TestConfigFile(t *testing.T) {
 	}
 }
 
-// A file that the city includes, and one of a topology in its folder, is judged, planned and replaced as city.toml is; what is
-// somebody else's is not edited, and it is said where to change it.
+// Included files and topologies in the city's folder are checked, planned and replaced like city.toml.
+// Other files cannot be edited; the reason says where to change them.
 func TestConfigFileOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	const team, crew = "[[agents]]\nname = \"b\"\nstart_command = \"true\"\n", "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"c\"\nstart_command = \"true\"\n"

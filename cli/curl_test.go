@@ -18,8 +18,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The lines of docs/api.md work as they stand, with the token that the city makes and with those that a person makes; but
-// for the port, which is one that is free here.
+// The commands in docs/api.md work as written, except for the port, which the test replaces with a free one.
+// They work with the token that the city creates and with tokens that the user creates.
 func TestCurlLines(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
@@ -81,7 +81,7 @@ func TestCurlLines(t *testing.T) {
 	until("api http://"+here, "gcity status")
 	ran, auth := 0, ""
 	for _, line := range lines {
-		if strings.HasPrefix(line, "auth=") { // for the lines below it
+		if strings.HasPrefix(line, "auth=") { // applies to the lines below it
 			auth = line + "\n"
 			continue
 		}
@@ -115,7 +115,8 @@ func TestCurlLines(t *testing.T) {
 	}
 }
 
-// opened runs a line that shows a stream, which goes on for ever, until that has begun. A busy machine may need a while.
+// opened runs a line that prints an endless stream until the stream is open. It retries with longer time limits, for
+// busy machines.
 func opened(sh func(line string) (string, error), line string) (out string, err error) {
 	for _, limit := range []string{"1", "5", "60"} {
 		if out, err = sh(strings.ReplaceAll(line, "curl ", "curl -N --max-time "+limit+" ")); strings.Contains(out, ": open") {
@@ -125,7 +126,7 @@ func opened(sh func(line string) (string, error), line string) (out string, err 
 	return out, err
 }
 
-// curlLines are those of docs/api.md that are to be run as they stand: those for one city, or those for a supervisor with several.
+// curlLines returns the commands in docs/api.md: those for one city or, if many is set, those for a supervisor.
 func curlLines(t *testing.T, many bool) (lines []string) {
 	t.Helper()
 	page, err := os.ReadFile("../docs/api.md")
@@ -147,7 +148,7 @@ func curlLines(t *testing.T, many bool) (lines []string) {
 	return lines
 }
 
-// The lines for many cities work against a directory that has them; those for a tenant where there are tenants.
+// The commands in docs/api.md for many cities and for tenants work as written, except for the address.
 func TestFleetCurlLines(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("curl is not installed")
@@ -189,7 +190,7 @@ func TestFleetCurlLines(t *testing.T) {
 	all, tenants := listen(api.Guard{Token: own}), listen(api.Guard{Tenants: map[string]api.Tenant{"acme": {Cities: []string{"bright-lights", "dark-alleys"}, Token: key}}})
 	ran, auth := 0, ""
 	for _, line := range curlLines(t, true) {
-		if strings.HasPrefix(line, "auth=") { // for the lines below it
+		if strings.HasPrefix(line, "auth=") { // applies to the lines below it
 			auth = line + "\n"
 			continue
 		}

@@ -11,7 +11,8 @@ import (
 	"gcity/cli/output"
 )
 
-// Work that waits for who does not run is told by status and by doctor, with its ids and what to do, and harms no terminal.
+// status and doctor list the beads assigned to agents that do not run, with their IDs and what to do.
+// Control characters in the names of agents are removed.
 func TestStrandedWorkIsTold(t *testing.T) {
 	s := &city.Snapshot{Stranded: []city.Stranded{
 		{Agent: "w\x1b[2J", Why: "is suspended by rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},

@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// playDolt is a Dolt server as far as gcity needs one: it reads its configuration and greets as MySQL does.
+// playDolt is a minimal Dolt server for the tests: it reads its configuration and sends the MySQL greeting.
 func playDolt() {
 	if err := serveDolt(os.Args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -65,7 +65,7 @@ func serveDolt(args []string) error {
 	}
 }
 
-// serverPID sets a variable of a script to the process of the Dolt server of the city in the folder.
+// serverPID sets a script variable to the process ID of the city's Dolt server.
 func serverPID(ts *testscript.TestScript, _ bool, args []string) {
 	var p struct {
 		PID int `json:"pid"`

@@ -12,7 +12,7 @@ import (
 
 var _ env.OneAgent = (*client.Client)(nil)
 
-// counting is a city that counts what it is asked for.
+// counting is a city that counts requests for single agents and for whole snapshots.
 type counting struct {
 	*still
 	refuse       error
@@ -36,7 +36,7 @@ func (c *counting) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.still.Snapshot(ctx)
 }
 
-// An agent that asks again and again by its own name costs the controller one agent each time.
+// A lookup by full name requests only that agent and no snapshot, because agents poll by their own name.
 func TestFindAgent(t *testing.T) {
 	broken := &city.Error{Code: city.Unavailable, Message: "broken"}
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestFindAgent(t *testing.T) {
 	}{
 		{"demo/worker-10", "demo/worker-10", nil, 0, ""},
 		{"web", "web", nil, 0, ""},
-		{"worker-10", "demo/worker-10", nil, 1, ""}, // a last part
+		{"worker-10", "demo/worker-10", nil, 1, ""}, // the last part of a name
 		{"nobody", "", nil, 1, city.NotFound},
 		{"web", "", broken, 0, city.Unavailable},
 	} {

@@ -19,22 +19,22 @@ import (
 	"gcity/events"
 )
 
-// still is a city that stands still, for what is drawn from a snapshot. The commands' dealings with real cities are in
-// testdata.
+// still is a city whose state never changes, for output that is made from a snapshot. The scripts in testdata test the
+// commands against real cities.
 type still struct {
 	snapshot *city.Snapshot
 	log      []events.Event
 	output   string
-	about    city.Inspection // what Inspect says of anybody
+	about    city.Inspection // what Inspect returns for every agent
 	refuse   error
 	live     []events.Event         // what Events yields
 	prints   []city.Piece           // what RunOutput yields
-	silent   error                  // what it ends with
-	work     map[string]*fake.Store // by rig, "" = the city
+	silent   error                  // the error that RunOutput ends with
+	work     map[string]*fake.Store // by rig, "" is the city
 	env      map[string]string
 	idle     bool          // no controller is running
-	holds    chan struct{} // a run that is asked for waits until this is closed; nil: it does not
-	queues   bool          // a run that is asked for waits behind another
+	holds    chan struct{} // if not nil, a requested run waits until this is closed
+	queues   bool          // a requested run waits for another run
 
 	mu   sync.Mutex
 	done []city.Command
@@ -122,7 +122,7 @@ func (s *still) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// told runs a command line against a city that stands still, as a process without terminals does.
+// told runs a command line against s without a terminal and returns its exit code and output.
 func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -148,7 +148,7 @@ func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr stri
 	return code, out.String(), errs.String()
 }
 
-// demoCity has one agent of many kinds.
+// demoCity returns a city with agents in different states, one of them with a hostile name.
 func demoCity() *still {
 	until := noon.Add(38 * time.Minute)
 	return &still{
@@ -175,7 +175,7 @@ func demoCity() *still {
 	}
 }
 
-// tinyCity is the configuration of every city that stands still.
+// tinyCity is the configuration of every still city.
 const tinyCity = `
 [workspace]
 name = "bright"
@@ -190,7 +190,7 @@ start_command = "true"
 max = 2
 `
 
-// inMemory is a store in memory that can be closed.
+// inMemory is an in-memory store with a Close method.
 type inMemory struct{ *fake.Store }
 
 func (inMemory) Close() error { return nil }

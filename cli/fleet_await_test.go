@@ -10,7 +10,7 @@ import (
 	"gcity/cli/fleet"
 )
 
-// A list that was asked for before any supervisor runs is that of the first that comes, and is looked for no more then.
+// A directory requested before a supervisor runs connects to the first supervisor that starts and then keeps it.
 func TestTheListIsAwaited(t *testing.T) {
 	var runs city.Directory
 	opened, closed := 0, 0

@@ -18,7 +18,7 @@ import (
 	"gcity/cli/output"
 )
 
-// machine is a command line on a machine with these cities, nil = no supervisor runs; its answers go into out and errs.
+// machine returns the environment of a command line on a machine with the cities of d, writing to out and errs.
 func machine(d city.Directory, out, errs *bytes.Buffer) *env.Env {
 	return &env.Env{
 		Printer: output.Printer{
@@ -38,7 +38,7 @@ func town(name string, state city.State) *citytest.Fake {
 	return f
 }
 
-// Where there is no terminal, all cities are a table; one that hangs keeps nobody from being shown.
+// Without a terminal, --all prints all cities as a table. A city that hangs does not hide the others.
 func TestAllCitiesAsATable(t *testing.T) {
 	d := citytest.NewMachine(town("alpha", city.Running), town("beta", city.Quarantined), town("gamma", city.Running), town("quarry", city.Running))
 	d.Hang("gamma", true)
@@ -82,7 +82,7 @@ func TestAllCitiesAlone(t *testing.T) {
 	}
 }
 
-// Who only looks changes nothing in any city, and not the list.
+// With --read-only, neither the cities nor the list of cities can be changed.
 func TestAllCitiesReadOnly(t *testing.T) {
 	f := town("alpha", city.Running)
 	m := machine(citytest.NewMachine(f), &bytes.Buffer{}, &bytes.Buffer{})
@@ -107,7 +107,7 @@ func TestAllCitiesReadOnly(t *testing.T) {
 	}
 }
 
-// A room knows its city by the folder that the list has, whatever links lead there.
+// A control room identifies its city by the resolved folder, even if it was opened through a symbolic link.
 func TestRoomsKnowTheirFolder(t *testing.T) {
 	dir := t.TempDir()
 	real := fleet.Resolved(dir)
@@ -119,7 +119,7 @@ func TestRoomsKnowTheirFolder(t *testing.T) {
 	}
 }
 
-// silentList is a list that does not respond.
+// silentList is a directory of cities that does not respond.
 type silentList struct{ *citytest.Machine }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
@@ -127,7 +127,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	return nil, ctx.Err()
 }
 
-// A supervisor that hangs is named, and not waited for as long as for an answer that is on its way.
+// --all gives up on a supervisor that hangs and reports that the supervisor did not respond.
 func TestAllCitiesOfASilentSupervisor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*fleet.ListAnswers)

@@ -12,7 +12,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// TestGCWords holds that every replacement is a command that exists, and that no word hides a command.
+// Every suggested replacement is an existing command, and no Gas City word is also the name of a gcity command.
 func TestGCWords(t *testing.T) {
 	all := root(&env.Env{})
 	find := func(words []string) (*cobra.Command, bool) {
@@ -55,7 +55,7 @@ func TestGCWords(t *testing.T) {
 	}
 }
 
-// TestOtherName holds what is printed for commands of Gas City.
+// A Gas City command that has another name in gcity prints the gcity command.
 func TestOtherName(t *testing.T) {
 	dir := t.TempDir()
 	for line, want := range map[string]string{
@@ -95,7 +95,7 @@ func TestOtherName(t *testing.T) {
 	}
 }
 
-// TestInstalledAs holds that the help of a program that is called gc says that it is gcity.
+// If the program is installed as gc, its help says that it is gcity.
 func TestInstalledAs(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "gc")
 	if err := os.Symlink(os.Args[0], link); err != nil {

@@ -20,7 +20,7 @@ import (
 	"gcity/events"
 )
 
-// groupedCity has pools, rigs, a drain, somebody who waits, and a configuration that is held.
+// groupedCity returns a city with pools, rigs, a draining agent, a waiting agent and a held configuration.
 func groupedCity() *still {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	two := 2
@@ -160,7 +160,7 @@ func TestGroupVerbs(t *testing.T) {
 	}
 }
 
-// A name that is the wrong kind of thing, or a member that is not there now, is answered with what to say instead.
+// For a name of the wrong kind or a pool member that does not exist, the error says what to use instead.
 func TestMisplacedNames(t *testing.T) {
 	for line, want := range map[string]struct {
 		code int
@@ -195,7 +195,7 @@ func TestMisplacedNames(t *testing.T) {
 	}
 }
 
-// What is no key's name, and not nearly one, is text.
+// send-keys sends an argument as text if it is neither the name of a key nor similar to one.
 func TestTextIsNoKey(t *testing.T) {
 	for _, keys := range [][]string{
 		{"Enter", "C-c", "M-x", "F5", "S-Tab"}, {"Hello"}, {"enterr"}, {"Enterr you"}, {"X"}, {"IC"}, {"I"}, {":q", "ZZ"}, {"Entre-nous"}, {"Done"}, {"ls"}, {""},
@@ -210,7 +210,7 @@ func TestTextIsNoKey(t *testing.T) {
 	}
 }
 
-// drain-check answers by its exit code, and a failure is never taken for a no.
+// drain-check reports the answer in its exit code. Errors have exit codes other than that of "not draining".
 func TestDrainCheck(t *testing.T) {
 	for _, c := range []struct {
 		agent string
@@ -239,7 +239,7 @@ func TestDrainCheck(t *testing.T) {
 	}
 }
 
-// A reload that is held says what it would do, on stderr, and is a conflict.
+// A held reload prints the changes it would make to stderr and exits with exit.CodeConflict.
 func TestHeldReload(t *testing.T) {
 	s := groupedCity()
 	s.refuse = &city.Error{Code: city.Conflict, Message: "it would remove 3 of 4 running agents"}
@@ -258,7 +258,7 @@ held since 11:59:00; the held configuration makes these changes:
 	}
 }
 
-// A restart of a rig goes to all that are meant to run, and fails if one does.
+// rig restart restarts every agent that should run, and fails if one restart fails.
 func TestRigRestart(t *testing.T) {
 	s := groupedCity()
 	code, out, errs := told(t, s, "rig", "restart", "demo")
@@ -281,7 +281,7 @@ demo: 1 restarted, 0 failed, 1 not restarted
 	}
 }
 
-// Names are offered to the shell: those of the kind that the command takes.
+// Completion offers the names of the kind that the command accepts.
 func TestCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"pool scale ": "demo/worker off one set", "rig restart ": "demo lost", "agent drain ": "db demo/worker-2 demo/worker-10 one web",
@@ -295,7 +295,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// What a check prints may be anything; it does not run over the edge of a terminal.
+// The output of a pool's check can be anything. It is cut to the width of the terminal.
 func TestPoolOutputFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, OutTTY: true, Getenv: func(string) string { return "dumb" }, Now: func() time.Time { return noon }}}
@@ -322,7 +322,7 @@ func TestPoolOutputFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// A folder may have been edited since the agent started.
+// An agent's folder is marked "as configured", because it may have changed since the agent started.
 func TestFolderIsAsConfigured(t *testing.T) {
 	s := demoCity()
 	s.snapshot.Agents[0].Dir = "/srv/app"
@@ -333,7 +333,7 @@ func TestFolderIsAsConfigured(t *testing.T) {
 	}
 }
 
-// Everything that is known of an agent is told, secrets and escape sequences excepted.
+// agent show prints everything that is known about an agent, except secrets and escape sequences.
 func TestAgentShown(t *testing.T) {
 	s := demoCity()
 	name := s.snapshot.Agents[0].Name
@@ -359,7 +359,7 @@ func TestAgentShown(t *testing.T) {
 	if strings.Contains(out, "\x1b[2J") || strings.Contains(out, "\x1b[31m") || strings.Contains(out, "  one\n") {
 		t.Errorf("%q", out)
 	}
-	s.about.Spec.Restart.MaxBackoff = 500 * time.Millisecond // the patrol interval, which is below restart_backoff
+	s.about.Spec.Restart.MaxBackoff = 500 * time.Millisecond // the patrol interval, here shorter than restart_backoff
 	if _, out, _ = told(t, s, "agent", "show", name); !strings.Contains(out, "within 1h; waits 500ms\n") {
 		t.Error(out)
 	}
@@ -373,7 +373,7 @@ func TestAgentShown(t *testing.T) {
 	}
 }
 
-// why says that an agent is stopped, as status does.
+// why and agent show report an agent that is stopped by SIGSTOP.
 func TestWhyOfAStoppedAgent(t *testing.T) {
 	s := groupedCity()
 	s.snapshot.Agents[2].Frozen = true

@@ -20,7 +20,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// headlessCity starts gcity --headless in a city of one agent that lives, and stops it when the test ends.
+// headlessCity starts gcity --headless in a city with one long-running agent and stops it when the test ends.
 func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,7 +45,7 @@ func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, stri
 	return cmd, dir
 }
 
-// systemd is what a service is told of, at a socket of its own; await reads until one word has everything in it.
+// systemd opens a notification socket for a service. await reads until one message contains all strings in what.
 func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "notify")
@@ -74,7 +74,7 @@ func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	}
 }
 
-// tells has a service that was started live a life: ready, alive with a status, reloading, ready again, stopping.
+// tells takes a started service through its notifications: ready, watchdog and status, reloading, ready, stopping.
 func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
 	t.Helper()
 	await("READY=1")
@@ -93,14 +93,14 @@ func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status strin
 	}
 }
 
-// What systemd is told, and in which order.
+// A headless city sends its notifications to systemd in the right order.
 func TestNotify(t *testing.T) {
 	socket, await := systemd(t)
 	cmd, _ := headlessCity(t, nil, "NOTIFY_SOCKET="+socket)
 	tells(t, cmd, await, "1 of 1 agents running")
 }
 
-// A journal that does not read delays nobody (C13).
+// A log reader that is stuck does not delay the controller (C13).
 func TestStuckStderr(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -137,7 +137,7 @@ func TestStuckStderr(t *testing.T) {
 	}
 }
 
-// A service that is aborted by the watchdog ends with exit 2, which the runtime has of its own. Its unit restarts that.
+// A service aborted by systemd's watchdog exits with 2, the exit code of the Go runtime. Its unit restarts it then.
 func TestAnAbortedServiceEndsWithTwo(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -156,7 +156,7 @@ func TestAnAbortedServiceEndsWithTwo(t *testing.T) {
 	var rest sync.WaitGroup
 	defer rest.Wait()
 	defer r.Close()
-	rest.Go(func() { _, _ = io.Copy(io.Discard, r) }) // until it is closed
+	rest.Go(func() { _, _ = io.Copy(io.Discard, r) }) // until the pipe is closed
 	if err := cmd.Process.Signal(syscall.SIGABRT); err != nil {
 		t.Fatal(err)
 	}

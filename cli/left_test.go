@@ -9,7 +9,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Whom a controller has is not left, also when the city's file is refused meanwhile, so that nobody opens it anew.
+// Agents of a running controller do not count as orphans. They do once the controller is killed.
 func TestWhoIsLeft(t *testing.T) {
 	cmd, dir := headlessCity(t, nil)
 	eventually.True(t, "its agent runs", func() bool {
@@ -27,7 +27,7 @@ func TestWhoIsLeft(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // killed
+	_ = cmd.Wait() // the error only reports the kill
 	if n, err := offline.Living(t.Context(), dir); n != 1 || err != nil {
 		t.Errorf("without one %d, %v", n, err)
 	}

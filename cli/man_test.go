@@ -14,7 +14,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// Each command has a page, which says what its help says and in which a formatter finds no mistake.
+// Each command has a man page that contains its help and passes mandoc's lint.
 func TestManPages(t *testing.T) {
 	dir := t.TempDir()
 	if code, out, errs := told(t, demoCity(), "man", "--dir", dir); code != 0 || !strings.Contains(out, " pages into ") {
@@ -64,7 +64,7 @@ func TestManPages(t *testing.T) {
 	}
 }
 
-// One page goes to stdout, and a command that is none has none.
+// The man page of one command goes to stdout. An unknown command is a usage error.
 func TestManPage(t *testing.T) {
 	if code, out, _ := told(t, demoCity(), "man", "agent", "nudge"); code != 0 || !strings.HasPrefix(out, `.TH "GCITY\-AGENT\-NUDGE"`) {
 		t.Errorf("exit %d, %.40q", code, out)

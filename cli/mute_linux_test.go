@@ -11,7 +11,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A city in a folder that does not respond is said to be so, by any command.
+// Commands report a city whose folder does not respond.
 func TestACityThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

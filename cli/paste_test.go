@@ -14,7 +14,7 @@ import (
 	"gcity/cli/output"
 )
 
-// The lines of a pasted block answer no question and are not lost: the shell runs them afterwards.
+// Pasted lines do not answer a prompt and are not lost: the shell runs them afterwards.
 func TestPastedLinesAnswerNoQuestion(t *testing.T) {
 	for name, run := range map[string]func(*env.Env) error{
 		"init":       func(e *env.Env) error { return initCity(e, ".", "", false) },

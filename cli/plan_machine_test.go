@@ -20,13 +20,13 @@ import (
 	"gcity/session/fake"
 )
 
-// planned are agents in every state that one without a session can be in, two that run, and those who wait for others.
+// planned are the names of agents in every state that the test covers, including agents that wait for others.
 var planned = [...]string{"runs", "quarantined", "backoff", "failed", "broken", "exited", "suspended", "waits", "waits2", "after", "fresh"}
 
-// edits are what a person may do to an agent's declaration.
+// edits are the changes that a user can make to the declaration of an agent.
 var edits = [...]string{"", "command", "env", "policy", "suspend", "resume", "remove", "mend", "free"}
 
-// declaration is one agent of the city, after an edit.
+// declaration returns the TOML declaration of an agent after an edit.
 func declaration(name, edit string) string {
 	lines := map[string]string{"start_command": `"exec sleep 1"`, "restart": `"always"`}
 	switch name {
@@ -70,7 +70,7 @@ func declaration(name, edit string) string {
 	return text
 }
 
-// A plan says what the controller then does, in whatever state its agents are and whatever is edited.
+// A plan matches what the controller then does, for every state of an agent and every edit.
 func TestPlanIsWhatThenHappens(t *testing.T) {
 	for _, edit := range edits {
 		t.Run("all "+edit, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestPlanIsWhatThenHappens(t *testing.T) {
 	}
 }
 
-// borough is a city whose agents are in all those states, run by a controller with pretended sessions.
+// borough is a city with the planned agents, run by a controller with fake sessions.
 type borough struct {
 	*controller.Controller
 	t        *testing.T
@@ -94,7 +94,7 @@ type borough struct {
 	host     agent.Host
 }
 
-// write makes a configuration of what edits have made of the declarations.
+// write writes city.toml with the edited declarations and loads it.
 func (b *borough) write(edit func(name string) string) *config.City {
 	b.t.Helper()
 	text := "[workspace]\nname = \"t\"\n[daemon]\nmax_restarts = 2\nrestart_backoff = \"20s\"\n"
@@ -111,7 +111,7 @@ func (b *borough) write(edit func(name string) string) *config.City {
 	return c
 }
 
-// settled runs the city until the function returned is called, and brings its agents into their states.
+// settled starts a city and brings its agents into their states. The returned function stops it.
 func settled(t *testing.T) (b *borough, end func()) {
 	b = &borough{t: t, dir: t.TempDir(), sessions: fake.New(), host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}
 	first := b.write(func(name string) string {
@@ -136,7 +136,7 @@ func settled(t *testing.T) (b *borough, end func()) {
 	b.sessions.Crash("exited", 0, "")
 	for range 3 {
 		b.sessions.Crash("quarantined", 1, "")
-		time.Sleep(30 * time.Second) // on the bubble's clock: past its backoff
+		time.Sleep(30 * time.Second) // on the clock of the synctest bubble: past its backoff
 		synctest.Wait()
 	}
 	for range 2 {
@@ -156,7 +156,7 @@ func settled(t *testing.T) (b *borough, end func()) {
 	}
 }
 
-// foretell plans an edit of a city, makes it, and compares.
+// foretell plans an edit, applies it, and compares the result with the plan.
 func foretell(t *testing.T, edit func(name string) string) {
 	b, end := settled(t)
 	defer end()
@@ -177,7 +177,7 @@ func foretell(t *testing.T, edit func(name string) string) {
 	v.wants, v.pools = agent.Plan(next, b.host), agent.Pools(next, b.host)
 	v.inForce = v.running.Config.Revision == folder.Short(next.Revision)
 	plan := changes(v)
-	if _, err = b.Do(ctx, city.Reload{}); err != nil { // it removes most
+	if _, err = b.Do(ctx, city.Reload{}); err != nil { // held, because it removes most agents
 		_, err = b.Do(ctx, city.Reload{Confirm: true})
 	}
 	if err != nil {
@@ -204,7 +204,7 @@ func foretell(t *testing.T, edit func(name string) string) {
 	}
 }
 
-// deed is what became of an agent, in the words of a plan.
+// deed returns what happened to an agent, in the terms of a plan.
 func deed(before city.State, lives bool, starts int) string {
 	switch {
 	case before == city.Running && lives && starts == 1:
@@ -219,7 +219,7 @@ func deed(before city.State, lives bool, starts int) string {
 	return fmt.Sprintf("%d starts", starts)
 }
 
-// states are the states of a city's agents, which have to be those that the test is about.
+// states returns the states of the agents and fails the test if they are not the intended ones.
 func states(t *testing.T, s *city.Snapshot) map[string]city.State {
 	t.Helper()
 	out := map[string]city.State{}

@@ -65,8 +65,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A pool's members are planned as far as they are wanted: by hand, by the controller that runs, else as they live;
-// those too many are told to finish.
+// The planned size of a pool is the size set by hand, the size the controller wants, or the number of live members.
+// Surplus members are drained.
 func TestPlannedPools(t *testing.T) {
 	w := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}
 	var wants []agent.Want
@@ -121,7 +121,7 @@ func TestPlannedPools(t *testing.T) {
 	}
 }
 
-// A configuration that has most of the running agents no longer is held; half of them may go.
+// A configuration that removes more than half of the running agents is held.
 func TestPlannedHold(t *testing.T) {
 	running := &city.Snapshot{Agents: []city.Agent{
 		{Name: "a", Running: true, Declaration: city.Declaration{Source: "city.toml:3:1"}},
@@ -147,8 +147,8 @@ func TestPlannedHold(t *testing.T) {
 	}
 }
 
-// What nobody could look at is not planned for: neither started a second time, nor said to be gone. What could not
-// be started again is left as it is.
+// An agent whose provider cannot list its sessions is neither started a second time nor reported as gone.
+// An agent whose restart would fail keeps running.
 func TestPlannedInTheDark(t *testing.T) {
 	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}),
 		session.NewFingerprint(map[string]string{"command": "b"})
@@ -197,7 +197,7 @@ func TestPlannedInTheDark(t *testing.T) {
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {
 		t.Error("beside a controller: " + diff)
 	}
-	v.running.Agents = nil // it has looked, and knows that nobody runs there
+	v.running.Agents = nil // the controller has listed the sessions and none of them is running
 	expect[1], expect[3] = change{Agent: "dark", Change: "start", Reason: "not running"},
 		change{Agent: "new", Change: "start", Reason: "not running"}
 	if diff := cmp.Diff(expect, changes(v)); diff != "" {

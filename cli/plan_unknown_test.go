@@ -10,7 +10,7 @@ import (
 	"gcity/session"
 )
 
-// unhurried is a mixture of which each takes its time to say whether it could run anything.
+// unhurried is a combined provider whose checks take the given time.
 type unhurried struct {
 	session.Provider
 	takes time.Duration
@@ -29,8 +29,8 @@ func (u unhurried) CheckOf(ctx context.Context, _ string) error {
 	}
 }
 
-// A plan and the doctor give a provider the time that a controller gives it: else they would say of one that is slow, and
-// well, that nothing could be started by it.
+// plan and doctor give the check of a provider as much time as the controller does. With a shorter limit, they would
+// report a slow but working provider as broken.
 func TestVettingHasTheTimeOfAController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if err := sessions.VetProvider(t.Context(), unhurried{takes: session.CheckLimit - time.Second}, "slow", nil); err != nil {

@@ -18,7 +18,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// The file and the control room mean the same columns, and the answers to a lost terminal are exits that hosting knows.
+// The preferences and the control room have the same columns, and every value of on_hangup selects an exit.
 func TestPrefsMeanWhatTheRoomMeans(t *testing.T) {
 	if a, b := prefs.Columns(), panel.ColumnNames(); !slices.Equal(a, b) {
 		t.Errorf("preferences have the columns %v, the control room %v", a, b)
@@ -31,7 +31,7 @@ func TestPrefsMeanWhatTheRoomMeans(t *testing.T) {
 	}
 }
 
-// The example of the guide has no mistakes.
+// The example of preferences in the guide is valid.
 func TestPrefsOfTheGuide(t *testing.T) {
 	guide, err := os.ReadFile("../docs/room.md")
 	if err != nil {
@@ -53,7 +53,7 @@ func TestPrefsOfTheGuide(t *testing.T) {
 	}
 }
 
-// A panic about preferences costs nobody the controller that runs in the same process.
+// A panic while preferences are read does not crash the controller in the same process.
 func TestPrefsPanic(t *testing.T) {
 	dir := t.TempDir()
 	f := prefs.Files{Config: filepath.Join(dir, "config.toml"), Themes: filepath.Join(dir, "themes")}
@@ -63,7 +63,7 @@ func TestPrefsPanic(t *testing.T) {
 	changes := env.WatchPrefs(t.Context(), a, &wg, env.OwnPrefs{Files: f}, slog.New(slog.NewTextHandler(&said, nil)))
 	again, late := time.NewTicker(time.Second), time.After(eventually.Timeout)
 	defer again.Stop()
-	for n, open := 0, true; open; n++ { // nobody says from when on it is watched, and a file has to rest before it is read
+	for n, open := 0, true; open; n++ { // the start of the watch is not reported, and a file must be unchanged for a while before it is read
 		if err := os.WriteFile(f.Config, fmt.Appendf(nil, "# %d\n", n), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestMemoryFile(t *testing.T) {
 	}
 }
 
-// homeOf is a command line of somebody with these preferences.
+// homeOf returns the environment of a user with these preferences.
 func homeOf(t *testing.T, text string) *env.Env {
 	t.Helper()
 	home := t.TempDir()

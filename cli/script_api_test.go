@@ -15,17 +15,17 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// loopback is where scripts listen: an address that nobody else does.
+// loopback is the address that scripts listen on. Other programs do not use it.
 const loopback = "127.83.22.9"
 
-// street commands are what scripts need for what answers over TCP.
+// streetCommands returns the script commands for servers on TCP.
 func streetCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"freeport": freePort, "listen": listen, "unlisten": unlisten, "edit": editFile, "fetch": fetch,
 	}
 }
 
-// freeport VAR keeps the number of a free port of loopback in VAR.
+// freeport VAR stores the number of a free port on loopback in VAR.
 func freePort(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: freeport VAR")
@@ -36,7 +36,7 @@ func freePort(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
 }
 
-// listen PORT takes a port; unlisten gives the last one back.
+// listen PORT listens on a port; unlisten closes the last listener.
 func listen(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: listen PORT")
@@ -53,7 +53,7 @@ func unlisten(ts *testscript.TestScript, _ bool, _ []string) {
 
 type listenerKey struct{}
 
-// edit KEY VALUE changes the line of city.toml that sets a key, as an editor does: the file is replaced.
+// edit KEY VALUE changes the line of city.toml that sets a key and replaces the file, as an editor does.
 func editFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: edit KEY VALUE")
@@ -77,8 +77,8 @@ func editFile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Rename(path+".new", path))
 }
 
-// fetch STATUS URL [METHOD] [NAME:VALUE]… asks for something over TCP; STATUS "-" = nobody may listen there. The answer is
-// the command's output.
+// fetch STATUS URL [METHOD] [NAME:VALUE]… sends an HTTP request and prints the response.
+// STATUS "-" means that the connection must be refused.
 func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: fetch STATUS URL [METHOD] [NAME:VALUE]…")

@@ -32,8 +32,7 @@ import (
 	"gcity/trust"
 )
 
-// The test binary plays gcity, in all the roles that the program has: command line, controller, holder, and the gc of
-// the agents.
+// The test binary acts as gcity in all its roles: command line, controller, holder, and the gc command of agents.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "hold" {
 		os.Exit(pty.Hold())
@@ -41,20 +40,20 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
 		os.Exit(tmux.Pane())
 	}
-	if err := flag.Set("test.parallel", "6"); err != nil { // stories wait more than they work
+	if err := flag.Set("test.parallel", "6"); err != nil { // scripts wait more than they compute
 		panic(err)
 	}
-	if _, said := os.LookupEnv("GCITY_TRUST"); !said { // what these tests start is their own
+	if _, said := os.LookupEnv("GCITY_TRUST"); !said { // the tests start only their own commands
 		if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil {
 			panic(err)
 		}
 	}
-	env.CompleteWithin = patience // a busy machine is no shell
+	env.CompleteWithin = patience // completions may take longer on a busy machine
 	play := func() { os.Exit(Main(os.Args[1:], "test")) }
 	testscript.Main(m, map[string]func(){"gcity": play, "gc": play, "dolt": playDolt})
 }
 
-// Stories of a city told by its commands: real processes on real terminals.
+// The scripts in testdata run commands against real cities, with real processes on real terminals.
 func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
 		"code": code, "until": until, "pid": pidOf, "gone": gone, "alive": aliveNow, "signal": signalTo,
@@ -88,13 +87,13 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// quickEnd takes the race detector's second away that it waits at the end of each process.
+// quickEnd makes the race detector skip its one-second sleep at the exit of each process.
 const quickEnd = "atexit_sleep_ms=0"
 
-// patience is the deadline of every wait in a script; nothing is judged by it.
+// patience is the timeout of every wait in a script. No test depends on its exact length.
 const patience = eventually.Timeout
 
-// code N COMMAND… runs a command that must end with this exit code.
+// code N COMMAND… runs a command that must exit with code N.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N COMMAND…")
@@ -114,7 +113,7 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// until REGEXP COMMAND… runs a command until its output matches; with !, until it does not.
+// until REGEXP COMMAND… runs a command repeatedly until its output matches; with !, until it does not match.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
 		ts.Fatalf("usage: until REGEXP COMMAND…")
@@ -123,13 +122,13 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	out := ""
 	waitUntil(ts, func() bool {
-		_ = ts.Exec(args[1], args[2:]...) // its failures are part of what is waited through
+		_ = ts.Exec(args[1], args[2:]...) // the command may fail until the output matches
 		out = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		return re.MatchString(out) != neg
 	}, func() string { return fmt.Sprintf("%q in the output of %v; the last was:\n%s", args[0], args[1:], out) })
 }
 
-// pid VAR AGENT waits until an agent runs and keeps its pid in VAR. With a third argument it waits for another pid.
+// pid VAR AGENT [NOT] waits until an agent runs and stores its PID in VAR. With NOT, it waits for a different PID.
 func pidOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: pid VAR AGENT [NOT]")
@@ -147,7 +146,7 @@ func pidOf(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// gone PID… waits until processes have ended.
+// gone PID… waits until the processes have exited.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
 	for _, arg := range args {
 		pid, err := strconv.Atoi(arg)
@@ -173,7 +172,7 @@ func signalTo(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(syscall.Kill(pid, number[args[0]]))
 }
 
-// alive PID… fails if a process has ended.
+// alive PID… fails if a process has exited.
 func aliveNow(ts *testscript.TestScript, neg bool, args []string) {
 	for _, arg := range args {
 		pid, err := strconv.Atoi(arg)
@@ -184,7 +183,7 @@ func aliveNow(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// marked AGENT waits until the session of an agent itself says that it has been told to finish.
+// marked AGENT waits until the session of an agent has the mark of a drain.
 func marked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: marked AGENT")
@@ -208,7 +207,7 @@ func waitUntil(ts *testscript.TestScript, done func() bool, what func() string) 
 	}
 }
 
-// stopAll ends whatever a script left, and fails the test if a process of its cities is still there then (L10).
+// stopAll stops everything a script left running and fails the test if a process of its cities remains (L10).
 func stopAll(t *testing.T, work string, env []string) {
 	exe, err := exec.LookPath("gcity")
 	if err != nil {
@@ -239,21 +238,21 @@ func stopAll(t *testing.T, work string, env []string) {
 		}
 	}
 	var left []string
-	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) { // a holder that was let go is on its way out
+	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) { // a released holder may still be exiting
 		t.Errorf("left running: %v", left)
 	}
 }
 
-// ofCity lists the agents and holders of cities below dir.
+// ofCity returns the agents and holders of cities below dir.
 func ofCity(dir string) []string {
 	var left []string
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well formed
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			continue
 		}
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")) // gone meanwhile: empty
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline")) // empty if the process has exited meanwhile
 		agent := strings.Contains("\x00"+string(data), "\x00GC_CITY_PATH="+dir)
 		if holder := strings.Contains(string(line), "hold\x00"+dir); !agent && !holder {
 			continue

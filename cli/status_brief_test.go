@@ -13,7 +13,7 @@ import (
 	"gcity/cli/output"
 )
 
-// fill sets every field of a value to something that is not zero.
+// fill sets every field of a value to a non-zero value.
 func fill(v reflect.Value, n *int) {
 	*n++
 	switch v.Kind() {
@@ -48,7 +48,7 @@ func fill(v reflect.Value, n *int) {
 	}
 }
 
-// What status prints of a brief snapshot is what it prints of the whole one, whatever the fields are.
+// status prints the same for a brief snapshot as for the full one, whatever values the fields have.
 func TestStatusOfBriefSnapshot(t *testing.T) {
 	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
 	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return now }}}

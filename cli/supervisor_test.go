@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What systemd is told of a supervisor, and in which order.
+// A supervisor sends its notifications to systemd in the right order.
 func TestSupervisorNotifies(t *testing.T) {
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, "supervisor.toml"), []byte("[supervisor]\nport = 0\n"), 0o600); err != nil {
@@ -19,6 +19,6 @@ func TestSupervisorNotifies(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill() }() // it has ended, unless the test failed
+	defer func() { _ = cmd.Process.Kill() }() // it has already exited, unless the test failed
 	tells(t, cmd, await, "0 of 0 cities running")
 }

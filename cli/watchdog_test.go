@@ -12,7 +12,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// watchedCity has a watchdog in each state, and an agent that is stuck.
+// watchedCity returns a city with watchdogs in different states and a stuck agent.
 func watchedCity() *still {
 	at := func(d time.Duration) *time.Time { t := noon.Add(d); return &t }
 	s, well, ill := demoCity(), 3, 1
@@ -46,7 +46,7 @@ func TestWatchdogPictures(t *testing.T) {
 	}
 }
 
-// What is written for machines is what the API says.
+// With --json, watchdog commands print what the API returns.
 func TestWatchdogJSON(t *testing.T) {
 	var all struct {
 		Items []city.Watchdog
@@ -68,7 +68,7 @@ func TestWatchdogJSON(t *testing.T) {
 	}
 }
 
-// What a word to a watchdog becomes, and how it ends where it cannot be said.
+// Each watchdog command sends the right command to the city, or fails with a reason.
 func TestWatchdogWords(t *testing.T) {
 	inside := map[string]string{"GC_AGENT": "boot", "GC_WATCHDOG": "chain", "GC_WATCHDOG_BEAT": "17"}
 	for _, c := range []struct {
@@ -112,7 +112,7 @@ func TestWatchdogWords(t *testing.T) {
 	}
 }
 
-// Where there is none, the list says how to make one.
+// If there are no watchdogs, the list shows how to add one.
 func TestNoWatchdogs(t *testing.T) {
 	s := demoCity()
 	if code, out, errs := told(t, s, "watchdog", "list"); code != exit.CodeDone || !strings.Contains(out, "[[watchdogs]]\n  name    = \"chain\"\n  watches = \"app/reader\"") {
@@ -123,7 +123,7 @@ func TestNoWatchdogs(t *testing.T) {
 	}
 }
 
-// A heartbeat needs no controller, and says what its agent counts and did.
+// A heartbeat needs no controller. It records the cycle, last action and counts that the agent reports.
 func TestHeartbeatFields(t *testing.T) {
 	s := demoCity()
 	s.env = map[string]string{"GC_AGENT": "rig/deep.one_two", "GC_SESSION_ID": "s-1"}

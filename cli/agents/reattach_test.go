@@ -12,14 +12,14 @@ import (
 	"gcity/cli/exit"
 )
 
-// dying is a controller that still took a connection, and ended before it was asked.
+// dying is a controller that accepts a connection and exits before it answers a request.
 type dying struct{ city.Control }
 
 func (dying) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, exit.NotRunning("nobody is running there")
 }
 
-// That a controller does not respond any more says nothing of a session: it is asked for again where it is.
+// If a controller exits during a reattach, reattach looks for the session again until it reaches it.
 func TestReattachPastADyingController(t *testing.T) {
 	_, tty, err := pty.Open()
 	if err != nil {
@@ -45,7 +45,7 @@ func TestReattachPastADyingController(t *testing.T) {
 	if err := far.Close(); err != nil {
 		t.Error(err)
 	}
-	// Without a controller it is the last word.
+	// Without a controller, the error is final and reattach does not retry.
 	a.Reach = func(context.Context, string) (*env.Link, error) {
 		asked++
 		return &env.Link{Control: dying{f}, Close: func() {}}, nil

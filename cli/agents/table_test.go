@@ -12,8 +12,8 @@ import (
 	"gcity/cli/output"
 )
 
-// What agents take stands in figures below each other, where it was measured and there is room; members are counted as
-// people count.
+// CPU and memory are right-aligned columns, shown only if they were measured and the terminal is wide enough.
+// Pool members are in numeric order: w-2 comes before w-10.
 func TestFigures(t *testing.T) {
 	agents := []city.Agent{
 		{Name: "w-10", State: city.Running, Since: noon,
@@ -45,7 +45,7 @@ running  x      0s        -        -
 	if got := draw(a, agents[2:]); strings.Contains(got, "CPU") {
 		t.Errorf("nothing was measured:\n%s", got)
 	}
-	a.OutTTY = true // 80 columns where the size is not known
+	a.OutTTY = true // a terminal of unknown size counts as 80 columns wide
 	if got := draw(a, agents); strings.Contains(got, "CPU") {
 		t.Errorf("no room:\n%s", got)
 	}

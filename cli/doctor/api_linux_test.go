@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A token on a server that is gone keeps nobody from hearing what else is wrong.
+// A token file on a file system that does not respond is reported and does not block doctor.
 func TestMuteToken(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

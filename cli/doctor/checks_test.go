@@ -2,7 +2,7 @@ package doctor
 
 import "testing"
 
-// Each row of the table has a title of its own, or findings that have theirs.
+// The titles of checks are distinct. A check without a title has findings with their own titles.
 func TestTitlesAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range checks() {

@@ -41,7 +41,7 @@ func TestJudgeGroups(t *testing.T) {
 	}
 }
 
-// A file of overrides that cannot be read is said, with where it is.
+// A damaged overrides file is reported with its path.
 func TestDamagedOverrides(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".gc"), 0o700); err != nil {
@@ -57,7 +57,7 @@ func TestDamagedOverrides(t *testing.T) {
 	}
 }
 
-// A file that is well-formed and not in force is not "ok": doctor says which one is.
+// A valid configuration that is not in force is not "ok". Doctor names the revision in force.
 func TestDoctorTellsWhatIsInForce(t *testing.T) {
 	conf := &config.City{Revision: "bbbbbbbbbbbb0123"}
 	mistakes := &config.Error{Problems: []config.Problem{{Message: "one"}, {Message: "two"}}}
@@ -93,7 +93,7 @@ func TestDoctorTellsWhatIsInForce(t *testing.T) {
 	}
 }
 
-// What a check found is written one thing a line.
+// A finding with several lines is printed over several lines.
 func TestFindingsOfSeveralLines(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, Getenv: func(string) string { return "" }}}

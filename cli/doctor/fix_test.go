@@ -13,8 +13,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// A folder in which nothing is wrong is left as it is, to the byte and to the time, as is what is only young, or
-// has a name that nobody gives to what is not done.
+// doctor --fix does not change a healthy folder, not even modification times.
+// It also keeps recent temporary files and old files that are not named like temporary files.
 func TestFixChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")
@@ -76,7 +76,7 @@ func listing(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// What stands in the way of mending is said, and the rest is mended.
+// doctor --fix reports what it cannot fix and fixes the rest.
 func TestFixSaysWhatItLeft(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")

@@ -11,10 +11,10 @@ import (
 	"gcity/cli/workstore"
 )
 
-// awkward is a path with everything in it that a unit, a property list or a shell gives a meaning to.
+// awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
-// shelf returns the store of a rig in a new city, with one bead in it.
+// shelf creates the store of a rig in a new city, with one bead in it, and returns its place.
 func shelf(t *testing.T) workstore.Place {
 	t.Helper()
 	dir := t.TempDir()

@@ -67,7 +67,7 @@ func TestJudgeMachine(t *testing.T) {
 	}
 }
 
-// What logind is told: /etc goes before /usr for one name, later names before earlier ones.
+// Settings of logind are merged as logind does: /etc overrides /run and /usr, and later file names override earlier.
 func TestKillers(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {
@@ -102,7 +102,8 @@ func TestKillers(t *testing.T) {
 	expect(true, "60-b.conf")
 }
 
-// A unit that is not what install would write is told of, and what the service does not find that the shell does.
+// Doctor reports a unit that differs from what install would write.
+// It also reports programs that the shell finds and the service does not.
 func TestDoctorLooksAtTheUnit(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"city.toml": "[workspace]\nname = \"x\"\n" +
@@ -165,7 +166,7 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 		"does not find the same programs as this shell:\na: the agent's program \"helper\" is not on its PATH")
 }
 
-// A unit that kills what its controller leaves is found, by the controller's control group.
+// Doctor finds the unit of a controller by its control group and warns if that unit kills the agents too.
 func TestDoctorWarnsOfForeignUnits(t *testing.T) {
 	for group, want := range map[string]string{
 		"0::/system.slice/city.service\n":                                     "city.service system",

@@ -7,7 +7,7 @@ import (
 	"gcity/session"
 )
 
-// Doctor says which program an agent is, and calls a guess a guess.
+// Doctor names the program of each agent and says if that program was only the first one found.
 func TestJudgePrograms(t *testing.T) {
 	want := func(name, program, command string) agent.Want {
 		return agent.Want{Name: name, Declared: name, Program: program,

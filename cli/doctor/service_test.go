@@ -12,7 +12,7 @@ import (
 	"gcity/cli/service"
 )
 
-// What exchanges a controller and keeps its agents depends on who it is: the supervisor is no service of the city's.
+// The command that replaces a controller and keeps its agents depends on how the controller was started.
 func TestWhatRenewsAController(t *testing.T) {
 	for want, got := range map[string]string{
 		"`kill -USR1 7`, then `gcity daemon start`,":     renewal(7, "headless", ""),
@@ -35,8 +35,8 @@ func TestWhatRenewsAController(t *testing.T) {
 	}
 }
 
-// The supervisor's unit is looked at as a city's is, and a service that has failed is told of while the
-// configuration is refused.
+// The supervisor's unit is checked like a city's unit.
+// A failed service is reported even if the configuration is invalid.
 func TestDoctorOfServices(t *testing.T) {
 	bin, home := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
@@ -102,7 +102,7 @@ func TestDoctorOfServices(t *testing.T) {
 		"systemctl --user start gcity-supervisor.service")
 }
 
-// The program of a unit is found whatever it is called.
+// programIn finds the program in a unit's ExecStart, whatever characters its path has.
 func TestProgramIn(t *testing.T) {
 	for _, exe := range []string{"/bin/gcity", awkward + "/gcity", `/a "b" \c/g`, "/a b --c/$d"} {
 		for _, args := range [][]string{{"supervisor", "run"}, {"--headless", "--city", awkward}} {

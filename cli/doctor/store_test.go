@@ -15,7 +15,7 @@ import (
 	"gcity/config"
 )
 
-// Whatever is wrong with a store comes with what to do about it; a folder of another program's is left as it is.
+// Every problem with a store comes with a fix. A folder that belongs to another program is left unchanged.
 func TestDoctorLooksAtWork(t *testing.T) {
 	make := func(t *testing.T, dir string) workstore.Place {
 		t.Helper()
@@ -93,7 +93,7 @@ func TestDoctorLooksAtWork(t *testing.T) {
 	}
 }
 
-// The work of each rig is looked at, but not where its folder cannot be.
+// The store of each rig is checked unless the rig's folder has a problem.
 func TestDoctorLooksAtWorkOfRigs(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "yard"), 0o700),
@@ -123,7 +123,7 @@ func TestDoctorLooksAtWorkOfRigs(t *testing.T) {
 	}
 }
 
-// Doctor says of a store that is lost what brings it back.
+// For a lost store, doctor names the command that restores it and does not create a new one.
 func TestDoctorFindsLostStore(t *testing.T) {
 	where := shelf(t)
 	if err := os.RemoveAll(filepath.Join(where.Dir, folder.WorkFolder)); err != nil {

@@ -12,7 +12,7 @@ import (
 	"gcity/cli/output"
 )
 
-// Without a terminal there is one line every few seconds, and none for an operation that is quick.
+// Without a terminal, progress prints one line every few seconds, and none for a quick operation.
 func TestProgressInAFile(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -31,7 +31,7 @@ func TestProgressInAFile(t *testing.T) {
 	}
 }
 
-// On a terminal one line is rewritten. It fits, and is gone before other output.
+// On a terminal, progress rewrites one line. The line fits the width and is cleared before other output.
 func TestProgressOnATerminal(t *testing.T) {
 	ours, theirs, err := pty.Open()
 	if err != nil {
@@ -53,7 +53,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	for chunk := make([]byte, 4096); ; {
 		n, err := ours.Read(chunk)
 		seen.Write(chunk[:n])
-		if err != nil { // EIO: the other side is closed
+		if err != nil { // EIO: the other end is closed
 			break
 		}
 	}

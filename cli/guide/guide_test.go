@@ -11,7 +11,7 @@ import (
 	"gcity/cli/exit"
 )
 
-// pages are those of docs that are no topics of `gcity help`: its index, and a page for contributors.
+// pages are the pages in docs that are not topics of `gcity help`: the index and a page for contributors.
 var pages = map[string]bool{"README": true, "changing": true}
 
 func read(t *testing.T, path string) string {
@@ -23,7 +23,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Every page is a topic and is in the index, and begins with a title and with a paragraph that says what it is for.
+// Every page is a topic, is in the index, and begins with a title and an introductory paragraph.
 func TestTopics(t *testing.T) {
 	index := read(t, "../../docs/README.md")
 	files, err := filepath.Glob("../../docs/*.md")
@@ -52,7 +52,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// Links between pages lead to pages and headings that exist.
+// Links between pages point to existing pages and headings.
 func TestLinks(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -121,7 +121,7 @@ func TestReferencesAreComplete(t *testing.T) {
 	}
 }
 
-// A page fits the terminal, has no marks of Markdown links, and names the topics that it links to.
+// A page fits the terminal, contains no Markdown link syntax, and names the topics that it links to.
 func TestTerminal(t *testing.T) {
 	same := func(s string) string { return s }
 	for _, topic := range Topics() {

@@ -14,7 +14,7 @@ import (
 	"gcity/session/fake"
 )
 
-// slow is a loop that ends only when it is hurried.
+// slow is a controller loop that does not stop on its own and records the calls of Hurry and GiveUp.
 type slow struct {
 	city.Control
 	limit   atomic.Int64
@@ -30,8 +30,8 @@ func (s *slow) GiveUp()                    { close(s.gaveUp) }
 func (s *slow) Hurry()                     { close(s.hurried) }
 func (s *slow) StopLimit() time.Duration   { return time.Duration(s.limit.Load()) }
 
-// Agents that depend on each other end one after the other, and each has its time, by the configuration that is in force
-// when the stop begins. Before the loop would give up, and leave the rest running, all are ended at once.
+// The stop limit comes from the configuration in force when the stop begins. It covers a chain of dependent agents.
+// Shortly before the limit, all remaining agents are killed, so that none is left running.
 func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{})}
@@ -47,7 +47,7 @@ func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 		signals <- syscall.SIGTERM
 		<-stopped
 		<-l.hurried
-		if took := time.Since(began); took != limit-stopMargin { // by the bubble's clock
+		if took := time.Since(began); took != limit-stopMargin { // by the clock of the synctest bubble
 			t.Errorf("all were ended at once after %s", took)
 		}
 		close(h.Done)
@@ -57,7 +57,7 @@ func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 	})
 }
 
-// What does not end even when it is killed is given up, and the loop comes to an end of its own.
+// The controller gives up on agents that do not exit after they are killed, and stops.
 func TestWhatDoesNotEndIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{}), gaveUp: make(chan struct{})}
@@ -71,7 +71,7 @@ func TestWhatDoesNotEndIsGivenUp(t *testing.T) {
 		signals <- syscall.SIGTERM
 		<-l.hurried
 		<-l.gaveUp
-		if took := time.Since(began); took != killLimit { // by the bubble's clock
+		if took := time.Since(began); took != killLimit { // by the clock of the synctest bubble
 			t.Errorf("given up after %s", took)
 		}
 		close(h.Done)

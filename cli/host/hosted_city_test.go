@@ -17,7 +17,7 @@ import (
 	"gcity/internal/shutdown"
 )
 
-// endless is a loop that ends when it is told to.
+// endless is a controller loop that runs until its context is canceled.
 type endless struct{ city.Control }
 
 func (endless) Run(ctx context.Context) error { <-ctx.Done(); return nil }
@@ -32,7 +32,7 @@ func (endless) Snapshot(context.Context) (*city.Snapshot, error) { return &city.
 
 func (endless) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] { return nil }
 
-// quietCity is one that gives back what it has by closeIt.
+// quietCity returns a hosted city that calls closeIt to release its resources.
 func quietCity(closeIt func()) *hostedCity {
 	until := func(ctx context.Context) { <-ctx.Done() }
 	return &hostedCity{own: slog.New(slog.DiscardHandler), signals: make(chan os.Signal, 8),
@@ -47,8 +47,8 @@ func quietCity(closeIt func()) *hostedCity {
 		}}
 }
 
-// A city whose loop has ended and that does not let go of its folder, which may be on a disk that is gone, keeps the
-// supervisor from nothing.
+// A city that cannot release its folder after its loop has ended does not block the supervisor.
+// Its disk may be gone, for example.
 func TestAHostedCityThatDoesNotClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := make(chan struct{})
@@ -72,7 +72,7 @@ func TestAHostedCityThatDoesNotClose(t *testing.T) {
 	})
 }
 
-// A panic that no controller has seen is not one that a controller has told of: it comes to the supervisor as it is.
+// A panic outside the controller loop reaches the supervisor unchanged.
 func TestAHostedCityThatBreaksBesideItsLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fault := recovery.Catch(func() {

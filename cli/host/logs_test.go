@@ -9,9 +9,9 @@ import (
 	"gcity/internal/eventually"
 )
 
-// A log that nobody reads delays nobody (C13), and what was lost is said.
+// Writing to a log that is not read does not block (C13), and lost lines are reported.
 func TestSpillNeverWaits(t *testing.T) {
-	r, w := io.Pipe() // every write waits for a reader
+	r, w := io.Pipe() // every write blocks until a read
 	s := NewSpill(w)
 	for range 3 * spillDepth {
 		if _, err := s.Write([]byte("line\n")); err != nil {
@@ -40,7 +40,7 @@ func TestSpillNeverWaits(t *testing.T) {
 	}
 }
 
-// A stream that nobody will ever read does not hold up the end either.
+// Close does not block on a stream that is never read.
 func TestSpillClosesOnAStuckStream(t *testing.T) {
 	_, w := io.Pipe()
 	s := NewSpill(w)

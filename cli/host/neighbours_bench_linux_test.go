@@ -27,9 +27,9 @@ import (
 	"gcity/supervisor"
 )
 
-// BenchmarkNeighbours (Q7): twenty cities of ten agents under one supervisor. What the seventeen good ones take for a patrol
-// and for an answer, first while all is well, then while one breaks again and again, the checks of one hang, and the disk of
-// one is full.
+// BenchmarkNeighbours (Q7) runs twenty cities of ten agents under one supervisor. It measures how long patrols and
+// responses of seventeen healthy cities take. First all cities are healthy. Then one city crashes repeatedly, the checks
+// of another hang, and the disk of a third is full.
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()
@@ -100,7 +100,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	well := regard(b, s, fleet, names[bad:])
 	breaking := time.NewTicker(100 * time.Millisecond)
 	defer breaking.Stop()
-	all.Go(func() { // broken, and made to come back, as fast as it can
+	all.Go(func() { // crash the city and make it restart as fast as possible
 		for {
 			select {
 			case <-breaking.C:
@@ -155,7 +155,7 @@ func writeNeighbour(b *testing.B, dir, name string, hangs bool) {
 	}
 }
 
-// awaitTen waits until a city has its agents.
+// awaitTen waits until a city has ten running agents.
 func awaitTen(b *testing.B, d city.Directory, name string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
@@ -179,10 +179,10 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 	}
 }
 
-// looked is how cities answered for a while.
+// looked holds the median and 99th percentile of response times, and the mean duration of a patrol.
 type looked struct{ mid, late, patrol time.Duration }
 
-// regard asks cities one after the other for some seconds, through the socket.
+// regard queries cities in turn through the socket for 15 seconds and returns their timings.
 func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) looked {
 	b.Helper()
 	patrols := func() (count uint64, sum time.Duration) {
@@ -211,7 +211,7 @@ func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names [
 			b.Fatalf("%v: %v", strings.Join(names, " "), err)
 		}
 		took = append(took, time.Since(began))
-		time.Sleep(2 * time.Millisecond) // the pace of whoever looks, not a wait
+		time.Sleep(2 * time.Millisecond) // the pace of the queries, not a wait
 	}
 	slices.Sort(took)
 	m, total := patrols()

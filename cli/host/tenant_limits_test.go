@@ -13,13 +13,13 @@ import (
 	"gcity/supervisor"
 )
 
-// TestLimitsWithoutGroups holds that limits that cannot be enforced are reported, and that the report is cleared.
+// Limits that cannot be enforced are reported, and the report is cleared when no tenant has such a limit.
 func TestLimitsWithoutGroups(t *testing.T) {
 	l := newLimiter(slog.New(slog.DiscardHandler))
 	l.own = func() (*cgroup.Tree, error) { return nil, errors.New("not delegated") }
 	ctx, cancel := context.WithCancel(context.Background())
 	told, ended := make(chan string, 8), make(chan struct{})
-	go func() { // waited for below
+	go func() { // the deferred function waits for it
 		defer close(ended)
 		l.keep(ctx, func(problem string) { told <- problem })
 	}()

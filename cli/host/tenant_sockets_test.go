@@ -15,8 +15,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// TestTenantSockets holds that a tenant is answered on a socket of its own, sees only its own cities there, and that the
-// socket goes when the tenant does.
+// A tenant has its own socket and sees only its own cities there. The socket is removed together with the tenant.
 func TestTenantSockets(t *testing.T) {
 	m := citytest.NewMachine(citytest.NewFake("prod"), citytest.NewFake("secretproject"))
 	dir := t.TempDir()
@@ -25,7 +24,7 @@ func TestTenantSockets(t *testing.T) {
 	s := &tenantSockets{wants: make(chan map[string]api.TenantOf), cities: m, o: api.Options{Log: slog.New(slog.DiscardHandler)}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { // waited for below
+	go func() { // the deferred function waits for it
 		defer close(ended)
 		s.keep(ctx)
 	}()

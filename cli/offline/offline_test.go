@@ -25,7 +25,7 @@ import (
 	"gcity/session/fake"
 )
 
-// besides is a city without a controller whose sessions are pretended.
+// besides returns a city without a controller, and its fake provider with a session for each name in alive.
 func besides(t *testing.T, alive ...string) (*City, *fake.Provider) {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,8 +49,8 @@ func alive(name string) session.Status {
 	return session.Status{Name: name, Agent: name, Alive: true, PID: 7, Started: noon.Add(-time.Minute)}
 }
 
-// Without a controller as many members are wanted as live, within the bounds, unless somebody set a size by hand; and
-// members that nobody misses are not shown.
+// Without a controller, the desired size of a pool is the number of live members within its limits, or the size set by
+// hand. Members that neither live nor are wanted are not shown.
 func TestPoolsAside(t *testing.T) {
 	b, _ := besides(t)
 	p := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 12}, Check: "echo 3", DrainTimeout: time.Minute, Source: "city.toml:4:1"}
@@ -104,7 +104,7 @@ func TestPoolsAside(t *testing.T) {
 	}
 }
 
-// A drain is in the marks of the session, where the next controller finds it; what is none counts as none.
+// A drain is stored in the marks of the session, where the next controller finds it. Invalid marks are ignored.
 func TestDrainAside(t *testing.T) {
 	b, p := besides(t, "a")
 	do := func(c city.Command, code city.Code, says string) {
@@ -153,7 +153,8 @@ func TestDrainAside(t *testing.T) {
 	}
 }
 
-// Since when nothing runs is known from the log; where there is none, from the file that says that something should.
+// The time since which an agent is not running comes from the event log.
+// Without events of a controller, it is the modification time of city.toml.
 func TestSinceAside(t *testing.T) {
 	b, _ := besides(t)
 	written := noon.Add(-time.Hour)
@@ -196,7 +197,7 @@ func TestSinceAside(t *testing.T) {
 	}
 }
 
-// What an agent said before it died is found in its crash file, as a controller finds it.
+// The last output of a dead agent is read from its newest crash file.
 func TestLastWordsAside(t *testing.T) {
 	b, _ := besides(t)
 	if text, err := b.Output(t.Context(), "rig/a", 5); err == nil || text != "" {
@@ -216,7 +217,8 @@ func TestLastWordsAside(t *testing.T) {
 	}
 }
 
-// What is suspended ends, and nothing else: one agent, a pool's members, a rig's agents. A member of many has no flag.
+// Suspending stops exactly one agent, the members of a pool, or the agents of a rig.
+// A single member of a larger pool cannot be suspended.
 func TestWhoseFlag(t *testing.T) {
 	wants := []agent.Want{{Name: "a"}, {Name: "b"}, {Name: "one", Pool: "one", Index: 1}, {Name: "w-1", Pool: "w", Index: 1}, {Name: "w-2", Pool: "w", Index: 2}}
 	for name, ends := range map[string]string{"": "a b one w-1 w-2", "a": "a", "one": "one", "w": "w-1 w-2", "stranger": ""} {
@@ -239,7 +241,7 @@ func TestWhoseFlag(t *testing.T) {
 	}
 }
 
-// A size set by hand keeps to the bounds and is written down for the next controller.
+// A size set by hand must be within the limits of the pool and is stored for the next controller.
 func TestScaleAside(t *testing.T) {
 	b, _ := besides(t)
 	pools := []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 5}, Source: "city.toml:4:1"}, {Spec: pool.Spec{Name: "off"}, Source: "city.toml:9:1"}}
@@ -271,7 +273,7 @@ func TestScaleAside(t *testing.T) {
 	}
 }
 
-// half is a provider of which a part does not respond.
+// half is a provider that reports tmux, one of its backends, as not responding.
 type half struct{ *fake.Provider }
 
 func (h half) List(ctx context.Context) ([]session.Status, error) {
@@ -279,8 +281,8 @@ func (h half) List(ctx context.Context) ([]session.Status, error) {
 	return all, errors.Join(err, &session.Partial{Unknown: map[string]error{"tmux": errors.New("no server answers")}})
 }
 
-// Where one of several providers does not respond, what the others run is shown, and ended, and it is said that there may be
-// more.
+// If one of several providers does not respond, the sessions of the others are still shown and stopped.
+// The missing provider is reported, because it may have more sessions.
 func TestAsideOfAHalf(t *testing.T) {
 	b, p := besides(t, "a")
 	b.Sessions = half{p}
@@ -303,7 +305,7 @@ func TestAsideOfAHalf(t *testing.T) {
 	}
 }
 
-// Without a controller too, work is made in the store that is meant.
+// Even without a controller, a bead is created in the store of the given rig.
 func TestWorkAsideGoesWhereItBelongs(t *testing.T) {
 	b, _ := besides(t)
 	for _, rig := range []string{"", "demo"} {
@@ -325,14 +327,14 @@ func TestWorkAsideGoesWhereItBelongs(t *testing.T) {
 	}
 }
 
-// listless is a store that cannot list.
+// listless is a store whose List fails.
 type listless struct{ workstore.Store }
 
 func (listless) List(context.Context, beads.Query) ([]beads.Bead, error) {
 	return nil, errors.New("out of order")
 }
 
-// What is done is not said to have failed because of the convoy that it belongs to.
+// Closing a bead succeeds even if its convoy cannot be closed.
 func TestAConvoyThatCannotBeClosed(t *testing.T) {
 	b, _ := besides(t)
 	p := workstore.Place{Dir: t.TempDir(), Prefix: "t", City: b.Dir}

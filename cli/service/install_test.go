@@ -23,7 +23,7 @@ import (
 	"gcity/cli/output"
 )
 
-// awkward is a path with everything in it that a unit, a property list or a shell gives a meaning to.
+// awkward is a path with characters that are special in a unit, a property list or a shell.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
 
 var rewriteUnits = flag.Bool("rewrite-units", false, "write the units of the packages anew")
@@ -38,7 +38,7 @@ func services() []*unit {
 	}
 }
 
-// Every unit is one that systemd itself finds nothing wrong with.
+// systemd-analyze finds no errors in any unit.
 func TestUnitsAreVerified(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
@@ -65,8 +65,7 @@ func TestUnitsAreVerified(t *testing.T) {
 	}
 }
 
-// What a unit says is what the service is to have: a restart keeps the agents, a stop has the time that it needs, and the words
-// of the command line come back as they were.
+// A unit keeps the agents on a restart, allows enough time for a stop, and quotes the command line correctly.
 func TestUnitText(t *testing.T) {
 	odd := services()[1]
 	text, err := odd.UnitText()
@@ -107,7 +106,7 @@ func TestUnitText(t *testing.T) {
 	}
 }
 
-// A property list is XML that says the same.
+// A property list is valid XML with the same command line and keeps the agents.
 func TestPlist(t *testing.T) {
 	for _, s := range services() {
 		text, err := s.plistText()
@@ -139,7 +138,7 @@ func TestPlist(t *testing.T) {
 	}
 }
 
-// A service gets the PATH of whoever installs it, without what belongs to one session, and no secrets.
+// A service gets the PATH of the user who installs it, without entries of a single session, and no secrets.
 func TestServiceEnviron(t *testing.T) {
 	environ := []string{"PATH=/town/.gc/bin:/home/ann/.local/bin:.::/usr/bin:/home/ann/.local/bin", "LC_TIME=de_DE", "LANG=C", "API_KEY=secret",
 		"GC_HOME=/home/ann/gc", "TZ=", "GC_SESSION=fake", "XDG_CONFIG_HOME=/home/ann/conf"}
@@ -153,7 +152,7 @@ func TestServiceEnviron(t *testing.T) {
 	}
 }
 
-// Two cities of one name have units of their own, and what gcity has not written is not written over.
+// Two cities with the same name have separate units. A unit that gcity did not write is not overwritten.
 func TestUnitsOfOneName(t *testing.T) {
 	m := &Manager{Folder: filepath.Join(t.TempDir(), "units")}
 	make := func(at string) *unit {
@@ -195,14 +194,14 @@ type fall struct{ error }
 
 func (fall) Stack() []byte { return nil }
 
-// A panic that was caught is answered by a service as one that was not.
+// A service exits with 2 after a recovered panic, as it does after an unrecovered one.
 func TestCrashIsNoPlainFailure(t *testing.T) {
 	if code, why := exit.Verdict(errors.Join(errors.New("the loop"), fall{errors.New("broke")})); code != 2 || !strings.Contains(why, "broke") {
 		t.Errorf("exit %d, %s", code, why)
 	}
 }
 
-// The supervisor's unit is made by the same commands.
+// The same commands install the supervisor's unit.
 func TestSupervisorUnit(t *testing.T) {
 	var out strings.Builder
 	a := &env.Env{Printer: output.Printer{Out: &out, Err: io.Discard, Getenv: os.Getenv}}
@@ -221,7 +220,7 @@ func TestSupervisorUnit(t *testing.T) {
 	}
 }
 
-// The units of the packages are those that install writes, but for what only install knows.
+// The packaged units are the ones that install writes, except for values that only install knows.
 func TestPackagedUnitsAreTheSame(t *testing.T) {
 	for file, u := range map[string]*unit{
 		"gcity@.service": {kind: "city", group: "daemon", about: "%f", args: []string{"--headless", "--city", "%f"}, limit: 10 * time.Minute},
@@ -251,7 +250,7 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 	}
 }
 
-// Nobody is told to signal a process that runs more than one city.
+// The hint for stopping a controller never signals a process that runs several cities.
 func TestLetGo(t *testing.T) {
 	for mode, want := range map[string]string{"headless": "kill -USR1 7", "console": "kill -USR1 7", "supervised": "gcity stop", "": "gcity stop"} {
 		if how, keeps := howToStop(&city.Snapshot{Mode: mode, PID: 7}); how != want || strings.Contains(keeps, "leaves") != (how != "gcity stop") {
@@ -260,7 +259,8 @@ func TestLetGo(t *testing.T) {
 	}
 }
 
-// The unit does not restart what would end the same way or was stopped, and restarts what crashed or was aborted by the watchdog.
+// The unit restarts a service that crashed or was aborted by the watchdog.
+// It does not restart one that was stopped or that would fail the same way again.
 func TestUnitRestartsCrashes(t *testing.T) {
 	text, err := services()[0].UnitText()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// shelf returns the store of a rig in a new city, with one bead in it.
+// shelf creates the store of a rig in a new city, with one bead in it, and returns its place.
 func shelf(t *testing.T) Place {
 	t.Helper()
 	dir := t.TempDir()
@@ -37,7 +37,7 @@ func addBead(t *testing.T, where Place) string {
 	return b.ID
 }
 
-// One backup a day is made, three are kept, and those made by hand or of an earlier store stay.
+// A backup is made at most once a day, and three are kept. Manual backups and those of an earlier store are kept too.
 func TestDailyBackups(t *testing.T) {
 	where := shelf(t)
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
