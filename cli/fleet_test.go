@@ -19,6 +19,7 @@ import (
 )
 
 // machine returns the environment of a command line on a machine with the cities of d, writing to out and errs.
+// A nil d means that no supervisor is running.
 func machine(d city.Directory, out, errs *bytes.Buffer) *env.Env {
 	return &env.Env{
 		Printer: output.Printer{

@@ -65,7 +65,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// The planned size of a pool is the size set by hand, the size the controller wants, or the number of live members.
+// The planned size of a pool is the size set by hand, the size the controller wants, or the number of running members.
 // Surplus members are drained.
 func TestPlannedPools(t *testing.T) {
 	w := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 4}}

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "6"); err != nil { // scripts wait more than they compute
 		panic(err)
 	}
-	if _, said := os.LookupEnv("GCITY_TRUST"); !said { // the tests start only their own commands
+	if _, said := os.LookupEnv("GCITY_TRUST"); !said { // the tests configure every command themselves
 		if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil {
 			panic(err)
 		}
@@ -238,7 +238,7 @@ func stopAll(t *testing.T, work string, env []string) {
 		}
 	}
 	var left []string
-	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) { // a released holder may still be exiting
+	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) { // a holder may still be exiting
 		t.Errorf("left running: %v", left)
 	}
 }

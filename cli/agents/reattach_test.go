@@ -19,7 +19,7 @@ func (dying) Attach(context.Context, string, city.Viewer) (city.Terminal, error)
 	return nil, exit.NotRunning("nobody is running there")
 }
 
-// If a controller exits during a reattach, reattach looks for the session again until it reaches it.
+// If a controller exits during a reattach, reattach retries through the next controller or without one.
 func TestReattachPastADyingController(t *testing.T) {
 	_, tty, err := pty.Open()
 	if err != nil {

@@ -67,7 +67,8 @@ func TestJudgeMachine(t *testing.T) {
 	}
 }
 
-// Settings of logind are merged as logind does: /etc overrides /run and /usr, and later file names override earlier.
+// killers merges configuration files as logind does. For the same file name, /etc overrides /run and /usr.
+// Later file names override earlier ones.
 func TestKillers(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

@@ -49,8 +49,8 @@ func alive(name string) session.Status {
 	return session.Status{Name: name, Agent: name, Alive: true, PID: 7, Started: noon.Add(-time.Minute)}
 }
 
-// Without a controller, the desired size of a pool is the number of live members within its limits, or the size set by
-// hand. Members that neither live nor are wanted are not shown.
+// Without a controller, the desired size of a pool is the size set by hand or the number of running members.
+// Both are kept within the limits of the pool. Members that are neither running nor wanted are not shown.
 func TestPoolsAside(t *testing.T) {
 	b, _ := besides(t)
 	p := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 12}, Check: "echo 3", DrainTimeout: time.Minute, Source: "city.toml:4:1"}

@@ -138,7 +138,8 @@ func TestPlist(t *testing.T) {
 	}
 }
 
-// A service gets the PATH of the user who installs it, without entries of a single session, and no secrets.
+// A service gets the PATH of the user who installs it, without folders that exist only for one session.
+// It gets no secrets.
 func TestServiceEnviron(t *testing.T) {
 	environ := []string{"PATH=/town/.gc/bin:/home/ann/.local/bin:.::/usr/bin:/home/ann/.local/bin", "LC_TIME=de_DE", "LANG=C", "API_KEY=secret",
 		"GC_HOME=/home/ann/gc", "TZ=", "GC_SESSION=fake", "XDG_CONFIG_HOME=/home/ann/conf"}
