@@ -28,8 +28,8 @@ import (
 )
 
 // BenchmarkNeighbours (Q7) runs twenty cities of ten agents under one supervisor. It measures how long patrols and
-// responses of seventeen healthy cities take. First all cities are healthy. Then one city crashes repeatedly, the checks
-// of another hang, and the disk of a third is full.
+// responses of seventeen healthy cities take. First all cities are healthy. Then one city crashes repeatedly, the
+// checks of another hang, and the disk of a third is full.
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()
