@@ -46,7 +46,7 @@ func newInCity(t *testing.T) *inCity {
 	return s
 }
 
-// look hears the present state of the city.
+// look delivers the current snapshot of the city to the room.
 func (s *inCity) look() {
 	s.t.Helper()
 	n, err := s.city.Snapshot(s.t.Context())
@@ -57,7 +57,7 @@ func (s *inCity) look() {
 	s.answer()
 }
 
-// until looks at the city until a condition holds.
+// until delivers snapshots until a condition holds.
 func (s *inCity) until(what string, ok func() bool) {
 	s.t.Helper()
 	eventually.True(s.t, what, func() bool { s.look(); return ok() })
@@ -72,7 +72,7 @@ func (s *inCity) sees(want ...string) {
 	})
 }
 
-// answer carries out the effects of the last messages, and hears the results until there are none.
+// answer carries out the effects of the last messages and delivers their results, until there are no more results.
 func (s *inCity) answer() {
 	s.t.Helper()
 	for range 20 {
@@ -96,7 +96,7 @@ func (s *inCity) answer() {
 	s.t.Fatal("the room and the city never come to rest")
 }
 
-// write types a text.
+// write types a text and carries out the effects of each key.
 func (s *inCity) write(text string) {
 	for _, c := range text {
 		s.press(strings.ReplaceAll(string(c), " ", "space"))
@@ -104,7 +104,7 @@ func (s *inCity) write(text string) {
 	}
 }
 
-// act presses keys and looks at what has become of them.
+// act presses keys, carries out their effects and delivers the resulting snapshot.
 func (s *inCity) act(keys ...string) {
 	s.t.Helper()
 	for _, k := range keys {
@@ -116,7 +116,7 @@ func (s *inCity) act(keys ...string) {
 	s.look()
 }
 
-// Acts of Rigs reach the city.
+// Actions in Rigs reach the city.
 func TestActsOnRigs(t *testing.T) {
 	s := newInCity(t)
 	s.act("7", "s", "y")
@@ -132,7 +132,7 @@ func TestActsOnRigs(t *testing.T) {
 	})
 }
 
-// Acts of Work reach the city: a bead is created, assigned and closed.
+// Actions in Work reach the city: a bead is created, assigned and closed.
 func TestActsOnWork(t *testing.T) {
 	s := newInCity(t)
 	s.act("8")
@@ -152,7 +152,7 @@ func TestActsOnWork(t *testing.T) {
 	}
 }
 
-// Acts of Mail reach the city: a message is read, answered, marked and archived.
+// Actions in Mail reach the city: a message is read, answered, marked and archived.
 func TestActsOnMail(t *testing.T) {
 	s := newInCity(t)
 	if _, err := city.SendMail(t.Context(), s.city, mail.Message{From: "lead", To: mail.Person, Subject: "may I merge?", Text: "The branch is green."}); err != nil {

@@ -9,7 +9,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// builderTold is the inspection of an agent with a prompt.
+// builderTold returns the inspection of an agent with a prompt.
 func builderTold() *city.Inspection {
 	in := scoutSaid()
 	in.Agent, in.Drift, in.Crashes, in.Env = "builder", nil, nil, nil
@@ -21,8 +21,8 @@ func builderTold() *city.Inspection {
 	return in
 }
 
-// The details of an agent show the beginning of its prompt, and a key shows all of it. Escape sequences in it have no
-// effect.
+// The details of an agent show the beginning of its prompt, and p shows the whole prompt. Escape sequences in the
+// prompt have no effect.
 func TestPromptOfAnAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
@@ -48,8 +48,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.shows("This agent is no longer part of the city.")
 }
 
-// An agent's program, the files copied for it and the way its prompt is passed are readable on the smallest usual
-// screen.
+// At 80x24, the details show an agent's program, the files copied into its folder, and how its prompt is passed.
 func TestOutfitOfAnAgent(t *testing.T) {
 	for _, c := range []struct {
 		edit func(*city.Inspection)

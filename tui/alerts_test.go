@@ -43,7 +43,7 @@ func TestAlertsAreOrderedAndHaveKeys(t *testing.T) {
 	}
 }
 
-// The key ! moves the focus to a list with something that needs attention.
+// The ! key moves the focus to a list with a row that needs attention.
 func TestAttentionLeadsToAutomations(t *testing.T) {
 	s := automated(t, 80, 24)
 	s.change(func(n *city.Snapshot) {
@@ -65,7 +65,7 @@ func TestAttentionLeadsToAutomations(t *testing.T) {
 		"configuration held: removes 1 of 2 running agents: C shows the plan.")
 }
 
-// A title never shows a zero in the colour of problems.
+// A title never shows the number zero in the error colour.
 func TestNoZeroIsRed(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := demo(t, 120, 40)

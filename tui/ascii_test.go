@@ -8,7 +8,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// A copy has the original text, not its ASCII form on the screen.
+// In ASCII mode, a copy has the original text, not the ASCII form on the screen.
 func TestTypewrittenIsNotCopied(t *testing.T) {
 	s := newStage(t, Options{ASCII: true})
 	s.size(120, 40)

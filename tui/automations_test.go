@@ -27,7 +27,7 @@ func (s *stage) automating() []string {
 	return names
 }
 
-// The header points to failing automations, so the cursor starts there, unless the user has moved it.
+// The cursor starts on a failing automation, because the header points to it. A cursor that the user has moved stays.
 func TestTheCursorIsOnWhatFails(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -150,7 +150,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.shows("No automations. Each has a file of its own, below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there is no automation")
 }
 
-// Firing asks first and shows the gate if something prevents a run; otherwise it fires at once.
+// If the gate is closed, firing asks for confirmation and shows the gate. Otherwise it fires at once.
 func TestFire(t *testing.T) {
 	fire := func(name string) city.Command { return city.Fire{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -165,7 +165,7 @@ func TestFire(t *testing.T) {
 	s.press("t")
 	s.wants()
 	s.shows("Fire nightly now?", "The gate is closed: cron 30 3 * * * · next Nov 22 03:30 · in 16h47m.")
-	s.press("enter") // no
+	s.press("enter") // "no" is preselected
 	s.wants()
 	s.press("t", "y")
 	s.wants(fire("nightly"))
@@ -196,7 +196,7 @@ func TestFire(t *testing.T) {
 	s.wants(fire("digest"))
 }
 
-// A run in progress can be stopped after a confirmation; nothing else can be stopped.
+// A run in progress can be stopped after a confirmation. Other runs cannot be stopped.
 func TestEndRun(t *testing.T) {
 	end := func(name string) city.Command { return city.EndRun{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -235,7 +235,7 @@ func TestFireFromThePalette(t *testing.T) {
 	s.shows("read-only")
 }
 
-// The result of a run that was fired here is shown when the run ends.
+// The result of a run that was fired in this room is shown when the run ends.
 func TestFiredRunsTellHowTheyEnded(t *testing.T) {
 	ended := func(s *stage, id, outcome string) {
 		s.automation("release", func(a *city.Automation) {
@@ -255,7 +255,7 @@ func TestFiredRunsTellHowTheyEnded(t *testing.T) {
 	ended(s, "gc-2", "ok")
 	s.shows("release: ok in 1.5s")
 	s.press("t")
-	ended(s, "gc-3", "failed") // before the city has answered
+	ended(s, "gc-3", "failed") // before the response to the command
 	s.shows("firing release")
 	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.shows("release failed after 1.5s: failed: no tag")
@@ -303,7 +303,7 @@ func TestAutomationDetails(t *testing.T) {
 	s.shows("This automation is no longer part of the city.")
 }
 
-// An answer to a request of an earlier visit is not shown in a later one.
+// A late response to the details of one automation is not shown in the details of another.
 func TestLateAnswersAreLetGo(t *testing.T) {
 	s := automated(t, 120, 50)
 	s.point("db-health")
@@ -351,8 +351,8 @@ func TestSeekAlwaysAnswers(t *testing.T) {
 	}
 }
 
-// The output of a check and the errors of a file may have several lines: a row shows the first error, the details
-// show all.
+// A condition and the errors of a file may have several lines. A row shows the first error and the number of others;
+// the details show all.
 func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s := automated(t, 160, 34)
 	s.automation("wisp-compact", func(a *city.Automation) {

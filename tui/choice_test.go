@@ -11,8 +11,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// An answer that is wider than the dialog continues in the next line. No word is lost, and a click on any of its
-// lines chooses it.
+// An answer that is wider than the dialog continues on the next line. No word is lost, and a click on any of its lines
+// chooses it.
 func TestAnswersAreWrapped(t *testing.T) {
 	titles := []string{"keep the agents, stop the controller (no restarts, no automations), and nobody starts them again",
 		"守る人のいない町: 誰も見ていない間に終わったものは誰も始めない", "stay"}
@@ -32,7 +32,7 @@ func TestAnswersAreWrapped(t *testing.T) {
 	}
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 12}} {
 		s, _ := open(size[0], size[1])
-		inside := map[int]string{} // by their rows on the screen
+		inside := map[int]string{} // by row of the screen
 		var said strings.Builder
 		for y, l := range strings.Split(s.text(), "\n") {
 			if parts := strings.Split(l, "┃"); len(parts) == 3 {
@@ -67,6 +67,6 @@ func TestAnswersAreWrapped(t *testing.T) {
 			}
 		}
 	}
-	s, _ := open(40, 7) // there is no room for more than a line each
+	s, _ := open(40, 7) // with room for only one line per answer
 	s.shows("a  keep the agents", "c  stay")
 }

@@ -64,7 +64,7 @@ func TestAnotherCityIsNotShownInItsPlace(t *testing.T) {
 	}
 }
 
-// silentList is a directory that does not answer.
+// silentList is a directory that never answers.
 type silentList struct{ *citytest.Machine }
 
 func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
@@ -72,7 +72,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 	return nil, ctx.Err()
 }
 
-// A switch ends at a deadline if the directory does not answer.
+// A switch to another city times out if the directory does not answer.
 func TestTheWayToACityHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -91,7 +91,7 @@ func TestTheWayToACityHasAnEnd(t *testing.T) {
 	})
 }
 
-// The result of a canceled switch does not replace that of the next one.
+// A late result of a canceled switch does not replace the result of the next switch.
 func TestTheNewerSwitchCounts(t *testing.T) {
 	b := feed.NewMailbox()
 	b.PutArrival(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 2, Name: "beta"}})
@@ -126,7 +126,7 @@ func TestBackFromAllCities(t *testing.T) {
 	}
 }
 
-// For a stopped city of the list the header shows `gcity start`; for a slow city it shows no such hint.
+// For a stopped city in the list the header shows `gcity start`. For a slow city it does not.
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.under = "bright-lights"

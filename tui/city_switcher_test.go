@@ -24,7 +24,7 @@ import (
 	"gcity/tui/terminal"
 )
 
-// inHouse is the control room in this process with its own terminal; it ends with the test.
+// inHouse runs the control room in this process on a terminal of its own, until the test ends.
 func inHouse(t *testing.T, o Options) *console {
 	t.Helper()
 	master, tty, err := openPty()
@@ -78,8 +78,8 @@ func (c *console) to(name string) {
 	c.sees(name + " · ")
 }
 
-// After a switch only snapshots of the previous city are read, for the list. Commands that were started there still
-// finish; their results and the cursor are shown on return.
+// After a switch, the room reads only snapshots of the previous city, for the list. Commands that were started there
+// still finish; their results and the cursor are shown on return.
 func TestLeavingACityEndsItsStreams(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}, city.Agent{Name: "two", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
@@ -119,7 +119,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 	}
 }
 
-// If a name now belongs to another city, commands for it fail, in the room and in the list.
+// Commands to a city fail if its name now belongs to another city.
 func TestACityThatIsAnotherByNow(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
@@ -138,7 +138,7 @@ func TestACityThatIsAnotherByNow(t *testing.T) {
 	}
 }
 
-// The directory disappears and comes back, with other cities.
+// The list shows an outage of the directory. After it, the list shows the cities that were added meanwhile.
 func TestTheListGoesAndComesBack(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: Joined})
@@ -163,7 +163,8 @@ func TestTheListGoesAndComesBack(t *testing.T) {
 	c.coax("\r", "no longer registered")
 }
 
-// A city that does not answer is shown in its last state with its age. The others continue.
+// A city that does not answer is listed in its last known state, with the time of its last answer. Other cities are
+// still updated.
 func TestLookout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fakes := map[string]*citytest.Fake{}
@@ -216,12 +217,12 @@ func TestLookout(t *testing.T) {
 	})
 }
 
-// The supervisor cannot run a registered city that this program runs. The list shows its real state, and it can be
-// opened from there.
+// The supervisor refuses a city that this program already runs. The list still shows its real state, and the city can
+// be opened from there.
 func TestTheHostedCityIsInTheList(t *testing.T) {
 	f := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewMachine(f, citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
-	own, err := d.City("alpha") // its loop turns, as that of a city in this process would
+	own, err := d.City("alpha") // its controller loop runs, as for a city in this process
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +246,7 @@ func TestTheHostedCityIsInTheList(t *testing.T) {
 	}
 }
 
-// Each city has its own stored state of the room.
+// The state of the room is stored separately for each city.
 func TestEachCityRemembersItself(t *testing.T) {
 	dir := t.TempDir()
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}), citytest.NewFake("beta", city.Agent{Name: "one", Running: true}))
@@ -279,7 +280,7 @@ func fifty() (*citytest.Machine, []*citytest.Fake) {
 	return d, all
 }
 
-// The cost of a snapshot of a city that is not visible, and of the list of 50 cities that includes it.
+// BenchmarkLookout measures the update of the list of 50 cities after a snapshot of a city that is not on the screen.
 func BenchmarkLookout(b *testing.B) {
 	d, all := fifty()
 	r := &feed.Runner{Ctx: b.Context(), Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
@@ -298,7 +299,7 @@ func BenchmarkLookout(b *testing.B) {
 	}
 }
 
-// The cost of a frame of the list of 50 cities after one has changed.
+// BenchmarkFrameFleet measures a frame of the list of 50 cities after an update.
 func BenchmarkFrameFleet(b *testing.B) {
 	s := lobby(b, 200, 60, Options{})
 	f := &fleet.List{}
@@ -314,7 +315,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	}
 }
 
-// late is a directory without a supervisor at first.
+// late is a directory whose supervisor starts later.
 type late struct {
 	city.Directory
 	come atomic.Bool
@@ -327,7 +328,7 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return l.Directory.Watch(ctx)
 }
 
-// A room that was opened before the supervisor started notices it.
+// A room that was opened before the supervisor started detects it later.
 func TestSupervisorThatComesLater(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})

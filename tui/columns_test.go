@@ -9,7 +9,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// A single long name is cut in its middle; the other rows lose no room to it.
+// A single long name is shortened in the middle, so that it takes no room from the other columns.
 func TestOneLongNameTakesNoRoom(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-somebody-made-longer-than-any-other-name-17" })
@@ -22,7 +22,7 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	}
 }
 
-// Numbers are hidden from the right before the reasons are cut.
+// On narrower screens, columns of numbers are dropped from the right before the reasons are shortened.
 func TestColumnsLeaveFromTheRight(t *testing.T) {
 	shown := func(c panel.Columns) (heads []string) {
 		for _, v := range []struct {
@@ -56,7 +56,8 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	}
 }
 
-// The name column gets the room that the reasons leave, and a qualified name keeps the beginning of its pool.
+// The name column gets the room that the reasons leave. A shortened qualified name keeps the beginning of the pool's
+// name.
 func TestNamesGetTheRoom(t *testing.T) {
 	for w, want := range map[int][]string{80: {"/long-worker-pool-03", "/long-tester-pool-03"}, 60: {"long-wo", "long-te"}} {
 		s := demo(t, w, map[int]int{80: 24, 60: 20}[w])

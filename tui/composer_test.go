@@ -19,7 +19,7 @@ import (
 
 const aText = "Read the failing test first.\n\n日本語 wide, größer, e\u0301.\nThen tell me what you would change, and why; do not change it yet."
 
-// withTexts gives an agent texts that were sent to it.
+// withTexts gives an agent a list of texts sent to it.
 func withTexts(a *city.Agent) {
 	a.Sends = []city.Send{
 		{ID: 4, Text: "look at the log", Lines: 1, Bytes: 15, Stage: city.Acknowledged, Since: epoch.Add(-40 * time.Second)},
@@ -37,7 +37,7 @@ func everybody(s *stage) {
 	}
 }
 
-// sent sets the stage of each text of the latest action.
+// sent delivers the result of the latest action, with the given stage for each text.
 func (s *stage) sent(sends ...city.Send) {
 	s.t.Helper()
 	p, ok := effectOf[feed.Perform](s)
@@ -110,7 +110,7 @@ func TestComposerKeepsADraft(t *testing.T) {
 	}
 }
 
-// A starting agent gets the text when it is ready. A composer that was closed unchanged leaves no draft.
+// The text for a starting agent is accepted. A composer that was closed unchanged leaves no draft.
 func TestComposerBeginsEmptyAgain(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("shop/reviewer")
@@ -161,7 +161,7 @@ func TestComposerWalksWhatWasSent(t *testing.T) {
 	}
 }
 
-// The stored texts are limited in number and total size.
+// The remembered texts are limited in number and total size.
 func TestSentIsBounded(t *testing.T) {
 	s := demo(t, 80, 24)
 	for i := range 3 * maxSent {
@@ -209,7 +209,7 @@ func TestComposerTakesLongPastes(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: strings.Repeat("y", city.MaxSend-10)})
 }
 
-// Deleting a text from the line makes room for another one.
+// Deleting the placeholder of a paste from the line makes room for another paste.
 func TestComposerForgetsPastesWithoutAMark(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -280,12 +280,12 @@ func TestComposerIsRefused(t *testing.T) {
 	s.press("i")
 	s.shows("cannot receive text")
 	s.press("esc")
-	s.choose("flaky") // it starts again by itself
+	s.choose("flaky") // flaky is in backoff and restarts by itself
 	s.press("i", "x", "enter")
 	s.wants(city.Nudge{Agent: "flaky", Text: "x"})
 }
 
-// The recipients may disappear while the user writes.
+// If the recipients disappear while the user writes, nothing is sent.
 func TestComposerOutlivesItsAgents(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -298,7 +298,7 @@ func TestComposerOutlivesItsAgents(t *testing.T) {
 	s.shows("none of the recipients")
 }
 
-// Without colours the text is the same, without styles.
+// Without colours, the text is the same and has only bold, faint and reverse styles.
 func TestComposerWithoutColour(t *testing.T) {
 	for _, name := range []string{"send", "send-lines", "send-many"} {
 		s := newStage(t, Options{NoColor: true})
@@ -329,7 +329,7 @@ func TestComposerInASCII(t *testing.T) {
 	}
 }
 
-// The sheet has at most a third of the screen, and the cursor is at the right column, after wide characters too.
+// The composer takes at most a third of the screen. The cursor is in the right column, even after wide characters.
 func TestComposerSheet(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])
@@ -361,7 +361,7 @@ func FuzzComposer(f *testing.F) {
 	f.Add("one two\nthree", []byte{0, 7, 11, 12, 13}, uint8(60), uint8(20))
 	f.Add("  \n\n", []byte{2, 11, 11, 7, 7, 10, 6, 13, 5, 5}, uint8(40), uint8(10))
 	f.Add("日本\u0301語 \U0001f468\u200d\U0001f469", []byte{0, 0, 16, 7, 4, 13, 16, 11}, uint8(20), uint8(5))
-	f.Add("  \n  \n\n", []byte{9, 9, 19, 19}, uint8(40), uint8(10)) // no word to go back to
+	f.Add("  \n  \n\n", []byte{9, 9, 19, 19}, uint8(40), uint8(10)) // no word to the left
 	f.Fuzz(func(t *testing.T, text string, keys []byte, w, h uint8) {
 		w, h = max(w, 1), max(h, 1)
 		s := demo(t, int(w), int(h))

@@ -7,7 +7,8 @@ import (
 	"gcity/tui/feed"
 )
 
-// held returns a configuration that would remove most of the running agents.
+// held returns a change that gives a snapshot a held configuration. The configuration removes all but one running
+// agent.
 func held(removes ...string) func(*city.Snapshot) {
 	return func(n *city.Snapshot) {
 		n.Config.Held = &city.Held{Revision: "9f8e7d6c5b4a", Since: epoch, Removes: removes, Running: len(removes) + 1,
@@ -27,7 +28,7 @@ func TestAHeldConfigurationIsConfirmed(t *testing.T) {
 	s.shows("Apply configuration 9f8e7d6c5b4a?", "which stop: builder, chatty, idle.", "added shop/buyer", "changed monitor: its command")
 	s.press("n")
 	s.wants()
-	s.press("C", "enter") // "no" is chosen
+	s.press("C", "enter") // "no" is preselected
 	s.wants()
 	s.press("C", "y")
 	s.wants(city.Reload{Confirm: true, Revision: "9f8e7d6c5b4a"})
@@ -45,7 +46,7 @@ func TestManyRemovalsAreTyped(t *testing.T) {
 	s.wants(city.Reload{Confirm: true, Revision: "9f8e7d6c5b4a"})
 }
 
-// A confirmation applies only to the plan that the user has seen.
+// A confirmation applies only to the plan that the question showed.
 func TestAnotherConfigurationIsNotConfirmed(t *testing.T) {
 	for _, change := range []func(*city.Snapshot){
 		func(n *city.Snapshot) { n.Config.Held = nil },

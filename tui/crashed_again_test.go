@@ -8,7 +8,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// The result of a restart is not left on the screen over a later crash of the same agent.
+// A later crash of an agent replaces the result of its restart on the screen.
 func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
@@ -28,7 +28,7 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	s.hides("crashed again")
 }
 
-// A row that stays in Quarantine under the cursor, although its agent has left, is counted apart.
+// A released agent keeps its row in Quarantine while the cursor is on it. The title counts such rows separately.
 func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("3")

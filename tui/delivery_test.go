@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// once is a program that ends with the first message.
+// once is a program that quits at its first delivery.
 type once struct{}
 
 func (once) Init() tea.Cmd  { return nil }
@@ -23,7 +23,7 @@ func (o once) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return o, nil
 }
 
-// Deliveries that a program has not read before its end are known, in order, and none is delivered twice.
+// Missed returns exactly the deliveries that a program did not read before it exited.
 func TestUnreadPostIsKept(t *testing.T) {
 	p := tea.NewProgram(once{}, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutSignalHandler())
 	var wg sync.WaitGroup

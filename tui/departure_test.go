@@ -9,7 +9,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// few returns a city of three running agents.
+// few removes all but three running agents from a snapshot.
 func few(n *city.Snapshot) {
 	kept := n.Agents[:0]
 	for _, a := range n.Agents {
@@ -22,7 +22,7 @@ func few(n *city.Snapshot) {
 
 func (s *stage) ended(names ...string) {
 	for _, name := range names {
-		s.agent(name, func(a *city.Agent) { a.Session.ID += "-next" }) // it has begun anew already
+		s.agent(name, func(a *city.Agent) { a.Session.ID += "-next" }) // its next session has already started
 	}
 }
 
@@ -32,7 +32,7 @@ func TestDrainAllThenLeave(t *testing.T) {
 	s.press("q", "d")
 	s.wants()
 	s.shows("Drain 3 agents, then leave?", "do not restart", "or after 5m.")
-	s.press("enter") // "no" is chosen
+	s.press("enter") // "no" is preselected
 	s.wants()
 	s.press("q", "d", "y")
 	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "chatty", Final: true}, city.Drain{Agent: "idle", Final: true})
@@ -66,13 +66,13 @@ func TestEscStays(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
 	drains := func(a *city.Agent) { a.State = city.Draining }
-	s.agent("chatty", drains) // before, and not by this
+	s.agent("chatty", drains) // already draining before the question
 	s.press("q", "d", "y")
 	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "idle", Final: true})
 	s.done("builder drains", "idle drains")
 	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Exited, false, nil })
-	s.press("esc")                                                       // what the city says of idle is older than that it was told
-	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // the one begins anew
+	s.press("esc")                                                       // the snapshot does not show yet that idle drains
+	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // builder has exited and is restarted
 	s.hides("leaving when")
 	s.ended("idle", "chatty")
 	s.wait(2 * usualDrain)
@@ -81,7 +81,8 @@ func TestEscStays(t *testing.T) {
 	}
 }
 
-// Stopping all agents asks like stopping one, for any preference. Without a running agent it does not ask.
+// Stopping the city asks for confirmation, even if the preferences turn confirmations off. Without a running agent it
+// does not ask.
 func TestStoppingTheCityAsks(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})
 	s.size(120, 40)
@@ -97,7 +98,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	s.change(few)
 	s.line("stop city", "enter")
 	s.shows("Stop 3 agents and the controller?")
-	s.press("enter") // "no" is chosen
+	s.press("enter") // "no" is preselected
 	if left() {
 		t.Fatal("stopped without a word")
 	}
@@ -119,7 +120,7 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	}
 }
 
-// If the user stays before the results of the drains are known, the drains are canceled once they are known.
+// If the user presses esc before the results of the drains arrive, the drains are canceled when they arrive.
 func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
@@ -136,7 +137,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// Agents that cannot be drained are not awaited, and the status line says so.
+// Leaving does not wait for agents that cannot be drained.
 func TestDrainAllOfThoseThatRefuse(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
@@ -156,7 +157,7 @@ func TestDrainAllOfMany(t *testing.T) {
 	s.press("y", "enter")
 	s.wants()
 	s.press("backspace", "6", "enter")
-	if n := len(s.commands()); n != 5 { // deployer drains already
+	if n := len(s.commands()); n != 5 { // deployer is already draining
 		t.Errorf("%d are told to finish", n)
 	}
 	s.change(func(n *city.Snapshot) {

@@ -6,8 +6,8 @@ import (
 	"gcity/tui/panel"
 )
 
-// Where only one thing fits below a list, it is about the selected row: a description instead of another agent's
-// terminal. The pane has its place back as soon as it gets the focus.
+// If only one panel fits below a list, it shows the details of the selected row, not another agent's terminal. The pane
+// comes back when it gets the focus.
 func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s := pooled(t, 80, 24)
 	for _, key := range []string{"2", "7"} {

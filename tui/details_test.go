@@ -33,7 +33,7 @@ func TestDetailsOfADrain(t *testing.T) {
 	s.press("d")
 	s.shows("asked to finish by pool", "it has not reported done", "pool        worker, shrinking, 2 of 2 wanted",
 		"uses        20.0% of a CPU, 160M in 2 processes", "if still running (10:43:19)")
-	s.hides("ended if still running", "the deadline is") // the line of the state says so
+	s.hides("ended if still running", "the deadline is") // the state line already says so
 	s.agent("worker-3", func(a *city.Agent) { at := epoch.Add(time.Hour); a.Drain.Deadline = &at })
 	s.shows("it has not reported done, the deadline is 11:42:07")
 	s.agent("worker-3", func(a *city.Agent) { a.Drain, a.Until = &city.DrainInfo{By: "operator"}, nil })
@@ -58,7 +58,7 @@ func TestDetailsOfAPool(t *testing.T) {
 	s.shows("This pool is no longer part of the city.")
 }
 
-// The members are in natural order, regardless of the order of the list.
+// The members are in natural order, regardless of the order of the snapshot.
 func TestMembersAreCounted(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
@@ -84,7 +84,7 @@ func TestMembersAreCounted(t *testing.T) {
 	s.shows("rig         shop ")
 }
 
-// If all times are of today, there is no column for dates.
+// If all decisions are from today, their times have no dates.
 func TestDecisionsHaveDates(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.agent("builder", func(a *city.Agent) {
@@ -110,7 +110,7 @@ func TestDetailsByThePaletteFollowTheAgent(t *testing.T) {
 	s.shows("━ pool batch ━")
 }
 
-// A long line continues below the beginning of its text.
+// A wrapped line is indented to the start of its text.
 func TestLinesHang(t *testing.T) {
 	for _, c := range []struct {
 		in   string
@@ -123,7 +123,7 @@ func TestLinesHang(t *testing.T) {
 		{"  wants     one two three", 24, []string{"  wants     one two", "            three"}},
 		{"one two three", 9, []string{"one two", "three"}},
 		{"why         a", 24, []string{"why         a"}},
-		{"why         one two three", 14, []string{"why", "one two three"}}, // there is no room beside the label
+		{"why         one two three", 14, []string{"why", "one two three"}}, // no room next to the label
 	} {
 		got := widget.WrapHanging(c.in, c.w)
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {
@@ -132,7 +132,7 @@ func TestLinesHang(t *testing.T) {
 	}
 }
 
-// Verbs for the details of an agent are refused in other texts.
+// Verbs for an agent are refused in the details of a pool.
 func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("2", "enter", "u")

@@ -16,7 +16,7 @@ func TestDrainAsksFirst(t *testing.T) {
 	s.shows("Drain builder?", "It is asked to finish and stops when it reports done, or after 5m.", "it is declared")
 	s.press("n")
 	s.wants()
-	s.press("D", "enter") // "no" is chosen
+	s.press("D", "enter") // "no" is preselected
 	s.wants()
 	s.press("D", "y")
 	s.wants(city.Drain{Agent: "builder"})
@@ -48,7 +48,7 @@ func TestDrainNeedsSomethingToFinish(t *testing.T) {
 	s.shows("idle is stopping: there is nothing to drain")
 }
 
-// A surplus member can be kept only by a larger pool; no other action is offered.
+// A surplus member can be kept only by scaling its pool up. No other action is offered.
 func TestSurplusIsNotTakenBack(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
@@ -61,7 +61,7 @@ func TestSurplusIsNotTakenBack(t *testing.T) {
 	s.press("esc")
 	s.choose("worker-2")
 	s.press("D")
-	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // meanwhile
+	s.agent("worker-2", func(a *city.Agent) { a.State, a.Drain = city.Draining, &city.DrainInfo{By: "pool", Since: s.now} }) // before the answer
 	s.press("y")
 	s.wants(city.Drain{Agent: "worker-2"})
 	s.done("agent worker-2 is draining already")
@@ -105,8 +105,7 @@ func TestDrainWholePools(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder"})
 }
 
-// Of several agents, those that can be drained are drained. Only if there are none, the drains of the others are
-// canceled.
+// D on several agents drains those that can be drained. If there are none, it cancels the drains of the others.
 func TestDrainOfMany(t *testing.T) {
 	s := pooled(t, 120, 40)
 	mark := func(names ...string) {
@@ -131,7 +130,7 @@ func TestDrainOfMany(t *testing.T) {
 	mark("deployer", "scout", "flaky")
 	s.press("u")
 	s.wants(city.Release{Agent: "scout"}, city.Release{Agent: "flaky"}, city.Undrain{Agent: "deployer"})
-	s.press("esc", "*", "D", "y", "enter") // many: their number is typed
+	s.press("esc", "*", "D", "y", "enter") // for many agents, their number must be typed
 	s.wants()
 	s.press("backspace", "1", "3", "enter")
 	if n := len(s.commands()); n != 13 {
@@ -151,7 +150,7 @@ func TestADrainWithoutDeadlineIsSaid(t *testing.T) {
 	s.shows("or after 1m30s.")
 }
 
-// Undoing the cancellation of a drain drains again.
+// After a drain is canceled, the footer offers to drain again.
 func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.choose("deployer")

@@ -74,7 +74,7 @@ func newToys() panel.Panel {
 	return &toys
 }
 
-// A panel that is defined in one file can be drawn, filtered, sorted, marked and acted on, without changes elsewhere.
+// A panel can be defined in one file: it is drawn, filtered, sorted, marked and acted on without changes elsewhere.
 func TestAPanelInOneFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.m.Panels = append(s.m.Panels, newToys())

@@ -23,8 +23,8 @@ func placed(t *testing.T, source string, patched ...string) *stage {
 	return s
 }
 
-// An edit starts at the declaration of the agent under the cursor. Unless that is a single place in city.toml, it
-// asks which file to edit.
+// An edit starts at the declaration of the agent under the cursor. If other files are involved, or the agent is
+// patched, it first asks which file to edit.
 func TestEditWhereItIsWritten(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
@@ -93,7 +93,7 @@ func TestEditAMistake(t *testing.T) {
 	}
 }
 
-// In Pools an edit starts at the declaration of the pool.
+// In Pools, an edit starts at the declaration of the pool.
 func TestEditAPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.m.files = textFile{"/srv/city/city.toml"}
@@ -106,7 +106,7 @@ func TestEditAPool(t *testing.T) {
 	s.shows("teams/pools.toml, line 7: declares ")
 }
 
-// The copy of an included file names that file, and replaces it when the edit is applied.
+// The draft of an included file has that file's name, and replaces the file when it is applied.
 func TestDraftOfAnIncludedFile(t *testing.T) {
 	path, _ := writing(t, "")
 	one := filepath.Join(filepath.Dir(path), "one.toml")
@@ -134,7 +134,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	s.shows("Apply the edited one.toml?")
 }
 
-// The draft of an editor that failed is kept until the user decides about it.
+// If the editor fails, the draft is kept until the user decides about it.
 func TestAnEditorThatFails(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
 	d := &feed.Draft{Path: "/x/.gc/edit-1.toml"}
@@ -156,8 +156,8 @@ func TestAnEditorThatFails(t *testing.T) {
 	}
 }
 
-// From the details, an edit applies to the agent in the details, wherever the cursor is; it is also in the list of
-// verbs.
+// From the details, e edits the declaration of the agent in the details, wherever the cursor is. The verb menu also has
+// this action.
 func TestEditFromTheDetails(t *testing.T) {
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("x")

@@ -15,7 +15,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// textFile is a configuration in which a line with "wrong" is an error, and any other line is one change.
+// textFile is a configuration in which a line with "wrong" is an error, and any other line is a change.
 type textFile struct{ path string }
 
 func (f textFile) Path(file string) string {
@@ -101,7 +101,8 @@ func drafts(t *testing.T, path string) []string {
 	return all
 }
 
-// A copy is edited until it is valid and the user has agreed to its plan. Until then the configuration is unchanged.
+// The user edits a copy until it is valid and the user has confirmed its plan. Until then the configuration is
+// unchanged.
 func TestTerminalEditConfig(t *testing.T) {
 	path, ed := writing(t, `case $1 in +2) sed -i s/wrong/two/ "$file";; *) echo wrong >>"$file";; esac; echo EDITED`)
 	c := open(t, "hosting", 100, 30, "EDITOR="+ed, "TUI_CONFIG="+path)
@@ -129,7 +130,7 @@ func TestTerminalEditConfig(t *testing.T) {
 	c.sees("exit: hand over <nil>")
 }
 
-// An editor that stops its whole group, like vim at ctrl+z, is continued, so that the terminal is not lost.
+// An editor that stops its process group, like vim at ctrl+z, is continued, so that the terminal stays usable.
 func TestTerminalEditorThatStops(t *testing.T) {
 	t.Parallel()
 	path, ed := writing(t, "echo two >>$file; kill -TSTP 0; echo three >>$file; kill -STOP 0; echo four >>$file")
@@ -144,8 +145,8 @@ func TestTerminalEditorThatStops(t *testing.T) {
 	c.sees("exit: hand over <nil>")
 }
 
-// The room is visible again before the plan of an edit is known, however long that takes. A panic in it ends the room
-// but not the process.
+// The room is visible again before the plan of an edit is known, however long planning takes. A panic in planning ends
+// the room but not the process.
 func TestTerminalPlanOfAnEdit(t *testing.T) {
 	for word, end := range map[string]string{"endless": "hand over <nil>", "panic": "ended the control room failed in its editor: as asked in a plan"} {
 		t.Run(word, func(t *testing.T) {
@@ -167,7 +168,7 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// The result of an edit does not interrupt the user's typing.
+// The question about a finished edit waits until the user is not typing.
 func TestAnEditWaitsForWhoTypes(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
@@ -181,7 +182,8 @@ func TestAnEditWaitsForWhoTypes(t *testing.T) {
 	s.shows("start  x: not running")
 }
 
-// Only the result of an edit determines what happens to it.
+// The outcome of the editor determines the plan, the error and whether the draft is kept. The configuration is
+// unchanged.
 func TestEditDraft(t *testing.T) {
 	for _, c := range []struct {
 		name, script, editor string
@@ -255,7 +257,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// An undecided draft is kept; a decision is carried out once.
+// A draft is kept until the user decides about it. The decision is carried out once.
 func TestDraftsAreKept(t *testing.T) {
 	o := Options{Config: textFile{"/x/city.toml"}}
 	s := newStage(t, o)
@@ -321,7 +323,7 @@ func TestEditIsRefused(t *testing.T) {
 	}
 }
 
-// If the file has changed meanwhile, it stays, and the edit is kept too.
+// If the file has changed since the edit began, it is not overwritten, and the draft is kept.
 func TestEnforceAfterSomebodyElse(t *testing.T) {
 	path, _ := writing(t, "")
 	d, err := feed.NewDraft(textFile{path}, feed.FileLine{})

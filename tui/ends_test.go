@@ -13,7 +13,7 @@ import (
 func TestWhatWillHappenIsSaid(t *testing.T) {
 	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }
 	life := func(quiet time.Duration) *city.Session { return &city.Session{LastActivity: in(-quiet)} }
-	s := demo(t, 120, 40) // its patrol is 30s
+	s := demo(t, 120, 40) // patrol_interval is 30s
 	for _, c := range []struct {
 		name        string
 		agent       city.Agent
@@ -47,7 +47,7 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 	}
 }
 
-// A reason is not dropped for what happens next: a brief form replaces the long one.
+// In a narrow row, a brief form replaces the long text of what happens next.
 func TestTheRowSaysItBriefly(t *testing.T) {
 	for _, c := range []struct {
 		w        int

@@ -18,7 +18,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// happened returns n events about agents in turn, from a seq, one minute apart, the newest now.
+// happened returns n events of alternating agents, one minute apart, with sequence numbers from a given one. The newest
+// event is at epoch.
 func happened(from uint64, n int) []events.Event {
 	out := make([]events.Event, n)
 	for i := range out {
@@ -54,7 +55,7 @@ func TestFilterOfEvents(t *testing.T) {
 	}
 }
 
-// From an event the user can go to its agent, and to the other events of that agent.
+// From an event, the user can go to its agent and to the other events of that agent.
 func TestEventsOfOneAgent(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
@@ -72,7 +73,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	}
 	s.shows("only scout")
 	choose(s.m, other)
-	s.press(",", "k", "enter") // from what is read about an event, too
+	s.press(",", "k", "enter") // also from the details of an event
 	s.shows(". selects scout")
 	s.press(".", ",")
 	if s.m.Agents.Chosen != "scout" || s.m.dialogs.reader() != nil {
@@ -92,7 +93,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	}
 }
 
-// In Events verbs act on the agent of the event under the cursor, not on the selected or marked agents.
+// In Events, verbs act on the agent of the event under the cursor, not on the selected or marked agents.
 func TestVerbsOfAnEvent(t *testing.T) {
 	s := pooled(t, 160, 40)
 	s.choose("builder")
@@ -132,7 +133,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	}
 }
 
-// A key applies to the event that was visible when it was pressed, not to one that arrived since.
+// A key applies to the event that the user saw, not to one that arrived just before the key.
 func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	s := pooled(t, 120, 40)
 	came := func(seq uint64, who string) {
@@ -141,13 +142,13 @@ func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	came(901, "worker-2")
 	s.press("5")
 	s.wait(time.Second)
-	for i := range uint64(3) { // one after the other, none of them long enough
+	for i := range uint64(3) { // in quick succession: each pause is shorter than the guard
 		s.wait(keymap.Guard / 2)
 		came(902+i, "idle")
 	}
 	s.send(tuitest.KeyPress("enter"))
 	s.shows("about       worker-2")
-	s.press("esc") // time goes on meanwhile
+	s.press("esc") // press advances the clock
 	s.press("enter")
 	s.shows("about       idle")
 	s.press("esc")
@@ -162,10 +163,10 @@ func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	}
 	s.send(tuitest.KeyPress("G"))
 	s.send(tuitest.KeyPress("enter"))
-	s.shows("about       chatty") // a hand has put the cursor there
+	s.shows("about       chatty") // the user has moved the cursor there
 }
 
-// At the top the panel loads older events, page by page, up to a limit; the cursor stays on its event.
+// At the top, the panel loads older events, page by page, up to a limit. The cursor stays on its event.
 func TestOlderEvents(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
@@ -200,7 +201,7 @@ func TestOlderEvents(t *testing.T) {
 	if len(s.m.Events.Rows) != 530 || s.m.Events.CursorSeq() != 2001 || !s.m.Events.Frozen {
 		t.Errorf("%d rows, cursor on %d", len(s.m.Events.Rows), s.m.Events.CursorSeq())
 	}
-	s.hear(feed.News{Events: happened(2031, 2000)}) // while somebody looks at them, they stay
+	s.hear(feed.News{Events: happened(2031, 2000)}) // loaded events stay while the user reads them
 	if s.m.Events.Rows[0].Event.Seq != 1501 || s.m.Events.CursorSeq() != 2001 {
 		t.Errorf("the first is %d, the cursor on %d", s.m.Events.Rows[0].Event.Seq, s.m.Events.CursorSeq())
 	}
@@ -222,7 +223,7 @@ func TestOlderEvents(t *testing.T) {
 	}
 }
 
-// If a filter hides a whole page, the panel loads the next one, up to the limit.
+// If a filter hides a whole page of older events, the panel loads the next page, up to the limit.
 func TestOlderEventsBehindAFilter(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)

@@ -54,7 +54,7 @@ func withAutomations(s *city.Snapshot) {
 	s.Work = city.Work{Open: 4, InProgress: 1, Pools: map[string]int{"worker": 3, "triage": 1}}
 }
 
-// someWork returns the work of the demo city, and the runs of its automations.
+// someWork returns the beads of the demo city, including the runs of its automations.
 func someWork() []beads.Bead {
 	at := func(ago time.Duration) time.Time { return epoch.Add(-ago) }
 	run := func(id, name, outcome, code string, opened, took time.Duration) beads.Bead {
@@ -106,7 +106,7 @@ func automated(t testing.TB, w, h int) *stage {
 	return s
 }
 
-// find answers all queries of the last message, as the city would.
+// find answers all bead queries of the last message, as the city would.
 func (s *stage) find(all []beads.Bead, problem string) {
 	s.t.Helper()
 	for more := true; more; {
@@ -172,7 +172,7 @@ func (f *fakeCity) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error)
 	return all, nil
 }
 
-// RunOutput implements city.Control. Every run prints its name and does not end.
+// RunOutput implements city.Control. Every run prints its name and then stays open.
 func (f *fakeCity) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		if yield(city.Piece{Text: run + " prints this\n"}, nil) {
