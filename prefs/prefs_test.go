@@ -10,7 +10,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// home is a folder of files, and where preferences are in it.
+// home returns the paths of preferences in a new folder that contains the given files.
 func home(t *testing.T, files map[string]string) Files {
 	t.Helper()
 	dir := t.TempDir()
@@ -90,7 +90,7 @@ focus.peek = 9
 	}
 }
 
-// What is wrong is told with its place and the next step, and everything else counts.
+// A mistake is reported with its place and the next step. All other settings apply.
 func TestMistakesAreToldAndPassedOver(t *testing.T) {
 	for text, want := range map[string]string{
 		`theme = "drak"`:                      `config.toml:1:9: theme: unknown value "drak"; did you mean "dark"?`,
@@ -137,7 +137,7 @@ func TestOwnThemesMistakes(t *testing.T) {
 	}
 }
 
-// A file that is being written just now changes nothing but that it is told.
+// If a file is broken, for example half-written, its previous settings stay in effect and the problem is reported.
 func TestBrokenFileKeepsTheLast(t *testing.T) {
 	f := home(t, map[string]string{"config.toml": "confirm = 'never'\nfps = 30"})
 	first := Load(f, Prefs{})

@@ -20,7 +20,7 @@ func theTape(t *testing.T) *tape {
 	return kept
 }
 
-// The kept tape can still be read, and has at the album's moments what the album is there to show.
+// The committed tape can be read, and shows the expected states at the album's moments.
 func TestTheTapeShowsWhatTheAlbumWants(t *testing.T) {
 	kept := theTape(t)
 	p := newPlayer(kept, kept.Began)
@@ -52,7 +52,7 @@ func TestTheTapeShowsWhatTheAlbumWants(t *testing.T) {
 	}
 }
 
-// Whoever opens a terminal late sees what those see who watched from the start.
+// A terminal that is opened late shows the same output as one that was open from the start.
 func TestATerminalSeenLateIsTheSame(t *testing.T) {
 	kept := theTape(t)
 	for agent, all := range kept.Frames {
@@ -78,7 +78,7 @@ func TestATerminalSeenLateIsTheSame(t *testing.T) {
 	}
 }
 
-// A recorded command is answered when its time has come, and no other one is.
+// A recorded command gets its response at the recorded time. A command that was not recorded fails.
 func TestRecordedCommands(t *testing.T) {
 	kept := theTape(t)
 	p := newPlayer(kept, kept.Began)

@@ -8,8 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// A theme that is made for a certain background can be read on it, also in the row under the cursor: text as the
-// accessibility guidelines ask for it (4.5 to 1), what is only beside it still at 3 to 1.
+// A theme for a certain background is readable on it, and in the row under the cursor. Text has a contrast of at least
+// 4.5 to 1, as accessibility guidelines require. Dimmed text has at least 3 to 1.
 func TestContrast(t *testing.T) {
 	for name, ground := range map[string]string{"dark": "#1e1e1e", "light": "#ffffff", "colour-blind": "#1e1e1e"} {
 		th, err := Load(name)
@@ -43,14 +43,14 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// The test's own sense of contrast.
+// The contrast of white on black is 21, the largest possible value.
 func TestContrastOfBlackAndWhite(t *testing.T) {
 	if got := contrast(color.White, color.Black); math.Abs(got-21) > 0.01 {
 		t.Errorf("white on black has %.2f, want 21", got)
 	}
 }
 
-// contrast is the ratio of two colours' luminance, 1 to 21.
+// contrast returns the contrast ratio of two colours, from 1 to 21.
 func contrast(a, b color.Color) float64 {
 	la, lb := luminance(a), luminance(b)
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)

@@ -28,7 +28,7 @@ func TestEmbeddedThemesLoad(t *testing.T) {
 	}
 }
 
-// The default theme must fit any terminal: sixteen colours, no background of its own.
+// The default theme fits any terminal: it uses only the sixteen basic colours and sets no background.
 func TestDefaultStaysWithTheTerminal(t *testing.T) {
 	th, err := Load("")
 	if err != nil {

@@ -150,7 +150,7 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.shows("No automations. Each has a file of its own, below /srv/bright-lights:", "cannot show details of the agent, pool, automation or watchdog: there is no automation")
 }
 
-// If the gate is closed, firing asks for confirmation and shows the gate. Otherwise it fires at once.
+// If something prevents a run, firing asks for confirmation and shows the gate. Otherwise it fires at once.
 func TestFire(t *testing.T) {
 	fire := func(name string) city.Command { return city.Fire{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)
@@ -196,7 +196,7 @@ func TestFire(t *testing.T) {
 	s.wants(fire("digest"))
 }
 
-// A run in progress can be stopped after a confirmation. Other runs cannot be stopped.
+// A run in progress can be stopped after a confirmation. Without one, there is nothing to stop.
 func TestEndRun(t *testing.T) {
 	end := func(name string) city.Command { return city.EndRun{Automation: name, By: "operator"} }
 	s := automated(t, 120, 40)

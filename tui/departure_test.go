@@ -9,7 +9,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// few removes all but three running agents from a snapshot.
+// few reduces a snapshot to three running agents.
 func few(n *city.Snapshot) {
 	kept := n.Agents[:0]
 	for _, a := range n.Agents {
@@ -72,7 +72,7 @@ func TestEscStays(t *testing.T) {
 	s.done("builder drains", "idle drains")
 	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Exited, false, nil })
 	s.press("esc")                                                       // the snapshot does not show yet that idle drains
-	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // builder has exited and is restarted
+	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // builder has exited; this restarts it
 	s.hides("leaving when")
 	s.ended("idle", "chatty")
 	s.wait(2 * usualDrain)

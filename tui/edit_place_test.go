@@ -75,7 +75,7 @@ func TestDeclaredIn(t *testing.T) {
 	s.shows("declared    far/topology.toml:9:1 (cannot be edited here), changed at city.toml:40:1 and")
 }
 
-// If the configuration is invalid, an edit starts at the error, for any selected agent.
+// If the configuration is invalid, an edit starts at the error, whichever agent is selected.
 func TestEditAMistake(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
 	refuse := func(why string) { s.change(func(n *city.Snapshot) { n.Config.Rejected = why }) }

@@ -168,7 +168,7 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 	}
 }
 
-// The question about a finished edit waits until the user is not typing.
+// The question about a finished edit waits until the user has finished typing.
 func TestAnEditWaitsForWhoTypes(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)

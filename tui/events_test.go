@@ -18,8 +18,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// happened returns n events of alternating agents, one minute apart, with sequence numbers from a given one. The newest
-// event is at epoch.
+// happened returns n events, one minute apart and with consecutive sequence numbers. Two agents alternate, and the
+// newest event is at epoch.
 func happened(from uint64, n int) []events.Event {
 	out := make([]events.Event, n)
 	for i := range out {

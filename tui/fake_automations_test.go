@@ -128,7 +128,7 @@ func (s *stage) find(all []beads.Bead, problem string) {
 	}
 }
 
-// point moves the cursor of Automations to an automation by keys.
+// point moves the cursor of Automations to an automation by pressing keys.
 func (s *stage) point(name string) {
 	s.t.Helper()
 	s.press("4", "g")

@@ -17,7 +17,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// epoch is the fixed clock of golden screens.
+// epoch is the current time on golden screens.
 var epoch = time.Date(2026, 11, 21, 10, 42, 7, 0, time.UTC)
 
 // fakeCity is a city for tests: commands change its snapshot, and terminals echo.
@@ -25,7 +25,7 @@ type fakeCity struct {
 	mu      sync.Mutex
 	snap    *city.Snapshot
 	events  []events.Event
-	earlier []events.Event // only History has them
+	earlier []events.Event // only History returns them
 	about   city.Inspection
 	changed chan struct{}
 	screens map[string][]byte
@@ -111,7 +111,7 @@ func (f *fakeCity) History(_ context.Context, q events.Query) ([]events.Event, e
 	return out, nil
 }
 
-// Inspect returns what the test has set.
+// Inspect returns the inspection that the test has set.
 func (f *fakeCity) Inspect(_ context.Context, agent string) (*city.Inspection, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -235,7 +235,7 @@ func (f *fakeCity) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 			f.beads = slices.Clone(f.beads)
 			for i, b := range f.beads {
 				if b.ID == c.ID {
-					f.beads[i], _ = c.Patch.Apply(b, time.Now()) // tests patch what can be patched
+					f.beads[i], _ = c.Patch.Apply(b, time.Now()) // tests send only valid patches
 				}
 			}
 		}

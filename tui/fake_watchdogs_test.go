@@ -37,13 +37,13 @@ func withWatchdogs(s *city.Snapshot) {
 	}
 }
 
-// guarded returns a stage with a city that also has watchdogs.
+// guarded gives the city of a stage pools, automations, work and watchdogs.
 func guarded(s *stage) {
 	withAll(s)
 	s.change(withWatchdogs)
 }
 
-// pointWatchdog moves the cursor of Watchdogs to a watchdog by keys.
+// pointWatchdog moves the cursor of Watchdogs to a watchdog by pressing keys.
 func (s *stage) pointWatchdog(name string) {
 	s.t.Helper()
 	s.press("6", "g")

@@ -35,7 +35,7 @@ func demoFleet(now time.Time) *fleet.List {
 	return f
 }
 
-// lobby returns a stage with the room of all cities.
+// lobby returns a stage that shows the room of all cities.
 func lobby(t testing.TB, w, h int, o Options) *stage {
 	o.Cities = citytest.NewMachine()
 	if o.Mode == Hosting {
@@ -48,7 +48,7 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 	return s
 }
 
-// among returns a stage with one of several cities.
+// among returns a stage that shows one of several cities.
 func among(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{Cities: citytest.NewMachine(), Mode: Joined, Folder: "/srv/bright-lights"})
 	s.m.folder, s.m.homeAt = "/srv/bright-lights", "/srv/bright-lights"

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/fleet"
 )
 
-// A key for a whole city does nothing while the cursor is on one of its agents.
+// A key for a whole city is refused while the cursor is on one of its agents.
 func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.press("tab")
@@ -32,7 +32,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 	}
 }
 
-// The room of a city shows when the list of all cities is unavailable, for how long, and when it is back.
+// The room of a city shows when the list of all cities becomes unavailable and when it is back.
 func TestListThatComesAndGoes(t *testing.T) {
 	s := among(t, 120, 40)
 	none := &fleet.List{Gone: "no supervisor runs", None: true}

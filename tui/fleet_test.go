@@ -36,9 +36,9 @@ func TestGoldenFleet(t *testing.T) {
 	}
 }
 
-// At any size and with any dialog, no line is too long or missing.
+// At any size and with any dialog, no line is missing or too long.
 func TestFleetFrames(t *testing.T) {
-	const share = 5 // of the sizes for each
+	const share = 5 // each dialog is drawn at one in five sizes
 	ws := []int{1, 11, 39, 40, 41, 59, 60, 66, 76, 80, 100, 110, 160, 200}
 	hs := []int{1, 4, 5, 9, 10, 12, 16, 21, 22, 24, 28, 29, 40, 60}
 	for i, keys := range [][]string{{}, {"tab"}, {"/", "m"}, {"?"}, {"d"}, {"ctrl+k"}, {"s"}, {"a", "/"}, {"q"}, {"x", "mess", "enter"}} {
@@ -61,7 +61,7 @@ func TestFleetInASCII(t *testing.T) {
 	}
 }
 
-// Cities that need attention come first, then the order is by name.
+// Cities are sorted by how urgently they need attention, then by name.
 func TestFleetOrder(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	var got []string
@@ -112,7 +112,7 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	}
 }
 
-// A verb acts on the city that the question named, even if the cursor or the rows have moved.
+// A verb acts on the city that its confirmation named, even if the cursor or the rows have moved since.
 func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
@@ -137,7 +137,7 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s.shows("tower is not running: it is stopped")
 }
 
-// For many agents the user types their number, and before a city is unregistered its name.
+// To stop many agents, the user must type their number. To unregister a city, the user must type its name.
 func TestFleetAsksForMany(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
@@ -193,7 +193,7 @@ func TestFleetRegisters(t *testing.T) {
 	}
 }
 
-// Enter opens the city, or its agent; until the switch has ended, other keys do nothing.
+// Enter opens a city, or an agent in it. Until the switch is complete, other keys do nothing.
 func TestFleetEnters(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
@@ -230,7 +230,7 @@ func TestSwitchListSearches(t *testing.T) {
 	}
 }
 
-// The open list is updated; the cursor stays on its city.
+// The open list of cities is updated, and its cursor stays on the same city.
 func TestSwitchListLives(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "down", "down", "down", "down", "down", "down")
@@ -273,7 +273,7 @@ func TestSwitchByThePalette(t *testing.T) {
 	}
 }
 
-// The header shows the current city and how many others need attention, at any width.
+// The header shows how many other cities need attention at any width, and the number of cities if there is room.
 func TestHeaderNamesOtherCities(t *testing.T) {
 	for w, want := range map[int]string{200: "1 of 8 @ · @ 5 need attention", 120: "1 of 8 @ · @ 5 need attention", 80: "@ 4 need attention", 60: "@ 4 need attention", 40: "@!4"} {
 		s := among(t, w, 20)
@@ -301,7 +301,7 @@ func TestNobodySwitchesWhileLeaving(t *testing.T) {
 	s.shows("cannot switch city")
 }
 
-// In the room of another city, leaving concerns the city that this program runs.
+// To leave from the room of another city, the room first returns to the city that this program runs.
 func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.home, s.m.hosts, s.m.at = "harbour", true, "bright-lights"
@@ -317,7 +317,7 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 	}
 }
 
-// A snapshot from the stream may be older than the last answer: the age of the loop does not go back.
+// An older snapshot does not replace a newer one, so the time since the controller's last pass does not jump back.
 func TestThePulseDoesNotGoBack(t *testing.T) {
 	s := demo(t, 120, 40)
 	fresh, old := *s.m.snap, *s.m.snap
@@ -333,7 +333,7 @@ func TestThePulseDoesNotGoBack(t *testing.T) {
 	}
 }
 
-// A click moves the cursor to a row, and a double click opens it; the wheel moves the cursor.
+// A click moves the cursor to a row, a double click opens the row, and the wheel moves the cursor.
 func TestFleetByMouse(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := lobby(t, size[0], size[1], Options{})
@@ -352,7 +352,7 @@ func TestFleetByMouse(t *testing.T) {
 	}
 }
 
-// The user can go back to the city that the room was opened for, even if it is not in the list.
+// The user can go back to the city that the room was opened for, even if it is not registered.
 func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.home, s.m.homeAt, s.m.hosts = "cottage-by-the-lake", "/home/cottage", true
@@ -365,7 +365,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	}
 }
 
-// A watchdog's call is visible from other cities, even if no agent needs attention.
+// A watchdog's escalation is visible from other cities, even if no agent needs attention.
 func TestACallIsHeardElsewhere(t *testing.T) {
 	s := &city.Snapshot{Agents: []city.Agent{{Name: "deacon", State: city.Running, Running: true, Since: epoch}},
 		Watchdogs: []city.Watchdog{{Name: "daemon", Watches: "deacon", Freshness: city.VeryStale,
@@ -383,7 +383,7 @@ func TestACallIsHeardElsewhere(t *testing.T) {
 	}
 }
 
-// A stuck agent is called stuck in the list of agents that need attention, as in its own city.
+// A stuck agent is shown as stuck in the list of agents that need attention, as in its own city.
 func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	b := fleet.BriefOf(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),

@@ -16,7 +16,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// unreadable is a directory that cannot be read.
+// unreadable is a directory whose list of cities cannot be read.
 type unreadable struct {
 	city.Directory
 	why atomic.Pointer[error]
@@ -26,7 +26,7 @@ func (u *unreadable) Watch(context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) { yield(nil, *u.why.Load()) }
 }
 
-// A list that cannot be read for hours is logged once per reason, however often it is tried.
+// If the list of cities cannot be read for hours, each reason is logged once, despite many retries.
 func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

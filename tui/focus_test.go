@@ -16,7 +16,7 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 	for _, key := range []string{"i", "u", "ctrl+k"} {
 		for _, marked := range []bool{false, true} {
 			s := pooled(t, 120, 40)
-			s.choose("scout") // quarantined: u would let it go without a question
+			s.choose("scout") // quarantined, so u would release it without a confirmation
 			if marked {
 				s.press("space")
 			}
@@ -72,7 +72,7 @@ func TestWhatHidesRowsIsSeen(t *testing.T) {
 	s.shows("━ 2 Pools /rig:shop 1 of 5 ")
 }
 
-// activeTab returns the reversed title in a heavy rule, or "".
+// activeTab returns the title in reverse video on a line with a heavy rule, or "".
 func (s *stage) activeTab() string {
 	for _, line := range s.m.draw().lines {
 		if !strings.Contains(line, s.m.look.Glyphs.Heavy) {
@@ -85,7 +85,7 @@ func (s *stage) activeTab() string {
 	return ""
 }
 
-// reversed returns the reversed text of a line.
+// reversed returns the part of a line that is in reverse video.
 func reversed(line string) (text string) {
 	for _, p := range paintedParts(line) {
 		if strings.Contains(p.style, ";7;") {
@@ -112,7 +112,7 @@ func paintedParts(line string) (parts []paintedPart) {
 	return parts
 }
 
-// The row under the cursor is painted over its full width, and the active title is reversed, with and without
+// The row under the cursor is painted over its full width, and the active title is in reverse video, with and without
 // colours.
 func TestSelectionIsPainted(t *testing.T) {
 	for look, options := range looks() {
@@ -146,7 +146,7 @@ func TestSelectionIsPainted(t *testing.T) {
 	}
 }
 
-// In Pools, attach applies to a member: the only running one, or the one that the user chooses.
+// In Pools, attach opens a member of the pool: the only running one, or the one that the user chooses.
 func TestAttachAmongPools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// Small screens also show the keys of the palette and the help.
+// Small screens also show the keys for the filter, the help and leaving.
 func TestSmallScreensTellTheKeysThatHelp(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}} {
 		for _, panel := range []string{"1", "2", "3"} {
@@ -18,7 +18,7 @@ func TestSmallScreensTellTheKeysThatHelp(t *testing.T) {
 			foot := rows[len(rows)-1]
 			what := map[string]string{"2": "S size", "3": "u release"}[panel]
 			for _, hint := range []string{"/ filter", "! attention", "? help", "q quit", " enter ", what} {
-				narrow := size[0] < 120 // what can be done here is worth more there
+				narrow := size[0] < 120 // narrow screens have room only for the actions on the selected row
 				if !strings.Contains(foot, hint) && !(narrow && hint == "! attention") {
 					t.Errorf("%v panel %s: no %q in %q", size, panel, hint, foot)
 				}
@@ -30,7 +30,8 @@ func TestSmallScreensTellTheKeysThatHelp(t *testing.T) {
 	s.shows("u release  ")
 }
 
-// The verbs of the selected agent come before mail and the attention filter; two keys with one effect are shown once.
+// The verbs of the selected agent come before mail and the attention filter. Two keys with the same effect are shown
+// once.
 func TestFooterKeepsTheVerbs(t *testing.T) {
 	foot := func(s *stage) string {
 		rows := strings.Split(strings.TrimRight(s.text(), "\n"), "\n")

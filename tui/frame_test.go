@@ -22,7 +22,7 @@ func (s *stage) frame(what string) {
 	s.t.Helper()
 	f := s.m.draw()
 	if s.m.w == 0 || s.m.h == 0 {
-		return // there is nothing to see
+		return // nothing is drawn
 	}
 	if len(f.lines) != s.m.h {
 		s.t.Fatalf("%s: %d lines at %dx%d", what, len(f.lines), s.m.w, s.m.h)
@@ -38,8 +38,8 @@ func (s *stage) frame(what string) {
 	}
 }
 
-// The sizes from too small to wide, including both sides of every layout change. Each scene is drawn at a part of
-// them, the next scene at the next part.
+// Every scene is a valid frame at sizes from too small to wide, including both sides of every layout change. To save
+// time, each scene is drawn at every 31st size, starting at a different one.
 func TestFrameAtEverySize(t *testing.T) {
 	const share = 31
 	ws := []int{1, 2, 5, 11, 12, 13, 25, 39, 40, 41, 49, 50, 59, 60, 75, 76, 77, 80, 99, 100, 119, 120, 121, 159, 160, 161, 179, 180, 200, 210}
@@ -149,7 +149,7 @@ func benchStage(b *testing.B, n int) *stage {
 	return s
 }
 
-// The cost of a frame without cached lines: a new snapshot, a new second, a new pane.
+// BenchmarkFrameCold measures a frame without cached lines: each has a new snapshot, a new second and a new pane.
 func BenchmarkFrameCold(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -167,7 +167,7 @@ func BenchmarkFrameCold(b *testing.B) {
 	}
 }
 
-// The cost of a frame with only cached lines.
+// BenchmarkFrameCached measures a frame with only cached lines.
 func BenchmarkFrameCached(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -179,7 +179,7 @@ func BenchmarkFrameCached(b *testing.B) {
 	}
 }
 
-// The cost of a frame after a key: all panels are redrawn from the same data.
+// BenchmarkFrameKey measures a frame after a key: all panels are redrawn from the same data.
 func BenchmarkFrameKey(b *testing.B) {
 	for _, n := range []int{200, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -193,7 +193,7 @@ func BenchmarkFrameKey(b *testing.B) {
 	}
 }
 
-// The cost of a frame with a dialog.
+// BenchmarkFrameDialog measures a frame with a dialog.
 func BenchmarkFrameDialog(b *testing.B) {
 	s := benchStage(b, 200)
 	s.press("q")

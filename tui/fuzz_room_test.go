@@ -21,7 +21,7 @@ import (
 type explorer struct {
 	*stage
 	*rand.Rand
-	keys []string // of all actions, and what is typed
+	keys []string // the keys of all actions, and some typed characters
 	log  []string // what was done, for the report
 }
 
@@ -65,7 +65,7 @@ func (x *explorer) number() int {
 	return []int{0, 1, 2, 5, 40, 12345, -3, 1 << 40}[x.IntN(8)]
 }
 
-// city changes the state of the city.
+// city delivers a random snapshot of the city.
 func (x *explorer) city() {
 	n := demoSnapshot(x.now)
 	if x.m.snap != nil {
@@ -103,7 +103,7 @@ func (x *explorer) city() {
 	x.hear(feed.News{Snap: n})
 }
 
-// change1 changes one thing of each kind.
+// change1 changes a random agent, pool and automation of a snapshot.
 func (x *explorer) change1(n *city.Snapshot) {
 	if len(n.Agents) > 0 {
 		a := &n.Agents[x.IntN(len(n.Agents))]
@@ -126,7 +126,7 @@ func (x *explorer) change1(n *city.Snapshot) {
 	}
 }
 
-// answers answers the last requests of the room, with success or failure.
+// answer responds to the last requests of the room, with success or failure.
 func (x *explorer) answer() {
 	for _, e := range x.out {
 		why := ""
@@ -179,7 +179,7 @@ func (x *explorer) answer() {
 	}
 }
 
-// step performs one action, selected by what.
+// step performs one action, selected by a byte.
 func (x *explorer) step(what byte) {
 	did := ""
 	switch what %= 32; {
@@ -245,8 +245,7 @@ func (x *explorer) focused() {
 	}
 }
 
-// For any sequence of keys, clicks, pastes, news and resizes: the frame keeps its invariants, and shows which panel
-// has the focus.
+// For any sequence of keys, clicks, pastes, news and resizes, the frame is valid and shows which panel has the focus.
 func FuzzRoom(f *testing.F) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is drawn into testdata and docs/keys.md")
 
-// golden compares a text with the stored one, or stores it.
+// golden compares a text with a golden file, or with -update writes the file.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -41,7 +41,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// scenes are screens of an operator, with the keys that lead to them.
+// scenes returns, by name, functions that bring a stage to the screens of an operator.
 func scenes() map[string]func(s *stage) {
 	return map[string]func(s *stage){
 		"start": func(*stage) {},
@@ -163,7 +163,7 @@ func scenes() map[string]func(s *stage) {
 			s.choose("scout")
 			s.press("d")
 			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
-			s.m.draw() // how long it is
+			s.m.draw() // computes the length of the details
 			s.press("pgdown", "pgdown")
 		},
 		"told": func(s *stage) {
@@ -224,7 +224,7 @@ func scenes() map[string]func(s *stage) {
 	}
 }
 
-// editPlan is the plan of an edit with every kind of change.
+// editPlan returns the plan of an edit with every kind of change.
 func editPlan() feed.Plan {
 	p := feed.Plan{Changes: []feed.Change{
 		{Agent: "builder", What: "restart", Why: "command changed, env PATH_HINT changed"}, {Agent: "chatty", What: "none", Why: "runs as configured"},
@@ -237,7 +237,7 @@ func editPlan() feed.Plan {
 	return p
 }
 
-// bulk is a verb for several agents, one of which has failed.
+// bulk runs a verb on several agents, one of which refuses it.
 func bulk(s *stage) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
@@ -251,8 +251,8 @@ func withAll(s *stage) {
 	s.change(withAutomations)
 }
 
-// Every scene at the sizes of common terminals: the largest and the usual one, one with a single panel, and the
-// smallest that is supported.
+// Every scene matches its golden files at common sizes, with a single panel (60x20), and at the smallest supported size
+// (40x10).
 func TestGoldenScenes(t *testing.T) {
 	for name, lead := range allScenes() {
 		for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
@@ -266,7 +266,8 @@ func TestGoldenScenes(t *testing.T) {
 	}
 }
 
-// The scenes with a layout that depends on the size, on wide screens and below the smallest supported size.
+// Scenes whose layout depends on the size match their golden files on wide screens and below the smallest supported
+// size.
 func TestGoldenSizes(t *testing.T) {
 	all := allScenes()
 	for _, size := range [][2]int{{220, 60}, {200, 60}, {160, 40}, {30, 4}} {
@@ -285,7 +286,7 @@ func TestGoldenSizes(t *testing.T) {
 	}
 }
 
-// The styles of a few scenes that use all of them, written out.
+// A few scenes, which together use all styles, match golden files that include the styles.
 func TestGoldenLooks(t *testing.T) {
 	all := allScenes()
 	for look, options := range looks() {
@@ -302,7 +303,7 @@ func TestGoldenLooks(t *testing.T) {
 	}
 }
 
-// In ASCII no scene has other signs, except letters in names and output.
+// In ASCII mode, the screen has only ASCII characters, except for letters in names and output.
 func TestScenesInASCII(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := newStage(t, Options{ASCII: true})
@@ -318,7 +319,7 @@ func TestScenesInASCII(t *testing.T) {
 	}
 }
 
-// Agents that need attention are counted first, and stay visible on narrow screens.
+// Agents that need attention are counted first, and their number stays visible on narrow screens.
 func TestHeaderCountsWhoNeedsAPerson(t *testing.T) {
 	for w, want := range map[int]string{120: "1 failed  1 quarantined  4 running  1 backoff  5 others", 80: "1 failed  1 quarantined  4 running  6 others",
 		60: "1 failed  1 quarantined", 40: "1 failed  1 quarantined", 30: "2 in trouble"} {
@@ -352,8 +353,7 @@ func TestGoldenBelow(t *testing.T) {
 	golden(t, "testdata/below-200x60.txt", s.text())
 }
 
-// Without colours everything is still distinguishable: the same text, with only bold, faint, reverse and the pane's
-// cursor.
+// Without colours, the screen has the same text and only bold, faint and reverse styles.
 func TestGoldenNoColour(t *testing.T) {
 	s := newStage(t, Options{NoColor: true})
 	s.size(120, 40)

@@ -16,12 +16,12 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// stage is a model with the clock of the test.
+// stage is a model of the control room with a clock that the test sets.
 type stage struct {
 	t   testing.TB
 	m   *model
 	now time.Time
-	out []feed.Effect // of the last message
+	out []feed.Effect // effects of the last message
 }
 
 func newStage(t testing.TB, o Options) *stage {
@@ -90,7 +90,7 @@ func (s *stage) agent(name string, edit func(*city.Agent)) {
 	})
 }
 
-// choose moves the cursor to an agent by keys.
+// choose moves the cursor of Agents to an agent by pressing keys.
 func (s *stage) choose(name string) {
 	s.t.Helper()
 	s.press("g")

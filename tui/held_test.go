@@ -26,7 +26,7 @@ func everyPoolLeaves(s *city.Snapshot) {
 	s.Config.Held = h
 }
 
-// The question combines members by pool, breaks no name, and shows the plan even for 200 agents.
+// The question groups agents by pool, wraps no name, and shows the plan even for 200 agents.
 func TestAHeldPlanIsReadable(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {80, 24}} {
 		s := demo(t, size[0], size[1])

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The help scrolls by pages and to its ends, shows its length, and the full text of a row that is cut.
+// The help scrolls by pages and to its ends, shows its length, and shows the full text of a shortened row under the
+// cursor.
 func TestHelpIsReadToItsEnd(t *testing.T) {
 	s := demo(t, 60, 20)
 	s.press("?")
@@ -35,7 +36,7 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 	wide.shows("undo or release: undo the last verb (10 s); else end quarantine, backoff or drain; ack")
 }
 
-// The meaning of signs and the preferences file are found by the words that a user would search for.
+// The meaning of symbols and the preferences file are found by words that a user would search for.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s := newStage(t, Options{Person: feed.Person{File: "~/.config/gcity/config.toml"}})
 	s.size(120, 40)
@@ -56,7 +57,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 	s.hides("runs it")
 }
 
-// The help begins with what works in the focused panel; the rest follows by sections, which a search leaves out.
+// The help begins with the keys of the focused panel. The rest follows by section, and a search hides the headings.
 func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
 	for key, want := range map[string][]string{"1": {"Works here: Agents", "agent.zoom"}, "2": {"Works here: Pools", "pool.details"}, "0": {"Works here: Peek", "peek"}} {
 		s := pooled(t, 120, 40)

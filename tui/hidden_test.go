@@ -9,8 +9,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// The title of a list shows the numbers of rows above and below its window, and clicks on the other titles still
-// work.
+// The title of a list shows the numbers of rows above and below its window. Clicks on the other titles still work.
 func TestHiddenRowsAreCounted(t *testing.T) {
 	for _, c := range []struct {
 		w, h  int
@@ -31,7 +30,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s.press("G")
 		s.shows(fmt.Sprintf("Agents 80 %s%d ", c.up, all-rows))
 		s.hides(c.down + fmt.Sprint(all-rows))
-		for range rows { // one beyond the first row that is seen
+		for range rows { // to one row above the first visible row
 			s.press("k")
 		}
 		s.shows(fmt.Sprintf("Agents 80 %s%d %s1 ", c.up, all-rows-1, c.down))
@@ -63,7 +62,7 @@ func (s *stage) below(t *testing.T, sign string) int {
 	return n
 }
 
-// If all rows are visible, the title has no such numbers.
+// If all rows are visible, the title shows no numbers of hidden rows.
 func TestNothingHiddenIsNotCounted(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.hides("Agents 14 ↓", "Agents 14 ↑")
@@ -75,7 +74,7 @@ func TestNothingHiddenIsNotCounted(t *testing.T) {
 	l.shows("Cities 8 ↓")
 }
 
-// The number of hidden rows removes no title: a list with a place of its own keeps its name, and others keep at least
+// The number of hidden rows displaces no title: the list on the screen keeps its name, and the others keep at least
 // their keys.
 func TestHiddenRowsCostNoTitle(t *testing.T) {
 	for w := 40; w <= 130; w++ {
@@ -92,7 +91,7 @@ func TestHiddenRowsCostNoTitle(t *testing.T) {
 	}
 }
 
-// The number of hidden rows does not replace the number of failures.
+// The number of hidden rows does not displace the number of failures.
 func TestHiddenRowsCostNoTrouble(t *testing.T) {
 	for w := 60; w <= 140; w++ {
 		s := pooled(t, w, 24)

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// The chart of an agent's CPU is in its row from 160 columns on, advances once a minute, and costs no frame between.
+// From 160 columns on, an agent's row has a chart of its CPU usage. The chart changes only once a minute.
 func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		s := demo(t, 160, 40)
@@ -53,7 +53,7 @@ func TestRowsHaveAChartOfTheCPU(t *testing.T) {
 	}
 }
 
-// A history is bounded: by the hour, by the agents of the latest snapshot, and in bytes.
+// A history is bounded: it covers an hour, only the agents of the latest snapshot, and at most 512 bytes per agent.
 func TestAHistoryIsBounded(t *testing.T) {
 	var h widget.History
 	agents := []city.Agent{{Name: "a", Usage: &city.Usage{CPU: 50}}, {Name: "b", Usage: &city.Usage{CPU: 50}}}

@@ -18,7 +18,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// hostile has outputs of agents that try to do more than print.
+// hostile returns, by name, outputs of agents that try to do more than print text.
 func hostile() map[string]string {
 	return map[string]string{
 		"clipboard":     "\x1b]52;c;ZXZpbA==\x07\x1b]52;c;?\x1b\\",
@@ -60,7 +60,7 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 				s := demo(t, 80, 24)
 				s.choose("builder")
 				v.Show(feed.Watch{Agent: "builder", Session: "builder-1", Running: true})
-				time.Sleep(feed.Settle + time.Minute) // fake time; a flood is looked at with pauses
+				time.Sleep(feed.Settle + time.Minute) // fake time; the viewer pauses in a flood
 				p := seen(t, b)
 				s.hear(feed.News{Pane: &p})
 				s.frame(name)
@@ -82,7 +82,7 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 	}
 }
 
-// onlyLines checks a text for a pager.
+// onlyLines checks that every line of a text is safe to print in a pager.
 func onlyLines(t *testing.T, text string) {
 	t.Helper()
 	for l := range strings.SplitSeq(text, "\n") {
@@ -90,10 +90,10 @@ func onlyLines(t *testing.T, text string) {
 	}
 }
 
-// Strings and lines without an end use no memory, however long they are (T3).
+// Unterminated control strings and lines use a bounded amount of memory, however long they are (T3).
 func TestEndlessOutputIsBounded(t *testing.T) {
 	const piece, pieces = 64 << 10, 200 // 12 MB
-	const most = 3 << 20                // of growth in the second half
+	const most = 3 << 20                // growth allowed in the second half
 	for name, c := range map[string]struct{ begin, more string }{
 		"OSC":  {"\x1b]52;c;", "A"},
 		"DCS":  {"\x1bPq", "~"},
@@ -104,7 +104,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 		_, _ = s.Write([]byte(c.begin)) // never fails
 		chunk := bytes.Repeat([]byte(c.more), piece/len(c.more))
 		n := pieces
-		if name == "text" { // it is drawn
+		if name == "text" { // text is drawn, which is slower
 			n = pieces / 12
 		}
 		var before, after runtime.MemStats
@@ -127,7 +127,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 	}
 }
 
-// Names and stored texts contain no control sequences either (T5, T6).
+// Hostile names and stored texts leave the frame intact, too (T5, T6).
 func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {

@@ -15,7 +15,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// someMail has mail for people and between agents, newest first.
+// someMail returns mail for people and between agents, newest first.
 func someMail() []beads.Bead {
 	letter := func(id string, ago time.Duration, m mail.Message) beads.Bead {
 		b := mail.New(m)
@@ -36,7 +36,7 @@ func someMail() []beads.Bead {
 	}
 }
 
-// withMail gives a city that mail.
+// withMail sets the mail counts of the city and of builder.
 func withMail(s *stage) {
 	s.change(func(n *city.Snapshot) { n.Mail = city.MailCount{Unread: 2, Total: 3} })
 	s.agent("builder", func(a *city.Agent) { a.Mail = 1 })
@@ -47,7 +47,7 @@ func openWork() []beads.Bead {
 	return slices.DeleteFunc(someWork(), func(b beads.Bead) bool { return b.Type == runType || b.Status != beads.StatusOpen })
 }
 
-// wantsErrands compares the tasks of the last messages with the expected ones.
+// wantsErrands compares the tasks of the last message with the expected tasks.
 func (s *stage) wantsErrands(want ...feed.Task) {
 	s.t.Helper()
 	var got []feed.Task
@@ -69,7 +69,7 @@ func mailed(t *testing.T) *stage {
 	return s
 }
 
-// The badge counts only unread mail for people. The list shows mail for people, and all mail on request.
+// The header counts only unread mail for people. Mail lists mail for people, and all mail on request.
 func TestInboxListsMailOfPeople(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.hides("unread")
@@ -90,7 +90,7 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.hides("May I use")
 }
 
-// The row of an agent has a mark for its work and for the number of its unread messages.
+// The row of an agent shows the number of its unread messages, and a mark if the agent has work.
 func TestAgentsAreMarkedForWorkAndMail(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.hides("▤")
@@ -104,7 +104,7 @@ func TestAgentsAreMarkedForWorkAndMail(t *testing.T) {
 	s.shows("▤3")
 }
 
-// The inbox of an agent is a filter of Mail, opened from the agent's row. Mail can be sorted by need and sender.
+// Mail can be filtered, and sorted by need for attention or sender. An agent's inbox opens Mail with a filter.
 func TestMailIsFilteredAndSorted(t *testing.T) {
 	ids := func(s *stage) (all []string) {
 		for _, r := range s.m.Mail.Visible() {
@@ -144,7 +144,7 @@ func TestMailIsFilteredAndSorted(t *testing.T) {
 	}
 }
 
-// A reply to mail that the user has sent goes to its recipient, and not to the user.
+// A reply to mail that the user sent goes to the recipient of that mail, and not to the user.
 func TestReplyToOwnMail(t *testing.T) {
 	s := automated(t, 120, 40)
 	withMail(s)
@@ -162,7 +162,7 @@ func TestReplyToOwnMail(t *testing.T) {
 	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: take the spare machine", Text: "until six", Thread: "gc-232", ReplyTo: "gc-232"}})
 }
 
-// The room requests mail again when the city counts a new message; the cursor stays on its message.
+// The room reads mail again when the snapshot counts a new message. The cursor stays on its message.
 func TestInboxFollows(t *testing.T) {
 	s := mailed(t)
 	s.press("j")
@@ -241,7 +241,7 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	}
 }
 
-// A draft is kept for the same recipients, with its subject. Empty mail is refused.
+// A draft is kept for its recipients, with its subject. Empty mail is refused.
 func TestWritingMail(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("builder")
@@ -293,8 +293,8 @@ func TestMailByName(t *testing.T) {
 	s.shows("May I use")
 }
 
-// An archived message leaves the list at once, and undo brings it back. A message that an agent has not read is
-// archived only after a question.
+// An archived message leaves the list at once, and undo brings it back. If its recipient has not read it, archiving
+// asks for confirmation.
 func TestArchivingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("A")
@@ -342,7 +342,8 @@ func TestMailReadOnly(t *testing.T) {
 	}
 }
 
-// Work can be handed to the selected agent: unassigned work first, and assigned work only after a confirmation.
+// The user can hand work to the selected agent. Unassigned work is listed first, and assigned work needs a
+// confirmation.
 func TestSling(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.choose("idle")
@@ -383,7 +384,7 @@ func TestSling(t *testing.T) {
 	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
 }
 
-// Steps of work that has an assignee are not offered to other agents.
+// Steps of a molecule that has an assignee are not offered to other agents.
 func TestReadyWorkIsLoose(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = []beads.Bead{
@@ -428,7 +429,7 @@ func TestErrands(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	all, err := f.Beads(t.Context(), mail.Query(""))
-	if err != nil || len(all) != len(someMail()) { // one more, one away
+	if err != nil || len(all) != len(someMail()) { // one message sent, one archived
 		t.Errorf("%d messages, %v", len(all), err)
 	}
 	for _, b := range all {

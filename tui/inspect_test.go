@@ -13,7 +13,7 @@ import (
 	"gcity/tui/feed"
 )
 
-// scoutSaid is the inspection of the quarantined agent of the demo city.
+// scoutSaid returns the inspection of the quarantined agent of the demo city.
 func scoutSaid() *city.Inspection {
 	exit := func(ago time.Duration, code int) city.Exit {
 		return city.Exit{Code: code, At: epoch.Add(-ago), Uptime: 4 * time.Second}
@@ -31,7 +31,7 @@ func scoutSaid() *city.Inspection {
 	}
 }
 
-// asked returns the request for an inspection among the effects.
+// asked returns the request for an inspection from the last effects.
 func (s *stage) asked() feed.Inspect {
 	s.t.Helper()
 	for _, e := range s.out {
@@ -43,7 +43,7 @@ func (s *stage) asked() feed.Inspect {
 	return feed.Inspect{}
 }
 
-// The details show the content of the snapshot at once, and the rest when the city has answered.
+// The details show the content of the snapshot at once, and the rest when the response arrives.
 func TestDossier(t *testing.T) {
 	s := demo(t, 120, 60)
 	choose(s.m, "scout")
@@ -72,7 +72,7 @@ func TestDossier(t *testing.T) {
 	}
 }
 
-// A wait that cannot double, because patrol_interval is below restart_backoff, is shown unchanged.
+// If patrol_interval is below restart_backoff, the wait before a restart cannot double and is shown as one time.
 func TestRestartWaits(t *testing.T) {
 	spec := &city.Spec{Restart: city.RestartPolicy{Mode: "on-failure", Backoff: time.Second, MaxBackoff: 500 * time.Millisecond}}
 	got := describe.RestartLines(spec)
@@ -81,7 +81,7 @@ func TestRestartWaits(t *testing.T) {
 	}
 }
 
-// After a change of the agent the details are requested again, once. Without a change they are not.
+// After a change, the details are requested again. Without a change they are not.
 func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)
 	choose(s.m, "scout")
@@ -100,7 +100,7 @@ func TestDetailsStayTrue(t *testing.T) {
 	}
 }
 
-// Enter in Quarantine shows the crashes; u releases that agent, regardless of marks.
+// Enter in Quarantine shows the crashes of the agent. There u releases this agent, regardless of marks.
 func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("*", "3", "enter")
@@ -122,7 +122,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	}
 }
 
-// For any inspection, details and crashes are text in an intact frame (L12).
+// For any inspection, the details and crashes are plain text in an intact frame (L12).
 func TestHostileDossier(t *testing.T) {
 	for name, text := range hostile() {
 		about := &city.Inspection{

@@ -10,7 +10,7 @@ import (
 	"gcity/tui/panel"
 )
 
-// Lists and pane share a screen. A wide screen has room for a terminal of 100 columns next to complete rows.
+// Lists and pane share a screen. From 180 columns on, the pane has at least 100 of them.
 func TestListsWidth(t *testing.T) {
 	for w, want := range map[int]int{160: 72, 179: 80, 180: 79, 200: 99, 220: 119, 221: 120, 235: 134, 240: 139, 300: 146} {
 		if got := listsWidth(w); got != want {
@@ -24,7 +24,7 @@ func TestListsWidth(t *testing.T) {
 	}
 }
 
-// A wide screen shows complete rows: at 200 columns if the reasons are short, and a little wider for usual reasons.
+// Rows are complete on a screen of 247 columns. With short reasons, 200 columns are enough.
 func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s := demo(t, 247, 60)
 	s.shows("for    cpu  last 10m", "mem  restarts      pid", "110M         -     4202", `"./prober": no such file; is it built? · restarts in 18s`,
@@ -40,7 +40,7 @@ func TestABroadScreenShowsWholeRows(t *testing.T) {
 	s.shows("for    cpu  last 10m", "mem  restarts", "builds the d")
 }
 
-// A screen with room for only one line shows the required size.
+// A screen that is too small shows the required size.
 func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 	for _, size := range [][2]int{{39, 9}, {30, 4}, {20, 5}} {
 		s := demo(t, size[0], size[1])
@@ -51,12 +51,13 @@ func TestTinyScreenSaysWhatItNeeds(t *testing.T) {
 	demo(t, 40, 10).hides("needs")
 }
 
-// From 120 columns on the details of the selected agent are beside the pane. A healthy agent says what it is for.
+// From 120 columns on, the details of the selected agent are next to the pane. For a healthy agent they show its
+// description.
 func TestDetailsAreBesideThePane(t *testing.T) {
 	for _, size := range [][2]int{{119, 40}, {120, 40}, {159, 45}, {200, 60}} {
 		s := demo(t, size[0], size[1])
 		s.choose("builder")
-		s.m.Agents.Wanted = panel.ChosenColumns([]string{"name"}) // the list has no reasons
+		s.m.Agents.Wanted = panel.ChosenColumns([]string{"name"}) // no column of reasons
 		at := slices.IndexFunc(areas(s.m), func(a area) bool { return a.panel == panel.IDDetail })
 		if at >= 0 != (size[0] >= 120) {
 			t.Fatalf("%v: details have the place %d", size, at)

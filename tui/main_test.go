@@ -22,14 +22,14 @@ import (
 	"gcity/tui/terminal"
 )
 
-// TestMain runs the control room itself if a test starts this binary again in a terminal.
+// TestMain runs the control room instead of the tests if a test has started this binary in a terminal.
 func TestMain(m *testing.M) {
 	if mode := os.Getenv("TUI_CHILD"); mode != "" {
 		os.Exit(child(mode))
 	}
 	flag.Parse()
 	if asked := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.parallel") }); !asked {
-		_ = flag.Set("test.parallel", "4") // tests in terminals wait more than they work
+		_ = flag.Set("test.parallel", "4") // tests in terminals mostly wait
 	}
 	os.Exit(m.Run())
 }
@@ -125,7 +125,7 @@ func child(mode string) int {
 		panic(err)
 	}
 	exit, err := run(ctx, o, fresh)
-	if exit == feed.Hangup { // the shell's own comes after the kernel's
+	if exit == feed.Hangup { // a shell sends a second SIGHUP, after the kernel's
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 			panic(err)
 		}

@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A room opens in the state in which it was left.
+// A room opens in the state in which the user left it.
 func TestMemory(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.press("P", "2", "/")
@@ -66,7 +66,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A file that is damaged, has another version or is not a regular file is ignored, and the room opens.
+// A stored state that is damaged, of another version or not a regular file is ignored, and the room opens.
 func TestMemoryIsTolerant(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", feed.MaxMemory+1)} {
@@ -92,7 +92,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 	}
 }
 
-// A restored filter is announced, so that hidden rows are no surprise; typing replaces it.
+// The room announces a restored filter, because it hides rows. Typing replaces the filter.
 func TestAKeptFilterIsTold(t *testing.T) {
 	s := demo(t, 120, 40)
 	recall(s.m, feed.Memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
@@ -120,7 +120,7 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	again.hides("!attention", "restored filter")
 }
 
-// The first picture has a hint of three lines. The first key removes it, and it does not come back.
+// The first screen has a hint of three lines. The first key removes it for good.
 func TestTheFirstVisitHasAHint(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 60}} {
 		s := demo(t, size[0], size[1])

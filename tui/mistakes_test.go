@@ -12,7 +12,7 @@ import (
 	"gcity/tui/tuitest"
 )
 
-// mistakes is the error of a configuration with many errors.
+// mistakes returns the error of a configuration with n mistakes.
 func mistakes(n int) string {
 	lines := make([]string, n)
 	for i := range lines {
@@ -21,7 +21,7 @@ func mistakes(n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// A single line shows the first error and the number of others; with enough room each error has its own line.
+// A single line shows the first error and the number of others. With enough room, each error has its own line.
 func TestManyMistakes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Config.Rejected = mistakes(36) })
@@ -69,7 +69,7 @@ func TestWarningsAreQuieter(t *testing.T) {
 	s.shows("warning: city.toml:9:15")
 }
 
-// A failure that is too long for one row gets another, and releases it when it is dismissed.
+// A failure that is too long for one row gets more rows until the user dismisses it.
 func TestALongFailureIsReadable(t *testing.T) {
 	why := "cannot do it: the configuration says otherwise, and what it says cannot be changed from here as long as the file is held by somebody's editor"
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {

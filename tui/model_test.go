@@ -96,13 +96,13 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.shows("no agents yet", "[[agents]]")
 }
 
-// An answer can be typed at once. Keys that arrived together with the key that opened the question, and keys for the
-// previous screen, are refused with a message.
+// A question can be answered at once. Keys that were sent before the user could see the question are refused with a
+// message.
 func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("r")
-	s.send(tuitest.KeyPress("y")) // in the same packet
+	s.send(tuitest.KeyPress("y")) // arrives together with r
 	s.wants()
 	s.shows("Restart builder?", "y came too early")
 	s.now = s.now.Add(keymap.Guard / 2)
@@ -112,9 +112,9 @@ func TestQuestionsTakeTheirOwnKeysAtOnce(t *testing.T) {
 	s.wants(city.Restart{Agent: "builder"})
 	s.hides("Restart builder?")
 	s.press("r")
-	s.send(tuitest.KeyPress("esc")) // to cancel is safe
+	s.send(tuitest.KeyPress("esc")) // canceling is safe and never too early
 	s.hides("Restart builder?")
-	s.press("r", "enter") // "no" is chosen
+	s.press("r", "enter") // "no" is preselected
 	s.wants()
 	s.hides("Restart builder?")
 	s.press("r", "k")
@@ -244,7 +244,7 @@ func TestSendOneLine(t *testing.T) {
 	s.shows("cannot receive text")
 }
 
-// Outside of a prompt, a paste is not a sequence of commands.
+// Outside a prompt, pasted text is not run as key commands.
 func TestPasteRunsNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
@@ -272,7 +272,7 @@ func TestEscNeverLeaves(t *testing.T) {
 	}
 }
 
-// If the required text is not typed, a message says so.
+// If the typed text is not the required one, a message says so.
 func TestAWrongNameIsSaid(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := demo(t, size[0], size[1])
@@ -383,7 +383,7 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 	}
 }
 
-// A dialog that covers the whole screen shows that its data is outdated.
+// A dialog that covers the whole screen shows that its data is outdated if the city does not answer.
 func TestASheetOfACityThatIsGone(t *testing.T) {
 	for _, key := range []string{"d", "c"} {
 		s := newStage(t, Options{Mode: Joined})
@@ -400,7 +400,7 @@ func TestASheetOfACityThatIsGone(t *testing.T) {
 	}
 }
 
-// When the city ends, an open leave question offers only what is still possible.
+// If the city stops while a leave question is open, the question offers only what is still possible.
 func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})
 	s.size(120, 40)
@@ -412,7 +412,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s.hear(feed.News{Gone: &why})
 	s.shows("the city stopped", "Leave bright-lights?")
 	s.hides("the controller?")
-	s.press("enter") // "stay" was chosen and is
+	s.press("enter") // "stay" is preselected
 	if _, left := effectOf[feed.Quit](s); left || s.m.dialogs.choice() != nil {
 		t.Errorf("left %v", left)
 	}
@@ -428,7 +428,7 @@ func TestLeavingSaysWhatClosingDoes(t *testing.T) {
 	}
 }
 
-// An answer that was requested before the newest snapshot does not restore an older state.
+// An older snapshot is ignored, unless the controller has restarted.
 func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s := demo(t, 120, 40)
 	old := s.m.snap

@@ -41,7 +41,7 @@ func (s *stage) doubleClick(text string) {
 	s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 }
 
-// A click selects what it points at, at any size: rows, panels, tabs.
+// At any size, a click selects the row, panel or tab under the pointer.
 func TestClick(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}} {
 		s := pooled(t, size[0], size[1])
@@ -108,7 +108,7 @@ func TestDoubleClickOpens(t *testing.T) {
 	s.shows("pool triage")
 	s.press("esc", "1")
 	s.click("idle ")
-	s.click("idle ") // too late for a double one
+	s.click("idle ") // too late for a double click
 	if s.m.zoomed {
 		t.Error("two clicks are taken for a double one")
 	}
@@ -145,7 +145,7 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// Wheel events are collected: the model gets few messages for very many events.
+// Wheel events are merged: 500 of them become one message to the model.
 func TestWheelIsGathered(t *testing.T) {
 	s := demo(t, 200, 60)
 	box := feed.NewMailbox()
@@ -171,7 +171,7 @@ func TestWheelIsGathered(t *testing.T) {
 	}
 }
 
-// The mouse is used from the start, M turns it off, and that is remembered. The preferences can turn it off, too.
+// The mouse is on by default. M turns it off, and the room remembers that. The preferences can turn it off, too.
 func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	used := func(s *stage, want bool) {
 		t.Helper()
@@ -203,13 +203,13 @@ func TestMouseIsUsedUntilItIsTurnedOff(t *testing.T) {
 	used(broken, true)
 }
 
-// In a real terminal, the mouse modes are switched on, a click arrives, and a text is sent to the clipboard.
+// In a real terminal, the mouse modes are on, a click arrives, and a copied text reaches the clipboard.
 func TestTerminalMouseAndClipboard(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting", 120, 36)
 	c.sees("prober")
 	c.says("\x1b[?1006h")
-	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m") // the first row below the titles and heads
+	c.keys("\x1b[<0;10;3M\x1b[<0;10;3m") // the first row below the titles and column headings
 	c.keys("y")
 	c.sees("Copy from")
 	c.keys("\r")
@@ -222,7 +222,7 @@ func TestTerminalMouseAndClipboard(t *testing.T) {
 	c.ends("hand over")
 }
 
-// says waits until these bytes have been written to the terminal.
+// says waits until the control room has written the given bytes to the terminal.
 func (c *console) says(want string) {
 	c.t.Helper()
 	late := time.After(patience)
@@ -241,7 +241,7 @@ func (c *console) says(want string) {
 	}
 }
 
-// A click chooses an answer, unless it is next to the answer or too soon after the question opened.
+// A click chooses an answer, unless the pointer is next to it or the question opened too recently.
 func TestClickInAQuestion(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {40, 10}} {
 		s := demo(t, size[0], size[1])
@@ -249,7 +249,7 @@ func TestClickInAQuestion(t *testing.T) {
 		s.press("r")
 		x, y := s.where("yes, restart")
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
-		s.wants() // it was meant for something else
+		s.wants() // too early: the click was meant for the previous screen
 		s.now = s.now.Add(time.Second)
 		for _, at := range [][2]int{{0, 0}, {x, y - 1}, {size[0] - 1, y}, {x, size[1] - 1}} {
 			if s.send(tea.MouseClickMsg{X: at[0], Y: at[1],
@@ -260,7 +260,7 @@ func TestClickInAQuestion(t *testing.T) {
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 		s.wants(city.Restart{Agent: "builder"})
 		chosen := s.m.Agents.Chosen
-		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second of a double one
+		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second click of a double click
 		if s.m.Agents.Chosen != chosen || s.m.dialogs.choice() != nil {
 			t.Errorf("%v: a second click goes to what was behind the question", size)
 		}

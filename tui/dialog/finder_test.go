@@ -15,7 +15,7 @@ func lines(f *Finder[int]) []string {
 	return all
 }
 
-// Names that begin with the typed text come first, then lines that contain it, then titles with its letters in order.
+// Names that begin with the typed text come first, then entries that contain it, then titles with its letters in order.
 func TestFinderSearches(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{
 		{Title: "go to Pools", Line: "focus.pools"},

@@ -6,7 +6,7 @@ import (
 	"gcity/events"
 )
 
-// A message that already ends with the actor does not get it a second time.
+// If a message already ends with the actor, the row does not add the actor again.
 func TestTheActorIsNamedOnce(t *testing.T) {
 	for message, want := range map[string]string{
 		"restarted by operator": "restarted by operator",

@@ -9,8 +9,8 @@ import (
 	"gcity/themes"
 )
 
-// Every sign of gcity has an ASCII equivalent of the same width. Letters, and signs that are part of a wider
-// character, stay.
+// Every symbol that gcity draws has an ASCII equivalent of the same width. Letters, and symbols that are part of a
+// wider character, are unchanged.
 func TestTypewritten(t *testing.T) {
 	g := themes.Unicode()
 	ours := g.Running + g.Suspended + g.Failed + g.Starting + g.Waiting + g.Backoff + g.Leaving +

@@ -24,7 +24,7 @@ func TestChop(t *testing.T) {
 		{"世界世", 3, []string{"世", "界", "世"}},
 		{"a世\x1b[31m界b\x1b[mc", 3, []string{"a世\x1b[31m\x1b[m", "\x1b[31m界b\x1b[m", "c"}},
 		{"x" + family + "e\u0301y", 3, []string{"x" + family, "e\u0301y"}},
-		{"世", 1, []string{"世"}}, // there is no narrower row
+		{"世", 1, []string{"世"}}, // a wide character is not split
 	} {
 		if got := HardWrap(c.in, c.w); strings.Join(got, "|") != strings.Join(c.want, "|") {
 			t.Errorf("chop(%q, %d) = %q, want %q", c.in, c.w, got, c.want)
@@ -74,7 +74,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// For any cut of a line, its text stays the same, no row is too wide, and no style continues after a row.
+// However a line is wrapped, its text stays the same, no row is too wide, and no style extends past the end of a row.
 func FuzzCells(f *testing.F) {
 	f.Add("\x1b[31mred\x1b[m 世界 é "+family, 4, 3)
 	f.Add("🏳️‍🌈\x1b[7mx\x1b[1my", 2, 1)

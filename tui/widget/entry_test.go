@@ -40,7 +40,7 @@ func TestEntryEdits(t *testing.T) {
 	}
 }
 
-// Only a changed text starts a new search.
+// Key reports whether the text changed, so that only a change starts a new search.
 func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
 	e := NewEntry("ab")
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestEntryTellsWhetherTheTextChanged(t *testing.T) {
 	}
 }
 
-// Reading the clipboard would start a program from the user's PATH; the terminal pastes by itself.
+// The entry does not read the clipboard, which would run a program from the user's PATH. The terminal pastes by itself.
 func TestEntryRunsNothingToPaste(t *testing.T) {
 	e := NewEntry("")
 	if _, cmd := e.input.Update(tuitest.KeyPress("ctrl+v")); cmd != nil {
