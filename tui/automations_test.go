@@ -204,7 +204,7 @@ func TestEndRun(t *testing.T) {
 	s.line("stop digest", "enter")
 	s.wants()
 	s.shows("Stop the run of digest?", "counts as failed")
-	s.press("enter") // no
+	s.press("enter") // "no" is preselected
 	s.wants()
 	s.line("stop digest", "enter")
 	s.press("y")

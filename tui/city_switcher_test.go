@@ -138,7 +138,7 @@ func TestACityThatIsAnotherByNow(t *testing.T) {
 	}
 }
 
-// The list shows an outage of the directory. After it, the list shows the cities that were added meanwhile.
+// The list shows an outage of the directory. After the outage, it shows the cities that were added in the meantime.
 func TestTheListGoesAndComesBack(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))
 	c := inHouse(t, Options{Cities: d, Mode: Joined})

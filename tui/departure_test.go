@@ -71,7 +71,7 @@ func TestEscStays(t *testing.T) {
 	s.wants(city.Drain{Agent: "builder", Final: true}, city.Drain{Agent: "idle", Final: true})
 	s.done("builder drains", "idle drains")
 	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session = city.Exited, false, nil })
-	s.press("esc")                                                       // the snapshot does not show yet that idle drains
+	s.press("esc")                                                       // the snapshot does not show idle's drain yet
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"}) // builder has exited; this restarts it
 	s.hides("leaving when")
 	s.ended("idle", "chatty")

@@ -238,7 +238,7 @@ func TestEditDraft(t *testing.T) {
 	}
 }
 
-// The configured editor runs, and starts at the line only if it is known to support that.
+// The configured editor runs. It opens the file at the line only if it is known to support that.
 func TestEditor(t *testing.T) {
 	d := &feed.Draft{Path: "/x/city.toml", Line: 7}
 	for _, c := range []struct {

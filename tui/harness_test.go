@@ -105,7 +105,7 @@ func (s *stage) choose(name string) {
 	}
 }
 
-// action returns an action of the registry.
+// action returns the action with an ID from the registry.
 func (m *model) action(id string) *action {
 	for i := range m.keys.Actions {
 		if m.keys.Actions[i].ID == id {

@@ -43,7 +43,7 @@ func hostile() map[string]string {
 }
 
 // For any output of an agent, only text and SGR in an intact frame reach the user's terminal: through the real
-// viewer, in one piece and byte by byte (T1, T2, L12).
+// viewer, in one piece and in several pieces (T1, T2, L12).
 func TestHostileOutputThroughTheViewer(t *testing.T) {
 	for name, output := range hostile() {
 		for _, piece := range []int{len(output), 1 + len(output)/7} {

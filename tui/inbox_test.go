@@ -384,7 +384,7 @@ func TestSling(t *testing.T) {
 	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
 }
 
-// Steps of a molecule that has an assignee are not offered to other agents.
+// Steps of a molecule are not offered to other agents if the molecule has an assignee.
 func TestReadyWorkIsLoose(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = []beads.Bead{

@@ -72,7 +72,7 @@ func TestDossier(t *testing.T) {
 	}
 }
 
-// If patrol_interval is below restart_backoff, the wait before a restart cannot double and is shown as one time.
+// If patrol_interval is below restart_backoff, the wait before a restart does not grow and is shown as a single value.
 func TestRestartWaits(t *testing.T) {
 	spec := &city.Spec{Restart: city.RestartPolicy{Mode: "on-failure", Backoff: time.Second, MaxBackoff: 500 * time.Millisecond}}
 	got := describe.RestartLines(spec)
