@@ -10,8 +10,8 @@ import (
 	"gcity/config"
 )
 
-// What an agent is told speaks of itself, also to each member of a pool; and only the content of what is told and given is
-// drift.
+// Each agent, including each pool member, gets a prompt with its own values. Only the content of its prompt and overlay
+// counts as drift.
 func TestToldAndGiven(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

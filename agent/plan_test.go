@@ -157,7 +157,7 @@ func TestSpawn(t *testing.T) {
 	}
 }
 
-// Drift comes from the configuration alone: of what it names, each change shows by name, and nothing else shows at all.
+// Only changes in the configuration are drift. Each is reported by name.
 func TestFingerprint(t *testing.T) {
 	const base = `
 [[agents]]
@@ -217,7 +217,7 @@ dir = "x"
 	}
 }
 
-// A real shell sees what it is to see.
+// A real shell sees the expected environment.
 func TestEnvironmentInARealShell(t *testing.T) {
 	c := city(t, `
 [workspace]
@@ -257,8 +257,8 @@ func BenchmarkPlan500(b *testing.B) {
 	}
 }
 
-// What runs an agent's sessions is a part of what it is started with, and no part of what drift is judged by: that compares
-// the providers themselves.
+// The session provider is part of an agent's spec but not of its fingerprint. The controller compares providers
+// separately.
 func TestProviderOfAnAgent(t *testing.T) {
 	c, err := config.Parse(t.TempDir(), []byte(`
 [workspace]
@@ -286,7 +286,7 @@ session = "k8s"
 	}
 }
 
-// A triage is marked with its watchdog, whoever else is not; and a provider is asked for the activity of whoever may be stuck.
+// Only a triage agent is marked with its watchdog. Activity is requested only for agents that may become stuck.
 func TestPlanMarksTriages(t *testing.T) {
 	c, err := config.Parse("/srv/app", []byte(`
 [workspace]

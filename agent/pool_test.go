@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// planned are the wants by name, each with what may differ between them.
+// planned returns the wants by name.
 func planned(t *testing.T, c *config.City, h Host) map[string]Want {
 	t.Helper()
 	wants, all := Plan(c, h), map[string]Want{}
@@ -72,7 +72,8 @@ dir = "/usr"
 pool = { max = 0 }
 `
 
-// Every possible member is wanted, each as itself, and all else is the pool's.
+// There is a want for every possible member. Each has its own name, session and folder, and everything else comes from
+// the pool.
 func TestPlanOfPools(t *testing.T) {
 	c := city(t, pooled)
 	if err := os.MkdirAll(filepath.Join(c.Path, "src", "demo"), 0o755); err != nil {
@@ -114,7 +115,8 @@ func TestPlanOfPools(t *testing.T) {
 	}
 }
 
-// An agent of a rig works in its folder, with its store, under its name; and not at all while the folder is missing.
+// An agent of a rig works in the rig's folder with the rig's store and name. It does not start while the folder is
+// missing.
 func TestPlanOfRigs(t *testing.T) {
 	c := city(t, pooled)
 	src := filepath.Join(c.Path, "src", "demo")
@@ -139,7 +141,7 @@ func TestPlanOfRigs(t *testing.T) {
 	}
 }
 
-// What was loaded when the folder was missing does not start; its fingerprint is the same all along.
+// A rig's folder, missing or not, does not affect the fingerprint.
 func TestRigsFolderIsNoDrift(t *testing.T) {
 	c := city(t, pooled)
 	before := planned(t, c, Host{})["demo/worker-1"].Spec.Fingerprint
@@ -186,7 +188,7 @@ func TestRigs(t *testing.T) {
 	}
 }
 
-// Size and checks, idleness, dependencies and who is suspended are no reason to restart anybody.
+// Changes to a pool's size, checks, idle timeout or dependencies do not restart its members.
 func TestPoolsDoNotDrift(t *testing.T) {
 	c := city(t, pooled)
 	was := planned(t, c, Host{})["worker-1"].Spec.Fingerprint
@@ -203,7 +205,7 @@ func TestPoolsDoNotDrift(t *testing.T) {
 	}
 }
 
-// Each member's own script is in its own fingerprint.
+// A member's fingerprint covers its own script.
 func TestFingerprintOfMembers(t *testing.T) {
 	c := city(t, "[[agents]]\nname = \"w\"\nstart_command = \"sh\"\nsession_setup_script = \"{{.Name}}.sh\"\npool.max = 3\n")
 	for name, text := range map[string]string{"w-1.sh": "true", "w-2.sh": "true", "w-3.sh": "false"} {

@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// having is a host with some programs, by their folders.
+// having returns a host with some programs, given by path.
 func having(programs ...string) Host {
 	return Host{Environ: []string{"PATH=/usr/bin:/bin"}, BinDir: "/c/bin", Find: func(program, path string) bool {
 		if filepath.IsAbs(program) {
@@ -32,7 +32,7 @@ func one(t *testing.T, text string, h Host) Want {
 	return wants[0]
 }
 
-// What is named is run, wherever it is; what is not named is the first that is found, on the agent's own PATH.
+// A configured program is used even if it is not found. Otherwise the first known program on the agent's PATH is used.
 func TestPrograms(t *testing.T) {
 	h := having("/usr/bin/codex", "/bin/amp", "/opt/x/claude", "/opt/mine")
 	for text, want := range map[string]string{
@@ -59,7 +59,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// A program is looked for once, however many agents it is for; where nobody looks, what is named is there.
+// A program is looked up once for all agents. If the host cannot look up programs, it is assumed to exist.
 func TestProgramsAreLookedForOnce(t *testing.T) {
 	c := city(t, "[workspace]\nprovider = \"gemini\"\n[[agents]]\nname = \"a\"\npool.max = 20\n[[agents]]\nname = \"b\"\n")
 	looks := 0
@@ -76,8 +76,8 @@ func TestProgramsAreLookedForOnce(t *testing.T) {
 	}
 }
 
-// The environment is the provider's and then the agent's, and reaches the pool's check too. It is the configuration's, also
-// where nothing but the host says which provider it is.
+// The agent's environment wins over the provider's. It is also used for the pool's check, and counts as configured even
+// if only the host determines the provider.
 func TestProvidersEnvironment(t *testing.T) {
 	text := "[[agents]]\nname = \"a\"\n%senv = { A = \"own\" }\npool.max = 1\n[providers.opencode]\nenv = { A = \"theirs\", B = \"$HOME\" }\n"
 	h := having("/bin/opencode")
@@ -102,7 +102,7 @@ func TestProvidersEnvironment(t *testing.T) {
 	}
 }
 
-// What is in the fingerprint of an agent that a provider starts, and what is not.
+// The fingerprint covers the command, arguments and environment of a provider, but not its readiness settings.
 func TestFingerprintOfPrograms(t *testing.T) {
 	const text = "[[agents]]\nname = \"a\"\nprovider = \"claude\"\n[providers.claude]\nenv = { FOO = \"1\" }\n"
 	everything := having("/bin/claude", "/bin/codex", "/bin/other")
@@ -129,8 +129,7 @@ func TestFingerprintOfPrograms(t *testing.T) {
 	}
 }
 
-// What an agent of an older version was started with is what it would be started with now: keys that it does not have are in
-// no fingerprint.
+// An agent that was started by an older version keeps its fingerprint: unset keys are not part of it.
 func TestFingerprintOfBeforeStands(t *testing.T) {
 	now := one(t, "[[agents]]\nname = \"a\"\nstart_command = \"sh\"\nenv = { A = \"$B\" }\npre_start = [\"x\", \"y\"]\n", having()).Spec.Fingerprint
 	before := session.NewFingerprint(map[string]string{"command": "sh", "env A": "$B", "pre_start": "x\x00y"})
@@ -139,7 +138,7 @@ func TestFingerprintOfBeforeStands(t *testing.T) {
 	}
 }
 
-// An agent that takes what is found first is not restarted because another program is found, or none.
+// An agent without a configured program does not drift if a different program is found, or none.
 func TestFoundFirstIsNoDrift(t *testing.T) {
 	const text = "[[agents]]\nname = \"a\"\nenv = { A = \"1\" }\n"
 	was := one(t, text, having("/bin/opencode")).Spec
@@ -151,7 +150,7 @@ func TestFoundFirstIsNoDrift(t *testing.T) {
 	}
 }
 
-// An argument reaches its program as it was written, through a real shell.
+// A real shell passes every argument to the program unchanged.
 func FuzzArgs(f *testing.F) {
 	for _, seed := range []string{"", "a b", "it's", "$HOME `id` $(id)", "--x=~/y", "*", "\\n", "#", "ä\n"} {
 		f.Add(seed, "second")

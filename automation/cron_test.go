@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the tests' zones, on any machine
+	_ "time/tzdata" // provides the tests' time zones on any machine
 )
 
 func TestScheduleProblems(t *testing.T) {
@@ -57,7 +57,7 @@ func TestSchedules(t *testing.T) {
 	from := time.Date(2026, 11, 22, 10, 11, 30, 0, time.UTC) // a Sunday
 	for text, want := range map[string]string{
 		"* * * * *":           "2026-11-22 10:12",
-		"11 10 * * *":         "2026-11-23 10:11", // the minute has begun already
+		"11 10 * * *":         "2026-11-23 10:11", // that minute has already begun
 		"*/5 * * * *":         "2026-11-22 10:15",
 		"0 3 * * *":           "2026-11-23 03:00",
 		" 0\t3  * * * ":       "2026-11-23 03:00",
@@ -73,11 +73,11 @@ func TestSchedules(t *testing.T) {
 		"0 0 1,15 * *":        "2026-12-01 00:00",
 		"0 12 * feb,mar *":    "2027-02-01 12:00",
 		"0 12 * feb-apr/2 *":  "2027-02-01 12:00",
-		"0 0 13 * fri":        "2026-11-27 00:00", // either is enough
-		"0 0 13 * */5":        "2026-12-13 00:00", // a Sunday: what begins with * does not restrict
+		"0 0 13 * fri":        "2026-11-27 00:00", // either field may match
+		"0 0 13 * */5":        "2026-12-13 00:00", // a Sunday: a field that begins with * does not restrict
 		"0 0 */2 * mon":       "2026-11-23 00:00",
 		"0 0 29 2 *":          "2028-02-29 00:00",
-		"0 0 29 2 */7":        "2032-02-29 00:00", // and on a Sunday
+		"0 0 29 2 */7":        "2032-02-29 00:00", // only on a Sunday
 		"10-50/20 8,20 * * *": "2026-11-22 20:10",
 		"59 23 31 12 *":       "2026-12-31 23:59",
 	} {
@@ -96,8 +96,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// A fixed time runs exactly once on the days on which the clock is set, at the first instant after a gap; hours
-// with "*" follow the time that passes. (A8)
+// A fixed time runs exactly once on a day when the clock changes, at the first instant after a gap. Schedules with "*"
+// hours follow elapsed time. (A8)
 func TestDaysOnWhichTheClockIsSet(t *testing.T) {
 	for _, c := range []struct {
 		zone, schedule, from, to string
@@ -131,7 +131,7 @@ func TestDaysOnWhichTheClockIsSet(t *testing.T) {
 			[]string{"10-25 02:00"}},
 		{"Europe/Berlin", "0 3 * * *", "2026-03-28T12:00Z", "2026-03-29T12:00Z",
 			[]string{"03-29 01:00"}},
-		// Lord Howe moves by half an hour; Santiago at midnight; Samoa left out a whole day.
+		// Lord Howe's clock changes by half an hour, Santiago's at midnight, and Samoa skipped a whole day.
 		{"Australia/Lord_Howe", "15 2 * * *", "2026-10-03T12:00Z", "2026-10-04T20:00Z",
 			[]string{"10-03 15:30", "10-04 15:15"}},
 		{"America/Santiago", "0 0 * * *", "2026-09-05T12:00Z", "2026-09-07T12:00Z",
@@ -174,7 +174,7 @@ func instantOf(t testing.TB, text string) time.Time {
 	return at
 }
 
-// Any text: no panic; what is accepted comes after now, on a minute of the clock, and never goes back.
+// Any text: no panic. For a valid schedule, the next time is after now, on a full minute, and never moves backwards.
 func FuzzSchedule(f *testing.F) {
 	for _, text := range []string{"0 3 * * *", "@daily", "*/5 1-3 1,15 jan mon-fri",
 		"30 2 29 2 */7", "0 0 31 */2 7", "* * * * * *", "5/15 * * * *", "? L W # *"} {
@@ -197,7 +197,7 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-// Leap days that fall on one day of the week are up to forty years apart, and still come.
+// Leap days on one day of the week can be forty years apart, and are still found.
 func TestRareDays(t *testing.T) {
 	for step := 1; step <= 7; step++ {
 		s, err := ParseSchedule(fmt.Sprintf("0 0 29 2 */%d", step))

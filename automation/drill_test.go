@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// drill is a city's automations without a city: time goes by hand, runs end when they are told to.
+// drill runs a city's automations without a city. The test advances the clock and ends the runs.
 type drill struct {
 	t         *testing.T
 	r         *Runs
@@ -24,12 +24,12 @@ type drill struct {
 
 func newDrill(t *testing.T, most int, defs ...Definition) *drill {
 	d := &drill{t: t, r: NewRuns(most), defs: defs, now: noon(), seq: 1041}
-	d.r.Load(defs, d.seq, d.now.Add(-time.Minute)) // they are known since before this minute
+	d.r.Load(defs, d.seq, d.now.Add(-time.Minute)) // they were loaded before this minute
 	return d
 }
 
-// turn makes a turn after some time, opens what is to be opened, and gives what was done: "a" opened, "?a" to be
-// checked, "!a: why" passed.
+// turn makes a turn after some time, opens the runs that are due, and lists what was done: "a" was opened, "?a" needs
+// its check, "!a: why" was skipped.
 func (d *drill) turn(wait time.Duration) string {
 	out, opened := d.look(wait)
 	for _, run := range opened {
@@ -73,7 +73,7 @@ func (d *drill) happen(kind string, depth int) {
 	d.r.See(e)
 }
 
-// restart is the program's death and the next one's beginning.
+// restart ends the program and starts it again from its saved memory.
 func (d *drill) restart() (interrupted []string) {
 	data, err := json.Marshal(d.r.Memory())
 	if err != nil {
@@ -112,5 +112,5 @@ func (d *drill) state(name string) string {
 	return "none"
 }
 
-// load lets the automations as they are now come into force.
+// load puts the current definitions into force.
 func (d *drill) load() { d.r.Load(d.defs, d.seq, d.now) }

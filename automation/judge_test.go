@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// noon is a Sunday's.
+// noon is 12:00:20 on a Sunday.
 func noon() time.Time { return time.Date(2026, 11, 22, 12, 0, 20, 0, time.UTC) }
 
 func ago(d time.Duration) time.Time { return noon().Add(-d) }
 
-// brief writes a verdict in a line: what is to be done, why, and when it will be due.
+// brief returns a verdict in one line: what to do, why, and when it will be due.
 func brief(v Verdict) string {
 	var actions []string
 	for _, deed := range []struct {
@@ -69,7 +69,7 @@ func TestCooldown(t *testing.T) {
 		{"running", Facts{Last: ago(time.Minute), Running: ago(time.Minute)}, "- | running for 1m"},
 		{"slower than its interval", Facts{Last: ago(6 * time.Minute),
 			Running: ago(6 * time.Minute)}, "skip | running for 6m"},
-		// A9: the clock was set back. A little: it just ran. Much: what is known is worth nothing.
+		// A9: the clock was set back. If by a little, the automation just ran. If by much, its history is ignored.
 		{"a little ahead", Facts{Last: ago(-time.Second)}, "- | cooldown: 5m1s remaining | " +
 			"11-22 12:05:21"},
 		{"an hour ahead", Facts{Last: ago(-time.Hour)}, "due | cooldown: ended early, because the " +
@@ -108,10 +108,10 @@ func TestCron(t *testing.T) {
 	})
 	judgeAll(t, rare, []judged{
 		{"the first look", Facts{}, next},
-		// slept through: more than Late ago
+		// missed by more than Late, for example during sleep
 		{"a late patrol", Facts{Looked: ago(9*time.Hour + time.Minute)}, next},
 	})
-	// A10: what came since the last look is found, however late the look is.
+	// A10: a time since the last look is found, however late the look is.
 	at := time.Date(2026, 11, 22, 3, 7, 30, 0, time.UTC)
 	if v := Judge(rare, Facts{Looked: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},
 		at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {
@@ -145,7 +145,7 @@ func TestScheduleInAnotherZone(t *testing.T) {
 		"11-22 07:30:00" {
 		t.Error(got)
 	}
-	d.Zone = time.Local // the machine's own is not named
+	d.Zone = time.Local // the machine's local zone is not named
 	if got := Judge(d, Facts{}, noon()).Reason; !strings.HasPrefix(got, "cron: next ") ||
 		strings.Count(got, " ") != 3 {
 		t.Error(got)
@@ -201,7 +201,7 @@ func TestEvent(t *testing.T) {
 			"- | running for 14s; event: 2 bead.closed since seq 1041"},
 		{"suspended", Facts{Events: some, Suspended: "with the city"},
 			"- | suspended with the city"},
-		// A11: many runs in a short time wait, and lose nothing.
+		// A11: after many runs in a short time the next one waits, and no event is lost.
 		{"too often", Facts{Events: some, Recent: many}, "- | event: 2 bead.closed since seq 1041; " +
 			"ran 10× in the last 1m, next run in 12s | 11-22 12:00:32"},
 		{"often", Facts{Events: some, Recent: many[1:]}, "due | event: 2 bead.closed since seq 1041"},
@@ -249,8 +249,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// The clock may be anything, and so may what is remembered: there is always a reason, what comes next lies ahead,
-// and when it comes, it is due.
+// For any clock and any history there is a reason, the next time is in the future, and the automation is due at that
+// time.
 func FuzzJudge(f *testing.F) {
 	f.Add(uint8(0), int64(0), int64(-1), int64(5), int64(0), uint8(0), uint8(0))
 	f.Add(uint8(1), int64(-100), int64(1<<40), int64(0), int64(3), uint8(3), uint8(1))
@@ -289,7 +289,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// What was sought before only saves work: with it and without it the verdicts are the same, whatever the clock does.
+// The cache of searched times only saves work: verdicts are the same with and without it, whatever the clock does.
 func FuzzSought(f *testing.F) {
 	f.Add(uint64(1), []byte{1, 200, 3, 255, 0, 9})
 	d := parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * 0-3'\ntimezone = "+

@@ -8,23 +8,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-// player plays a random city of automations, and holds what is seen against the laws.
+// player runs random steps in a city of automations and checks the laws.
 type player struct {
 	*drill
 	t       *rapid.T
 	opening map[string]Run
 	going   map[string]Run
 	dealt   map[string]int    // events in opened runs, by scoped name
-	until   map[string]uint64 // the newest of them
-	sent    map[string]int    // events that match
-	queued  map[string]bool   // asked for by hand during a run
+	until   map[string]uint64 // the newest of these events
+	sent    map[string]int    // matching events
+	queued  map[string]bool   // fired by hand during a run
 }
 
 const places = 3
 
-// Whatever happens in whatever order: so many runs at once and one of each automation (L1), none of what is
-// suspended but by hand (L2), every event in exactly one run (or in at least one, where a run is tried again),
-// whoever waits longest first, always a reason (L14), and when all is quiet, nothing is stuck (L7).
+// After any steps in any order: the number of runs is limited, with one per automation (L1). Suspended automations run
+// only by hand (L2). Every event is in exactly one run, or in at least one if runs are retried. The automation that has
+// waited longest runs first. There is always a reason (L14). When all is quiet, nothing is stuck (L7).
 func TestLaws(t *testing.T) {
 	defs := []Definition{
 		parse(t, "cool", everyMinute), parse(t, "cool2", everyMinute+
@@ -84,7 +84,7 @@ func (p *player) running(name string) bool {
 	return a || b
 }
 
-// take makes a turn and checks what it opens.
+// take makes a turn and checks which runs it opens.
 func (p *player) take() {
 	_, opened := p.look(0)
 	latest := time.Time{}
@@ -117,7 +117,7 @@ func (p *player) take() {
 	}
 }
 
-// answer tells what became of an opening.
+// answer reports whether opening a run succeeded.
 func (p *player) answer(name string) {
 	run, ok := p.opening[name]
 	if !ok {
@@ -146,7 +146,7 @@ func (p *player) end(run Run, how Outcome) {
 	p.r.Ended(name, how, p.now)
 }
 
-// die is the end of the program, and its next start.
+// die ends the program and starts it again.
 func (p *player) die() {
 	interrupted := p.restart()
 	if len(interrupted) != len(p.going) {
@@ -156,7 +156,7 @@ func (p *player) die() {
 	clear(p.going)
 }
 
-// quiet ends all that goes wrong, and looks whether the city comes to rest.
+// quiet stops all disturbances and checks that the city comes to rest.
 func (p *player) quiet() {
 	p.suspended = ""
 	ran := map[string]int{}

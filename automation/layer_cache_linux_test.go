@@ -11,8 +11,8 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A layer that does not answer is said not to, keeps nobody from finding what the others have, and keeps what was
-// found in it before. When it answers it is read again.
+// A layer that does not respond is reported, keeps its known automations, and does not block other layers. When it
+// responds it is read again.
 func TestALayerThatDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
@@ -30,7 +30,7 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 	first := w.scan()
 	w.want(first, both+told)
 	w.write("city", "a", byHand("new"))
-	again := w.scan() // nobody waits once more
+	again := w.scan() // does not wait a second time
 	w.want(again, strings.Replace(both, "one", "new", 1)+told)
 	if n := w.s.reading.Pending(); n != 1 {
 		t.Errorf("%d looks are under way", n)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The table of keys in docs is what the table that reads them says.
+// The table of keys in docs is up to date with the table in the code.
 func TestReferenceIsFresh(t *testing.T) {
 	const path = "../docs/automations.md"
 	have, err := os.ReadFile(path)
@@ -47,7 +47,7 @@ func reference() string {
 	return b.String()
 }
 
-// The automations that the page shows are ones.
+// The examples on the page are valid automations.
 func TestReferenceExamples(t *testing.T) {
 	page, err := os.ReadFile("../docs/automations.md")
 	if err != nil {

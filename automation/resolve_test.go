@@ -31,7 +31,7 @@ func cooks(formula string, more string) string {
 	return "gate = 'manual'\nformula = '" + formula + "'\n" + more
 }
 
-// What could only make nothing, or work that nobody takes, is broken, and says what was meant.
+// An automation whose formula or pool cannot work is broken, and the problem suggests the intended name.
 func TestWhatTheFormulaAndThePoolAreMissing(t *testing.T) {
 	w := newTown(t, "city", "demo/low")
 	w.o.Pools = []string{"worker", "alone", "demo/worker", "demo/tester"}
@@ -84,7 +84,7 @@ c6 broken
 `)
 }
 
-// A formula that comes later mends the automation that cooks it.
+// An automation that lacks its formula is repaired when the formula is added.
 func TestAFormulaThatComesLater(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", cooks("later", ""))
@@ -99,7 +99,7 @@ func TestAFormulaThatComesLater(t *testing.T) {
 	}
 }
 
-// A slip of an override is told where the override stands, not where the file does that it changes.
+// A mistake in an override is reported at the override, not in the file that it changes.
 func TestWhatAnOverrideBreaksIsItsOwn(t *testing.T) {
 	w := newTown(t, "city")
 	w.o.Pools = []string{"worker"}
@@ -127,7 +127,7 @@ pool broken
 `)
 }
 
-// What looks like an automation and is none does not go by in silence.
+// A file or folder that looks like an automation but is not one causes a warning.
 func TestStrays(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", byHand("x"))
@@ -160,7 +160,7 @@ warning: city/automations/x.toml: is ignored: an automation is a folder; move it
 `)
 }
 
-// A run that was ended at its time says by whose word.
+// A run that times out names the setting that limited it.
 func TestWhoseLimit(t *testing.T) {
 	w := newTown(t, "city")
 	w.o.MaxTimeout, w.o.MaxAt = 2*time.Minute, toml.Place{File: "city.toml", Line: 3, Column: 15}

@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// Each event once, also those that come during a run, and none from before the automation. The cursor moves when
-// there is a record of the run.
+// Each event is handled once, even if it arrives during a run, and none from before the automation was loaded. The
+// cursor moves when the record of the run is written.
 func TestEvents(t *testing.T) {
 	e := parse(t, "e", "gate = 'event'\non = 'bead.*'\nexec = 'x'")
 	d := newDrill(t, 0, e)
@@ -20,7 +20,7 @@ func TestEvents(t *testing.T) {
 	d.happen("bead.closed", 0) // 1042
 	d.happen("agent.started", 0)
 	d.happen("bead.created", 0)
-	d.r.See(d.log[0]) // told twice
+	d.r.See(d.log[0]) // the event is delivered twice
 	d.is(d.turn(0), "e(2 in 1041-1044)")
 	d.happen("bead.closed", 0) // 1045
 	d.is(d.turn(0), "")
@@ -28,7 +28,7 @@ func TestEvents(t *testing.T) {
 	d.is(d.turn(0), "e(1 in 1044-1045)")
 	d.r.Ended("e", OK, d.now)
 	d.is(d.turn(0), "")
-	// No record, no run: the events wait, with those that come.
+	// Without a record there is no run: the events wait, together with new ones.
 	d.happen("bead.closed", 0) // 1046
 	out, _ := d.look(0)
 	d.is(out, "e(1 in 1045-1046)")
@@ -39,7 +39,7 @@ func TestEvents(t *testing.T) {
 	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; cannot start: the disk is full")
 	d.is(d.turn(time.Second), "e(2 in 1045-1047)")
 	d.r.Ended("e", OK, d.now)
-	// While nothing can be opened at all nothing is tried, and what is due says why; then it goes at once.
+	// While no run can be opened, the state of a due automation says why. Afterwards the run opens immediately.
 	d.happen("bead.closed", 0) // 1048
 	d.shut = "the store is locked"
 	d.is(d.turn(0), "")
@@ -47,7 +47,7 @@ func TestEvents(t *testing.T) {
 	d.shut = ""
 	d.is(d.turn(0), "e(1 in 1047-1048)")
 	d.r.Ended("e", OK, d.now)
-	// Something else to wait for is something new.
+	// With another event type the automation starts over.
 	d.happen("bead.closed", 0)
 	e.On = "agent.*"
 	d.r.Load([]Definition{e}, d.seq, d.now)
@@ -64,13 +64,13 @@ func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
 	d.is(d.turn(time.Second), "")
 	d.is(d.turn(time.Minute), "e#1(2 in 1041-1043)")
 	d.r.Ended("e", Failed, d.now)
-	d.is(d.turn(time.Hour), "") // for good
+	d.is(d.turn(time.Hour), "") // there are no more retries
 	d.happen("x", 0)
 	d.is(d.turn(0), "e(1 in 1043-1044)")
 }
 
-// A6, A7: the program dies at each step of a run. Without retry a run goes at most once, with it at least once; no
-// event is lost before there is a record; no run blocks the next.
+// A6, A7: the program dies at each step of a run. Without retry the run happens at most once, with retry at least once.
+// No event is lost before there is a record, and no run blocks the next.
 func TestDeathAtEachStep(t *testing.T) {
 	for _, retry := range []int{0, 1} {
 		text := fmt.Sprintf("gate = 'event'\non = 'x'\nexec = 'x'\nretry = %d", retry)
@@ -79,9 +79,9 @@ func TestDeathAtEachStep(t *testing.T) {
 			tried = "e#1(1 in 1041-1042)"
 		}
 		for step, want := range []struct{ interrupted, next string }{
-			{"", "e(1 in 1041-1042)"}, // seen
-			{"", "e(1 in 1041-1042)"}, // due, a record is being made
-			{"e", tried},              // going
+			{"", "e(1 in 1041-1042)"}, // the event was seen
+			{"", "e(1 in 1041-1042)"}, // due, the record is being written
+			{"e", tried},              // running
 			{"", ""},                  // ended
 		} {
 			d := newDrill(t, 0, parse(t, "e", text))
@@ -105,11 +105,11 @@ func TestDeathAtEachStep(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute))
 	d.is(d.turn(0), "a")
 	d.is(strings.Join(d.restart(), " "), "a")
-	d.is(d.turn(59*time.Second), "") // the cooldown counts from the run that was cut short
+	d.is(d.turn(59*time.Second), "") // the cooldown counts from the interrupted run
 	d.is(d.turn(time.Second), "a")
 }
 
-// What a record says and the memory missed.
+// Note adds what the record of a run contains and the memory lacks.
 func TestNote(t *testing.T) {
 	m := Memory{Last: noon(), Cursor: 5, Open: false, Retry: 2, Queued: noon()}
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// A6: after a restart a retry waits for the events of the run that it repeats, whether that one failed or was cut.
+// A6: after a restart, a retry waits for the events of the failed or interrupted run that it repeats.
 func TestRetryWaitsForItsEvents(t *testing.T) {
 	d := parse(t, "e", "gate = 'event'\non = 'deploy.done'\nexec = 'x'\nretry = 1\n"+
 		"retry_backoff = '1s'")
@@ -168,7 +168,8 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 	}
 }
 
-// A11: an automation that fires on what it does is slowed down, and ended when too many runs have led to one another.
+// A11: an automation that fires on its own events is slowed down. A chain of runs that trigger one another ends at the
+// limit.
 func TestOnItsOwnEvents(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "e", "gate = 'event'\non = 'automation.completed'\nexec = 'x'"))
 	d.happen("automation.completed", 0)
@@ -191,7 +192,7 @@ func TestOnItsOwnEvents(t *testing.T) {
 	if runs != MaxDepth {
 		t.Errorf("%d runs led to one another", runs)
 	}
-	// Without a word on their depth, there are only so many in a minute.
+	// For events without a depth, only the rate per minute is limited.
 	runs = 0
 	d.now = d.now.Add(time.Hour)
 	for range 60 {
@@ -209,8 +210,8 @@ func TestOnItsOwnEvents(t *testing.T) {
 	}
 }
 
-// An automation that comes back soon has missed nothing; a new one of the same name, much later, is a new one. A
-// run goes on although its automation is gone.
+// An automation that is removed and soon added again keeps its history. Much later it counts as new. A run continues
+// even if its automation is removed.
 func TestComingAndGoing(t *testing.T) {
 	e, a := parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'"), parse(t, "a", everyMinute)
 	d := newDrill(t, 0, e, a)
@@ -233,7 +234,7 @@ func TestComingAndGoing(t *testing.T) {
 	d.is(d.turn(0), "e(1 in 1041-1042)")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("e", OK, d.now)
-	d.is(d.turn(time.Second), "") // a's cooldown was not forgotten
+	d.is(d.turn(time.Second), "") // a's cooldown was kept
 	gone(25 * time.Hour)
 	d.is(d.turn(0), "a")
 	d.r.Ended("a", OK, d.now)
@@ -244,8 +245,8 @@ func TestComingAndGoing(t *testing.T) {
 	}
 }
 
-// A cursor that only the record of a run tells of is kept: the events since then are not lost. Nor are those before
-// it dealt with again, when the run is to be tried again.
+// A cursor that is only in the record of a run is kept: later events are not lost. Earlier events are not handled
+// again, even if the run is retried.
 func TestACursorOfARecordIsKept(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	d := Definition{Name: "a", Gate: Event, On: "x.y", Exec: "true", Overlap: Skip, Retry: 1,
@@ -260,7 +261,7 @@ func TestACursorOfARecordIsKept(t *testing.T) {
 	}
 	r := NewRuns(0)
 	r.Recall(map[string]Memory{"a": Memory{}.Note(now.Add(-time.Minute), false, 7, 0)})
-	r.Load([]Definition{d}, 5, now) // the log was begun anew
+	r.Load([]Definition{d}, 5, now) // the event log starts over
 	if from, _ := r.From(); from != 5 {
 		t.Errorf("in a new log events from %d on are handed in", from)
 	}

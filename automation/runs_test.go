@@ -24,7 +24,7 @@ func TestARunAfterTheOther(t *testing.T) {
 	d.is(d.turn(30*time.Second), "a")
 }
 
-// A5: slower than its interval: one at a time, and one word about it.
+// A5: an automation that is slower than its interval runs one at a time, and one message reports the skipped run.
 func TestSlowerThanItsInterval(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute),
 		parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
@@ -35,7 +35,7 @@ func TestSlowerThanItsInterval(t *testing.T) {
 	d.is(d.turn(time.Minute), "")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("c", OK, d.now)
-	d.is(d.turn(5*time.Second), "a") // its gate is open still; the schedule's times have passed
+	d.is(d.turn(5*time.Second), "a") // its gate is still open; the schedule's times have passed
 	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but the run that started at 2026-11-22 12:02 "+
 		"UTC has not ended c")
 }
@@ -48,7 +48,7 @@ func TestQueue(t *testing.T) {
 		d.is(d.turn(time.Minute), "")
 	}
 	d.r.Ended("c", OK, d.now)
-	d.is(d.turn(time.Second), "c") // one run for all of them
+	d.is(d.turn(time.Second), "c") // one run for all missed times
 	d.is(d.state("c"), "running: queued: was due 2026-11-22 12:01 UTC, during the last run")
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(time.Second), "")
@@ -63,7 +63,7 @@ func TestQueue(t *testing.T) {
 	d.is(d.turn(0), "c")
 }
 
-// A13: many at once have so many places, and whoever has waited longest is next.
+// A13: the number of runs at the same time is limited, and the automation that has waited longest runs next.
 func TestPlaces(t *testing.T) {
 	var defs []Definition
 	for i := range 100 {
@@ -87,7 +87,7 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.r.Ended("a51", OK, d.now)
-	d.is(d.turn(0), "a98") // a person does not wait behind machines
+	d.is(d.turn(0), "a98") // a run by hand goes before scheduled ones
 	for _, name := range []string{"a52", "a53", "a54"} {
 		d.r.Ended(name, Failed, d.now)
 	}
@@ -102,7 +102,7 @@ func TestByHand(t *testing.T) {
 	d.is(d.state("a"), "off: suspended with the city")
 	d.is(d.state("m"), "idle: manual")
 	d.is(d.state("off"), "off: disabled: enabled = false")
-	for _, name := range []string{"m", "a"} { // by hand also where nothing fires by itself
+	for _, name := range []string{"m", "a"} { // by hand, even while suspended
 		if err := d.r.Fire(name, "operator", d.now); err != nil {
 			t.Error(err)
 		}
@@ -136,7 +136,7 @@ func TestSuspendedWhileWaiting(t *testing.T) {
 	d.is(d.turn(0), "b")
 }
 
-// An automation with while_suspended fires as if nothing were suspended, and follows a failure too; the others wait.
+// With while_suspended an automation runs although the city is suspended, even after a failure. The others wait.
 func TestWhileSuspended(t *testing.T) {
 	a := parse(t, "a", everyMinute+"\nwhile_suspended = true\non_failure = 'alarm'")
 	alarm := parse(t, "alarm", "gate = 'manual'\nexec = 'x'\nwhile_suspended = true")
@@ -149,7 +149,7 @@ func TestWhileSuspended(t *testing.T) {
 	d.is(d.turn(time.Minute), "a")
 }
 
-// A failed run is tried again after a while that grows, then the other automation follows, once.
+// A failed run is retried after growing waits. After the last retry, on_failure runs once.
 func TestRetryAndFailure(t *testing.T) {
 	a, alarm := parse(t, "a", "gate = 'manual'\nexec = 'x'\nretry = 2\non_failure = 'alarm'"),
 		parse(t, "alarm", "gate = 'manual'\nexec = 'x'")
@@ -173,7 +173,7 @@ func TestRetryAndFailure(t *testing.T) {
 	if m := d.r.Memory()["a"]; m.Failures != 3 || m.Tries != 0 || m.Outcome != Failed {
 		t.Errorf("%+v", m)
 	}
-	// A success ends the count, and nothing follows it.
+	// A success resets the count of failures, and on_failure does not run.
 	if err := d.r.Fire("a", "operator", d.now); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestConditions(t *testing.T) {
 	d.is(d.turn(30*time.Second), "?c")
 }
 
-// A9: whatever the clock does, nothing is stuck, and nothing makes up for more than one run.
+// A9: whatever the clock does, nothing is stuck, and at most one missed run is made up for.
 func TestTheClockJumps(t *testing.T) {
 	daily := parse(t, "d", "gate = 'cron'\nschedule = '0 * * * *'\ncatch_up = true\nexec = 'x'")
 	for _, jump := range []time.Duration{time.Hour, -time.Hour, 8 * time.Hour, 87600 * time.Hour,
@@ -223,14 +223,14 @@ func TestTheClockJumps(t *testing.T) {
 		if a, c := count(2); a > 1 || c > 1 {
 			t.Errorf("a jump by %v: %d and %d runs at once", jump, a, c)
 		}
-		// four hours: the schedule rests while the clock shows times again
+		// four hours: a schedule does not run again while the clock repeats times
 		if a, c := count(480); a < 235 || c < 2 || c > 5 {
 			t.Errorf("after a jump by %v: %d and %d runs in four hours", jump, a, c)
 		}
 	}
 }
 
-// Equal calls, equal answers. (L8)
+// Equal calls give equal results. (L8)
 func TestRunsAreDeterministic(t *testing.T) {
 	story := func() string {
 		var out []string
@@ -280,8 +280,8 @@ func BenchmarkTurn100(b *testing.B) {
 	}
 }
 
-// A schedule counts from its coming into force: what it names of the minute that it was written in is over. So does
-// one that was changed, also while nobody looked.
+// A schedule counts from when it is loaded: a time earlier in the same minute has passed. The same holds for a schedule
+// that was changed, even if the program was not running at the time.
 func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
 	at := func(schedule string) Definition {
 		return parse(t, "a", "gate = 'cron'\nexec = 'x'\nschedule = '"+schedule+"'")
@@ -303,7 +303,7 @@ func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
 	d.is(d.turn(24*time.Hour-20*time.Second), "a")
 }
 
-// A run that follows a failure knows whose, also when it had to wait for its turn.
+// A run that follows a failure knows the failed automation, even if it had to wait in the queue.
 func TestWhoseFailureAQueuedRunFollows(t *testing.T) {
 	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = "+
 		"'alarm'\nretry = 1"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))

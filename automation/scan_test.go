@@ -12,7 +12,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// town is a folder with layers in it, and a scanner that looks at them.
+// town is a folder with layers, and a scanner that reads them.
 type town struct {
 	t      *testing.T
 	dir    string
@@ -35,7 +35,7 @@ func newTown(t *testing.T, layers ...string) *town {
 	return w
 }
 
-// write makes an automation's file; time passes, so that it is not as young as the one before.
+// write creates an automation's file and advances the clock, so that each file has a different age.
 func (w *town) write(layer, name, text string) string {
 	w.t.Helper()
 	path := filepath.Join(w.dir, layer, Folder, name, FileName)
@@ -55,7 +55,7 @@ func (w *town) write(layer, name, text string) string {
 
 func (w *town) scan() Catalog { return w.s.Scan(w.layers, w.o, w.now) }
 
-// show lists a catalog in lines; paths are from the town's folder.
+// show lists a catalog in lines, with paths relative to the town's folder.
 func (w *town) show(c Catalog) string {
 	var b strings.Builder
 	for _, d := range c.Automations {
@@ -97,8 +97,8 @@ func byHand(exec string, more ...string) string {
 	return fmt.Sprintf(manual, exec, strings.Join(more, "\n"))
 }
 
-// The highest layer's definition of a name wins whole, one bad file disables only itself, a disabled one is listed too,
-// and a rig's are its own.
+// The highest layer's definition of a name wins as a whole. A bad file disables only its own automation. Disabled
+// automations are listed, and a rig's automations are separate.
 func TestScan(t *testing.T) {
 	w := newTown(t, "none", "topology", "city", "demo/low", "demo/high")
 	w.write("topology", "a", byHand("low", "description = 'x'"))
@@ -195,7 +195,8 @@ warning: city.toml:1:1: automations.skip: automation "nothing" not found
 	}
 }
 
-// What is to follow a failure is looked for in the same rig first. What leads nowhere or round breaks who says it.
+// on_failure is looked up in the same rig first. If the target is missing or leads back, the automation that names it
+// is broken.
 func TestOnFailure(t *testing.T) {
 	w := newTown(t, "city", "demo/low")
 	w.write("city", "alarm", byHand("alarm"))
@@ -230,7 +231,8 @@ f broken
 `)
 }
 
-// Automations come, change and go between two scans; nothing new gives the same revision, and no file is read again.
+// Automations may appear, change and disappear between two scans. Without a change the revision is the same and no file
+// is read again.
 func TestScanningAgain(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
@@ -258,7 +260,7 @@ func TestScanningAgain(t *testing.T) {
 	}
 }
 
-// A second edit within the same tick of the file's clock is seen although nothing but the content differs.
+// A second edit with the same file times is noticed even though only the content differs.
 func TestAnEditThatDoesNotShowInTheFilesTimes(t *testing.T) {
 	w := newTown(t, "city")
 	path := w.write("city", "a", byHand("one"))
@@ -276,7 +278,7 @@ func TestAnEditThatDoesNotShowInTheFilesTimes(t *testing.T) {
 	w.want(w.scan(), "a manual \"two\"\n")
 }
 
-// A layer that cannot be read is said to be, and keeps what was found in it.
+// A layer that cannot be read is reported, and the automations that were read before stay valid.
 func TestALayerThatCannotBeRead(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", byHand("one"))
@@ -285,7 +287,7 @@ func TestALayerThatCannotBeRead(t *testing.T) {
 	if err := os.Rename(dir, dir+".away"); err != nil {
 		t.Fatal(err)
 	}
-	// a link to itself can be neither read nor taken for missing
+	// a link to itself cannot be read, but is not missing either
 	if err := os.Symlink(dir, dir); err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +299,7 @@ func TestALayerThatCannotBeRead(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	w.want(w.scan(), "") // it is gone, and that is known
+	w.want(w.scan(), "") // the layer is known to be gone
 }
 
 func TestFind(t *testing.T) {
@@ -333,7 +335,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A scan that finds nothing new.
+// BenchmarkScanAgain measures a scan without changes.
 func BenchmarkScanAgain(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 100 {

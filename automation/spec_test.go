@@ -46,7 +46,7 @@ func said(text string) string {
 	return out
 }
 
-// parse reads an automation that is valid.
+// parse parses a valid automation.
 func parse(t testing.TB, name, text string) Definition {
 	t.Helper()
 	d, err := Parse("/city/automations/"+name+"/automation.toml", []byte("[automation]\n"+text),
@@ -98,7 +98,8 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// A relative script is looked for where the action runs, beside the automation, and at the root of its topology.
+// A relative script is looked up in the folder where the action runs, next to the automation, and at the root of its
+// topology.
 func TestCommand(t *testing.T) {
 	there := map[string]bool{"/run/own.sh": true, "/run/bin/here": true, "/a/it's/bin/near": true,
 		"/a/it's/bare": true, "/topo/scripts/far": true, "/run/bin/near": false}
@@ -109,7 +110,7 @@ func TestCommand(t *testing.T) {
 		"  scripts/far; true": `'/topo/scripts/far'; true`,
 		"bin/none":            "bin/none",
 		"bare && x":           `'/a/it'\''s/bare' && x`,
-		"own.sh":              "own.sh", // sh looks for it on PATH
+		"own.sh":              "own.sh", // sh looks it up in PATH
 		"/bin/near":           "/bin/near",
 		"X=1 bin/near":        "X=1 bin/near",
 		"'bin/near' x":        "'bin/near' x",
@@ -138,7 +139,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// Any bytes: no panic; what is accepted has one action and what its gate needs.
+// Any bytes: no panic. A valid automation has exactly one action and what its gate needs.
 func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("testdata/problems.txt")
 	if err != nil {

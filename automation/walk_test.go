@@ -13,7 +13,7 @@ import (
 
 var seed = flag.Uint64("seed", 20260322, "of the schedules that are held against every minute")
 
-// drawn is a schedule made of sets, so that the walker below need not read what it is to judge.
+// drawn is a random schedule stored as sets, so that the walker below does not depend on the parser under test.
 type drawn struct {
 	text string
 	sets [5]uint64
@@ -63,7 +63,7 @@ func span(low, high, step int) (set uint64) {
 
 func (d drawn) has(i, v int) bool { return d.sets[i]>>v&1 == 1 }
 
-// day says whether the schedule comes on a day of the calendar.
+// day reports whether the schedule matches a day.
 func (d drawn) day(at time.Time) bool {
 	parts := strings.Fields(d.text)
 	month, week := d.has(2, at.Day()), d.has(4, int(at.Weekday()))
@@ -73,9 +73,9 @@ func (d drawn) day(at time.Time) bool {
 	return d.has(3, int(at.Month())) && (month || week)
 }
 
-// walk goes through some years minute by minute, and gives the minutes (since the Unix epoch) at which a schedule
-// comes: with "*" hours whenever the clock shows such a time, else when the clock first shows one or has just left
-// one out.
+// walk goes through some years minute by minute, and returns the minutes (since the Unix epoch) when a schedule fires.
+// With "*" hours it fires whenever the clock shows a matching time. Otherwise it fires when the clock first shows that
+// time, or has just skipped it.
 func walk(d drawn, years []int32, start int64) []int64 {
 	var out []int64
 	hours := strings.Fields(d.text)[1]
@@ -106,8 +106,8 @@ func walk(d drawn, years []int32, start int64) []int64 {
 	return out
 }
 
-// offsets gives a zone's distance to UTC for each minute, in minutes, and the minutes at which it changes. No zone has
-// changed anywhere but at a quarter of an hour for longer than this program has been thought of.
+// offsets returns a zone's offset from UTC for each minute, in minutes, and the minutes when it changes. It assumes
+// that zones change only at quarter hours.
 func offsets(zone *time.Location, start time.Time, minutes int) (all []int32, changes []int) {
 	all = make([]int32, minutes)
 	for i := range all {
@@ -163,7 +163,7 @@ type stretch struct {
 	changes []int
 }
 
-// agree asks for the next time after many instants, most of them near changes of the clock.
+// agree checks the next time after many instants, most of them near clock changes.
 func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
 	t.Helper()
 	for i := range 60 {
@@ -191,7 +191,7 @@ func agree(t *testing.T, r *rand.Rand, s Schedule, want []int64, in stretch) {
 	}
 }
 
-// A seed makes a schedule, an instant and a zone, and the walk through the days after it says what is right.
+// A seed gives a schedule, an instant and a zone. Next agrees with a walk through the days after it.
 func FuzzAgainstEveryMinute(f *testing.F) {
 	for i := range 20 {
 		f.Add(uint64(i))

@@ -14,8 +14,8 @@ import (
 	"gcity/topology"
 )
 
-// Lists of all files are one, the root's first; of other values the last file's counts, key by key; a file that is
-// asked for from outside is the last one.
+// Lists from all files are joined, the root file's entries first. For other values the last file wins, key by key.
+// Extra files (Source.Files) are read last.
 func TestMerge(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["more/one.toml"]
@@ -111,7 +111,8 @@ prefix = "zz"
 	}
 }
 
-// Included topologies come first, each where its own folder is; a rig's own word counts last of all.
+// Agents of included topologies come first, with paths relative to their own topology. A rig's overrides win over
+// everything else.
 func TestIncludedTopologies(t *testing.T) {
 	outside := folderOf(t, map[string]string{
 		"base/pack.toml": "[pack]\nname = \"base\"\nschema = 1\n[[agent]]\nname = \"low\"\n" +
@@ -172,7 +173,7 @@ session = "fake"
 	}
 }
 
-// The revision and the watch see every file of a topology, and nothing that runs leaves there.
+// The revision covers every file of a topology, except what running agents and git write there.
 func TestTopologyIsWatched(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"p\"\n", "more.toml": "[daemon]\nmax_restarts = 1\n",
@@ -231,7 +232,7 @@ func TestTopologyIsWatched(t *testing.T) {
 	}
 }
 
-// A topology from a repository is read from its copy, and the lock is a part of the configuration.
+// A topology from a repository is read from its local copy. The lock file is part of the configuration.
 func TestRemoteTopology(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git")

@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// FuzzTopology: any bytes as a topology end in a city or in problems with places within it, never in a panic; no
-// agent is there twice, and what is in force can be written down and read again.
+// Any bytes as a topology give either a valid city or problems with valid places, never a panic. Agent names are
+// unique, and the printed configuration can be loaded again.
 func FuzzTopology(f *testing.F) {
 	stories, err := os.ReadFile("testdata/compose.txt")
 	if err != nil {
@@ -68,7 +68,8 @@ func FuzzTopology(f *testing.F) {
 	})
 }
 
-// composedCity is a city of n agents: three files, two topologies in rigs, patches, pools and formulas.
+// composedCity returns the folder of a city of n agents: three files, two topologies in rigs, patches, pools and
+// formulas.
 func composedCity(tb testing.TB, rigs, each int) string {
 	files := map[string]string{}
 	var root, more strings.Builder

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Providers of several files are one, field by field and variable by variable; a topology's count where the city
-// has none; and an override changes all that a patch can.
+// Providers from several files are merged field by field and variable by variable. A topology's provider is used only
+// if the city does not define it. A rig's override can change everything that a patch can.
 func TestComposedProviders(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["more.toml"]
@@ -80,8 +80,8 @@ Z = "2"
 	}
 }
 
-// TestProviderOfCityAndTopology: what the city says of a provider goes over what its topology says, key by key, and
-// what is in force can be read again.
+// The city's provider settings win over those of its topology, key by key. The printed configuration can be loaded
+// again.
 func TestProviderOfCityAndTopology(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "[workspace]\ntopology = \"t\"\n[providers.own]\nprompt_mode = \"typed\"\nenv " +

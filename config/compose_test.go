@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// composes says whether a key has its say in the tests of this file and not in TestEveryKey.
+// composes reports whether a key is covered by the tests of this file instead of TestEveryKey.
 func composes(path string) bool {
 	for _, table := range []string{"topologies.", "patches.rigs.", "rigs.overrides."} {
 		if strings.HasPrefix(path, table) {
@@ -57,7 +57,8 @@ func agentsOf(c *City) []string {
 	return out
 }
 
-// One topology gives the city its agents, which come first, and each rig the others, which need each other there.
+// One topology supplies agents to the city and to each rig. The city's come first, and a rig's agents depend on each
+// other within the rig.
 func TestTopology(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `[workspace]

@@ -33,7 +33,7 @@ depends_on = ["demo/db"]
 	for _, a := range c.Agents {
 		got = append(got, fmt.Sprintf("%s: %s", a.Qualified(), strings.Join(a.Needs, " ")))
 	}
-	// The rig's own db before the city's; an agent that names its own name means the city's.
+	// A rig's own db comes before the city's. An agent that depends on its own name means the city's agent.
 	want := []string{"demo/web: cache demo/db worker", "demo/db: db", "db: ", "cache: ",
 		"worker: demo/db"}
 	if !slices.Equal(got, want) {
@@ -41,7 +41,7 @@ depends_on = ["demo/db"]
 	}
 }
 
-// A circle of thousands is found, told in a line, and breaks no stack.
+// A dependency cycle of thousands of agents is reported in one line and does not overflow the stack.
 func TestALongCircle(t *testing.T) {
 	const n = 5000
 	var b strings.Builder

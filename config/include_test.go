@@ -23,8 +23,8 @@ name = "a"
 dir = "demo"
 `
 
-// Agents and rigs of all files are one list, the city's own first; paths are relative to the file that says them,
-// but for dir; what is wrong or shown later names that file.
+// Agents and rigs of all files form one list, the city's own first. Paths other than dir are relative to the file that
+// contains them. Problems and origins name that file.
 func TestInclude(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"teams/one.toml\", '//two.toml']\n[workspace]\nname = " +
@@ -92,7 +92,7 @@ func TestIncludeFromOutside(t *testing.T) {
 	}
 }
 
-// What cannot be included is said with its place, and all of it at once: first what keeps from knowing the rest.
+// Includes that fail are reported with their places, all at once. Problems that hide other problems come first.
 func TestIncludeRefuses(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = [
@@ -145,7 +145,7 @@ twice.toml:2:8: agents.name: another agent has the name "a" already, at city.tom
 	}
 }
 
-// F10: the limit on the size holds for all files together.
+// F10: the size limit applies to the total of all files.
 func TestIncludesTogetherAreLimited(t *testing.T) {
 	big := "[[agents]]\nname = \"a\"\n" + "#" + strings.Repeat("x", files.MaxSize/2)
 	dir := folderOf(t, map[string]string{FileName: "include = [\"one.toml\", \"two.toml\"]\n",
@@ -157,7 +157,7 @@ func TestIncludesTogetherAreLimited(t *testing.T) {
 	}
 }
 
-// A text is judged in the place of an included file, or of a topology's, as if it were there, and nothing is written.
+// Source.Instead checks a text as if it were the content of an included or topology file, without writing it.
 func TestInsteadOfAFile(t *testing.T) {
 	was := map[string]string{
 		FileName: "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\n" +
@@ -199,7 +199,7 @@ func TestInsteadOfAFile(t *testing.T) {
 	}
 }
 
-// An agent knows where it is changed, the last one last; who is not changed knows of none.
+// An agent lists the places that change it, in order of application. An agent without changes lists none.
 func TestWhereAnAgentIsChanged(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n" +

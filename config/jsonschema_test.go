@@ -14,7 +14,7 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// judge is as much of a validator of JSON Schema as JSONSchema needs. It says what is wrong, and where.
+// judge validates values against the subset of JSON Schema that JSONSchema uses. It reports what is wrong, and where.
 type judge struct {
 	root     *keys.SchemaOf
 	patterns map[string]*regexp.Regexp
@@ -63,7 +63,7 @@ func (j judge) check(s *keys.SchemaOf, at string, v any) string {
 	return j.within(s, at, v)
 }
 
-// within judges what a table or a list has.
+// within checks the contents of a table or a list.
 func (j judge) within(s *keys.SchemaOf, at string, v any) string {
 	switch v := v.(type) {
 	case map[string]any:
@@ -127,7 +127,7 @@ func asEditor(t testing.TB, text string) any {
 	return alike(v)
 }
 
-// alike makes lists of tables lists like others.
+// alike converts lists of tables to plain lists.
 func alike(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -148,7 +148,7 @@ func alike(v any) any {
 	return v
 }
 
-// samples are values of all kinds, good for some key each, or good for none.
+// samples returns values of all kinds. Some are valid for some keys, some for none.
 func samples() []string {
 	out := []string{"true", "false", "[]", `["x"]`, `["a", ""]`, "[1]", "{}", `{ X = "1" }`,
 		"{ X = 1 }", "1.5", "1979-05-27"}
@@ -173,8 +173,8 @@ func samples() []string {
 	return out
 }
 
-// TestSchemaAgrees: for each key and each value, what the parser takes the schema takes. Both take something, and
-// both refuse something.
+// For every key, the schema accepts each sample value that the parser accepts. Both accept at least one and refuse at
+// least one.
 func TestSchemaAgrees(t *testing.T) {
 	j, s := newJudge(t, "city"), keys.City()
 	nodes, values := map[string]*toml.Node{}, map[string]any{}
@@ -222,7 +222,7 @@ func (j judge) tableOf(path string) *keys.SchemaOf {
 	return j.root.Tables[path]
 }
 
-// TestSchemaOfTables: what is required, unknown, renamed or done away with.
+// The schema and the parser agree on required, unknown, renamed and removed keys.
 func TestSchemaOfTables(t *testing.T) {
 	j := newJudge(t, "city")
 	for text, want := range map[string]string{
@@ -254,8 +254,7 @@ func TestSchemaOfTables(t *testing.T) {
 	}
 }
 
-// TestSchemaOfAPart: an included file has everything but an include, a topology its own, and every kind of file has
-// a schema.
+// An included file may have every key except include, a topology has its own keys, and every kind of file has a schema.
 func TestSchemaOfAPart(t *testing.T) {
 	for of, texts := range map[string]map[string]bool{
 		"include": {
@@ -289,7 +288,7 @@ func TestSchemaOfAPart(t *testing.T) {
 	}
 }
 
-// FuzzSchema: a configuration that is taken, the schema takes.
+// The schema accepts every configuration that the parser accepts.
 func FuzzSchema(f *testing.F) {
 	j := newJudge(f, "city")
 	f.Add(example)

@@ -12,8 +12,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// The city's folder is looked through though nothing is written; a rig's only where it says one, relative to the
-// file that does.
+// The city's formula folder is a layer even if it is not configured. A rig has a layer only if it sets formulas_dir,
+// which is relative to the file that contains it.
 func TestLayers(t *testing.T) {
 	if got, want := load(t, "[workspace]\n").Layers(), "/.gc/formulas"; len(got) != 1 ||
 		filepath.Base(filepath.Dir(got[0].Dir)) != ".gc" || got[0].Title != "city" {
@@ -40,7 +40,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// What the city says reaches the automations with its places, and what is wrong with them together is said at these.
+// The settings for automations keep their places, and problems found while combining them are reported there.
 func TestAutomationOptions(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		".gc/formulas/automations/sweep/automation.toml": "[automation]\nexec = \"true\"\ngate = " +

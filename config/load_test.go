@@ -21,7 +21,7 @@ import (
 	"gcity/restart"
 )
 
-// Nothing here may leave a goroutine: a watch ends with its context (L10).
+// No test may leak a goroutine: a watch ends with its context (L10).
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func load(t *testing.T, text string, environ ...string) *City {
@@ -253,7 +253,7 @@ escalate_after = 1000
 		"city.toml:69:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
-	for path, k := range keys.City().ByPath { // so this test is about every key
+	for path, k := range keys.City().ByPath { // every key must be covered by this test
 		if _, elsewhere := ofPrograms(path); elsewhere {
 			continue
 		}
@@ -273,7 +273,7 @@ escalate_after = 1000
 			_, there = c.overrides[0].origins[k.Name()]
 		}
 		if strings.HasPrefix(path, "patches.watchdogs.") {
-			there = true // TestWatchdogsOfTopologies is about them
+			there = true // covered by TestWatchdogsOfTopologies
 		}
 		if strings.HasPrefix(path, "watchdogs.") {
 			_, there = c.Watchdogs[0].Origins[k.Name()]
@@ -335,7 +335,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Without a name the folder's is taken, if it is one.
+// A city without a name gets the name of its folder if that is a valid name.
 func TestNameOfTheFolder(t *testing.T) {
 	if c, err := Parse("/srv/app.1", []byte("[workspace]\n")); err != nil ||
 		c.Workspace.Name != "app.1" {
@@ -349,7 +349,7 @@ func TestNameOfTheFolder(t *testing.T) {
 	}
 }
 
-// The same city reached by another path is the same city: it is its folder (L3).
+// A city loaded through a symbolic link has the same path: its real folder (L3).
 func TestLoadResolvesLinks(t *testing.T) {
 	dir := folder(t, "[workspace]\nname = \"app\"\n")
 	link := filepath.Join(t.TempDir(), "link")
@@ -362,7 +362,7 @@ func TestLoadResolvesLinks(t *testing.T) {
 	}
 }
 
-// F2: gone, a folder, or too large are errors of their own, each with what to do.
+// F2: a missing file, a folder in its place and a file that is too large each have their own error.
 func TestLoadRefuses(t *testing.T) {
 	gone, other := folder(t, ""), folder(t, "")
 	path := filepath.Join(gone, FileName)
@@ -396,7 +396,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// F10: what no city is, is refused before it costs anything.
+// F10: input that exceeds a limit is refused before it uses much time or memory.
 func TestLimits(t *testing.T) {
 	var many strings.Builder
 	for i := range keys.MaxAgents + 1 {
@@ -433,7 +433,7 @@ func TestLimits(t *testing.T) {
 			text := strings.ReplaceAll(tt.text, "'''", "<<<")
 			c, err := Parse("/srv/app", []byte(text))
 			if err == nil && strings.Contains(c.Agents[0].Fault, tt.want) {
-				return // the agent alone cannot be started
+				return // only this agent cannot be started
 			}
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%.300v", err)
@@ -442,7 +442,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A file full of mistakes is not a screen full of them for ever.
+// The number of reported problems is limited.
 func TestProblemsAreCapped(t *testing.T) {
 	var b strings.Builder
 	for i := range 3 * maxProblems {
@@ -477,8 +477,8 @@ func TestEnvironmentBeatsTheFile(t *testing.T) {
 	}
 }
 
-// What runs an agent's sessions: its own word, a patch's, the environment's, the city's, in that order; "" is what
-// is built in.
+// An agent's session provider comes from a patch, the agent, the environment or the city, in that order. "" means the
+// built-in provider.
 func TestProviderOf(t *testing.T) {
 	const text = `
 [session]
@@ -511,7 +511,7 @@ session = "exec:bin/screen"
 	}
 }
 
-// The revision says whether a reload is due: it follows the content of all sources, and nothing else.
+// The revision changes if the content of any source changes, and only then.
 func TestRevision(t *testing.T) {
 	dir := folder(t, "")
 	path, script := filepath.Join(dir, FileName), filepath.Join(dir, "s.sh")

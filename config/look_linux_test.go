@@ -11,8 +11,8 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// A folder that does not answer is its rig's problem: the others are known, nobody asks it twice at a time, and when it
-// answers that is known too.
+// A rig whose folder does not respond gets a problem, and other rigs are not affected. The folder is not accessed twice
+// at the same time. When it responds again, the problem goes away.
 func TestRigsFolderDoesNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
@@ -43,7 +43,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 		}
 		revision = c.Revision
 		under := files.PendingLooks()
-		if under > 2 { // the other reader may be looking at the other folder
+		if under > 2 { // the reader in the background may be accessing the other folder
 			t.Errorf("%d looks are under way", under)
 		}
 	}
@@ -53,7 +53,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// rereading reads the configuration of a city again and again, in the background, until the test ends.
+// rereading reads a city's configuration repeatedly in the background until the test ends.
 func rereading(t *testing.T, dir string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -34,7 +34,7 @@ pool.max = 0
 name = "plain"
 `
 
-// A member has a name, a session, a folder and a script of its own; all else is the pool's.
+// A pool member has its own name, session, folder and script. Everything else comes from the pool.
 func TestMember(t *testing.T) {
 	dir := folderOf(t, map[string]string{FileName: poolCity, "worker-1.sh": "true\n",
 		"worker-2.sh": "false\n"})

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// What agents are told and given may be where nobody answers: that is said, and holds nobody up.
+// A prompt or overlay in a folder that does not respond is reported and does not block loading.
 func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

@@ -70,8 +70,8 @@ pool = { max = 3 }
 	}
 }
 
-// What only one agent needs and is broken is a warning with its place: the agent runs without it, with the text of
-// its prompt as it is, or it cannot be started. The rest of the city is not held up.
+// A broken prompt, fragment or overlay of one agent is a warning with its place. The agent runs without it, gets the
+// prompt verbatim or cannot be started. Other agents are not affected.
 func TestPromptAndOverlayProblems(t *testing.T) {
 	const failed = "; the agent cannot be started"
 	agent := "[[agents]]\nname = \"a\"\n"

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// FuzzParse: any bytes end in a city or in problems with places within the file, never in a panic; and what is in force
-// can be written down and read again.
+// Any bytes give either a valid city or problems with places within the file, never a panic. The printed configuration
+// can be loaded again.
 func FuzzParse(f *testing.F) {
 	stories, err := os.ReadFile("testdata/problems.txt")
 	if err != nil {
@@ -31,7 +31,7 @@ func FuzzParse(f *testing.F) {
 			lines := strings.Split(string(data), "\n")
 			for _, p := range e.Problems {
 				if p.File != FileName {
-					continue // it includes what lies around here
+					continue // an included file that happens to exist here
 				}
 				if p.Line < 0 || p.Line > len(lines) || p.Line > 0 &&
 					(p.Column < 1 || p.Column > len(lines[p.Line-1])+1) {
@@ -56,7 +56,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what is in force cannot be read again: %v\n%s", err, c.TOML())
 		}
-		for i := range min(len(c.Agents), len(again.Agents)) { // with other places in them
+		for i := range min(len(c.Agents), len(again.Agents)) { // faults name places, which differ
 			c.Agents[i].Fault, again.Agents[i].Fault = "", ""
 		}
 		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A mistake hides what a configuration says of work and of agents only where it may be about them.
+// A mistake makes the work and agents of a configuration unknown only if it may affect them.
 func TestLegible(t *testing.T) {
 	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = " +
 		"\"ann\"\nstart_command = \"x\"\n"
@@ -15,19 +15,19 @@ func TestLegible(t *testing.T) {
 		good + "idle_timout = \"5m\"\n":              true,
 		good + "idle_timeout = \"soon\"\n":           true,
 		good + "[daemon]\npatrol_interval = \"x\"\n": true,
-		// which of them?
+		// it is unclear which agent is meant
 		good + "[[agents]]\nname = \"ann\"\n":        false,
 		good + "[[agents]]\nstart_command = \"y\"\n": false,
 		good + "[bead]\nprovider = \"bd\"\n":         false,
 		good + "start_command =\n":                   false,
 		"[workspace]\nnmae = \"town\"\n":             false,
 		"[beads]\nprovider = \"bdd\"\n":              false,
-		// a pool of how many?
+		// the size of the pool is unknown
 		good + "[agents.pool]\nmaxx = 3\n":                                   false,
-		good + "dri = \"yard\"\n":                                            false, // whose?
+		good + "dri = \"yard\"\n":                                            false, // the agent's rig is unknown
 		good + "rig = \"yard\"\n":                                            false,
 		good + "[formulas]\nfolder = \"x\"\n":                                true,
-		strings.Replace(good, "[beads]", "topology = \"staff\"\n[beads]", 1): false, // who else?
+		strings.Replace(good, "[beads]", "topology = \"staff\"\n[beads]", 1): false, // the topology may add agents
 		strings.Replace(good, "[beads]", "topology = \"none\"\n[beads]", 1):  false,
 		"": false,
 	} {

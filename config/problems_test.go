@@ -17,8 +17,8 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata and docs/config.md from what "+
 	"the code says")
 
-// TestProblems runs testdata/problems.txt: configurations, and word for word what is said about them. Characters
-// that do not show are written «CR», «NUL» and «BOM».
+// The configurations in testdata/problems.txt give the recorded problems, word for word. Invisible characters are
+// written as «CR», «NUL» and «BOM».
 func TestProblems(t *testing.T) {
 	const path = "testdata/problems.txt"
 	data, err := os.ReadFile(path)
@@ -47,7 +47,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// said is everything that Parse says about a text.
+// said returns all problems and warnings that Parse reports for a text.
 func said(text string) string {
 	var out strings.Builder
 	c, err := Parse("/srv/app", []byte(text))
@@ -66,7 +66,7 @@ func said(text string) string {
 	return out.String()
 }
 
-// folder makes a city of a text.
+// folder creates a city's folder with text as its city.toml.
 func folder(t testing.TB, text string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -79,7 +79,7 @@ func folder(t testing.TB, text string) string {
 	return dir
 }
 
-// folderOf makes a city of several files, by their paths.
+// folderOf creates a city's folder from several files, keyed by path.
 func folderOf(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := folder(t, "")
@@ -95,7 +95,7 @@ func folderOf(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// values is what a city says, without where it says it.
+// values returns a city's values as text, without their origins.
 func values(c *City) string {
 	bare := *c
 	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.Include, bare.patches.agents,

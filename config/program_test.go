@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ofPrograms finds a key that TestEveryKeyOfPrograms or TestEveryChange is about.
+// ofPrograms returns the key if TestEveryKeyOfPrograms or TestEveryChange covers it.
 func ofPrograms(path string) (k keys.Key, ok bool) {
 	all := append(keys.ProgramKeys(), keys.NamedProviderKeys()...)
 	all = append(all, keys.ChangeKeys("patches.agents",
@@ -122,7 +122,7 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 	}
 }
 
-// Every key of an agent but its name and its folder can be changed by a patch, and is the patch's then.
+// A patch can change every key of an agent except its name and its folder. The origin of the value is then the patch.
 func TestEveryChange(t *testing.T) {
 	s, n := keys.City(), 0
 	for _, table := range []string{"agents", "agents.pool"} {
@@ -161,7 +161,7 @@ func TestEveryChange(t *testing.T) {
 	}
 }
 
-// fill gives a field a value that is not its zero.
+// fill sets a field to a value other than its zero value.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -177,8 +177,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// What an agent is started with is put together key by key, the agent's over the table's over the preset's, and
-// each value knows where it was written.
+// The program of an agent is merged key by key: the agent's value wins over the table's, and the table's over the
+// preset's. Every value has an origin.
 func TestProgramIsPutTogether(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -231,7 +231,7 @@ env = { MODEL = "small", REGION = "eu" }
 	}
 }
 
-// A start_command is run as it stands, and no prompt goes into it unless the agent itself wants that.
+// A start_command is run unchanged. It gets no prompt unless the agent itself sets how to pass one.
 func TestStartCommandStands(t *testing.T) {
 	for own, want := range map[string]string{
 		`start_command = "sh -i"`:                          "agents.start_command|sh -i|none|",
@@ -260,7 +260,7 @@ func TestStartCommandStands(t *testing.T) {
 	}
 }
 
-// A provider that is replaced has nothing left of its table or its preset; what is shown of it can be loaded again.
+// A provider that is replaced keeps nothing of its table or its preset. The printed configuration can be loaded again.
 func TestProviderReplaced(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -297,7 +297,7 @@ command = "new"
 	}
 }
 
-// A path that a patch says is relative to the file of the patch, and not to that of the agent.
+// A path in a patch is relative to the file of the patch, not to the file of the agent.
 func TestPatchedPath(t *testing.T) {
 	dir := folderOf(t, map[string]string{"team/agents.toml": "[[agents]]\nname = \"a\"\n" +
 		"session_setup_script = \"in.sh\"\n[[agents]]\nname = \"b\"\nsession_setup_script = " +
@@ -316,7 +316,7 @@ func TestPatchedPath(t *testing.T) {
 	}
 }
 
-// What is known of programs is whole: each is found by its name, can be started, and knows how a prompt gets in.
+// Every preset is found by its name, can be started, and defines how to pass a prompt.
 func TestPresets(t *testing.T) {
 	var got strings.Builder
 	for _, p := range Presets() {
@@ -344,7 +344,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// Only the configuration lets questions be answered: without it, the same ones are known and left alone.
+// Dialogs are answered only if the configuration says so. Otherwise they are recognised but not answered.
 func TestDialogsAreAnsweredWhereTheConfigurationSaysSo(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -388,7 +388,7 @@ emits_permission_warning = true
 	}
 }
 
-// FirstWord is the program, where that can be told without a shell.
+// FirstWord returns the program if it can be determined without a shell.
 func TestFirstWord(t *testing.T) {
 	for command, want := range map[string]string{"claude": "claude", " npx claude": "npx",
 		"/opt/a b": "/opt/a", "A=1 x": "", "$BIN": "", "(x)": "", "~/x": "", "\"a b\"": "",
@@ -399,7 +399,7 @@ func TestFirstWord(t *testing.T) {
 	}
 }
 
-// env_remove comes after env, and what it does not find it says.
+// env_remove is applied after env. It warns about a variable that does not exist.
 func TestEnvRemoved(t *testing.T) {
 	c := load(t, `
 [[agents]]
@@ -420,7 +420,7 @@ env_remove = ["A", "C", "D"]
 	}
 }
 
-// A patch makes a pool, changes one, and is checked with what it makes of it.
+// A patch can create or change a pool. The resulting pool is validated.
 func TestPoolPatched(t *testing.T) {
 	const text = "[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\npool = { min = 2, max = 5, " +
 		"check = \"echo 3\" }\n" +
@@ -445,8 +445,8 @@ func TestPoolPatched(t *testing.T) {
 	}
 }
 
-// What an agent takes from its provider is told, with where each value was written, and what it says itself is not
-// told twice.
+// Explain shows the values that an agent takes from its provider, with their origins. It does not repeat those that the
+// agent sets itself.
 func TestExplainProgram(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -499,7 +499,7 @@ from the city
 	}
 }
 
-// TestPatchesOfAProviderInTwoFiles: as of everything else that two files say, the last one's counts, key by key.
+// If two files patch the same provider, the last file wins, key by key.
 func TestPatchesOfAProviderInTwoFiles(t *testing.T) {
 	c, err := Load(folderOf(t, map[string]string{
 		FileName: "include = [\"one.toml\"]\n[[agents]]\nname = \"a\"\n[[patches.providers]]\n" +

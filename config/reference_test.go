@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// docs/config.md is what the table of keys generates.
+// docs/config.md is up to date with the table of keys.
 func TestReferenceIsFresh(t *testing.T) {
 	const path = "../docs/config.md"
 	if *update {
@@ -26,7 +26,7 @@ func TestReferenceIsFresh(t *testing.T) {
 	}
 }
 
-// Every key that is supported goes somewhere, means something and has a default of its own kind; no other pretends to.
+// Every supported key has a documentation, a field and a default of its own kind. Unsupported keys have none of these.
 func TestSchemaIsComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for path, k := range keys.City().ByPath {
@@ -57,7 +57,7 @@ func TestSchemaIsComplete(t *testing.T) {
 	}
 }
 
-// reference returns docs/config.md: the type, default and meaning of every key.
+// reference returns the text of docs/config.md: the type, default and meaning of every key.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -102,7 +102,7 @@ func heading(k *keys.Key) string {
 	return (&keys.Key{Path: path, Kind: k.Kind}).Header()
 }
 
-// writeTable writes a table and the tables in it.
+// writeTable writes a table and its subtables.
 func writeTable(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.Doc)
 	writeRowsOf(b, s, t.Path)
@@ -172,7 +172,7 @@ func writeLater(b *strings.Builder, s keys.Schema) {
 	fmt.Fprintf(b, "\nAccepted with a warning, without effect: %s.\n\n", toml.List(gone))
 }
 
-// TestReferenceExample loads the example of the page and compares it with the page's text.
+// The example on the page is a valid configuration, and the page shows it unchanged.
 func TestReferenceExample(t *testing.T) {
 	c, err := Parse("/srv/app", []byte(example))
 	if err != nil || len(c.Warnings) > 0 {

@@ -21,7 +21,7 @@ func TestPrefixOf(t *testing.T) {
 	}
 }
 
-// Every city has a prefix that ids can begin with, whatever its folder is called.
+// Every city has a prefix that is valid at the beginning of an ID, whatever its folder is called.
 func TestPrefixOfCity(t *testing.T) {
 	for name, want := range map[string]string{"bright-lights": "bl", "town": "to", "Web": "web",
 		"---": "gc", "": "gc", "été": "gc", "a_": "a"} {
@@ -32,7 +32,7 @@ func TestPrefixOfCity(t *testing.T) {
 	}
 }
 
-// A city and its rigs never share a prefix, and what is proposed instead would be accepted.
+// A city and its rigs never share a prefix, and the prefix that the error proposes is accepted.
 func TestPrefixesAreUnique(t *testing.T) {
 	const text = "[workspace]\nname = \"alpha\"\n[[rigs]]\nname = \"alpine\"\npath = \"/usr\"\n"
 	_, err := Parse("/srv/app", []byte(text))
@@ -51,7 +51,7 @@ func TestPrefixesAreUnique(t *testing.T) {
 	}
 }
 
-// Two rigs in one folder would have two names for the same work, by whatever path each came to it.
+// Two rigs cannot share a folder, even if they reach it by different paths.
 func TestRigsInOneFolder(t *testing.T) {
 	dir := folder(t, "")
 	if err := os.Mkdir(filepath.Join(dir, "real"), 0o755); err != nil {
@@ -87,7 +87,7 @@ func TestRigsFolder(t *testing.T) {
 		"/usr": "",
 	} {
 		if path == "locked" && os.Getuid() == 0 {
-			continue // root may enter whatever it likes
+			continue // root may enter any folder
 		}
 		put(t, filepath.Join(dir, FileName), "[[rigs]]\nname = \"demo\"\npath = \""+path+"\"\n")
 		c, err := Load(dir)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every key that takes text either names a program, which Runs lists, or is known not to: a new key has to be
-// decided about.
+// Every key that holds text either names a program, which Runs lists, or is listed below as harmless. A new key fails
+// this test until it is added to one of the lists.
 func TestRunsKnowsEveryKey(t *testing.T) {
 	programs := []string{
 		"agents.start_command", "agents.provider", "agents.args", "agents.env", "agents.nudge",
@@ -38,7 +38,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 	for _, k := range keys.City().ByPath {
 		text := slices.Contains([]keys.Kind{keys.String, keys.Strings, keys.Env}, k.Kind)
 		if strings.HasPrefix(k.Path, "patches.") || strings.HasPrefix(k.Path, "rigs.overrides.") {
-			continue // they change the keys below
+			continue // they change keys that this test covers
 		}
 		if text && !slices.Contains(programs, k.Path) && !slices.Contains(others, k.Path) {
 			t.Errorf("%s: if it names a program, Runs has to list it; else name it in this test",
@@ -47,7 +47,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 	}
 }
 
-// A change of anything that runs changes a sum.
+// A change of anything that is executed changes a checksum.
 func TestRunsFollowsEveryProgram(t *testing.T) {
 	const text = `[workspace]
 name = "town"
@@ -138,7 +138,7 @@ escalate_command = "VALUE-s"
 	news("an overlay", text)
 }
 
-// The helper of Kubernetes is a program of the city, together with the files that decide what it runs.
+// The Kubernetes helper is a program of the city, as are the files that decide what it runs.
 func TestRunsOfKubernetes(t *testing.T) {
 	c, err := Parse(t.TempDir(), []byte("[workspace]\nname = \"app\"\n[session]\n"+
 		"provider = \"k8s\"\n[session.k8s]\nkubeconfig = \"/k/config\"\npod = \"/k/pod.yaml\"\n"))

@@ -82,7 +82,7 @@ name = "hourly"
 enabled = false
 `
 
-// TestShow keeps what config show and config explain print, word for word, in testdata.
+// The output of config show and config explain matches testdata word for word.
 func TestShow(t *testing.T) {
 	c, err := Parse("/srv/app", []byte(shownCity), "GC_SESSION=fake")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// What config show prints is a configuration that means the same.
+// The output of config show is a configuration with the same meaning.
 func TestShowCanBeLoaded(t *testing.T) {
 	dir := folderOf(t, map[string]string{FileName: "include = [\"teams/one.toml\"]\n" +
 		strings.ReplaceAll(shownCity, "hunter2", "x"), "teams/one.toml": teamFile})
@@ -157,7 +157,7 @@ func TestShowCanBeLoaded(t *testing.T) {
 	}
 }
 
-// The table of Kubernetes is shown where it was written, with what it leaves out, and says the same when it is read
+// The Kubernetes table is shown with its origins and the keys that it leaves out. It means the same when it is loaded
 // again.
 func TestShowKubernetes(t *testing.T) {
 	dir := t.TempDir()
@@ -187,8 +187,8 @@ func TestShowKubernetes(t *testing.T) {
 	}
 }
 
-// What is shown of a city whose agents, prompts and fragments are those of topologies can be loaded again, and
-// gives the same agents. What would not be the same is a comment, and says why.
+// The printed configuration of a city with agents, prompts and fragments from topologies can be loaded again and gives
+// the same agents. A value that would change is printed as a comment with the reason.
 func TestShowOfTopologiesCanBeLoaded(t *testing.T) {
 	const pack = `[topology]
 name = "team"
@@ -277,7 +277,7 @@ inject_fragments = ["manners"]
 	}
 }
 
-// A city with topologies, includes, patches and fragments, as people write them, shows as one file that means the same.
+// A realistic city with topologies, includes, patches and fragments is printed as one file with the same meaning.
 func TestShowOfTownCanBeLoaded(t *testing.T) {
 	dir := exampleTown(t)
 	c, err := Load(dir)
@@ -301,7 +301,7 @@ func TestShowOfTownCanBeLoaded(t *testing.T) {
 	}
 }
 
-// Secrets in command lines show nowhere but where their owner asks for them.
+// Secrets in command lines are hidden unless the owner asks to see them.
 func TestCommandLinesShowNoSecrets(t *testing.T) {
 	c, err := Parse("/srv/app", []byte(`[workspace]
 name = "app"

@@ -8,7 +8,7 @@ import (
 	"text/template"
 )
 
-// FuzzExpand: an expansion ends, stays small, and is what text/template makes of it.
+// An expansion terminates, is limited in size, and agrees with text/template.
 func FuzzExpand(f *testing.F) {
 	for _, s := range []string{"", "x", "{{.Agent}}", "a{{.City}}-{{.Agent}}b", "{{ .Agent }}",
 		"{{- .Agent -}} x", "{{.Agent", "{{.Nope}}",

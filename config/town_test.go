@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// exampleTown is a copy of the town of examples, which has two topologies, rigs, an include, patches, overrides,
-// pools, overlays and fragments, with as many formulas as make it twelve.
+// exampleTown copies the example town, which has two topologies, rigs, an include, patches, overrides, pools, overlays
+// and fragments. It adds formulas until there are twelve.
 func exampleTown(tb testing.TB) string {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "town")
@@ -31,7 +31,7 @@ func exampleTown(tb testing.TB) string {
 	return dir
 }
 
-// Every value of a city made of parts says where it comes from, and there it is.
+// Every value of a composed city has an origin, and the key is found at that place.
 func TestEachValueHasAnOrigin(t *testing.T) {
 	dir := exampleTown(t)
 	c, err := Load(dir)
@@ -62,7 +62,7 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 			continue
 		}
 		from[part[1]]++
-		if key == "dir" { // who belongs to a rig does so by the rig's topology
+		if key == "dir" { // a topology's agent gets its rig from the rig's topology
 			key = "topology"
 		}
 		if got := lineOf(t, filepath.Join(dir, part[1]), part[2]); !strings.Contains(got,
@@ -91,7 +91,7 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 	}
 }
 
-// lineOf is a line of a file, by its number.
+// lineOf returns the line of a file with the given number.
 func lineOf(t *testing.T, path, number string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// What would be typed and cannot be is refused where it is written, wherever that is.
+// A text that is too long to be typed is refused at the place where it is written.
 func TestTextsThatAreTooLongToBeTyped(t *testing.T) {
 	const city = "[[agents]]\nname = \"a\"\nstart_command = \"sh\"\n"
 	for _, c := range []struct{ before, key, at string }{

@@ -33,7 +33,7 @@ func watchdogCity(t *testing.T) map[string]string {
 	return files
 }
 
-// A watchdog comes with whom it watches, and all names in it are those of the rig that it comes to.
+// A watchdog of a topology is created with each agent that it watches. The names in it refer to that agent's rig.
 func TestWatchdogsOfTopologies(t *testing.T) {
 	dir := folderOf(t, watchdogCity(t))
 	c, err := Load(dir)
@@ -85,7 +85,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		"triage of the watchdog south/care, packs/lane/topology.toml:18:1") {
 		t.Error(text)
 	}
-	// What is shown can be loaded again, as one file.
+	// The printed configuration can be loaded again, as one file.
 	again, err := Load(folderOf(t, map[string]string{"city.toml": c.TOML(), "north/.keep": "",
 		"south/.keep": ""}))
 	if err != nil {
@@ -97,7 +97,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		})
 	}
 	boot := slices.IndexFunc(again.Watchdogs, func(w Watchdog) bool { return w.Name == "top" })
-	// which is each city's own
+	// the heartbeat file is in the city's folder, which differs
 	again.Watchdogs[boot].Heartbeat = filepath.Join(dir, HeartbeatFile("boot"))
 	if diff := cmp.Diff(byName(c.Watchdogs), byName(again.Watchdogs),
 		cmpopts.IgnoreFields(Watchdog{}, "Origin", "Origins", "Topology")); diff != "" {
@@ -105,7 +105,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 	}
 }
 
-// What is wrong with a watchdog of a topology is said where it is written, once for all that have it.
+// A problem with a watchdog of a topology is reported where it is written, once for all rigs that use it.
 func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 	const lane = "packs/lane/topology.toml"
 	for name, c := range map[string]struct{ file, from, to, want string }{

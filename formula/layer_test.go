@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// write makes files below a new folder; a content that begins with "->" is a link.
+// write creates files in a new folder. Content that begins with "->" makes a symbolic link.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func TestTheHighestLayerWinsWhole(t *testing.T) {
 	if f, err := Find("cook", got); err != nil || f.Source != want[2].Path {
 		t.Errorf("%v %v", f, err)
 	}
-	// What is broken is not done in another version instead.
+	// A broken formula is an error: a lower layer's version does not replace it.
 	if _, err := Find("b", got); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(high, "b.formula.toml")+":1:") {
 		t.Errorf("the broken one: %v", err)
 	}
@@ -70,7 +70,7 @@ func TestTheHighestLayerWinsWhole(t *testing.T) {
 	}
 }
 
-// A folder that cannot be read is an error, never an empty one: links would be removed.
+// A layer that cannot be read is an error. If it counted as empty, its links would be removed.
 func TestALayerThatCannotBeRead(t *testing.T) {
 	dir := write(t, map[string]string{"a.formula.toml": small("a")})
 	if got, err := Resolve([]Layer{{Dir: filepath.Join(dir, "a.formula.toml"), Title: "city"}}); err == nil || got != nil {
@@ -118,8 +118,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// The folder that the links are made in keeps a store of work too, whoever is there first: it is its user's alone, and in
-// nobody's repository.
+// Link creates the .beads folder with the same rights and .gitignore as a store would: only the user can read it, and
+// git ignores it.
 func TestLinkMakesAFolderOfOurOwn(t *testing.T) {
 	src := write(t, map[string]string{"a.formula.toml": small("a")})
 	winners, err := Resolve([]Layer{{Dir: src}})
@@ -142,7 +142,7 @@ func TestLinkMakesAFolderOfOurOwn(t *testing.T) {
 	}
 }
 
-// look lists a folder: links with their targets, files with their content.
+// look lists a folder: links with their targets, files with their contents.
 func look(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -163,7 +163,7 @@ func look(t *testing.T, dir string) string {
 	return out
 }
 
-// stamps changes whenever an entry of a folder is replaced, even by an equal one.
+// stamps returns a text that changes whenever an entry of a folder is replaced, even by an equal one.
 func stamps(t *testing.T, dir string) string {
 	t.Helper()
 	info, err := os.Stat(dir)
@@ -173,7 +173,7 @@ func stamps(t *testing.T, dir string) string {
 	return info.ModTime().String() + look(t, dir)
 }
 
-// What comes with the program is valid, can be cooked, and is written once.
+// The built-in formulas are valid, can be cooked, and are written only if they differ.
 func TestSystem(t *testing.T) {
 	runtime := write(t, map[string]string{"system/formulas/gone.formula.toml": "old"})
 	layer, err := System(runtime)

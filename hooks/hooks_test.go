@@ -71,7 +71,7 @@ func TestInstallIsDoneOnce(t *testing.T) {
 	}
 }
 
-// What an installation that was killed has left is removed by a later one.
+// Temporary files of a killed installation are removed by a later one.
 func TestInstallSweepsWhatAKilledOneLeft(t *testing.T) {
 	dir := t.TempDir()
 	Install(dir, []string{"claude"})
@@ -118,7 +118,7 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 	if !slices.IsSorted(order) || order[0] < 0 {
 		t.Errorf("the order is another one: %v in %s", order, got)
 	}
-	if n := strings.Count(got, "gc prime --hook"); n != 2 { // at SessionStart it was there
+	if n := strings.Count(got, "gc prime --hook"); n != 2 { // the SessionStart hook was already there
 		t.Errorf("%d times: %s", n, got)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 {
@@ -222,7 +222,7 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// The lines ask the city for an agent, and do nothing for anybody else who works in the folder.
+// The hook lines call gc for an agent, and do nothing for other users of the folder.
 func TestTheLinesInARealShell(t *testing.T) {
 	bin := t.TempDir()
 	put(t, filepath.Join(bin, "gc"), "#!/bin/sh\necho asked: \"$@\"\n")

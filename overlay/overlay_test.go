@@ -104,7 +104,7 @@ func TestApplyFollowsTheOverlayAsLongAsNobodyElseDoes(t *testing.T) {
 	w.has("kept", "two")
 	w.has("gone", "two")
 	w.has("edited", "mine")
-	w.put(w.to, "edited", "two", 0o644) // who comes to the same has no say of his own any more
+	w.put(w.to, "edited", "two", 0o644) // a file edited to match the overlay follows the overlay again
 	w.says(w.apply(), "")
 	w.put(w.from, "edited", "three", 0o644)
 	w.says(w.apply(), "updated: edited")
@@ -114,7 +114,7 @@ func TestApplyFollowsTheOverlayAsLongAsNobodyElseDoes(t *testing.T) {
 	}
 }
 
-// Files that a killed Apply has left are removed by a later one, only in the folders that it writes to.
+// Temporary files of a killed Apply are removed by a later one, but only in the folders that it writes to.
 func TestApplySweepsWhatAKilledOneLeft(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "a/x", "one", 0o644)
@@ -135,7 +135,7 @@ func TestApplySweepsWhatAKilledOneLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Remove(filepath.Join(w.from, "b", "y")); err != nil { // what was copied before counts, too
+	if err := os.Remove(filepath.Join(w.from, "b", "y")); err != nil { // the folder still counts
 		t.Fatal(err)
 	}
 	w.says(w.apply(), "")
@@ -260,7 +260,7 @@ func TestScanRefusesWhatIsNoFile(t *testing.T) {
 
 func touch(dir, name string) string {
 	file := filepath.Join(dir, name)
-	_ = os.WriteFile(file, nil, 0o600) // the next use of it says so
+	_ = os.WriteFile(file, nil, 0o600) // a later access reports the error
 	return file
 }
 

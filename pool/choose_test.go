@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// standings are written one letter a member: "." is nothing, "w" has work, "a" lives, "b" both, "d" lives and was told to finish;
-// a capital is wanted, "-" is wanted and neither lives nor has work.
+// standings parses one letter per member: "." is nothing, "w" has work, "a" is alive, "b" is alive and has work, and
+// "d" is alive but draining. A capital letter is a wanted member. "-" is wanted, but is not alive and has no work.
 func standings(text string) []Standing {
 	out := make([]Standing, len(text))
 	for i, c := range text {
@@ -21,24 +21,24 @@ func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		from string
 		n    int
-		in   string // the numbers of those that are wanted then
+		in   string // the numbers of the members that are wanted afterwards
 	}{
 		{"....", 2, "12"},
 		{"AAA", 3, "123"},
 		{"AAA", 2, "12"},
-		{"AAB", 2, "13"},  // the highest without work leaves
-		{"BAB", 1, "1"},   // … and then the highest of those with work
-		{"BBB", 2, "12"},  //
-		{"AAAA", 0, ""},   //
-		{"-AB", 2, "13"},  // one that does not run is no better than one that does
-		{"-WA", 1, "2"},   // … but what it has begun is
-		{"..a.", 1, "3"},  // who lives comes back first
-		{".wab", 2, "34"}, // … first of all with work
+		{"AAB", 2, "13"}, // the highest member without work stops first
+		{"BAB", 1, "1"},  // … and then the highest with work
+		{"BBB", 2, "12"},
+		{"AAAA", 0, ""},
+		{"-AB", 2, "13"},  // a member that is not alive has no advantage
+		{"-WA", 1, "2"},   // … but one with work has
+		{"..a.", 1, "3"},  // a member that is alive comes back first
+		{".wab", 2, "34"}, // … above all if it has work
 		{".wab", 3, "234"},
-		{"dab", 2, "23"}, // … and who was told to finish after the others
+		{"dab", 2, "23"}, // … and a draining member comes back last
 		{"wd.", 1, "2"},
 		{"A.A", 3, "123"},
-		{"A.A", 2, "13"}, // a hole is no reason to move anybody
+		{"A.A", 2, "13"}, // a gap in the numbers does not move members
 		{"A.A", 9, "123"},
 		{"", 3, ""},
 	} {

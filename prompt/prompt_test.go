@@ -100,7 +100,7 @@ func TestParseSaysWhereAndWhat(t *testing.T) {
 	}
 }
 
-// No template hangs a start or takes the machine's memory, whatever it says.
+// A template can neither block a start nor use too much memory.
 func TestRenderEnds(t *testing.T) {
 	double := strings.Repeat("{{$x = print $x $x}}", 60)
 	for in, want := range map[string]string{
@@ -134,7 +134,7 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// What is rendered counts, and nothing that merely lies beside it.
+// The hash covers the prompt and the fragments that it uses, and nothing else.
 func TestHash(t *testing.T) {
 	hash := func(text string, behind []string, fragments ...File) string {
 		p, err := Parse(File{"p", text}, fragments, behind)

@@ -46,8 +46,8 @@ func TestWhatCountsAsACrash(t *testing.T) {
 	}
 }
 
-// The first restart is immediate, then the waits double up to the patrol interval; the crash after max_restarts
-// quarantines until one window later, and then the history is empty.
+// The first restart is immediate, then the waits double up to the patrol interval. The crash after max_restarts
+// quarantines for one window, and then the history is empty.
 func TestCrashLoop(t *testing.T) {
 	var h History
 	p := policy(Always)
@@ -96,8 +96,8 @@ func TestZeroMeansForEver(t *testing.T) {
 	}
 }
 
-// Against a dumb twin: quarantine exactly when the last max_restarts+1 crashes since the last quarantine lie within one
-// window; memory stays bounded.
+// A simple model agrees: quarantine begins exactly when the last max_restarts+1 crashes since the last quarantine are
+// within one window. Memory stays bounded.
 func TestQuarantineAgreesWithADumbTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := policy(Always)
@@ -129,7 +129,8 @@ func TestQuarantineAgreesWithADumbTwin(t *testing.T) {
 	})
 }
 
-// A start that cannot begin is tried again after waits that double up to the patrol, for ever, and never at once.
+// An agent that cannot be started is retried without a limit. The waits double up to the patrol interval and are never
+// zero.
 func TestAgain(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

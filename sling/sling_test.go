@@ -47,7 +47,7 @@ dir = "yard"
 max = 2
 `
 
-// slinger hands out work of a city whose stores are fakes.
+// slinger returns a Slinger for a city with fake stores.
 func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -66,7 +66,7 @@ func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Rig("lost").DefaultSlingTarget = "cruw" // which Load refuses
+	c.Rig("lost").DefaultSlingTarget = "cruw" // Load would refuse this
 	stores := map[string]*fake.Store{"": fake.New("tw"), "yard": fake.New("ya"), "bare": fake.New("ba"), "lost": fake.New("lo")}
 	return &Slinger{
 		Config: c, Host: agent.Host{Environ: os.Environ()}, Scopes: []string{"", "bare", "lost", "yard"},
@@ -105,7 +105,7 @@ func kinds(all []events.Event) (out []string) {
 	return out
 }
 
-// New work whose formula cannot be cooked is not made: whoever tries again would have it twice.
+// New work whose formula cannot be cooked is not created. Otherwise a retry would create it twice.
 func TestSlingOfNewWorkIsWholeOrNothing(t *testing.T) {
 	s, stores := slinger(t)
 	cooked := s.Recipe
@@ -127,7 +127,8 @@ func TestSlingOfNewWorkIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-// Who gets it: by name, by rig, by the rig of the work; and what is to be said of whoever cannot take it now.
+// The target is an agent, a pool or a rig, or is derived from the rig of the bead. The message says why the target
+// cannot start the work now.
 func TestSlingTarget(t *testing.T) {
 	s, stores := slinger(t)
 	own := put(t, stores[""], beads.Bead{Title: "own"})
@@ -156,7 +157,7 @@ func TestSlingTarget(t *testing.T) {
 		if errors.As(err, &e) {
 			got = e.Message
 		}
-		if c.code == city.NotFound && c.target == "crew-2" { // only the whole name of a member that is not there
+		if c.code == city.NotFound && c.target == "crew-2" { // a member that is not running needs its full name
 			if e == nil || e.Code != c.code {
 				t.Errorf("%+v: %v", c, err)
 			}
@@ -168,7 +169,8 @@ func TestSlingTarget(t *testing.T) {
 	}
 }
 
-// The only member of a pool has the pool's name: work for it is the pool's, which else would not keep a member for it.
+// Work for the only member of a pool, which has the pool's name, is labelled for the pool. Otherwise the pool would not
+// keep the member.
 func TestSlingToAPoolOfOne(t *testing.T) {
 	s, stores := slinger(t)
 	s.City.Pools = append(s.City.Pools, city.Pool{Name: "yard/solo", Rig: "yard", Max: 1})
@@ -186,7 +188,7 @@ func TestSlingToAPoolOfOne(t *testing.T) {
 	}
 }
 
-// Where an agent has a formula of its own, that is how its work is done: cooked below it, once.
+// If an agent has a default formula, it is cooked below the agent's work, once.
 func TestSlingFormula(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})
@@ -228,7 +230,7 @@ func TestSlingFormula(t *testing.T) {
 	}
 }
 
-// A sling_query stands in the place of assignee and label; when it fails, nothing has been handed out.
+// A sling_query replaces the assignee and the label. If it fails, nothing has been assigned.
 func TestSlingQuery(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "x"})
@@ -249,8 +251,8 @@ func TestSlingQuery(t *testing.T) {
 	}
 }
 
-// What was made for work that nobody then gets is closed again, steps and all, and the error says so: whoever tries again has
-// it once.
+// Beads that were created for work that could not be assigned are closed again, including steps, and the error says so.
+// A retry does not create duplicates.
 func TestSlingTakesBack(t *testing.T) {
 	s, stores := slinger(t)
 	if err := os.WriteFile(filepath.Join(s.Config.Path, "full"), nil, 0o644); err != nil {
@@ -296,7 +298,7 @@ func TestSlingTakesBack(t *testing.T) {
 	}
 }
 
-// What somebody has, or has begun, although the sling_query failed in the end is not closed under him, and the error says so.
+// If the sling_query fails but the work was assigned or begun, its beads stay open, and the error says so.
 func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
 	begun := beads.Patch{Status: new(beads.StatusInProgress)}
 	for _, c := range []struct {
@@ -349,8 +351,8 @@ func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
 	}
 }
 
-// Of two who hand out the same bead at once one is refused, and what was made for him is taken back: the bead is another's, but
-// not by that.
+// If two callers assign the same bead at the same time, one is refused, and the beads that were created for it are
+// closed.
 func TestSlingTakesBackFromTheSlower(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})
@@ -370,7 +372,7 @@ func TestSlingTakesBackFromTheSlower(t *testing.T) {
 	}
 }
 
-// Work that others change while it is handed out is handed out as it is then, and what another took meanwhile is refused.
+// Work that is assigned to another agent, a run or a closed bead is refused. With Force, assigned work is reassigned.
 func TestSlingRefused(t *testing.T) {
 	s, stores := slinger(t)
 	theirs := put(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})

@@ -43,7 +43,7 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// What cannot be read is not written over.
+// An overrides file that cannot be parsed is not overwritten.
 func TestOverridesOfAnotherHand(t *testing.T) {
 	for _, text := range []string{"[pools", "[pools]\na = \"three\"\n", "[pool]\na = 3\n"} {
 		dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestAddRig: the file is what it was, and has a rig more, in the shape that it has them in.
+// AddRig adds a rig in the style that the file already uses, and leaves the rest of the file unchanged.
 func TestAddRig(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before string
@@ -54,7 +54,7 @@ func TestAddRig(t *testing.T) {
 	}
 }
 
-// TestAddRigRefused: what the configuration would refuse is refused with its words, and the file stays.
+// AddRig refuses a rig that would make the configuration invalid, with the same message, and leaves the file unchanged.
 func TestAddRigRefused(t *testing.T) {
 	const before = "[workspace]\nname = \"town\"\n[[rigs]]\nname = \"demo\"\npath = \"/p/demo\"\n"
 	for want, rig := range map[string]NewRig{
@@ -101,8 +101,8 @@ func isConfigError(err error) bool {
 	return ok
 }
 
-// TestRemoveRig: what is about the rig alone goes, with the gap that it leaves; what a person wrote about anything
-// else stays.
+// RemoveRig removes everything that concerns only the rig, including the blank lines around it. Comments and text about
+// anything else stay.
 func TestRemoveRig(t *testing.T) {
 	const rig = "[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
 	for name, tt := range map[string]struct{ before, after string }{
@@ -150,7 +150,7 @@ func TestRemoveRig(t *testing.T) {
 	}
 }
 
-// TestRemoveRigRefused: nothing goes that is in use, and nothing that stands elsewhere.
+// RemoveRig refuses if the rig is in use or if part of it is declared in another file.
 func TestRemoveRigRefused(t *testing.T) {
 	const rig = "[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
 	const agent = "[[agents]]\nname = \"a\"\ndir = \"demo\"\n"
@@ -191,7 +191,7 @@ func TestRemoveRigRefused(t *testing.T) {
 	}
 }
 
-// FuzzRigs: a rig that is added and removed again leaves the file as it was, but for its end of line.
+// A rig that is added and removed again leaves the file as it was, apart from trailing white space.
 func FuzzRigs(f *testing.F) {
 	for _, seed := range []string{"[workspace]\n", "# x", "[[agents]]\nname = \"a\"\n\n\n",
 		"[workspace]\r\nname = \"x\"\r\n\r\n", "rigs = []\n",
@@ -210,7 +210,7 @@ func FuzzRigs(f *testing.F) {
 		}
 		if _, err := RemoveRig(config.Source{Dir: dir}, "fuzz-rig", false); err != nil {
 			if strings.Contains(err.Error(), "by hand") {
-				return // it has them in one line
+				return // all rigs are on one line
 			}
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func textIn(t *testing.T, dir string) string {
 	return string(data)
 }
 
-// TestEditRigBesideOtherFiles: what a file besides the city.toml says counts when the city.toml is edited.
+// Edits of city.toml take the other files of the configuration into account.
 func TestEditRigBesideOtherFiles(t *testing.T) {
 	const before = "[workspace]\n[[agents]]\nname = \"a\"\nprovider = \"own\"\n[[rigs]]\nname = " +
 		"\"demo\"\npath = \"/d\"\n"

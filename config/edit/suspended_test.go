@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestSuspendedSplice: what a person wrote stays, byte for byte, but for the flag.
+// SetSuspended changes only the flag and keeps everything else byte for byte.
 func TestSuspendedSplice(t *testing.T) {
 	tests := []struct {
 		name, before, agent string
@@ -85,14 +85,14 @@ func TestSuspendedSplice(t *testing.T) {
 	}
 }
 
-// Resuming takes out what suspending has added, and nothing that a person wrote: their flag stays and changes its value,
-// and so does one that they have touched since.
+// Resuming removes only a line that suspending has added. A flag that the user wrote or has edited since stays and
+// changes its value.
 func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 	const plain = "[[agents]]\nname          = \"a\"\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
 	const flagged = "[[agents]]\nname          = \"a\"\nsuspended = true\nstart_command = \"sh\"\n\n[[agents]]\nname = \"b\"\n"
 	for _, tt := range []struct {
 		name, before string
-		meanwhile    func(string) string // a person's edit while it is suspended; nil = none
+		meanwhile    func(string) string // a user's edit while the agent is suspended; may be nil
 		after        string
 	}{
 		{"added", plain, nil, plain},
@@ -109,7 +109,8 @@ func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := folder(t, tt.before)
 			path := filepath.Join(dir, config.FileName)
-			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "b"}, true); err != nil { // another's line is nobody's business
+			// Suspending b must not affect what is recorded for a.
+			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "b"}, true); err != nil {
 				t.Fatal(err)
 			}
 			if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: "a"}, true); err != nil {
@@ -140,7 +141,7 @@ func TestResumeTakesOutOnlyWhatSuspendAdded(t *testing.T) {
 	}
 }
 
-// What is remembered counts for nothing where it cannot be read, and damages nothing.
+// If the record of added lines is unreadable or wrong, resuming sets the flag to false and changes nothing else.
 func TestResumeWithoutAMemory(t *testing.T) {
 	for _, memory := range []string{"", "{", "null", "[]", `{"city.toml\nagents\n\na":"name = \"a\"\nsuspended = true\n"}`, `{"city.toml\nagents\n\na":"true"}`} {
 		dir := folder(t, "[[agents]]\nname = \"a\"\nsuspended = true\n")
@@ -217,7 +218,7 @@ func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	}
 }
 
-// F9: many edits at once, by several processes too, all arrive.
+// F9: concurrent edits, even from several processes, are all applied.
 func TestSetSuspendedTakesTurns(t *testing.T) {
 	if dir := os.Getenv("CONFIG_TEST_EDIT"); dir != "" {
 		if err := SetSuspended(config.Source{Dir: dir}, config.Target{Agent: os.Getenv("CONFIG_TEST_AGENT")}, true); err != nil {
@@ -259,8 +260,8 @@ func TestSetSuspendedTakesTurns(t *testing.T) {
 	}
 }
 
-// FuzzSetSuspended: of any valid file, the edit changes that key and nothing else, and undoing it gives the values back.
-// which chooses among the city, its agents and its rigs; those of team.toml are there for whoever includes it.
+// For any valid file, the edit changes the flag of the target and nothing else, and undoing it restores the values. The
+// target is the city, an agent or a rig; some of them come from the included team.toml.
 func FuzzSetSuspended(f *testing.F) {
 	const include = "include = [\"team.toml\"]\n"
 	f.Add([]byte("[[agents]]\nname = \"a\"\nsuspended = false # for now\n"), 1)
@@ -307,7 +308,7 @@ func FuzzSetSuspended(f *testing.F) {
 			t.Fatalf("text was lost\n%q\n%q", data, after)
 		}
 		if s.File != config.FileName {
-			return // what it comes to, only has told
+			return // the combined result cannot be parsed from this file alone
 		}
 		edited, err := config.Parse(dir, after)
 		if err != nil {
@@ -317,7 +318,7 @@ func FuzzSetSuspended(f *testing.F) {
 		if err != nil || now.On == s.On || now.NoTable {
 			t.Fatalf("not set: %+v, %v\n%q\n%q", now, err, data, after)
 		}
-		if !s.On { // what was added can be taken out again, byte for byte
+		if !s.On { // an added line can be removed again, byte for byte
 			memo := added{}
 			memo.note(s.key(s.File), data, after)
 			left := now.unset(config.Source{Dir: dir}, target, after, memo)
@@ -339,7 +340,7 @@ func treeOf(data []byte) *toml.Node {
 	return root
 }
 
-// flagOf is where a loaded configuration keeps the flag of a target.
+// flagOf returns the field of a loaded configuration that holds the flag of a target.
 func flagOf(c *config.City, t config.Target) *bool {
 	switch {
 	case t.Rig != "":
@@ -358,7 +359,7 @@ func flagOf(c *config.City, t config.Target) *bool {
 	return &c.Workspace.Suspended
 }
 
-// kept is how many bytes of a are before and after the one place where b differs.
+// kept returns how many bytes of a are unchanged before and after the one place where b differs.
 func kept(a, b []byte) int {
 	front, back := 0, 0
 	for front < len(a) && front < len(b) && a[front] == b[front] {
@@ -370,7 +371,7 @@ func kept(a, b []byte) int {
 	return front + back
 }
 
-// F9: somebody saved the file while the edit was being made.
+// F9: an edit is refused if the file was saved by somebody else while the edit was being made.
 func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
 	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
 	dir := folder(t, mine)

@@ -19,8 +19,7 @@ func readAll(t testing.TB, path string) string {
 	return string(data)
 }
 
-// F9: a file of 300 lines, as people write them, comes back byte for byte but for the one line with the flag, whatever it
-// is that is suspended and resumed.
+// F9: suspending and resuming any target in a realistic file of 300 lines changes only the line with the flag.
 func TestALongFileStaysAsItIs(t *testing.T) {
 	long := readAll(t, "testdata/long.toml")
 	if n := strings.Count(long, "\n"); n < 300 {
@@ -30,9 +29,9 @@ func TestALongFileStaysAsItIs(t *testing.T) {
 		text := strings.ReplaceAll(long, "\n", breaks)
 		for _, tt := range []struct {
 			target   config.Target
-			is       bool   // at the beginning
-			old, new string // the line before, "" = it is new, and the line after being switched
-			below    string // the line that a new one is put below
+			is       bool   // initially
+			old, new string // the line before ("" = a new line is added) and after
+			below    string // the line above a new line
 		}{
 			{config.Target{Agent: "scribe-7"}, false, "", "suspended = true", `name = "scribe-7"`},
 			{config.Target{Agent: "indented-3"}, false, "", "    suspended = true", `    name = "indented-3"   # number 3`},
@@ -77,7 +76,8 @@ func TestALongFileStaysAsItIs(t *testing.T) {
 	}
 }
 
-// edited is text with one line changed, or put below another: the only such line, or the last flag, which is a patch's.
+// edited returns text with one line changed, or with a new line below another. If several lines match, it uses the
+// last.
 func edited(t *testing.T, text, breaks, old, new, below string) string {
 	t.Helper()
 	at := breaks + old + breaks
@@ -92,7 +92,7 @@ func edited(t *testing.T, text, breaks, old, new, below string) string {
 	return text[:last] + by + text[last+len(at):]
 }
 
-// What is declared in an included file is changed from city.toml: the other file is not touched.
+// An agent that is declared in an included file is suspended from city.toml. The included file stays unchanged.
 func TestSetSuspendedOfAnIncludedAgent(t *testing.T) {
 	const head = "include = [\"team.toml\"] # all of it\n"
 	for _, tt := range []struct {
@@ -138,7 +138,7 @@ func TestSetSuspendedOfAnIncludedAgent(t *testing.T) {
 	}
 }
 
-// A rig cannot be patched: its flag goes where it is declared, unless that is outside of the city.
+// A rig cannot be patched. Its flag is set where the rig is declared, unless that is outside the city's folder.
 func TestSetSuspendedOfAnIncludedRig(t *testing.T) {
 	const root = "include = [\"team.toml\"]\n"
 	dir := folderOf(t, map[string]string{config.FileName: root, "team.toml": teamOfTwo})
@@ -236,7 +236,7 @@ name = "b"
 	}
 }
 
-// Suspending leaves topologies alone, finds the flag in whatever file it counts, and can be taken back.
+// Suspending leaves topologies unchanged, edits the file whose flag is in effect, and can be undone.
 func TestSuspendComposed(t *testing.T) {
 	files := map[string]string{
 		config.FileName: "include = [\"more.toml\"]\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\ntopology = \"p\"\n" +

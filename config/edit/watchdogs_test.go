@@ -30,7 +30,7 @@ func watchdogCity(t *testing.T) map[string]string {
 	return files
 }
 
-// A watchdog that is an agent's of the rig goes with the rig when it is taken out, and so does what changes one.
+// Removing a rig also removes the watchdogs of its agents and the overrides of these watchdogs.
 func TestWatchdogsGoWithTheirRig(t *testing.T) {
 	files := watchdogCity(t)
 	files["city.toml"] += "\n[[watchdogs]]\nname = \"more\"\nrig = \"south\"\nwatches = \"judge\"\n"

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Files that come, change and go are told of, in folders that come too; what stands beside them is not.
+// A watch reports when files are created, changed or removed, even in folders that are created later.
 func TestFiles(t *testing.T) {
 	for name, polling := range map[string]bool{"kernel": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"gcity/formula"
 )
 
-// kitchen is some folders of recipes that are watched.
+// kitchen is a set of watched folders with formulas and automations.
 type kitchen struct {
 	t      *testing.T
 	layers []formula.Layer
@@ -35,14 +35,14 @@ func newKitchen(t *testing.T, o Options, folders ...string) *kitchen {
 	}
 	t.Cleanup(func() {
 		cancel()
-		for range pokes { // it is closed once nothing is left
+		for range pokes { // closed once the watch has ended
 		}
 	})
 	k.pokes = pokes
 	return k
 }
 
-// has lists what is in the folders: "sweep=true deploy.formula".
+// has lists the contents of the folders, like "sweep=true deploy.formula=1".
 func (k *kitchen) has() string {
 	k.t.Helper()
 	var out []string
@@ -67,7 +67,7 @@ func (k *kitchen) has() string {
 	return strings.Join(out, " ")
 }
 
-// await counts the pokes until one finds the folders like this.
+// await waits until a poke finds the wanted contents, and returns the number of pokes.
 func (k *kitchen) await(want string) (count int) {
 	k.t.Helper()
 	deadline := time.After(patience)
@@ -88,7 +88,7 @@ func action(line string) string {
 	return fmt.Sprintf("[automation]\ngate = \"manual\"\nexec = %q\n", line)
 }
 
-// plant makes a file and the folders to it.
+// plant creates a file and its parent folders.
 func plant(t *testing.T, path, text string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -101,7 +101,7 @@ func plant(t *testing.T, path, text string) string {
 func TestWatchFoldersSeesEveryWayOfWriting(t *testing.T) {
 	for _, polling := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
-			poll := time.Hour // the kernel tells all of it
+			poll := time.Hour // inotify reports every change
 			if polling {
 				poll = 20 * time.Millisecond
 			}
@@ -120,7 +120,7 @@ func TestWatchFoldersSeesEveryWayOfWriting(t *testing.T) {
 				return filepath.Join(city, automation.Folder, name, automation.FileName)
 			}
 
-			plant(t, file("a"), action("one")) // nothing of the path was there
+			plant(t, file("a"), action("one")) // no folder of the path existed
 			k.await("a=one")
 			put(t, file("a"), action("two"))
 			k.await("a=two")
@@ -134,7 +134,7 @@ func TestWatchFoldersSeesEveryWayOfWriting(t *testing.T) {
 			k.await("a=three")
 			must(os.Rename(filepath.Dir(file("a")), filepath.Dir(file("c"))))
 			k.await("c=three")
-			put(t, file("c"), action("four")) // also where it has moved to
+			put(t, file("c"), action("four")) // changes are seen in the new place
 			k.await("c=four")
 			plant(t, filepath.Join(rig, "f"+formula.Suffix), "1")
 			k.await("c=four f.formula=1")
@@ -156,7 +156,7 @@ func TestWatchFoldersSeesEveryWayOfWriting(t *testing.T) {
 	}
 }
 
-// Folders and files may be links, to what is elsewhere and to what is not there yet.
+// Folders and files may be symbolic links, even to places that do not exist yet.
 func TestWatchFoldersFollowsLinks(t *testing.T) {
 	dir, shared := folder(t, ""), folder(t, "")
 	link := func(to, at string) {
@@ -174,7 +174,7 @@ func TestWatchFoldersFollowsLinks(t *testing.T) {
 	formulas := filepath.Join(dir, "formulas")
 	one, two := plant(t, filepath.Join(shared, "one", "any.toml"), action("1")),
 		plant(t, filepath.Join(shared, "two", automation.FileName), action("2"))
-	link(filepath.Join(shared, "layer"), formulas) // which is not there yet
+	link(filepath.Join(shared, "layer"), formulas) // the target does not exist yet
 	k := newKitchen(t, Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}, formulas)
 
 	link(one, filepath.Join(shared, "layer", automation.Folder, "a", automation.FileName))
@@ -195,7 +195,7 @@ func TestWatchFoldersFollowsLinks(t *testing.T) {
 	k.await("f.formula=x")
 }
 
-// A second write within the same tick of the file system's clock, as long as the first, is one.
+// A rewrite with the same size and modification time is noticed.
 func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
 	city := folder(t, "")
 	path := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName),
@@ -211,7 +211,7 @@ func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
 	}
 }
 
-// A configuration that comes into force brings other folders: those are watched from then on, and the old ones not.
+// When the configuration changes, the new folders are watched from then on.
 func TestWatchFoldersTakesOthers(t *testing.T) {
 	for name, o := range map[string]Options{
 		"told":    {Quiet: 20 * time.Millisecond, Poll: time.Hour},
@@ -237,7 +237,8 @@ func TestWatchFoldersTakesOthers(t *testing.T) {
 	}
 }
 
-// What runs there may write there: that pokes nobody. And a formula that changes pokes for no new configuration.
+// Other files that running programs write there cause no pokes. A changed formula does not count as a changed
+// configuration.
 func TestWatchFoldersIgnoresTheRest(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")

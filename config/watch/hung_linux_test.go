@@ -9,7 +9,7 @@ import (
 	"gcity/internal/hungfs"
 )
 
-// Formulas and automations are watched in the folders that answer, whatever another one does.
+// A folder that does not respond does not prevent other folders from being watched.
 func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return

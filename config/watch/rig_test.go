@@ -9,8 +9,8 @@ import (
 	"gcity/config"
 )
 
-// The folder of a rig that was missing comes to be there, step by step, and goes: its agents can be started, and
-// cannot. Nothing is polled for that.
+// A rig's missing folder is noticed when it is created or removed, so its agents become startable or not. This needs no
+// polling.
 func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
 	dir := folder(t, "")
 	project := filepath.Join(folder(t, ""), "src", "mine", "demo")

@@ -18,7 +18,7 @@ import (
 	"gcity/topology"
 )
 
-// watching starts a watch on a folder, and ends it with the test.
+// watching starts a watch on a folder, and stops it when the test ends.
 func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -28,7 +28,7 @@ func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 	}
 	t.Cleanup(func() {
 		cancel()
-		for range pokes { // it is closed once nothing is left
+		for range pokes { // closed once the watch has ended
 		}
 	})
 	return pokes
@@ -36,7 +36,7 @@ func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 
 const patience = eventually.Timeout
 
-// await counts the pokes until the city in dir has so many agents at a poke.
+// await waits until a poke finds the given number of agents in dir, and returns the number of pokes.
 func await(t *testing.T, pokes <-chan struct{}, dir string, agents int) (count int) {
 	t.Helper()
 	deadline := time.After(patience)
@@ -77,7 +77,7 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// swap replaces a file as editors do.
+// swap replaces a file by renaming a new one over it, as editors do.
 func swap(t *testing.T, path, text string) {
 	t.Helper()
 	put(t, path+"~", text)
@@ -86,7 +86,7 @@ func swap(t *testing.T, path, text string) {
 	}
 }
 
-// folder makes a city with this city.toml.
+// folder creates a city's folder with text as its city.toml.
 func folder(t *testing.T, text string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -111,18 +111,19 @@ func TestWatchSeesEveryWayOfWriting(t *testing.T) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-			poked(t, pokes) // gone is a change, too
+			poked(t, pokes) // a removed file is a change
 			put(t, path, agents(4))
 			await(t, pokes, dir, 4)
 			put(t, path, "[workspace")
-			poked(t, pokes) // so is broken
+			poked(t, pokes) // so is an invalid one
 			put(t, path, agents(5))
 			await(t, pokes, dir, 5)
 		})
 	}
 }
 
-// F1: written byte by byte; F6: rewritten 1,000 times. A few pokes, and the last content wins.
+// F1, F6: a file that is written byte by byte or rewritten 1,000 times causes only a few pokes, and the last content
+// wins.
 func TestWatchIsCalm(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		dir := folder(t, agents(1))
@@ -158,7 +159,8 @@ func TestWatchIsCalm(t *testing.T) {
 	})
 }
 
-// F6: city.toml leads through a link to a folder, and that link is flipped; then the file behind it is written.
+// F6: city.toml is a link through a linked folder. Switching that link and writing to the file behind it are both
+// noticed.
 func TestWatchFollowsLinks(t *testing.T) {
 	dir, elsewhere := folder(t, ""), folder(t, "")
 	for i, v := range []string{"v1", "v2"} {
@@ -191,7 +193,7 @@ func TestWatchFollowsLinks(t *testing.T) {
 	await(t, pokes, dir, 6)
 }
 
-// The folder itself goes and comes back, as in a clean checkout.
+// A watch survives the removal and return of its folder, as in a clean checkout.
 func TestWatchSurvivesItsFolder(t *testing.T) {
 	dir := filepath.Join(folder(t, ""), "city")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -213,7 +215,7 @@ func TestWatchSurvivesItsFolder(t *testing.T) {
 	await(t, pokes, dir, 8)
 }
 
-// A script that an agent names is a source: its change restarts the agent now, not at some later reload.
+// A script that an agent uses is a source: a change is noticed immediately.
 func TestWatchSeesScripts(t *testing.T) {
 	dir := folder(t, "")
 	if err := os.Mkdir(filepath.Join(dir, "scripts"), 0o755); err != nil {
@@ -243,7 +245,7 @@ func TestWatchSeesScripts(t *testing.T) {
 	}
 }
 
-// What else is written in the city pokes nobody.
+// Other files that are written in the city cause no pokes.
 func TestWatchIgnoresTheRest(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
@@ -260,7 +262,7 @@ func TestWatchIgnoresTheRest(t *testing.T) {
 	}
 }
 
-// A file that is changed and changed back is a change: the receiver may have read it in between.
+// A file that is changed and changed back counts as changed, because the receiver may have read it in between.
 func TestCityTellsOfAChangeThatIsUndone(t *testing.T) {
 	for _, polling := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
@@ -280,7 +282,7 @@ func TestCityTellsOfAChangeThatIsUndone(t *testing.T) {
 	}
 }
 
-// F7: in a user namespace that is allowed no inotify at all, files are looked at, and one warning says so.
+// F7: if a user namespace allows no inotify instances, the watch polls the files and logs one warning.
 func TestWatchWithoutInotify(t *testing.T) {
 	if os.Getenv("CONFIG_TEST_NO_INOTIFY") == "" {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestWatchWithoutInotify$", "-test.v")
@@ -323,8 +325,7 @@ func TestWatchWithoutInotify(t *testing.T) {
 	}
 }
 
-// F6: an edit of an included file is an edit of the configuration, and so is its coming and going, from the moment
-// that a file names it.
+// F6: an included file is watched like city.toml from the moment that a file names it, even while it does not exist.
 func TestWatchSeesIncludedFiles(t *testing.T) {
 	dir := folder(t, agents(1))
 	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond})
@@ -348,7 +349,7 @@ func TestWatchSeesIncludedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, team, "[[agents]]\nnama = \"b\"\n")
-	poked(t, pokes) // another mistake is news, too
+	poked(t, pokes) // a different mistake is a change, too
 	if second, err := (config.Source{Dir: dir}).Revision(); err != nil || second == first {
 		t.Errorf("the revision is the same, %v", err)
 	}
@@ -365,7 +366,7 @@ func TestWatchSeesIncludedFiles(t *testing.T) {
 	}
 }
 
-// A topology counts as a whole: its file, the files that its agents use, and what is created in it.
+// A topology is watched as a whole: its file, the files that its agents use, and files that are created in it.
 func TestCitySeesTopologies(t *testing.T) {
 	dir := folder(t, "include = [\"more.toml\"]\n[workspace]\ntopology = \"p\"\n"+
 		"[topologies.far]\nsource = \"/none\"\n")
@@ -389,7 +390,7 @@ func TestCitySeesTopologies(t *testing.T) {
 	}
 }
 
-// What an agent is told and given is a part of the configuration: whatever changes in it is noticed.
+// Prompts, fragments and overlays are part of the configuration: every change in them is noticed.
 func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 	dir := folder(t, "[[agents]]\nname = \"a\"\nprompt_template = \"in/p.md.tmpl\"\noverlay_dir "+
 		"= \"over\"\n")
@@ -440,7 +441,7 @@ func TestWatchSeesPromptsAndOverlays(t *testing.T) {
 				t.Fatalf("%s: the revision is %s, and that of what is loaded %s, %v", change.what,
 					on, c.Revision, err)
 			}
-			if c.Revision != revision { // else a poke that began before the change
+			if c.Revision != revision { // otherwise the poke began before the change
 				revision = c.Revision
 				break
 			}
