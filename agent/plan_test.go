@@ -117,7 +117,7 @@ func TestPlanNamesTheNarrowestSuspension(t *testing.T) {
 		"[[agents]]\nname = \"b\"\ndir = \"demo\"\npool.max = 2\n[[agents]]\nname = \"c\"\n"
 	for _, tt := range []struct {
 		city, rig string
-		want      []string // of demo/a, demo/b-1, demo/b-2, c
+		want      []string // for demo/a, demo/b-1, demo/b-2, c
 	}{
 		{"", "", []string{"by agent", "", "", ""}},
 		{"", "suspended = true\n", []string{"by agent", "by rig demo", "by rig demo", ""}},
@@ -286,7 +286,7 @@ session = "k8s"
 	}
 }
 
-// Only a triage agent is marked with its watchdog. Activity is requested only for agents that may become stuck.
+// Only a triage agent is marked with its watchdog. Providers report activity only for agents with stuck_after.
 func TestPlanMarksTriages(t *testing.T) {
 	c, err := config.Parse("/srv/app", []byte(`
 [workspace]

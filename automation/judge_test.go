@@ -111,7 +111,7 @@ func TestCron(t *testing.T) {
 		// missed by more than Late, for example during sleep
 		{"a late patrol", Facts{Looked: ago(9*time.Hour + time.Minute)}, next},
 	})
-	// A10: a time since the last look is found, however late the look is.
+	// A10: a scheduled time since the last turn is found, however late this turn is.
 	at := time.Date(2026, 11, 22, 3, 7, 30, 0, time.UTC)
 	if v := Judge(rare, Facts{Looked: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},
 		at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {
@@ -145,7 +145,7 @@ func TestScheduleInAnotherZone(t *testing.T) {
 		"11-22 07:30:00" {
 		t.Error(got)
 	}
-	d.Zone = time.Local // the machine's local zone is not named
+	d.Zone = time.Local // the reason does not name the machine's local zone
 	if got := Judge(d, Facts{}, noon()).Reason; !strings.HasPrefix(got, "cron: next ") ||
 		strings.Count(got, " ") != 3 {
 		t.Error(got)
@@ -249,8 +249,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// For any clock and any history there is a reason, the next time is in the future, and the automation is due at that
-// time.
+// For any clock and any history, the verdict has a reason. Its next time is in the future, and the automation is due
+// at that time.
 func FuzzJudge(f *testing.F) {
 	f.Add(uint8(0), int64(0), int64(-1), int64(5), int64(0), uint8(0), uint8(0))
 	f.Add(uint8(1), int64(-100), int64(1<<40), int64(0), int64(3), uint8(3), uint8(1))
@@ -289,7 +289,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// The cache of searched times only saves work: verdicts are the same with and without it, whatever the clock does.
+// The cache of search results only saves work: verdicts are the same with and without it, whatever the clock does.
 func FuzzSought(f *testing.F) {
 	f.Add(uint64(1), []byte{1, 200, 3, 255, 0, 9})
 	d := parse(f, "b", "gate = 'cron'\nschedule = '*/7 2,3 * * 0-3'\ntimezone = "+

@@ -117,7 +117,7 @@ func (p *player) take() {
 	}
 }
 
-// answer reports whether opening a run succeeded.
+// answer completes a run's opening, with success or with an error.
 func (p *player) answer(name string) {
 	run, ok := p.opening[name]
 	if !ok {

@@ -17,19 +17,19 @@ func TestEvents(t *testing.T) {
 	d.r.See(events.Event{Seq: 1000, Type: "bead.closed"})
 	d.is(d.turn(0), "")
 	d.is(d.state("e"), "idle: event: no bead.* yet")
-	d.happen("bead.closed", 0) // 1042
+	d.happen("bead.closed", 0) // event 1042
 	d.happen("agent.started", 0)
 	d.happen("bead.created", 0)
 	d.r.See(d.log[0]) // the event is delivered twice
 	d.is(d.turn(0), "e(2 in 1041-1044)")
-	d.happen("bead.closed", 0) // 1045
+	d.happen("bead.closed", 0) // event 1045
 	d.is(d.turn(0), "")
 	d.is(d.r.Ended("e", OK, d.now), "")
 	d.is(d.turn(0), "e(1 in 1044-1045)")
 	d.r.Ended("e", OK, d.now)
 	d.is(d.turn(0), "")
 	// Without a record there is no run: the events wait, together with new ones.
-	d.happen("bead.closed", 0) // 1046
+	d.happen("bead.closed", 0) // event 1046
 	out, _ := d.look(0)
 	d.is(out, "e(1 in 1045-1046)")
 	d.is(d.state("e"), "due: event: 1 bead.* since seq 1045; the record of the run is being written")
@@ -40,7 +40,7 @@ func TestEvents(t *testing.T) {
 	d.is(d.turn(time.Second), "e(2 in 1045-1047)")
 	d.r.Ended("e", OK, d.now)
 	// While no run can be opened, the state of a due automation says why. Afterwards the run opens immediately.
-	d.happen("bead.closed", 0) // 1048
+	d.happen("bead.closed", 0) // event 1048
 	d.shut = "the store is locked"
 	d.is(d.turn(0), "")
 	d.is(d.state("e"), "due: event: 1 bead.* since seq 1047; cannot start: the store is locked")
@@ -57,10 +57,10 @@ func TestEvents(t *testing.T) {
 
 func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'\nretry = 1"))
-	d.happen("x", 0) // 1042
+	d.happen("x", 0) // event 1042
 	d.is(d.turn(0), "e(1 in 1041-1042)")
 	d.r.Ended("e", Failed, d.now)
-	d.happen("x", 0) // 1043
+	d.happen("x", 0) // event 1043
 	d.is(d.turn(time.Second), "")
 	d.is(d.turn(time.Minute), "e#1(2 in 1041-1043)")
 	d.r.Ended("e", Failed, d.now)

@@ -197,7 +197,7 @@ func TestConditions(t *testing.T) {
 	d.r.Checked("c", "true", 0, "")
 	d.is(d.turn(0), "c")
 	d.r.Ended("c", OK, d.now)
-	d.is(d.turn(time.Second), "") // a success opens one run
+	d.is(d.turn(time.Second), "") // a successful check opens only one run
 	d.is(d.turn(30*time.Second), "?c")
 }
 
@@ -303,7 +303,7 @@ func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
 	d.is(d.turn(24*time.Hour-20*time.Second), "a")
 }
 
-// A run that follows a failure knows the failed automation, even if it had to wait in the queue.
+// A run after a failure knows which automation failed, even if the run had to wait in the queue.
 func TestWhoseFailureAQueuedRunFollows(t *testing.T) {
 	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = "+
 		"'alarm'\nretry = 1"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))

@@ -195,8 +195,8 @@ warning: city.toml:1:1: automations.skip: automation "nothing" not found
 	}
 }
 
-// on_failure is looked up in the same rig first. If the target is missing or leads back, the automation that names it
-// is broken.
+// on_failure is looked up in the same rig first. An automation is broken if its on_failure is missing or leads back to
+// the automation itself.
 func TestOnFailure(t *testing.T) {
 	w := newTown(t, "city", "demo/low")
 	w.write("city", "alarm", byHand("alarm"))
@@ -299,7 +299,7 @@ func TestALayerThatCannotBeRead(t *testing.T) {
 	if err := os.Remove(dir); err != nil {
 		t.Fatal(err)
 	}
-	w.want(w.scan(), "") // the layer is known to be gone
+	w.want(w.scan(), "") // a missing layer is not an error
 }
 
 func TestFind(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A mistake makes the work and agents of a configuration unknown only if it may affect them.
+// Legible returns nil only if a mistake may affect the city's name, its store or its agents.
 func TestLegible(t *testing.T) {
 	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = " +
 		"\"ann\"\nstart_command = \"x\"\n"

@@ -26,7 +26,7 @@ func TestReferenceIsFresh(t *testing.T) {
 	}
 }
 
-// Every supported key has a documentation, a field and a default of its own kind. Unsupported keys have none of these.
+// Every supported key has documentation, a field and a default of its own kind. Unsupported keys have none of these.
 func TestSchemaIsComplete(t *testing.T) {
 	seen := map[string]bool{}
 	for path, k := range keys.City().ByPath {

@@ -69,7 +69,7 @@ func TestRigsInOneFolder(t *testing.T) {
 	}
 }
 
-// A folder that cannot be used is the rig's problem, not the city's.
+// A rig's folder that cannot be used is reported as the rig's problem. The city still loads.
 func TestRigsFolder(t *testing.T) {
 	dir := folder(t, "")
 	put(t, filepath.Join(dir, "file"), "")

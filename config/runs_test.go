@@ -47,7 +47,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 	}
 }
 
-// A change of anything that is executed changes a checksum.
+// A change to anything that is executed changes a checksum.
 func TestRunsFollowsEveryProgram(t *testing.T) {
 	const text = `[workspace]
 name = "town"

@@ -118,8 +118,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// Link creates the .beads folder with the same rights and .gitignore as a store would: only the user can read it, and
-// git ignores it.
+// Link creates the .beads folder as a store would: only its user can read it, and git ignores it.
 func TestLinkMakesAFolderOfOurOwn(t *testing.T) {
 	src := write(t, map[string]string{"a.formula.toml": small("a")})
 	winners, err := Resolve([]Layer{{Dir: src}})

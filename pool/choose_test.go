@@ -30,12 +30,12 @@ func TestChoose(t *testing.T) {
 		{"BAB", 1, "1"},  // … and then the highest with work
 		{"BBB", 2, "12"},
 		{"AAAA", 0, ""},
-		{"-AB", 2, "13"},  // a member that is not alive has no advantage
-		{"-WA", 1, "2"},   // … but one with work has
-		{"..a.", 1, "3"},  // a member that is alive comes back first
-		{".wab", 2, "34"}, // … above all if it has work
+		{"-AB", 2, "13"},  // to stop a member, it does not matter whether it is alive
+		{"-WA", 1, "2"},   // … but members with work stop last
+		{"..a.", 1, "3"},  // members that are alive come back first
+		{".wab", 2, "34"}, // … above all those with work
 		{".wab", 3, "234"},
-		{"dab", 2, "23"}, // … and a draining member comes back last
+		{"dab", 2, "23"}, // … and draining members come back last
 		{"wd.", 1, "2"},
 		{"A.A", 3, "123"},
 		{"A.A", 2, "13"}, // a gap in the numbers does not move members

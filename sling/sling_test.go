@@ -298,7 +298,7 @@ func TestSlingTakesBack(t *testing.T) {
 	}
 }
 
-// If the sling_query fails but the work was assigned or begun, its beads stay open, and the error says so.
+// If the sling_query fails after the work was assigned or begun, its beads stay open, and the error says so.
 func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
 	begun := beads.Patch{Status: new(beads.StatusInProgress)}
 	for _, c := range []struct {

@@ -182,7 +182,7 @@ func TestSetSuspendedRefuses(t *testing.T) {
 	}
 }
 
-// F9: the link stays a link, the permissions stay, and no temporary file is left.
+// F9: a city.toml that is a link stays a link and keeps its permissions. No temporary file is left.
 func TestSetSuspendedKeepsLinkAndPermissions(t *testing.T) {
 	dir := folder(t, "")
 	link, target := filepath.Join(dir, config.FileName), filepath.Join(dir, "real.toml")

@@ -29,7 +29,7 @@ func TestALongFileStaysAsItIs(t *testing.T) {
 		text := strings.ReplaceAll(long, "\n", breaks)
 		for _, tt := range []struct {
 			target   config.Target
-			is       bool   // initially
+			is       bool   // suspended initially
 			old, new string // the line before ("" = a new line is added) and after
 			below    string // the line above a new line
 		}{

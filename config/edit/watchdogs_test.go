@@ -30,7 +30,7 @@ func watchdogCity(t *testing.T) map[string]string {
 	return files
 }
 
-// Removing a rig also removes the watchdogs of its agents and the overrides of these watchdogs.
+// Removing a rig also removes its watchdogs and their patches.
 func TestWatchdogsGoWithTheirRig(t *testing.T) {
 	files := watchdogCity(t)
 	files["city.toml"] += "\n[[watchdogs]]\nname = \"more\"\nrig = \"south\"\nwatches = \"judge\"\n"

@@ -237,8 +237,8 @@ func TestWatchFoldersTakesOthers(t *testing.T) {
 	}
 }
 
-// Other files that running programs write there cause no pokes. A changed formula does not count as a changed
-// configuration.
+// Other files in the watched folders cause no pokes. A changed automation does not poke the watch of the configuration,
+// or the other way round.
 func TestWatchFoldersIgnoresTheRest(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")

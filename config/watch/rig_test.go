@@ -9,8 +9,8 @@ import (
 	"gcity/config"
 )
 
-// A rig's missing folder is noticed when it is created or removed, so its agents become startable or not. This needs no
-// polling.
+// A watch notices without polling that a rig's folder is created or removed. Its agents can only be started while the
+// folder exists.
 func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
 	dir := folder(t, "")
 	project := filepath.Join(folder(t, ""), "src", "mine", "demo")
