@@ -371,7 +371,7 @@ func kept(a, b []byte) int {
 	return front + back
 }
 
-// F9: an edit is refused if the file was saved by somebody else while the edit was being made.
+// F9: an edit is refused if the file has changed while the edit was being made.
 func TestSetSuspendedRefusesAConcurrentEdit(t *testing.T) {
 	const mine, theirs = "[[agents]]\nname = \"a\"\n", "[[agents]]\nname = \"a\"\n# theirs\n"
 	dir := folder(t, mine)
