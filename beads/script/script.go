@@ -151,7 +151,7 @@ func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...stri
 }
 
 // path returns the script in the form for exec: a relative path with a slash is relative to the store's folder, and
-// a name without one is searched on the PATH.
+// a name without one is looked up on the PATH.
 func (k *keeper) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)

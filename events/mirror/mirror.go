@@ -233,7 +233,7 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 // send sends one event, with retries. It reports whether the script has accepted it. It gives up when ctx ends, at
 // the first failure after the city has ended, and if so many events wait that this one may have to be dropped. If
 // ctx ends during a call, it waits for the end of the call, within the time limit, because the position is unknown
-// before.
+// until then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON
