@@ -78,12 +78,14 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	wg.Go(func() {
 		select {
 		case <-h.life.Done():
-			_ = f.End(h.errStopped())
-			_ = conn.Close()
 		case <-ctx.Done():
-			_ = conn.Close()
 		case <-done:
+			return
 		}
+		if h.life.Err() != nil { // ctx ends soon after it
+			_ = f.End(h.errStopped())
+		}
+		_ = conn.Close()
 	})
 	wg.Go(func() {
 		defer conn.Close()
