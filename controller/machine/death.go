@@ -204,7 +204,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.because = ""
-	a.rest.stopped()
+	a.rest.clear()
 	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
 	switch c.kind {
 	case causeRestart:

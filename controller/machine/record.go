@@ -212,8 +212,8 @@ func (r *rest) retry() {
 	r.staysDown = false
 }
 
-// stopped clears what earlier exits led to, because gcity stopped the agent.
-func (r *rest) stopped() {
+// clear ends the wait, and what keeps the agent stopped.
+func (r *rest) clear() {
 	r.retry()
 	r.final = false
 }
@@ -227,7 +227,7 @@ func (r *rest) wantedAgain() {
 
 // forgive clears crashes and waits.
 func (r *rest) forgive() {
-	r.stopped()
+	r.clear()
 	r.history, r.missing = restart.History{}, effect.MissingMemo{}
 }
 

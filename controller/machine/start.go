@@ -31,7 +31,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.phase.Start(m.turn)
 	a.act.early = nil
 	a.act.intent = cause{}
-	a.rest.endWait()
+	a.rest.clear() // a user may start an agent that has exited for good
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
 	if a.rest.missing.Why == "" {
 		m.decided(now, a, "start", a.act.because)

@@ -111,6 +111,8 @@ func (w *world) tell(words []string) error {
 		w.fails["missing "+arg(0)] = strings.Join(args[1:], " ")
 	case "unable": // a provider cannot run anything, with the reason
 		w.fails["by "+arg(0)] = strings.Join(args[1:], " ")
+	case "unstoppable": // stops of the agent fail, with the reason; without one they succeed again
+		w.fails["stop "+arg(0)] = strings.Join(args[1:], " ")
 	case "stick":
 		w.stuck[arg(0)] = true
 	case "unstick":

@@ -344,6 +344,9 @@ func (w *world) carryOut(f effect.Effect) effect.Input {
 		w.alive[f.Want.Name].Ready = true
 		return effect.Started{Agent: f.Want.Name, Status: *w.alive[f.Want.Name]}
 	case effect.Stop:
+		if why := w.fails["stop "+f.Agent]; why != "" {
+			return effect.Stopped{Agent: f.Agent, Err: errors.New(why)}
+		}
 		delete(w.alive, f.Agent)
 		return effect.Stopped{Agent: f.Agent}
 	case effect.Vet:
