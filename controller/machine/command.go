@@ -185,6 +185,7 @@ func (cs *commands) kill(now time.Time, id uint64, a *record, force bool) {
 		if a.act.stopping.kind == causeRestart {
 			a.act.stopping = cause{kind: causeKill, why: "killed by operator"}
 		}
+		a.act.stopping.force = a.act.stopping.force || force
 		cs.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name, Force: force})
 		return
 	}

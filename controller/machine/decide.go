@@ -181,9 +181,11 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 
 func (m *Machine) stop(now time.Time, a *record, c cause) {
 	a.phase.Stop(m.turn)
+	killed := c.kind == causeKill || a.act.intent.kind == causeKill
+	c.force = c.force || a.act.intent.force // also if another cause precedes the kill
 	a.act.stopping, a.act.intent = c, cause{}
 	grace := m.conf.Grace
-	if c.kind == causeKill || m.cityStop.hurried {
+	if killed || m.cityStop.hurried {
 		grace = 0
 	}
 	m.set(now, a, city.Stopping, c.why, m.cityStop.stopUntil(now, grace))
