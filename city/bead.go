@@ -71,7 +71,7 @@ func PrefixText(all []Prefix) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s- (%s)", p.Prefix, whose))
 	}
-	return "bead IDs of this city start with " + strings.Join(parts, ", ") + ""
+	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
 // WorkError converts an error of a store of beads to an *Error. It returns nil and an *Error unchanged.
