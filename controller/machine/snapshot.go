@@ -218,6 +218,10 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		if a.sess.uncertain {
 			return at(time.Time{}, "continues when the sessions of its provider can be listed")
 		}
+		if a.sess.life.Reason != "" { // the session runs on another host
+			return at(time.Time{}, "continues when the session's host answers; if the host is "+
+				"lost for good, `gcity agent kill --force "+a.name+"` restarts the agent")
+		}
 		return at(time.Time{}, "continues when the session's holder answers; `gcity agent "+
 			"restart` kills and restarts both the agent and the holder")
 	case city.Exited:
