@@ -186,6 +186,19 @@ func sessionOf(life *session.Status) *city.Session {
 	return s
 }
 
+// nextOfStop returns what happens next to an agent that stops, or has to.
+func (a *record) nextOfStop() string {
+	switch {
+	case a.phase.Stopping():
+		return "is killed if still running"
+	case !a.until.IsZero():
+		return "is stopped again"
+	case a.phase.State() == lifecycle.Unclear:
+		return "is stopped again when the sessions of its provider can be listed"
+	}
+	return "stops after the agents that depend on it"
+}
+
 // nextFor returns what happens to an agent next if no input arrives.
 func (m *Machine) nextFor(a *record) *city.Next {
 	at := func(t time.Time, what string) *city.Next {
@@ -203,7 +216,7 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		}
 		return at(a.until, "is killed if it has not reported done")
 	case city.Stopping:
-		return at(a.until, "is killed if still running")
+		return at(a.until, a.nextOfStop())
 	case city.Backoff, city.Failed, city.Quarantined:
 		if a.until.IsZero() && a.phase.State() == lifecycle.Unclear {
 			return at(a.until, "started again when the sessions of its provider can be listed")
