@@ -209,6 +209,9 @@ func (m *Machine) nextFor(a *record) *city.Next {
 	}
 	switch a.state {
 	case city.Waiting:
+		if m.deps.missing(a) == "" {
+			return at(time.Time{}, "starts when the wait is over")
+		}
 		return at(time.Time{}, "starts when its dependencies are running")
 	case city.Draining:
 		if a.until.IsZero() {
