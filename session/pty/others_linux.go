@@ -24,7 +24,7 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 			args[2] != dir && !strings.HasPrefix(args[2], dir+"/") {
 			continue
 		}
-		if !sameNamespace(pid) {
+		if !proc.SharesPIDs(pid) {
 			continue // a holder in a container, with the programs of its image
 		}
 		program, err := os.Readlink(programFile(pid))
@@ -33,16 +33,6 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 		}
 	}
 	return others, nil
-}
-
-// sameNamespace reports whether a process is in the PID namespace of this process. If that is unknown, it is.
-func sameNamespace(pid int) bool {
-	own, err := os.Readlink("/proc/self/ns/pid")
-	if err != nil {
-		return true
-	}
-	other, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
-	return err != nil || own == other
 }
 
 func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
