@@ -29,6 +29,11 @@ type link struct {
 
 // keep keeps the stream to a pod open until its session has ended.
 func (p *Provider) keep(ctx context.Context, e *entry) {
+	defer func() { // the next term starts another worker
+		p.mu.Lock()
+		e.worker = e.worker && ctx.Err() == nil
+		p.mu.Unlock()
+	}()
 	wait := retryFirst
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -44,7 +49,7 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 			e.silent = time.Now()
 		}
 		done := e.gone || over(e.pod) || !runs(e.pod)
-		e.worker = !done && ctx.Err() == nil
+		e.worker = !done
 		p.changed()
 		p.mu.Unlock()
 		if done || ctx.Err() != nil {

@@ -1,0 +1,60 @@
+package cluster
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"gcity/internal/eventually"
+)
+
+// unreachable returns a provider whose cluster refuses each connection, and the entry of a running pod. It has no
+// term.
+func unreachable(t *testing.T) (*Provider, *entry) {
+	t.Helper()
+	config := &rest.Config{Host: "http://127.0.0.1:1"}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Provider{
+		o:      Options{City: "/city", Settings: Settings{Namespace: "gc"}, Logger: testLogger(t)},
+		config: config, client: client, life: t.Context(),
+		pods: map[string]*entry{}, moved: make(chan struct{}),
+	}
+	e := &entry{note: note{Name: "a", Agent: "a", City: "/city", ID: "1"}, silent: time.Now()}
+	e.pod = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: podName("/city", "a"), UID: "u"}}
+	e.pod.Spec.NodeName = "n1"
+	e.pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: container,
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+	p.pods[e.pod.Name] = e
+	return p, e
+}
+
+// If a term ends while the stream to a pod waits for its next attempt, the next term opens the stream.
+func TestTermEndsBetweenAttempts(t *testing.T) {
+	p, e := unreachable(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	e.worker = true
+	done := make(chan struct{})
+	go func() { p.keep(ctx, e); close(done) }()
+	eventually.True(t, "an attempt has failed", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return e.broken != nil
+	})
+	cancel()
+	<-done
+	if e.worker {
+		t.Error("the entry still has a worker")
+	}
+	e.worker = true
+	if p.keep(ctx, e); e.worker {
+		t.Error("the entry of a worker that began after the end of its term still has a worker")
+	}
+}
