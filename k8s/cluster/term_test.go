@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,5 +58,14 @@ func TestTermEndsBetweenAttempts(t *testing.T) {
 	e.worker = true
 	if p.keep(ctx, e); e.worker {
 		t.Error("the entry of a worker that began after the end of its term still has a worker")
+	}
+}
+
+// A controller without the Lease deletes no pod, not even by force.
+func TestForceWithoutLease(t *testing.T) {
+	p, e := unreachable(t)
+	p.down = errors.New("another controller runs this city")
+	if err := giveUp(t.Context(), p, e.pod); err == nil || !strings.Contains(err.Error(), p.down.Error()) {
+		t.Error(err)
 	}
 }

@@ -133,6 +133,9 @@ func controller(city string) *http.Transport {
 
 // giveUp deletes a pod without waiting for its node. The processes of the pod may still run there.
 func giveUp(ctx context.Context, p *Provider, pod *corev1.Pod) error {
+	if err := p.mayChange(ctx); err != nil {
+		return fmt.Errorf("cannot delete the pod %s: %w", pod.Name, err)
+	}
 	now := int64(0)
 	return remove(ctx, p, pod, metav1.DeleteOptions{
 		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
