@@ -69,3 +69,16 @@ func TestForceWithoutLease(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A pod that a new controller has found, and to which it cannot open a stream, has a reason.
+func TestReasonOfFoundPod(t *testing.T) {
+	_, e := unreachable(t)
+	e.broken = errors.New("no route to host")
+	got := e.reason(time.Now())
+	if !strings.Contains(got, "its pod on node n1 has had no stream since ") || !strings.Contains(got, "(no route to host)") {
+		t.Errorf("reason %q", got)
+	}
+	if e.starting = true; e.reason(time.Now()) != "" {
+		t.Errorf("while it starts: %q", e.reason(time.Now()))
+	}
+}

@@ -55,7 +55,7 @@ func (e *entry) reason(now time.Time) string {
 			"end, so it may still run; if the node is lost for good, run "+
 			"`gcity agent kill --force %s`", since.Local().Format(time.TimeOnly), why, node,
 			e.note.Agent)
-	case e.link == nil && !e.silent.IsZero() && e.last.ID != "":
+	case e.link == nil && !e.silent.IsZero() && !e.starting:
 		return fmt.Sprintf("its pod on %s has had no stream since %s%s; it counts as running "+
 			"until its end is confirmed", node, e.silent.Format(time.TimeOnly), broken(e.broken))
 	}
