@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"gcity/internal/eventually"
+	"gcity/session"
 )
 
 // unreachable returns a provider whose cluster refuses each connection, and the entry of a running pod. It has no
@@ -80,5 +81,40 @@ func TestReasonOfFoundPod(t *testing.T) {
 	}
 	if e.starting = true; e.reason(time.Now()) != "" {
 		t.Errorf("while it starts: %q", e.reason(time.Now()))
+	}
+}
+
+// The pod of a lost node counts as running until it is killed by force.
+func TestForceOnLostNode(t *testing.T) {
+	s := settings(t)
+	p := open(t, t.TempDir(), s)
+	sp := spec(p.o.City, "a", "exec cat")
+	pod, err := p.o.Settings.manifest(&sp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod.Spec.NodeName = "lost" // without a kubelet, nothing confirms the end of the pod
+	pods := p.client.CoreV1().Pods(s.Namespace)
+	if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the session is found", func() bool {
+		all, err := p.List(t.Context())
+		return err == nil && len(all) == 1 && all[0].Alive && strings.Contains(all[0].Reason, "node lost")
+	})
+	soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := p.Stop(soon, "a", time.Second); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Stop: %v", err)
+	}
+	if all, err := p.List(t.Context()); err != nil || len(all) != 1 || !all[0].Alive ||
+		!strings.Contains(all[0].Reason, "terminating") {
+		t.Errorf("after Stop: %+v, %v", all, err)
+	}
+	if err := p.Stop(session.WithForce(t.Context(), true), "a", 0); err != nil {
+		t.Errorf("Stop by force: %v", err)
+	}
+	if all, err := p.List(t.Context()); err != nil || len(all) != 1 || all[0].Alive {
+		t.Errorf("after Stop by force: %+v, %v", all, err)
 	}
 }

@@ -87,8 +87,8 @@ func TestOOM(t *testing.T) {
 	}
 }
 
-// TestTerminatingPod deletes a pod whose termination is not confirmed: a finalizer simulates a lost node. The agent
-// counts as running, with the reason, until it is killed by force.
+// TestTerminatingPod deletes the pod of an agent that ignores interrupts. The agent counts as running, with the reason,
+// until it is killed by force.
 func TestTerminatingPod(t *testing.T) {
 	c := newCity(t, strings.Replace(endsCity, `"never"`, `"always"`, 1)+`trap "" INT; exec cat'''`+"\n")
 	c.start()
