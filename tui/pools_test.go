@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +95,28 @@ func TestTheStripIsAboutThePool(t *testing.T) {
 	s.shows("─ pool worker ─", "draining: worker-3", "checked again", "last decision: scale, check returned 2: worker-3 drains")
 	s.press("1")
 	s.hides("pool worker")
+}
+
+// A description that is cut says how many of its lines are missing.
+func TestACutDescriptionSaysHowMuchIsMissing(t *testing.T) {
+	s := pooled(t, 80, 24)
+	s.press("2")
+	s.pick("worker")
+	s.hides(" more\n")
+	s.change(func(n *city.Snapshot) {
+		member := n.Agents[slices.IndexFunc(n.Agents, func(a city.Agent) bool { return a.Name == "worker-1" })]
+		for i := 4; i < 24; i++ {
+			member.Name = fmt.Sprintf("worker-%d", i)
+			n.Agents = append(n.Agents, member)
+		}
+	})
+	shown := 0
+	for i := range 24 {
+		if strings.Contains(s.text(), fmt.Sprintf("worker-%d ", i)) {
+			shown++
+		}
+	}
+	s.shows(fmt.Sprintf("… %d more", 23-shown))
 }
 
 // A pool that is starting members is growing. A pool that has had too few members for a long time needs attention.

@@ -188,10 +188,7 @@ func (m *model) detailStrip(w, h int) []string {
 			lines = m.Agents.StripOf(e, r, w)
 		}
 	}
-	if lines == nil {
-		lines = []string{m.look.Title(w, false, nil, "")}
-	}
-	return widget.FillRows(lines, w, h)
+	return m.look.FillDetails(lines, w, h)
 }
 
 // tabsFor returns the titles in the rule of a panel of w columns.

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -184,6 +185,26 @@ func FillRows(lines []string, w, h int) []string {
 	}
 	for len(lines) < h {
 		lines = append(lines, Spaces(w))
+	}
+	return lines
+}
+
+// FillDetails cuts or extends lines to exactly h; without lines it draws a rule. If it cuts text, the end of the last
+// line says how many lines are missing.
+func (k *Styles) FillDetails(lines []string, w, h int) []string {
+	if lines == nil {
+		lines = []string{k.Title(w, false, nil, "")}
+	}
+	more := 0
+	for _, l := range lines[min(len(lines), h):] {
+		if strings.TrimSpace(ansi.Strip(l)) != "" {
+			more++
+		}
+	}
+	lines = FillRows(slices.Clone(lines), w, h)
+	note := fmt.Sprintf("  %s %d more", k.Glyphs.More, more)
+	if room := w - Width(note); more > 0 && h > 1 && room > 0 {
+		lines[h-1] = Crop(lines[h-1], room) + k.Paint(themes.Dim, note)
 	}
 	return lines
 }
