@@ -26,8 +26,12 @@ func TestTheLowerHalfIsAboutTheSelectedRow(t *testing.T) {
 	s.press("1")
 	s.hides("─ pool worker ──")
 	s.size(120, 40)
-	s.press("2")
+	s.press("8")
 	if !onScreen(s.m, panel.IDPeek) || !onScreen(s.m, panel.IDDetail) {
 		t.Error("a screen with room for both does not show both")
+	}
+	s.press("2") // the pane would show an agent that has nothing to do with the pool
+	if onScreen(s.m, panel.IDPeek) || !onScreen(s.m, panel.IDDetail) {
+		t.Error("the pane of another agent is next to the pool")
 	}
 }

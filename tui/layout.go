@@ -106,8 +106,9 @@ func (m *model) planTabbed(p *plan, body int) {
 		pane = min(pane, body-10)
 	}
 	top := place{panel: front, h: body - pane, tabs: true}
-	if m.w < beside || pane < detailRows {
-		p.left = []place{top, {panel: lower(m), h: pane}}
+	below, follows := lower(m)
+	if m.w < beside || pane < detailRows || !follows {
+		p.left = []place{top, {panel: below, h: pane}}
 		return
 	}
 	p.above, p.topRows = []place{top}, pane
@@ -117,11 +118,12 @@ func (m *model) planTabbed(p *plan, body int) {
 }
 
 // lower returns what is below a list that has no room for more: the pane, or a description of the selected row.
-func lower(m *model) panel.ID {
-	if p := m.focused(); m.focus != panel.IDPeek && p.About().Described && p.Key() != "" {
-		return panel.IDDetail
+// follows reports whether the pane is about that row; if not, the description needs no pane next to it.
+func lower(m *model) (id panel.ID, follows bool) {
+	if p := m.focused().About(); m.focus != panel.IDPeek && p.Described && m.focused().Key() != "" {
+		return panel.IDDetail, p.Follows
 	}
-	return panel.IDPeek
+	return panel.IDPeek, true
 }
 
 // front returns the list that is visible where lists share a place.
