@@ -187,7 +187,7 @@ func (g *Rigs) restart(*Env) []Request {
 	body := []string{widget.Count(len(rows), "agent") + ": each session ends and a new one " +
 		"starts. This does not count as a crash."}
 	if left := all - len(rows); left > 0 {
-		body = append(body, widget.Count(left, "suspended or draining agent")+" stay as they are.")
+		body = append(body, "Not restarted: "+widget.Count(left, "suspended or draining agent")+".")
 	}
 	return []Request{{Ask: "Restart " + what + "?", Verb: "restart", Doing: "restarting",
 		What: what, Commands: commands, Count: len(rows), Whom: whichRigs(g.Targets()),
