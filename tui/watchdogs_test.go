@@ -147,6 +147,9 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 	}
 	s := demo(t, 120, 40)
 	s.hides("Watchdogs")
+	if why := noneIn(s.m, s.m.Watchdogs); why != "there is no watchdog" {
+		t.Errorf("a key for a hidden panel: %q", why)
+	}
 	if slices.Contains(ring(s), panel.IDWatchdogs) {
 		t.Error("tab stops at no watchdogs")
 	}

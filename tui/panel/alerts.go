@@ -267,10 +267,10 @@ func NoneSelected(e *Env, p Panel, here bool) string {
 	_, _, shown, total := p.Cursor()
 	none := "no " + a.Noun + " is selected"
 	switch {
+	case total == 0 && (here || a.Optional):
+		return "there is no " + a.Noun
 	case shown > 0 || !here:
 		return none + "; press " + e.KeyOf("focus."+string(a.ID))
-	case total == 0:
-		return "there is no " + a.Noun
 	case p.Query().Active():
 		return none + ": the filter hides all; " + e.KeyOf("view.back") + " clears it"
 	case e.Attention && !a.Always:
