@@ -28,6 +28,22 @@ func TestACrashAfterARestartReplacesItsResult(t *testing.T) {
 	s.hides("crashed again")
 }
 
+// A crash long after a restart is not about the restart.
+func TestACrashLongAfterARestartIsNotItsResult(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.choose("scout")
+	s.press("r", "y")
+	id := s.m.status.id
+	s.agent("scout", func(a *city.Agent) { a.State, a.Running = city.Running, true })
+	s.hear(feed.News{Results: []feed.Result{{ID: id, Total: 1, Receipts: []string{"agent scout is running, pid 7"}}}})
+	s.wait(time.Hour)
+	s.agent("scout", func(a *city.Agent) {
+		a.State, a.Running = city.Backoff, false
+		a.Exit = &city.Exit{Code: 3, At: s.now, Uptime: time.Hour}
+	})
+	s.hides("crashed again")
+}
+
 // A released agent keeps its row in Quarantine while the cursor is on it. The title counts such rows separately.
 func TestTheTitleOfQuarantineCountsReleasedRows(t *testing.T) {
 	s := demo(t, 120, 40)

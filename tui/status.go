@@ -87,10 +87,11 @@ func ended(m *model, r feed.Result) {
 	}
 }
 
-// noteCrash replaces the result of an action if an agent that it started has crashed since.
+// noteCrash replaces the result of an action, while that is shown, if an agent that it started has crashed since.
 func noteCrash(m *model) {
 	s := &m.status
-	if text := s.starts.Crashed(m.Agents); text != "" && !s.pending && !s.failed {
+	shown := !s.pending && !s.failed && m.now.Sub(s.since) <= fade
+	if text := s.starts.Crashed(m.Agents); shown && text != "" {
 		complain(m, text)
 		m.status.while = func(m *model) bool { return m.now.Sub(m.status.since) <= fade }
 	}
@@ -160,9 +161,7 @@ func statusLine(m *model, w int) string {
 		// show the age, because a time in the text may be outdated
 		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
 	}
-	switch {
-	case s.failed:
-	case s.pending || s.token == themes.Busy:
+	if !s.failed && (s.pending || s.token == themes.Busy) {
 		sign = m.look.Glyphs.Starting
 		if d := m.now.Sub(s.since); s.pending && d >= 2*time.Second {
 			tail = "  " + widget.Age(d)
