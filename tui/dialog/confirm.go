@@ -79,13 +79,16 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	return nil
 }
 
-// typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty.
+// typed moves the cursor from a safe answer to the first answer if there is text, and back if the text is empty. It
+// keeps any other answer that the user has selected.
 func (c *Confirm[T]) typed() {
 	c.wrong = false
 	safe := slices.IndexFunc(c.Answers, func(a Answer[T]) bool { return a.Safe })
 	switch {
-	case c.Edit.String() == "" && safe >= 0:
-		c.At = safe
+	case c.Edit.String() == "":
+		if c.At == 0 && safe >= 0 {
+			c.At = safe
+		}
 	case c.At == safe:
 		c.At = 0
 	}

@@ -1,0 +1,33 @@
+package dialog
+
+import (
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"gcity/tui/widget"
+)
+
+// Text that must be typed moves the cursor between the safe and the first answer. An answer that the user has selected
+// stays, also if the user deletes all text and types it again.
+func TestTypedTextKeepsTheSelectedAnswer(t *testing.T) {
+	answers := []Answer[string]{{Title: "kill", Do: "kill"}, {Title: "stop", Do: "stop"}, {Title: "cancel", Safe: true}}
+	for _, c := range []struct {
+		at               int
+		empty, typed, do string
+	}{{0, "cancel", "kill", "kill"}, {1, "stop", "stop", "stop"}, {2, "cancel", "kill", "kill"}} {
+		q := &Confirm[string]{Answers: answers, Must: "x", Edit: widget.NewEntry(""), At: c.at}
+		q.Key(tea.KeyPressMsg{Code: 'y', Text: "y"}, nil)
+		q.Key(tea.KeyPressMsg{Code: tea.KeyBackspace}, nil)
+		if got := q.Answers[q.At].Title; got != c.empty {
+			t.Errorf("without text, after answer %d: %s, not %s", c.at, got, c.empty)
+		}
+		q.Key(tea.KeyPressMsg{Code: 'x', Text: "x"}, nil)
+		if got := q.Answers[q.At].Title; got != c.typed {
+			t.Errorf("with text, after answer %d: %s, not %s", c.at, got, c.typed)
+		}
+		if got := q.Take(func() {}); len(got) != 1 || got[0] != c.do {
+			t.Errorf("answer %d does %v, not %s", c.at, got, c.do)
+		}
+	}
+}
