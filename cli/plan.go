@@ -444,7 +444,7 @@ func printPlan(e *env.Env, p planShape) error {
 	if h := p.Held; h != nil {
 		would := "would be held"
 		if h.Since != nil {
-			would = "is held since " + e.Clock(*h.Since)
+			would = "has been held since " + e.Clock(*h.Since)
 		}
 		e.Sayf("%s %s: %s; `gcity reload --confirm` applies it",
 			e.Paint(output.Yellow, "!"), would, output.SafeLine(output.Loss(h.Removes, h.Running)))

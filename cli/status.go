@@ -239,8 +239,8 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 		out = append(out, text)
 	}
 	if h := s.Config.Held; h != nil {
-		out = append(out, fmt.Sprintf("the configuration on disk (%s) is held since %s: %s; "+
-			"`gcity reload --confirm` applies it, `gcity plan` shows it", h.Revision,
+		out = append(out, fmt.Sprintf("the configuration on disk (%s) has been held since %s: "+
+			"%s; `gcity reload --confirm` applies it, `gcity plan` shows it", h.Revision,
 			e.Clock(h.Since), output.Loss(h.Removes, h.Running)))
 	}
 	if s.Ending != nil {

@@ -226,8 +226,8 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 	for i := range s.Watchdogs {
 		w := &s.Watchdogs[i]
 		if w.Calls() {
-			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; acknowledge it "+
-				"with `gcity watchdog acknowledge %s`",
+			out = append(out, fmt.Sprintf("watchdog %s has been calling %s since %s: %s; "+
+				"acknowledge it with `gcity watchdog acknowledge %s`",
 				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
 		}
 		if w.Degraded != "" && !w.Suspended {

@@ -12,19 +12,19 @@ import (
 type Shape int
 
 const (
-	ShapeOther Shape = iota // a float, date or time
+	ShapeTime Shape = iota // a date, a time, or both
 	ShapeString
 	ShapeBool
 	ShapeInt
 	ShapeArray
 	ShapeTable
 	ShapeTables // written with [[…]] headers
+	ShapeFloat
 )
 
 func (s Shape) String() string {
-	return [...]string{"a number or date of another kind", "a string", "true or false",
-		"a whole number", "a list", "a table",
-		"a list of tables"}[s]
+	return [...]string{"a date or time", "a string", "true or false",
+		"a whole number", "a list", "a table", "a list of tables", "a floating-point number"}[s]
 }
 
 // Span is a range of bytes of the file.
@@ -248,6 +248,8 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 		n.Shape, n.Text = ShapeBool, string(v.Data)
 	case unstable.Integer:
 		n.Shape, n.Text = ShapeInt, string(v.Data)
+	case unstable.Float:
+		n.Shape = ShapeFloat
 	case unstable.InlineTable:
 		n.Shape, n.Inline = ShapeTable, true
 		for it := v.Children(); it.Next(); {
