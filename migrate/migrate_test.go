@@ -241,3 +241,19 @@ func TestNotPackModel(t *testing.T) {
 	}
 	nothingBeside(t, dir)
 }
+
+// A city with a floating-point number or a date where gcity needs another value is refused. The value is not dropped.
+func TestInvalidValuesAreRefused(t *testing.T) {
+	dir := unpack(t, []txtar.File{
+		{Name: "city.toml", Data: []byte("[workspace]\nname = \"x\"\n[daemon]\nmax_restarts = 1.5\n" +
+			"restart_window = 2026-01-02\n")},
+		{Name: "pack.toml", Data: []byte("[pack]\nname = \"x\"\nschema = 2\n")},
+		{Name: "agents/a/prompt.md", Data: []byte("Work.\n")},
+	})
+	_, err := Convert(dir, "")
+	for _, want := range []string{"daemon.max_restarts: is a floating-point number", "daemon.restart_window: is a date or time"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+}

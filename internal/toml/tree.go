@@ -249,7 +249,9 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	case unstable.Integer:
 		n.Shape, n.Text = ShapeInt, string(v.Data)
 	case unstable.Float:
-		n.Shape = ShapeFloat
+		n.Shape, n.Text = ShapeFloat, string(v.Data)
+	case unstable.LocalDate, unstable.LocalTime, unstable.LocalDateTime, unstable.DateTime:
+		n.Shape, n.Text = ShapeTime, string(v.Data)
 	case unstable.InlineTable:
 		n.Shape, n.Inline = ShapeTable, true
 		for it := v.Children(); it.Next(); {
