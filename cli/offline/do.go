@@ -71,8 +71,8 @@ func (b *City) toSession(ctx context.Context, c city.Command) (city.Receipt, err
 	done := c.Verb() + ": done"
 	switch c := c.(type) {
 	case city.Kill:
-		err, done = b.Sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+
-			"; no controller is running, so it does not start again"
+		err = b.Sessions.Stop(session.WithForce(ctx, c.Force), st.Name, 0)
+		done = "killed " + c.Agent + "; no controller is running, so it does not start again"
 		if err == nil {
 			err = b.recordExits(ctx, func(agent string) bool { return agent == c.Agent })
 		}

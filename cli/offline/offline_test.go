@@ -273,6 +273,32 @@ func TestScaleAside(t *testing.T) {
 	}
 }
 
+// stops is a provider that records whether each Stop was forced.
+type stops struct {
+	*fake.Provider
+	forced []bool
+}
+
+func (p *stops) Stop(ctx context.Context, name string, grace time.Duration) error {
+	p.forced = append(p.forced, session.Forced(ctx))
+	return p.Provider.Stop(ctx, name, grace)
+}
+
+// A kill without a controller passes --force on to the provider.
+func TestForcedKillAside(t *testing.T) {
+	b, p := besides(t, "a", "b")
+	seen := &stops{Provider: p}
+	b.Sessions = seen
+	for _, c := range []city.Command{city.Kill{Agent: "a"}, city.Kill{Agent: "b", Force: true}} {
+		if _, err := b.Do(t.Context(), c); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if !cmp.Equal(seen.forced, []bool{false, true}) {
+		t.Errorf("forced: %v", seen.forced)
+	}
+}
+
 // half is a provider that reports tmux, one of its backends, as not responding.
 type half struct{ *fake.Provider }
 
