@@ -43,15 +43,16 @@ agent can then run twice.`
 		return e.Do(ctx, l, city.Kill{Agent: agent, Force: true})
 	}).RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if force {
-			return forced(cmd, args)
-		}
-		if cmd.Flags().Changed("signal") {
+		switch signals := cmd.Flags().Changed("signal"); {
+		case signals && force:
+			return exit.Usage("use --signal or --force, not both")
+		case signals:
 			return signal(cmd, args)
+		case force:
+			return forced(cmd, args)
 		}
 		return kill(cmd, args)
 	}
-	c.MarkFlagsMutuallyExclusive("signal", "force")
 	return c
 }
 
