@@ -104,8 +104,8 @@ func (w *worker) run() {
 				w.broke(err, until)
 			} else {
 				tries = 0
-				w.be(city.CityStopped, "the city ended, but not by the supervisor; run `gcity "+
-					"start` in its folder to start it again", until)
+				w.be(city.CityStopped, "the city was stopped, but not by the supervisor; run "+
+					"`gcity start` in its folder to start it again", until)
 			}
 		}
 		if !w.pause(until) && (!broken || w.leaves()) {
