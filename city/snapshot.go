@@ -224,6 +224,9 @@ type Decision struct {
 	Why  string    `json:"why"`
 }
 
+// CannotStart is the What of a Decision about a start that could not begin.
+const CannotStart = "cannot start"
+
 // Agent returns the agent with this qualified name.
 func (s *Snapshot) Agent(name string) (*Agent, bool) {
 	for i := range s.Agents {

@@ -94,7 +94,7 @@ func judgeStarts(agents []city.Agent) finding {
 		a := &agents[i]
 		why := a.Reason
 		if n := len(a.Decisions); a.State == city.Starting && n > 0 &&
-			a.Decisions[n-1].What == "cannot start" {
+			a.Decisions[n-1].What == city.CannotStart {
 			why = a.Decisions[n-1].Why // the reason of the state is what the next start waits for
 		} else if a.State != city.Failed {
 			continue

@@ -35,7 +35,7 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeStarts([]city.Agent{{State: city.Running}, {State: city.Starting}}), "ok", ""},
 		{judgeStarts([]city.Agent{{Name: "a", State: city.Failed, Reason: "no image"}}), "bad", "a: no image"},
 		{judgeStarts([]city.Agent{{Name: "a", State: city.Starting, Reason: "waits for its pod",
-			Decisions: []city.Decision{{What: "cannot start", Why: "no image"}}}}), "bad", "a: no image"},
+			Decisions: []city.Decision{{What: city.CannotStart, Why: "no image"}}}}), "bad", "a: no image"},
 		{judgeVersions("/bin/gcity", "/bin/gcity", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string]int{"/old": 2}),

@@ -143,7 +143,7 @@ func (p always) failed(now time.Time, a *record, err error) {
 // crash. It is retried as long as the agent is wanted, but recorded only once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.rest.missing.Why != err.Error() {
-		m.decided(now, a, "cannot start", err.Error())
+		m.decided(now, a, city.CannotStart, err.Error())
 		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 		a.rest.missing = effect.MissingMemo{Why: err.Error(),
 			Tries: a.rest.missing.Tries, Since: now}
