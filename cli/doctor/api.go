@@ -29,16 +29,17 @@ func judgeAPI(dir string, c config.API) finding {
 	}
 	local := config.Local(c.Bind)
 	token, own := host.TokenOf(dir, c)
-	for _, file := range []string{token, c.ReadFile} {
-		if file == "" {
-			continue
-		}
-		err := host.CheckToken(file)
-		if own && file == token && errors.Is(err, fs.ErrNotExist) {
-			continue // the controller creates it
-		}
-		if err != nil {
+	if token != "" {
+		err := host.CheckToken(token)
+		// the controller creates its own file
+		if err != nil && !(own && errors.Is(err, fs.ErrNotExist)) {
 			return bad("fix the file; until then the API is unreachable on "+at, "%v", err)
+		}
+	}
+	if c.ReadFile != "" {
+		if err := host.CheckToken(c.ReadFile); err != nil {
+			return bad("fix the file; until then the API refuses this token", "read_token_file: %v",
+				err)
 		}
 	}
 	switch {

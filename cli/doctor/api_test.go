@@ -38,12 +38,12 @@ func TestJudgeAPI(t *testing.T) {
 		{config.API{Port: 8080, Bind: "127.0.0.1", Token: true}, "ok",
 			"reachable with a token on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: good,
-			ReadFile: file("openread", 0o644)}, "bad", "other users may read the token"},
+			ReadFile: file("openread", 0o644)}, "bad", "the API refuses this token"},
 		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: filepath.Join(dir, "none")}, "bad",
-			"no such file"},
+			"the API is unreachable"},
 	} {
 		f := judgeAPI(dir, c.api)
-		if f.State != c.state || !strings.Contains(f.Detail, c.says) ||
+		if f.State != c.state || !strings.Contains(f.Detail+f.Fix, c.says) ||
 			(c.state != "ok" && f.Fix == "") ||
 			strings.Contains(f.Detail+f.Fix, "0123456789abcdef") {
 			t.Errorf("%+v: %+v, want %s: %s", c.api, f, c.state, c.says)
