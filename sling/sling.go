@@ -329,7 +329,7 @@ func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequ
 		return failed(err, nil)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, slingLimit,
-		fmt.Errorf("it did not finish within %s", slingLimit))
+		fmt.Errorf("the command did not finish within %s", slingLimit))
 	defer cancel()
 	env = append(slices.Clip(env), "GC_SLING_TARGET="+to.name(), "GC_SLING_BEAD="+out.Bead.ID,
 		"GC_EVENT_DEPTH="+strconv.Itoa(req.Depth),
