@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -10,8 +11,10 @@ import (
 
 	"github.com/creack/pty"
 
+	"gcity/cli/consent"
 	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/config"
 )
 
 // Pasted lines do not answer a prompt and are not lost: the shell runs them afterwards.
@@ -20,6 +23,12 @@ func TestPastedLinesAnswerNoQuestion(t *testing.T) {
 		"init":       func(e *env.Env) error { return initCity(e, ".", "", false) },
 		"no command": firstContact,
 		"foreground": func(e *env.Env) error { return foreground(t.Context(), e, false) },
+		"trust": func(e *env.Env) error {
+			if consent.AskTrust(e, consent.DescribeTrust(&config.City{})) {
+				return nil
+			}
+			return errors.New("not trusted")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			terminal, tty, err := pty.Open()
@@ -34,7 +43,7 @@ func TestPastedLinesAnswerNoQuestion(t *testing.T) {
 			var said strings.Builder
 			err = run(&env.Env{In: tty, InTTY: true, Printer: output.Printer{Out: io.Discard, Err: &said,
 				OutTTY: true, ErrTTY: true, Now: time.Now, Getenv: func(string) string { return "" }}})
-			if strings.Contains(said.String(), "[Y/n]") {
+			if strings.Contains(strings.ToLower(said.String()), "[y/n]") {
 				t.Errorf("it asked: %s", said.String())
 			}
 			_, missing := os.Stat("city.toml")

@@ -104,8 +104,13 @@ func showPrograms(e *env.Env, all []trustedShape, width int) {
 	}
 }
 
-// AskTrust asks whether the programs may run, and reports whether the user agrees. The enter key alone means no.
+// AskTrust asks whether the programs may run, and reports whether the user agrees. The enter key alone means no. It
+// does not ask if the terminal has input from before the question.
 func AskTrust(e *env.Env, s trustShape) bool {
+	if env.TypedAhead(e) {
+		e.Warn("input was waiting, so gcity did not ask whether to trust the city")
+		return false
+	}
 	fmt.Fprintf(e.Err, "%s. Let these programs run as you? [y/N] ", s.Why)
 	answer, err := bufio.NewReader(e.In).ReadString('\n')
 	if err != nil {
