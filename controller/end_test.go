@@ -129,6 +129,7 @@ func TestAStopThatCannotLook(t *testing.T) {
 		if _, err := w.Do(t.Context(), city.Suspend{Agent: "slow"}); err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // a list in progress could still show that no agent runs
 		s.hangs.Store(true)
 		go func() { _, _ = w.Do(t.Context(), city.Shutdown{}) }()
 		time.Sleep(20 * time.Second)
