@@ -74,7 +74,7 @@ func needAgent(m *model) string {
 	return ""
 }
 
-// needSubject returns why there is nothing to show details of, or "".
+// needSubject returns why no details can be shown, or "".
 func needSubject(m *model) string {
 	p := m.worked()
 	switch {
@@ -229,7 +229,7 @@ func zoomIn(m *model) []feed.Effect {
 	return nil
 }
 
-// needZoom returns why the pane can be neither zoomed nor, once it is zoomed, attached to.
+// needZoom returns why the pane cannot be zoomed or, if it is zoomed, why the user cannot attach to its agent.
 func needZoom(m *model) string {
 	if m.zoomed {
 		return needTerminal(m)

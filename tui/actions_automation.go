@@ -46,7 +46,7 @@ func needAutomation(m *model) string {
 	return ""
 }
 
-// automationTargets returns the automations that a verb acts on: the marked ones, else the one under the cursor.
+// automationTargets returns the automations that a verb acts on: the marked ones, or else the one under the cursor.
 func automationTargets(m *model) []*panel.AutomationRow {
 	if automation(m) == nil {
 		return nil
@@ -86,7 +86,7 @@ func needRuns(m *model) string {
 	return idleOf(rows)
 }
 
-// idleOf returns that the first idle automation has no run to stop, or "".
+// idleOf returns a message that the first idle automation has no run to stop, or "".
 func idleOf(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
 		if !r.Goes() {

@@ -6,7 +6,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// dialogActions returns the actions of questions, texts, help and prompts, which allow no other keys.
+// dialogActions returns the actions for keys in dialogs: questions, texts, searchable lists and prompts.
 func dialogActions() []action {
 	const far = widget.Far
 	c, r, f := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},

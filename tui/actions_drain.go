@@ -10,7 +10,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// usualDrain is how long an agent without a pool has to finish.
+// usualDrain is the drain timeout of an agent without a pool.
 const usualDrain = 5 * time.Minute
 
 // drainTargets returns the targets that can be drained, and the draining ones that can be undrained.

@@ -64,7 +64,7 @@ func askStopCity(m *model) []feed.Effect {
 	return nil
 }
 
-// askLost reduces an open leave question to what is still possible after the city has stopped.
+// askLost reduces an open leave question to the answers that are still possible after the city has stopped.
 func askLost(m *model) {
 	c := m.dialogs.choice()
 	c.Title, c.Must = "Leave "+cityName(m)+"?", ""

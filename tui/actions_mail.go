@@ -106,7 +106,7 @@ func needUnread(m *model) string {
 	return why
 }
 
-// ofOpenMail adds the condition that a message is open.
+// ofOpenMail returns a condition that requires an open message and then applies why.
 func ofOpenMail(why func(*model) string) func(*model) string {
 	return func(m *model) string {
 		if m.dialogs.openMessage() == nil {

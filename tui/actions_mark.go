@@ -23,8 +23,8 @@ func markActions(all []panel.Panel) []action {
 // marking returns the marks of the focused list, or those of Agents if no list has the focus.
 func marking(m *model) panel.Marking { return m.focused().Marking() }
 
-// set marks rows. If a verb has used the previous marks, it replaces them. It creates a new map, so copies of the
-// old one stay valid.
+// set marks rows. It drops an undo that would restore cleared marks. It creates a new map, so copies of the old one
+// stay valid.
 func set(m *model, k panel.Marking, ids ...string) {
 	if m.undo.restore != nil {
 		m.undo = undo{}
@@ -93,7 +93,7 @@ func markAll(m *model) []feed.Effect {
 	return nil
 }
 
-// unmark clears the marks of a list after a verb has acted on them. It keeps them if the user named the targets.
+// unmark clears the marks of a list if commands act on a marked row of it.
 func unmark(m *model, commands []city.Command) {
 	for _, c := range commands {
 		if m.Agents.Marks[c.Target()] {

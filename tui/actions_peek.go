@@ -71,7 +71,8 @@ func peekActions() []action {
 	}
 }
 
-// meantAgent returns the agent that output is shown for: in Events that of the event, elsewhere that of the pane.
+// meantAgent returns the agent for the view of output: in Events the agent of the event, elsewhere the agent of the
+// pane.
 func meantAgent(m *model) *panel.AgentRow {
 	if r := singleAgent(m); r != nil {
 		return r

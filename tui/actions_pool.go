@@ -39,7 +39,7 @@ func poolActions() []action {
 	}
 }
 
-// needRestart returns why neither an agent nor a pool can be restarted.
+// needRestart returns why r is not possible, or "". In Pools, r acts on the pool; elsewhere on agents.
 func needRestart(m *model) string {
 	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
 		return needPoolVerb(m)
@@ -131,7 +131,8 @@ func pool(m *model) *panel.PoolRow {
 	return nil
 }
 
-// scaling is a requested size. It counts as the pool's size until a snapshot can contain it.
+// scaling is a pool size that the user requested. It replaces the size in the snapshot until a snapshot can contain
+// it.
 type scaling struct {
 	pool string
 	size int
@@ -149,7 +150,7 @@ func wanted(m *model, p *panel.PoolRow) int {
 	return min(max(p.Desired, p.Min), p.Max)
 }
 
-// isScaling reports whether a size was requested so recently that the snapshot may lack it.
+// isScaling reports whether a size was requested so recently that the snapshot may not contain it yet.
 func isScaling(m *model, p *panel.PoolRow) bool {
 	const echo = 2 * time.Second
 	return m.scaled.pool == p.Name && m.now.Sub(m.scaled.at) < echo && !m.status.failed

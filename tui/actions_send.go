@@ -83,7 +83,7 @@ func textRecipients(m *model) (able, unable []*panel.AgentRow) {
 	return able, unable
 }
 
-// askSend opens the composer with the draft for these agents, or empty.
+// askSend opens the composer for the targets, with their draft if there is one.
 func askSend(m *model) []feed.Effect {
 	rows, unable := textRecipients(m)
 	to := make([]string, len(rows))
@@ -222,7 +222,8 @@ func needWaiting(m *model) string {
 	return ""
 }
 
-// needKnownWaiting returns why waiting texts cannot be sent again, or "". Snapshots have only their beginnings.
+// needKnownWaiting returns why waiting texts cannot be sent again, or "". A snapshot contains only the beginning of
+// a text.
 func needKnownWaiting(m *model) string {
 	if why := needWaiting(m); why != "" {
 		return why
@@ -353,7 +354,6 @@ type draftTo struct {
 	subject string // only for mail
 }
 
-// maxDrafts bounds the number of drafts.
 const maxDrafts = 20
 
 // draftOf returns the index of the draft for these agents, or -1.

@@ -12,7 +12,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// subjects returns agents, or pools for agents that have no flag of their own: members of a pool of several.
+// subjects returns the objects that suspending agents affects: the agent itself, or its pool if that has several
+// members.
 func subjects(m *model, rows []*panel.AgentRow) []details.Suspendable {
 	var all []details.Suspendable
 	seen := map[string]bool{}
@@ -62,7 +63,7 @@ func needSuspend(m *model) string {
 	return needVerb(m)
 }
 
-// flagTargets returns what s acts on.
+// flagTargets returns the agents or pools that s acts on.
 func flagTargets(m *model) []details.Suspendable {
 	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
 		return subjects(m, targets(m))

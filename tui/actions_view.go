@@ -222,7 +222,7 @@ func askFilter(m *model) []feed.Effect {
 	return nil
 }
 
-// back undoes one step of zooming or filtering.
+// back undoes one step, such as a failure message, a departure, zooming, marks or a filter.
 func back(m *model) []feed.Effect {
 	switch {
 	case m.status.failed:

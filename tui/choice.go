@@ -15,7 +15,7 @@ type question struct {
 	whom  []string // the targets, if the title does not name them
 	body  []string
 	verb  string // label of "yes"
-	no    string // label of "no"; "" = leave it
+	no    string // label of "no"; "" means "leave it"
 	count int    // number of targets
 	plan  bool   // it shows a plan, so it is always asked
 	do    func(*model) []feed.Effect

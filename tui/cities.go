@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// otherCities is what a room stores about other cities.
+// otherCities is the part of a room's state that concerns other cities.
 type otherCities struct {
 	directory bool        // a list of cities exists
 	registrar bool        // cities can be registered and unregistered
@@ -165,13 +165,11 @@ func between(m *model, key string) bool {
 	return early
 }
 
-// cancelSwitch cancels a switch.
 func cancelSwitch(m *model) {
 	m.going = citySwitch{}
 	say(m, "staying here")
 }
 
-// switchFailed reports that a switch failed.
 func switchFailed(m *model, id int, why string) {
 	if m.going.id == id {
 		complain(m, "cannot go to "+m.going.name+": "+widget.Plain(why))
@@ -179,12 +177,12 @@ func switchFailed(m *model, id int, why string) {
 	}
 }
 
-// goneFrom resets a room that is left. Its status line is again the one from before the switch.
+// goneFrom resets a room that the user has left, and restores its status line from before the switch.
 func goneFrom(m *model) {
 	m.status, m.going = m.going.before, citySwitch{}
 }
 
-// inherit copies what belongs to the user and the terminal from the previous room.
+// inherit copies the state of the user and of the terminal from the previous room.
 func inherit(m *model, from *model, now time.Time) {
 	m.now, m.arrived = now, now
 	m.w, m.h, m.mouse = from.w, from.h, cmp.Or(from.mouse, m.mouse)
@@ -284,7 +282,7 @@ func cityLine(m *model, args []string) ([]feed.Effect, string) {
 	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
 }
 
-// askHosted asks how to leave, in the room of the city that this program runs, and switches there first.
+// askHosted switches to the city that this program runs, and asks there how to leave.
 func askHosted(m *model) []feed.Effect {
 	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.home, Leaving: true})
 }

@@ -13,8 +13,8 @@ import (
 	"gcity/tui/terminal"
 )
 
-// roomSwitcher has the rooms of the visited cities and shows one of them. The other rooms have no streams;
-// commands that were started there still finish. The model's goroutine owns it.
+// roomSwitcher has the rooms of the visited cities and shows one of them. The other rooms have no streams; commands
+// that were started there still finish. The model's goroutine owns all fields except those after mu.
 type roomSwitcher struct {
 	o     Options
 	root  *feed.Runner
@@ -240,7 +240,8 @@ func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
 	return s
 }
 
-// forget drops the least recently visited room if there are too many, but never the first or that of all cities.
+// forget drops the least recently visited rooms while there are too many. It keeps the current room, the first one,
+// and that of all cities.
 func (t *roomSwitcher) forget() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""

@@ -15,7 +15,7 @@ func enterAgent(m *model) []feed.Effect {
 	return zoomIn(m)
 }
 
-// showCrashes opens the crashes of the agent of the open details, or else of the selected agent.
+// showCrashes shows the crashes of the agent of the open details, or else of the selected agent.
 func showCrashes(m *model) []feed.Effect {
 	d := &details.Inspection{Name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {

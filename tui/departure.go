@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// departure is the state of leaving once all agents have drained. In its zero value no agent is awaited.
+// departure is the state of a leave that waits until all agents have drained. The zero value waits for no agent.
 type departure struct {
 	id int // ID of the action that drained them
 	// agents with a drain command that has not failed, in the order of the commands
@@ -117,7 +117,7 @@ func unfinished(m *model) []*panel.AgentRow {
 	return rows
 }
 
-// leaveWhenDone leaves once no agent is awaited.
+// leaveWhenDone leaves when all awaited agents have finished or the time is up.
 func leaveWhenDone(m *model) {
 	if m.departure.waits() && (len(unfinished(m)) == 0 || !m.now.Before(m.departure.until)) {
 		m.departure = departure{}

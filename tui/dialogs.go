@@ -60,7 +60,7 @@ func (d *dialogs) composer() *composer {
 	return c
 }
 
-// foot returns what is typed at the foot of the screen, or nil.
+// foot returns the dialog at the foot of the screen, or nil.
 func (d *dialogs) foot() dialog.Dialog[task] {
 	if p := d.In(keymap.InPrompt); p != nil {
 		return p
@@ -125,7 +125,7 @@ func (m *model) runTasks(tasks []task) (todo []feed.Effect) {
 	return todo
 }
 
-// canvas returns what dialogs are drawn on.
+// canvas returns the size, styles and keys that dialogs are drawn with.
 func (m *model) canvas() dialog.Canvas {
 	return dialog.Canvas{W: m.w, H: m.h, Styles: &m.look, Keys: m.keys, Stale: m.oldLine}
 }
@@ -159,7 +159,7 @@ func (m *model) sheet(s screenful) screenful {
 	return s
 }
 
-// sheetPlace returns the position and height of a dialog with that many lines of content.
+// sheetPlace returns the position and height of a dialog with the given number of lines.
 func (m *model) sheetPlace(lines, w int) (left, top, h int) {
 	h = min(lines+2, m.h)
 	return (m.w - w) / 2, max(0, (m.h-h)/3), h

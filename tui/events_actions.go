@@ -114,7 +114,6 @@ func toggleOnly(m *model) []feed.Effect {
 	return nil
 }
 
-// refilterEvents applies the filter of the timeline again.
 func refilterEvents(m *model) { m.Events.Refill(m.env(), nil) }
 
 // loadOlder loads older events when the cursor is on the oldest event.

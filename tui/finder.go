@@ -75,7 +75,7 @@ func openFinder(m *model, verbs bool) {
 	openFinderOf(m, f)
 }
 
-// worksHere reports whether the help lists an action first: its key acts on what has the focus, now.
+// worksHere reports whether the help lists an action first, because its key currently acts on the focused panel.
 func worksHere(m *model, a *action) bool {
 	if !a.Key.Enabled() || !keyWorks(m, a) || elsewhere(m, a) || a.Refused(m) != "" {
 		return false
@@ -85,7 +85,7 @@ func worksHere(m *model, a *action) bool {
 		section == palette.SectionLook || section == "Agent")
 }
 
-// hereTitle names what has the focus.
+// hereTitle returns the title of the focused panel.
 func hereTitle(m *model) string {
 	if m.focus == panel.IDPeek {
 		return string(keymap.InPeek)
@@ -139,7 +139,7 @@ func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 	} else {
 		todo = t.Run(m)
 	}
-	// not a row that only reopened it for completion
+	// a row that only reopened the palette for completion is not remembered
 	if f.Palette != nil && m.dialogs.finder() == nil {
 		m.history = palette.Remember(m.history, t.Line)
 	}

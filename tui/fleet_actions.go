@@ -130,7 +130,7 @@ func needCityItself(m *model) string {
 	return needCityRow(m)
 }
 
-// needLoop returns why the city cannot receive commands.
+// needLoop returns why the city cannot receive commands, or "".
 func needLoop(m *model) string {
 	if why := needWritable(m); why != "" {
 		return why

@@ -66,7 +66,7 @@ func cityHeads(m *model, c fleet.Columns, w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// cityRow is the row of a city: its health, its numbers, and the reason.
+// cityRow draws the row of a city: its health, its numbers, and the reason for its health.
 func cityRow(m *model, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
 	more := m.look.Glyphs.More
 	here := c.Info.Name == m.cities.Chosen

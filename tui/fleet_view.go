@@ -213,7 +213,7 @@ func needsPanel(m *model, w, h int, focus, shared bool) []string {
 	return widget.FillRows(lines, w, h)
 }
 
-// cityStrip shows details of the city under the cursor as far as there is room.
+// cityStrip shows as many details of the city under the cursor as fit.
 func cityStrip(m *model, w, h int) []string {
 	c := chosenCity(m)
 	if c == nil {

@@ -34,8 +34,8 @@ func foot(m *model, s screenful, p *plan) screenful {
 	return s
 }
 
-// stays reports whether a footer of w columns always has an action at its end. Verbs have priority over actions that
-// are easy to find.
+// stays reports whether the end of a footer of w columns always shows an action. Verbs have priority over actions
+// that are easy to find.
 func stays(m *model, a *action, w int) bool {
 	switch a.ID {
 	case "view.palette", "view.attention":
@@ -68,7 +68,7 @@ func urgency(m *model, a *action) int {
 	return len(order)
 }
 
-// footActions returns the actions of the footer: verbs in their order, and those at its end.
+// footActions returns the actions of the footer: verbs in order of urgency, and the actions at its end.
 func footActions(m *model) (keys, tail []*action) {
 	last := []string{"focus.mail", "view.filter", "view.attention", "view.palette", "city.switch",
 		"view.help", "quit"}
@@ -86,7 +86,7 @@ func footActions(m *model) (keys, tail []*action) {
 		}
 	}
 	slices.SortStableFunc(keys, func(a, b *action) int { return urgency(m, a) - urgency(m, b) })
-	if m.zone() != keymap.InLists { // actions of this panel only come first
+	if m.zone() != keymap.InLists { // actions that only this panel has come first
 		slices.SortStableFunc(keys, func(a, b *action) int {
 			return rankHere(m, a) - rankHere(m, b)
 		})
@@ -198,7 +198,7 @@ func keyWorks(m *model, a *action) bool {
 	return slices.Contains(a.In, keymap.Everywhere) || slices.Contains(a.In, m.zone())
 }
 
-// footText returns an action's name as it would act now.
+// footText returns the name of an action in the footer, which depends on its current effect.
 func footText(m *model, a *action) string {
 	switch {
 	case a.ID == releaseID && answerable(m) != nil:

@@ -42,17 +42,17 @@ func header(m *model, w int) string {
 	if m.snap != nil && m.snap.Host != "" && w >= 100 {
 		l.Add(themes.Dim, dot+widget.Plain(m.snap.Host))
 	}
-	// the count of running agents has priority over this
+	// the count of running agents has priority over the mode
 	if text := dot + m.mode.String(); room > widget.Width(text)+14 &&
 		(badge == "" || w >= 100 || m.mode == ReadOnly) {
 		l.Add(mode, text)
 	}
-	// so do the counts of a large city
+	// the counts of agents have priority over the progress of a wave
 	if text := dot + m.wave.String(); m.wave.Large() && room > widget.Width(text)+40 {
 		l.Add(themes.Dim, text)
 	}
 	counts := countParts(m, w-l.Width-widget.Width(end)-min(5, 1+4*widget.Width(end)))
-	// the count of agents in trouble has priority over this
+	// the count of agents in trouble has priority over the full clock
 	if m.snap != nil && w >= 50 && !stalled(m) {
 		short := m.now.Format("15:04")
 		if more := countParts(m, w-l.Width-widget.Width(short)-3); len(
@@ -93,7 +93,7 @@ func mailBadge(m *model, w int) string {
 	return fmt.Sprintf("%s %d unread", m.look.Glyphs.Mail, n)
 }
 
-// byState counts the agents: those that need attention, and the running and all others.
+// byState counts the agents by state: urgent for those that need attention, rest for running ones and all others.
 func byState(m *model) (urgent, rest []widget.Tally) {
 	n := m.snap.Count()
 	known := 0
@@ -143,7 +143,7 @@ func clockText(m *model) string {
 	if m.calm {
 		at = m.now.Format("15:04")
 	}
-	// nothing is known about a controller that does not answer
+	// the last patrol of a controller that does not answer is unknown
 	if m.snap == nil || m.gone != "" || m.w < 60 {
 		return at
 	}
@@ -238,7 +238,7 @@ func summary(m *model, w int) string {
 		for _, p := range parts {
 			text += dot + strings.TrimSpace(p.Text)
 		}
-		// not all of them fit
+		// no count fits
 		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 {
 			text += dot + widget.Number(m.snap.Count()[city.Running]) + " running" +
 				m.look.Glyphs.More

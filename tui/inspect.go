@@ -108,7 +108,7 @@ func dossierChanged(m *model) {
 	}
 }
 
-// inspected handles an answer. It ignores answers to outdated requests.
+// inspected handles the details of an agent. It ignores answers to outdated requests.
 func inspected(m *model, in feed.Inspected) {
 	d := m.dialogs.dossier()
 	if d == nil || d.Asked != in.ID {

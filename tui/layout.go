@@ -40,7 +40,7 @@ type place struct {
 }
 
 // plan is the layout: header rows, the body and foot rows. The body has up to two stacks side by side, and
-// something across the whole width below them.
+// optionally panels across the whole width below them.
 type plan struct {
 	tier        tier
 	problems    int     // rows below the header
@@ -81,7 +81,7 @@ func (m *model) plan() plan {
 	return p
 }
 
-// From a width of beside on, details are beside the pane if it has room for detailRows.
+// beside is the smallest width with details next to the pane. The pane needs at least detailRows for that.
 const beside, detailRows = 120, 7
 
 func (m *model) planTabbed(p *plan, body int) {
@@ -117,8 +117,8 @@ func (m *model) planTabbed(p *plan, body int) {
 	p.leftWidth = m.w * 5 / 8
 }
 
-// lower returns what is below a list that has no room for more: the pane, or a description of the selected row.
-// follows reports whether the pane is about that row; if not, the description needs no pane next to it.
+// lower returns the panel below the list on a small screen: the pane, or a description of the selected row. follows
+// reports whether the pane is about that row; if not, the description needs no pane next to it.
 func lower(m *model) (id panel.ID, follows bool) {
 	if p := m.focused().About(); m.focus != panel.IDPeek && p.Described && m.focused().Key() != "" {
 		return panel.IDDetail, p.Follows
@@ -200,7 +200,7 @@ func inSlot(m *model) panel.ID {
 	return panel.IDEvents
 }
 
-// tabsRoom returns the width for the titles in the rule of a panel. That of Events ends with its filter.
+// tabsRoom returns the width for the titles in the rule of a panel. The rule of Events may end with its filter.
 func tabsRoom(m *model, id panel.ID, w int) int {
 	const said = 28
 	if id == panel.IDEvents && (m.Events.Frozen || m.Events.Only) {
@@ -254,7 +254,7 @@ func onScreen(m *model, id panel.ID) bool {
 	return false
 }
 
-// focusRows is how many rows of content the focused panel has.
+// focusRows returns how many rows of content the focused panel shows.
 func (m *model) focusRows() int {
 	if m.focus == panel.IDPeek {
 		_, h := paneRoom(m)

@@ -49,7 +49,7 @@ func (m *model) worked() panel.Panel {
 // actsOn reports whether verbs currently act on objects of kind k, such as agents or pools.
 func actsOn(m *model, k panel.Kind) bool { return m.worked().Subject().Kind == k }
 
-// subject returns what verbs act on.
+// subject returns the object that verbs act on.
 func (m *model) subject() panel.Ref {
 	return m.worked().Subject()
 }

@@ -77,7 +77,7 @@ func needAddressees(m *model) string {
 
 func askMailTo(m *model) []feed.Effect { return askSubject(m, &envelope{to: addressees(m)}) }
 
-// askSubject asks for the subject of mail, and then for its text. An existing draft continues.
+// askSubject asks for the subject of mail, and then for its text. It continues an existing draft.
 func askSubject(m *model, e *envelope) []feed.Effect {
 	begun := ""
 	if i := draftOf(m, e.draftKey()); i >= 0 {

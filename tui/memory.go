@@ -78,7 +78,7 @@ func tellKept(m *model) {
 	}
 }
 
-// keepMemory returns the effect that stores changes, if a store is due or last is set.
+// keepMemory returns the effect that stores changes, if it is time to store them or last is set.
 func keepMemory(m *model, last bool) []feed.Effect {
 	if !last && m.now.Sub(m.notedAt) < rememberEvery {
 		return nil

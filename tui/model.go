@@ -44,7 +44,7 @@ type appearance struct {
 // visitMemory is the state that is stored between visits.
 type visitMemory struct {
 	recalled feed.Memory // state when the room was last left
-	noted    []byte      // what was stored last
+	noted    []byte      // the state stored last
 	notedAt  time.Time
 	greeting bool // the hint of the first visit is shown
 	greeted  bool // it was dismissed, now or in an earlier visit
@@ -59,7 +59,7 @@ type knownCity struct {
 	lone  time.Time // since when it has not answered
 }
 
-// screenState is what the user has chosen to see, and the size of the screen.
+// screenState is the view that the user has chosen, and the size of the screen.
 type screenState struct {
 	w, h   int
 	ui     uint64 // incremented by every message that may change the screen, except new data
@@ -72,13 +72,13 @@ type screenState struct {
 	onRuns bool // the pane shows an automation; see showsRun
 
 	attention bool  // only what needs attention is shown
-	sifted    int64 // the second in which the lists were filled
+	sifted    int64 // the Unix time of the last fill of the lists
 }
 
-// paneState is the pane and what it shows.
+// paneState is the pane and its content.
 type paneState struct {
 	peek    terminal.Pane
-	watched feed.Watch   // what the viewer goroutine watches
+	watched feed.Watch   // the target of the viewer goroutine
 	stayed  stay         // the last visit to a terminal
 	pane    widget.Cache // cached lines of the pane
 }
@@ -89,7 +89,7 @@ type outgoing struct {
 	posted    []posting      // mail that is being sent
 	sent      []string       // texts that went to agents, oldest first
 	following []followedText // sent texts that are being followed, oldest first
-	followed  int            // ID of the action that the status line reports texts of
+	followed  int            // ID of the action with the texts that the status line reports on
 	// time of the last key of a text that could not be typed; zero = none
 	refusedText time.Time
 }
@@ -305,7 +305,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 	noteCrash(m)
 }
 
-// key finds the action of a key in its zone.
+// key runs the action of a key in the zone of the focused panel, or passes the key to a dialog.
 func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
 	if m.dialogs.Top() != nil {
 		return m.dialogKey(k)
@@ -352,7 +352,7 @@ func (m *model) perform(a *action) (todo []feed.Effect) {
 	return todo
 }
 
-// dialogKey passes a key to the top dialog, as an action if its zone has one for the key.
+// dialogKey runs the action of a key in the zone of the top dialog, or passes the key to that dialog.
 func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
 	d := m.dialogs.Top()
 	a := m.keys.Find(k, d.Zone())

@@ -36,7 +36,7 @@ func mouseActions() []action {
 	}
 }
 
-// usesMouse reports whether clicks and scrolling come here, and not to the terminal.
+// usesMouse reports whether the room, and not the terminal, handles clicks and scrolling.
 func usesMouse(m *model) bool {
 	return m.mouse == "on" || m.mouse == "" && !m.person.MouseOff
 }
@@ -187,7 +187,7 @@ func unfold(m *model, p panel.ID) []feed.Effect {
 	return m.perform(m.keys.ByID(m.panelOf(p).About().Opens))
 }
 
-// tabAt returns the panel with its title at a column of a rule.
+// tabAt returns the panel that has its title at column x of a rule.
 func tabAt(m *model, a *area, x int) (panel.ID, bool) {
 	at := 1
 	for _, t := range m.tabsFor(a.place, a.w) {
@@ -218,7 +218,7 @@ func point(m *model, a *area, row int) bool {
 	return true
 }
 
-// roll scrolls what is under the pointer; the focus does not change.
+// roll scrolls the panel or text under the pointer; the focus does not change.
 func roll(m *model, w wheel) {
 	const lines = 3 // lines per notch in a text; a list scrolls by one row
 	switch {

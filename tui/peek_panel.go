@@ -206,7 +206,7 @@ func peekNote(m *model) string {
 	return strings.Join(parts, " "+m.look.Glyphs.Dot+" ")
 }
 
-// watching returns what the pane should show.
+// watching returns the agent or run that the pane should show.
 func watching(m *model) feed.Watch {
 	if w, ok := watchingRun(m); ok {
 		return w

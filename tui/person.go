@@ -19,7 +19,7 @@ import (
 // AutoTheme follows the terminal: dark or light. While its background is unknown, the theme of Options applies.
 const AutoTheme = "auto"
 
-// surroundings is what is known about the terminal, apart from preferences.
+// surroundings are the known properties of the terminal, apart from preferences.
 type surroundings struct {
 	theme   themes.Theme
 	ascii   bool
@@ -61,7 +61,6 @@ func groundOf(environ []string) ground {
 	return groundDark
 }
 
-// takePerson applies preferences.
 func takePerson(m *model, p feed.Person) {
 	if p.Themes == nil {
 		p.Themes = m.person.Themes
@@ -234,7 +233,7 @@ func previewTheme(m *model) {
 	}
 }
 
-// underFinder returns the line of the row under the finder's cursor, for an action its id; "" = none.
+// underFinder returns the line of the row under the finder's cursor, or "". The line of an action is its ID.
 func underFinder(m *model) string {
 	if f := m.dialogs.finder(); f != nil && f.Current() != nil {
 		return f.Current().Line

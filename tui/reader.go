@@ -44,7 +44,7 @@ func showCity(m *model) []feed.Effect {
 	return nil
 }
 
-// cityDetails returns what is known about the whole city, its problems first.
+// cityDetails returns the details of the whole city, its problems first.
 func cityDetails(m *model) []string {
 	var lines []string
 	for _, a := range alerts(m) {

@@ -29,7 +29,8 @@ func (m *model) refill() { m.fill(func(panel.Panel) func(string) bool { return n
 func (m *model) keepUp() { m.fill(m.holding) }
 
 // holding returns a function that reports which rows stay although they no longer match: the one under the cursor,
-// and all while the user works in the lists. A list that shows a part of another one holds rows only with the focus.
+// and all while the user works in the lists. A list that shows a part of another one holds rows only while it has
+// the focus.
 func (m *model) holding(p panel.Panel) func(id string) bool {
 	here, chosen := !p.About().Part || m.focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.handsOn()) }
@@ -57,7 +58,7 @@ func (m *model) chooseVisible() {
 	}
 }
 
-// followSubject selects the agent of the row under the cursor if the focused panel wants that for the pane.
+// followSubject selects the agent of the row under the cursor if the pane follows the focused panel.
 func (m *model) followSubject() {
 	p := m.focused()
 	if name := p.Agent(); p.About().Follows && m.focus == p.About().ID && name != m.Agents.Chosen &&

@@ -187,7 +187,7 @@ func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, 
 	}
 }
 
-// readText runs a pager in the terminal, and shows in the control room if that failed.
+// readText runs a pager in the terminal. The control room reports a failure of the pager.
 func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, text string) {
 	defer r.Guard("pager")
 	err := feed.PageThrough(ctx, o, text)

@@ -10,8 +10,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// showsRun reports whether the pane shows the automation under the cursor instead of the selected agent. It does
-// from when Automations gets the focus until a panel other than the pane gets it.
+// showsRun reports whether the pane shows the automation under the cursor instead of the selected agent. This
+// starts when Automations gets the focus, and ends when another panel, except the pane, gets it.
 func showsRun(m *model) bool { return m.onRuns && m.Automations.Current() != nil }
 
 // turnPane updates what the pane shows after a message.
@@ -38,7 +38,7 @@ func watchingRun(m *model) (w feed.Watch, ok bool) {
 	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
 }
 
-// printed returns the known output of a run as lines: the received output, or else what its record contains.
+// printed returns the known output of a run as lines: the received output, or else the output in its record.
 func printed(m *model, run *city.Run) []string {
 	if m.peek.News.Run == run.ID && len(m.peek.News.Text) > 0 {
 		return m.peek.News.Text

@@ -87,7 +87,7 @@ func ended(m *model, r feed.Result) {
 	}
 }
 
-// noteCrash replaces the result of an action, while that is shown, if an agent that it started has crashed since.
+// noteCrash replaces the displayed result of an action if an agent that the action started has crashed since.
 func noteCrash(m *model) {
 	s := &m.status
 	shown := !s.pending && !s.failed && m.now.Sub(s.since) <= fade

@@ -19,7 +19,7 @@ const (
 	ReadOnly             // joined, and every verb is refused
 )
 
-// String is the mode as the header shows it.
+// String returns the mode as the header shows it.
 func (m Mode) String() string { return [...]string{"hosting", "joined", "read-only"}[m] }
 
 // Options configure the control room.
@@ -66,7 +66,6 @@ type Options struct {
 	Clock func() time.Time
 }
 
-// withDefaults fills in default values.
 func (o Options) withDefaults() (Options, error) {
 	if o.Theme.Name == "" {
 		t, err := themes.Load(themes.Default)

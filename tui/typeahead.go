@@ -10,7 +10,7 @@ import (
 // notice.
 const keyPause = 500 * time.Millisecond
 
-// writes reports whether an action opens a text to type.
+// writes reports whether an action starts a text that the user types.
 func writes(a *action) bool { return a.ID == "agent.send" || a.ID == mailID }
 
 // typedAfterRefusal reports whether a key belongs to text that the user typed although sending was refused. Such a
@@ -30,7 +30,7 @@ func typedAfterRefusal(m *model, k tea.KeyPressMsg) bool {
 	return k.Text != ""
 }
 
-// habit is how long after an action a "y" is taken for the answer to a question that was not asked.
+// habit is how long after an action a "y" counts as the answer to a question that the action did not ask.
 const habit = 2 * time.Second
 
 // answersNothing reports whether a key was meant for a question of the last action, which did not ask. Such a key is

@@ -90,7 +90,7 @@ func offerAnew(m *model, r *feed.Result) {
 	u.commands, u.until = kept, m.now.Add(undoFor)
 }
 
-// possible returns the commands that can still undo. A surplus pool member stays draining.
+// possible returns the undo commands that still have an effect. A surplus pool member stays draining.
 func (u *undo) possible(m *model) []city.Command {
 	var all []city.Command
 	for _, c := range u.commands {
@@ -110,8 +110,8 @@ func canUndo(m *model) bool {
 		(m.undo.restore != nil || len(m.undo.possible(m)) > 0)
 }
 
-// undoable reports whether u undoes the last verb. It releases the selected agents instead if they are held back and
-// the last verb was about others, and always in Quarantine.
+// undoable reports whether u undoes the last verb. In Quarantine, or if the last verb was about other agents, u
+// releases the held targets instead.
 func undoable(m *model) bool {
 	if !canUndo(m) {
 		return false
@@ -132,7 +132,7 @@ func (u *undo) about(rows []*panel.AgentRow) bool {
 	})
 }
 
-// drains reports whether undo starts the drains again that the last verb canceled.
+// drains reports whether undo restarts drains that the last verb canceled.
 func (u *undo) drains() bool {
 	return len(u.commands) > 0 && !slices.ContainsFunc(u.commands, func(c city.Command) bool {
 		_, ok := c.(city.Drain)

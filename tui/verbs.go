@@ -17,7 +17,7 @@ type verb = palette.Verb[*model, feed.Effect]
 // word is a completion.
 type word = palette.Word
 
-// verbs returns the palette's commands. Where the name is optional they act on the selection.
+// verbs returns the palette's commands. A command with an optional name acts on the selection without a name.
 func verbs() []verb {
 	return append(agentVerbs(), []verb{
 		{Name: "suspend", Usage: "AGENT|POOL|RIG|city", ID: suspendID, Noun: true,
@@ -180,7 +180,7 @@ func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*model, [
 	}
 }
 
-// onAgents returns a verb that runs an action on named agents unless agentsWhy refuses it; no id means release.
+// onAgents returns a verb that runs an action on named agents unless agentsWhy refuses it; the ID "" means release.
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
 	[]string) ([]feed.Effect,
 	string) {
@@ -246,7 +246,7 @@ func there(id string) func(*model, []string) ([]feed.Effect, string) {
 	}
 }
 
-// byHand returns a verb that runs the action of a key.
+// byHand returns a verb that runs an action as its key does.
 func byHand(id string) func(*model, []string) ([]feed.Effect, string) {
 	return func(m *model, _ []string) ([]feed.Effect, string) {
 		a := m.keys.ByID(id)

@@ -164,7 +164,7 @@ func stopLine(m *model, args []string) ([]feed.Effect, string) {
 	return askStopCity(m), ""
 }
 
-// checkedNames returns what has a check: pools and watchdogs.
+// checkedNames returns the names of all pools and watchdogs, which have checks.
 func checkedNames(m *model, _ []string) []word {
 	return append(poolNames(m), watchdogNames(m, nil)...)
 }

@@ -16,7 +16,6 @@ type screenful struct {
 	x, y  int
 }
 
-// draw draws the whole screen from the state.
 func (m *model) draw() screenful {
 	p := m.plan()
 	s := screenful{x: -1, y: -1}
@@ -80,7 +79,7 @@ func (m *model) asHeard(p *plan) []string {
 	return m.body(p)
 }
 
-// tiny draws a screen with room for one line: what is typed, else the state of the city.
+// tiny draws a screen with room for one line: the typed line, or else the state of the city.
 func (m *model) tiny(s screenful) screenful {
 	first := summary(m, m.w)
 	switch {
@@ -248,7 +247,8 @@ func (m *model) present(p panel.Panel) bool {
 	return !p.About().Optional || n > 0 || m.focus == p.About().ID
 }
 
-// roomy returns the smallest width at which a rule shows the search at its end. Otherwise the title shows it.
+// roomy returns the smallest width at which a rule shows the search at its end. On narrower screens the title shows
+// the search.
 func (m *model) roomy() int {
 	w := 120
 	for _, p := range m.Panels {

@@ -35,7 +35,7 @@ func left(m *model, now time.Time, s stay) {
 	m.relist()
 }
 
-// discount removes a past visit from the list of agents.
+// discount subtracts a past visit of the user from the viewers of an agent.
 func discount(m *model) {
 	r := m.Agents.Find(m.stayed.agent)
 	if r == nil || r.Session == nil || r.Session.ID != m.stayed.session ||

@@ -26,7 +26,7 @@ func needCopies(m *model) string {
 	return ""
 }
 
-// copies returns what can be copied from the selection; unknown values are left out.
+// copies returns the texts that can be copied from the selection; unknown values are left out.
 func copies(m *model) []panel.Copied {
 	var all []panel.Copied
 	switch p := m.worked(); {
@@ -94,7 +94,7 @@ func agentCopies(m *model) []panel.Copied {
 	return append(all, panel.Copied{What: "where it is declared", Text: a.Source})
 }
 
-// showCopies lists what can be copied from the selection, with its text.
+// showCopies lists the texts that can be copied from the selection.
 func showCopies(m *model) []feed.Effect {
 	f := &finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here has this name.",
 		Copies: true, Verb: "copies it"}
