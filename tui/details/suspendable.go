@@ -20,7 +20,7 @@ func SuspendablePool(r *panel.PoolRow) Suspendable {
 	return Suspendable{Name: r.Name, Shown: r.Shown, Pool: true, Rig: r.Rig, Off: r.Suspended}
 }
 
-// above reports whether it is suspended with its rig or city, so that its own flag has no effect.
+// above reports whether the object is suspended with its rig or city, so that its own flag has no effect.
 func (s *Suspendable) above() bool {
 	return s.Off == "by city" || s.Rig != "" && strings.HasPrefix(s.Off, "by rig ")
 }
