@@ -193,7 +193,8 @@ func (c *Composer[T]) Newline() {
 // Paste inserts a text: editable, or as a placeholder if it is long.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	if len(text) <= 2*city.MaxSend { // only line ends become shorter
+	// cleaning may halve the text, because a line end may become shorter
+	if len(text) <= 2*city.MaxSend {
 		text = strings.TrimRight(widget.Legible(text), "\n")
 	}
 	if size := len(c.Text()) + len(text); size > city.MaxSend {

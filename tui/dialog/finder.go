@@ -55,7 +55,8 @@ func (t *Item[T]) head() string {
 	return head
 }
 
-// called reports whether a lower-case text is one of its keys, or the start of a word in its title or command line.
+// called reports whether a lower-case text is one of the entry's keys, or the start of a word in its title or
+// command line.
 func (t *Item[T]) called(text string) bool {
 	if strings.HasPrefix(strings.ToLower(t.Title), text) {
 		return true
@@ -77,7 +78,7 @@ func (t *Item[T]) called(text string) bool {
 	return false
 }
 
-// Refused returns why it cannot run now, "" if it can.
+// Refused returns why the entry cannot run now, or "".
 func (t *Item[T]) Refused() string {
 	if t.Why == nil {
 		return ""
@@ -435,7 +436,7 @@ func commonPrefix(texts []string) string {
 // Rows of a finder above and below its entries.
 const finderHead, finderFoot = 2, 3
 
-// does returns what enter does to the entry under the cursor.
+// does returns the text for the effect of enter on the entry under the cursor.
 func (f *Finder[T]) does() string {
 	return cmp.Or(f.Verb, "runs it")
 }
@@ -506,7 +507,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	if f.At < len(f.Found) {
 		at, all := f.place()
 		place = fmt.Sprintf("%d of %d", at, all)
-		// the row has no room for it
+		// the row has no room for the reason
 		if why := f.Found[f.At].Refused(); why != "" &&
 			(w < narrowFinder || widget.Width(why) > w/2) {
 			return c.Styles.Paint(themes.Warn, widget.Cut(why, w, more))
