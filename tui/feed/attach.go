@@ -129,8 +129,8 @@ type answered struct {
 	err  error
 }
 
-// dial fills in the terminal, or returns why it cannot. Input is kept for the agent meanwhile, except the keys
-// that cancel.
+// dial requests the agent's terminal and stores it. It returns a text for the status line if the user cancels.
+// Meanwhile it keeps input for the agent, except the keys that cancel.
 func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 	// the deadline covers only the request, see city.Control
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
@@ -291,10 +291,10 @@ func (v *visit) announce(text string) {
 // the wheel moves the cursor on the alternate screen.
 const keepModes = "\x1b[?12s\x1b[?1007s"
 
-// leaveModes undoes whatever a program may have done to the terminal: it ends an open string, a VT52, another
-// coding than UTF-8 and an open link, goes back to what keepModes kept and to the alternate screen (the Kitty
-// keyboard has a stack for each), and resets keys, mouse, paste, margins, character sets, origin, wrap, cursor and
-// colours before it leaves it.
+// leaveModes undoes the changes that a program may have made to the terminal, and then leaves the alternate screen.
+// It ends an open string, the VT52 mode, a coding other than UTF-8 and an open link. It restores the modes that
+// keepModes saved. It resets the Kitty keyboard on both screens, because each screen has its own stack. It also
+// resets keys, mouse, paste, margins, character sets, origin, wrap, cursor and colours.
 const leaveModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
 	"\x1b[?1049h" +
 	"\x1b[<9u" + "\x1b[>4;0m" +

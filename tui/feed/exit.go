@@ -1,6 +1,6 @@
 package feed
 
-// Exit is how the control room ended: by the user's choice, or otherwise.
+// Exit is the way in which the control room ended.
 type Exit int
 
 const (

@@ -285,7 +285,7 @@ func (l *FleetWatcher) TellNews() (early bool) {
 	return early
 }
 
-// list returns the current list. The caller must hold l.mu.
+// list returns the current list. The caller must hold l.Mu.
 func (l *FleetWatcher) list() *fleet.List {
 	f := &fleet.List{Gone: l.gone, None: l.unmaintained && !l.listed,
 		Rows: make([]fleet.City, len(l.Infos))}

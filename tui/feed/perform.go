@@ -117,7 +117,7 @@ func (r *Runner) Save(s Save) {
 	})
 }
 
-// CommandCity sends a command to a city, unless its name has come to refer to another city.
+// CommandCity sends a command to a city, unless its name now refers to another city.
 func (r *Runner) CommandCity(e CommandCity) {
 	r.toDirectory(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
 		if err := r.same(ctx, d, e.Order.Name, e.Order.Path); err != nil {

@@ -37,8 +37,8 @@ func NewViewer(c city.Control, b *Mailbox, fresh func(cols, rows,
 	return &Viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
-// Show makes the viewer show another session. For the same session it only updates whether that is running: the
-// output of an ended session stays visible.
+// Show makes the viewer show another session. For the same session it only updates whether the session is running:
+// the output of an ended session stays visible.
 func (v *Viewer) Show(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -189,7 +189,7 @@ func (v *Viewer) feed(p *terminal.News, f city.Frame) {
 	p.Fed += uint64(bytes.Count(f.Data, []byte{'\n'}))
 	for data := f.Data; len(data) > 0; {
 		n := min(len(data), piece)
-		_, _ = p.Screen.Write(data[:n]) // it never fails
+		_, _ = p.Screen.Write(data[:n]) // a screen's Write never fails
 		data = data[n:]
 	}
 }
