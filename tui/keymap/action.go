@@ -100,8 +100,8 @@ func Bind(does string, keys ...string) key.Binding {
 // Title returns the description of the action.
 func (a *Action[H, E]) Title() string { return a.Key.Help().Desc }
 
-// Verb returns the part of a description that follows "cannot": "from an event: select its agent" is "select its
-// agent", "filter: all words must match" is "filter".
+// Verb returns the part of a description that follows "cannot". It returns "select its agent" for "from an event:
+// select its agent", and "filter" for "filter: all words must match".
 func Verb(title string) string {
 	what, rest, _ := strings.Cut(title, ": ")
 	if strings.HasPrefix(what, "from ") {
@@ -146,7 +146,7 @@ func (a *Action[H, E]) Yields() bool { return strings.HasPrefix(a.ID, "agent.") 
 // In returns the actions of a zone.
 func (r *Registry[H, E]) In(c Zone) []*Action[H, E] { return r.heard[c] }
 
-// KeyNow returns the main key of an action, "" if it has none.
+// KeyNow returns the main key of an action, or "".
 func (r *Registry[H, E]) KeyNow(id string) string {
 	if a := r.ByID(id); a != nil && a.Key.Enabled() {
 		return a.Key.Keys()[0]
@@ -162,7 +162,7 @@ func (r *Registry[H, E]) KeysOf(id string) []string {
 	return nil
 }
 
-// Refused returns why an action cannot run now, "" if it can.
+// Refused returns why an action cannot run now, or "".
 func (a *Action[H, E]) Refused(h H) string {
 	if a.Why == nil {
 		return ""

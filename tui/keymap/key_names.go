@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// ParseKey returns the canonical name of a key, or what is wrong with it: "Ctrl+R" is ctrl+r, "shift+a" is A.
+// ParseKey returns the canonical name of a key, or why the text is invalid. The name of "Ctrl+R" is ctrl+r, that of
+// "shift+a" is A.
 func ParseKey(text string) (name, wrong string) {
 	if text == " " {
 		return "space", ""
@@ -88,7 +89,7 @@ func functionKey(k string) bool {
 	return false
 }
 
-// unusable returns why a key cannot be bound anywhere, "" if it can.
+// unusable returns why a key cannot be bound anywhere, or "".
 func unusable(k string) string {
 	switch k {
 	case "ctrl+m":
@@ -105,7 +106,7 @@ func unusable(k string) string {
 	return ""
 }
 
-// Binding assigns keys to an action, the main key first. Without keys the action has none.
+// Binding assigns keys to an action, the main key first. An empty list leaves the action without a key.
 type Binding struct {
 	Action string
 	Keys   []string

@@ -128,7 +128,7 @@ func orNone(keys string) string {
 	return keys
 }
 
-// unfit returns why an action cannot have a valid key, "" if it can.
+// unfit returns why an action cannot have a valid key, or "".
 func (a *Action[H, E]) unfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
@@ -157,7 +157,7 @@ func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
 	return slices.ContainsFunc(a.In, func(c Zone) bool { return slices.Contains(b.In, c) })
 }
 
-// covers reports whether an action is active everywhere, and so in the zone of a panel of another one.
+// covers reports whether a is active everywhere, which includes the zone of b.
 func (a *Action[H, E]) covers(b *Action[H, E]) bool {
 	return slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, func(c Zone) bool {
 		return !c.Dialog() && !(c.Apart() && a.Yields())
