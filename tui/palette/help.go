@@ -8,7 +8,7 @@ import (
 	"gcity/tui/dialog"
 )
 
-// Sections returns the sections of the help below what works in the focused panel, in their order.
+// Sections returns the sections of the help in their order. The actions of the focused panel come before them.
 func Sections() []string {
 	return []string{SectionMove, SectionLook, "Agent", "Pool", "Automation", "Rig", "Work and mail",
 		"Watchdog", "City", SectionScreen}

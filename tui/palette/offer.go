@@ -137,8 +137,8 @@ func (t *Table[H, E]) search(h H, words []string) (found []Item[H, E]) {
 	return found
 }
 
-// has reports whether a verb with a name contains all words. exact means that both the name and the verb are among
-// the words, named that the verb may be abbreviated.
+// has reports whether a verb with a name contains all words. named means that the words include the full name and
+// at least the beginning of the verb. exact means that they also include the full verb.
 func has(verb string, w Word, words []string) (exact, named, ok bool) {
 	name := strings.ToLower(w.Word)
 	verbed, kind, part := false, false, false

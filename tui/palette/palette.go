@@ -106,7 +106,7 @@ func (v *Verb[H, E]) words(h H, before []string) []Word {
 	return all
 }
 
-// ordered returns the words of a line with the verb first: "rig suspend shop" is "suspend rig shop".
+// ordered returns the words of a line with the verb first: "rig suspend shop" becomes "suspend rig shop".
 func (t *Table[H, E]) ordered(h H, words []string) []string {
 	if len(words) < 2 {
 		return words

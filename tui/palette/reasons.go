@@ -5,7 +5,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// CannotAttach returns why there is nothing to attach to, "" = there is.
+// CannotAttach returns why a user cannot attach to an agent, or "".
 func CannotAttach(r *panel.AgentRow) string {
 	if r.Running {
 		return ""
@@ -13,7 +13,7 @@ func CannotAttach(r *panel.AgentRow) string {
 	return "the agent has no terminal to attach to"
 }
 
-// CannotDrain returns why an agent cannot be drained, "" = it can.
+// CannotDrain returns why an agent cannot be drained, or "".
 func CannotDrain(r *panel.AgentRow) string {
 	if r.Drainable() {
 		return ""
@@ -21,7 +21,7 @@ func CannotDrain(r *panel.AgentRow) string {
 	return "there is nothing to drain"
 }
 
-// CannotUndrain returns why a drain cannot be canceled, "" = it can.
+// CannotUndrain returns why a drain cannot be canceled, or "".
 func CannotUndrain(r *panel.AgentRow) string {
 	switch {
 	case r.Undrainable():
@@ -32,7 +32,7 @@ func CannotUndrain(r *panel.AgentRow) string {
 	return "the agent is not draining"
 }
 
-// CannotRelease returns why an agent cannot be released, "" = it can.
+// CannotRelease returns why an agent cannot be released, or "".
 func CannotRelease(r *panel.AgentRow) string {
 	switch {
 	case r.Held():
@@ -43,7 +43,7 @@ func CannotRelease(r *panel.AgentRow) string {
 	return "there is nothing to release"
 }
 
-// FlaggedAlready returns why a suspension needs no change, "" = it does.
+// FlaggedAlready returns a message if an object already has the wanted state, suspended or not, or "".
 func FlaggedAlready(shown string, is, wanted bool) string {
 	switch {
 	case is && wanted:
