@@ -103,22 +103,22 @@ func SuspendedBy(reason string) string {
 	return reason
 }
 
-// Surplus reports whether it drains because its pool wants fewer members. The drain is canceled only if the pool
-// grows.
+// Surplus reports whether the agent drains because its pool wants fewer members. The drain is canceled only if the
+// pool grows.
 func (r *AgentRow) Surplus() bool {
 	return r.State == city.Draining && r.Pool != "" && r.drain != nil && r.drain.By == "pool"
 }
 
-// Undrainable reports whether its drain can be canceled.
+// Undrainable reports whether the agent's drain can be canceled.
 func (r *AgentRow) Undrainable() bool { return r.State == city.Draining && !r.Surplus() }
 
-// attached reports whether a user is attached to its terminal.
+// attached reports whether a user is attached to the agent's terminal.
 func (r *AgentRow) attached() bool { return r.Session != nil && r.Session.Attached }
 
 // Patient is how long an agent may wait for another one, or drain without a deadline, before it needs attention.
 const Patient = 10 * time.Minute
 
-// Attention reports whether it needs attention.
+// Attention reports whether the agent needs attention.
 func (r *AgentRow) Attention(now time.Time) bool {
 	switch r.State {
 	case city.Failed, city.Quarantined, city.Unknown, city.Backoff:
@@ -195,7 +195,7 @@ func (r *AgentRow) Drainable() bool {
 	return r.Running && r.State != city.Draining && r.State != city.Stopping
 }
 
-// AcceptsText reports whether a text for it would be typed, either now or after it restarts.
+// AcceptsText reports whether a text for the agent would be typed, either now or after a restart.
 func (r *AgentRow) AcceptsText() bool {
 	return r.Running || r.State == city.Starting || r.State == city.Backoff ||
 		r.State == city.Waiting

@@ -85,7 +85,7 @@ func (a *Agents) made(e *Env) []AgentRow {
 	return rows
 }
 
-// named returns the agent whose name differs from a word at most in case, or "".
+// named returns the agent with a name that equals a word except for case, or "".
 func (a *Agents) named(word string) string {
 	for i := range a.Rows {
 		if word != "" && strings.EqualFold(a.Rows[i].Name, word) {
@@ -144,7 +144,8 @@ func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const StateWidth = 11 // the width of "quarantined", the longest state
 
-// Rows have a chart of the CPU from this width of the screen on. It has a column for each minute.
+// A row has a chart of the CPU if the screen has at least sparkFrom columns. The chart has sparkWidth columns, one
+// for each minute.
 const sparkFrom, sparkWidth = 160, 10
 
 // Columns returns the columns of the Agents panel that fit into w.
@@ -190,7 +191,7 @@ func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
 	})...)
 }
 
-// mark shows with glyphs that the agent has work, and how many unread messages.
+// mark returns glyphs for the agent's work and for the number of its unread messages.
 func (r *AgentRow) mark(l *widget.Styles) string {
 	text := ""
 	if r.Task != "" {

@@ -63,13 +63,13 @@ func NewAutomationRow(a *city.Automation) AutomationRow {
 	return r
 }
 
-// fails reports whether its last finished run failed, even while another one is running.
+// fails reports whether the last finished run failed, even while another one is in progress.
 func (r *AutomationRow) fails() bool {
 	return r.State == AutomationFailing || r.Failures > 0 && r.State != AutomationOff &&
 		r.State != AutomationBroken
 }
 
-// Attention reports whether it needs attention.
+// Attention reports whether the automation needs attention.
 func (r *AutomationRow) Attention() bool { return r.fails() || r.State == AutomationBroken }
 
 // Opens describes the gate: "cooldown 5m", "cron 0 3 * * *".
@@ -114,7 +114,8 @@ func (r *AutomationRow) Why(dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fault returns the error in its file without the full path: "automation.toml:4:1: both formula and exec".
+// fault returns the error in the automation's file without the full path: "automation.toml:4:1: both formula and
+// exec".
 func (r *AutomationRow) fault() string {
 	if at, ok := strings.CutPrefix(r.Reason, r.Source); ok && r.Source != "" {
 		return path.Base(r.Source) + at
@@ -122,7 +123,7 @@ func (r *AutomationRow) fault() string {
 	return r.Reason
 }
 
-// failure describes the failure of its last run: "last exit 128: not a git repository".
+// failure describes the failure of the last run: "last exit 128: not a git repository".
 func (r *AutomationRow) failure() string {
 	if r.Last == nil || r.Last.Outcome == "" || r.Last.Outcome == Ran {
 		return ""
@@ -148,7 +149,7 @@ func RunFailure(run *city.Run) string {
 	return text
 }
 
-// Soon returns when it will be due, or how long its run has lasted.
+// Soon returns when the automation will be due, or how long its run has lasted.
 func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 	switch {
 	case r.State == AutomationRunning && !r.since.IsZero():

@@ -133,7 +133,8 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			Cell: func(l *widget.Line, r *AutomationRow,
 				_ widget.RowState) {
 				b := r.because(e)
-				if r.State == AutomationRunning && c.last > 0 { // that column shows it
+				// the column of the last run shows it
+				if r.State == AutomationRunning && c.last > 0 {
 					b.Tail = widget.Phrase{}
 				}
 				e.Look.Reason(l, b, c.why)

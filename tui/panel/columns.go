@@ -70,7 +70,7 @@ func AgentColumns(w int, n Needs) Columns {
 			*drop = 0
 		}
 	}
-	const least = 20 // the chart leaves that much to the reasons
+	const least = 20 // columns that the chart leaves to the reasons
 	if n.Usage && n.Spark > 0 && rest()-n.Spark-gap >= least {
 		c.Spark = n.Spark
 	}

@@ -35,7 +35,7 @@ func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
 		build(&l)
 		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
-	narrow := w < 60 // next to the pane there are more rows than columns
+	narrow := w < 60 // next to the pane the details are narrow, with many rows
 	write := func(token themes.Token, text string) {
 		parts := []string{widget.Cut(text, w-2, more)}
 		if narrow {
@@ -142,7 +142,7 @@ func sessionLine(r *AgentRow, now time.Time) string {
 	return s
 }
 
-// stateLine draws the state of an agent, since when, and what happens next; clock adds the time of it.
+// stateLine draws the agent's state, its duration, and what happens next. clock adds the time of the next event.
 func stateLine(e *Env, r *AgentRow, l *widget.Line, clock bool) {
 	sign, token := ConditionOf(e.Look, r)
 	l.Add(token, sign)

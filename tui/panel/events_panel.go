@@ -13,7 +13,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// kept is the maximum number of events in the panel, digMost the maximum while the user looks at older ones.
+// Kept is the maximum number of events in the panel. DigMost is the maximum while the user looks at older events.
 const (
 	Kept    = 2000
 	DigMost = 10_000
@@ -40,7 +40,8 @@ func NewEventRow(e events.Event) EventRow {
 
 func (r *EventRow) Key() string { return r.id }
 
-// Events is the Events panel: newest at the bottom, following until the user scrolls.
+// Events is the Events panel. The newest event is at the bottom, and the view follows new events until the user
+// scrolls.
 type Events struct {
 	Table[EventRow, *EventRow]
 	agents *Agents // to find the agents of events
@@ -252,8 +253,8 @@ func (t *Events) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// shownEvent remembers which event was under a cursor that follows the newest one. A key that was pressed just
-// before a new event arrived is meant for the previous one.
+// shownEvent records which event was under a cursor that follows the newest one. A key that was pressed just before
+// a new event arrived is meant for the previous one.
 type shownEvent struct {
 	seq   uint64 // sequence number of the event under the cursor
 	since time.Time

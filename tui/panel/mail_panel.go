@@ -31,7 +31,7 @@ type MailRow struct {
 
 func (r *MailRow) Key() string { return r.ID }
 
-// ForPeople reports whether it is addressed to people.
+// ForPeople reports whether the message is addressed to people.
 func (r *MailRow) ForPeople() bool { return r.people }
 
 // Mail is the panel of messages: those for people, or all of them.

@@ -137,8 +137,8 @@ type About struct {
 // Env has the values of the room that panels need.
 type Env struct {
 	Look      *widget.Styles
-	KeyOf     func(id string) string // returns the current key of an action
-	Key       func(id string) string // returns its default key; "" = none
+	KeyOf     func(id string) string // returns the main key of an action; "the palette" = none
+	Key       func(id string) string // returns the main key of an action; "" = none
 	Now       time.Time
 	Snap      *city.Snapshot // nil = not received yet
 	W         int            // width of the screen

@@ -63,7 +63,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 	return r
 }
 
-// lacks reports whether it has fewer members than wanted and is not suspended.
+// lacks reports whether the pool has fewer members than wanted and is not suspended.
 func (r *PoolRow) lacks() bool { return r.Suspended == "" && r.Size < r.Desired }
 
 func (r *PoolRow) State(now time.Time) poolState {
@@ -82,8 +82,8 @@ func (r *PoolRow) State(now time.Time) poolState {
 	return poolSteady
 }
 
-// Attention reports whether it needs attention: its check fails, it has had too few members for long, or its size
-// was set by hand and may have been forgotten.
+// Attention reports whether the pool needs attention: its check fails, it has had too few members for long, or its
+// size was set by hand and may have been forgotten.
 func (r *PoolRow) Attention(now time.Time) bool {
 	switch r.State(now) {
 	case poolFailing, poolShort:

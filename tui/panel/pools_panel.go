@@ -249,7 +249,7 @@ func (r *PoolRow) CheckText(now time.Time) string {
 	return "not checked yet"
 }
 
-// RestartText describes what a restart does to its members.
+// RestartText describes the effect of a restart on the pool's members.
 func (r *PoolRow) RestartText() []string {
 	text := []string{fmt.Sprintf("The pool has %s. Each session ends and a new one starts. This "+
 		"does not count as a crash.", widget.Count(r.Size, "member"))}

@@ -73,10 +73,10 @@ func newRigRow(r *city.Rig, agents []AgentRow, now time.Time) RigRow {
 
 func (r *RigRow) Key() string { return r.Name }
 
-// Attention reports whether it needs attention.
+// Attention reports whether the rig needs attention.
 func (r *RigRow) Attention() bool { return r.State == rigBroken || r.State == rigTroubled }
 
-// AgentsText returns the numbers of its agents by state.
+// AgentsText returns the numbers of the rig's agents by state.
 func (r *RigRow) AgentsText() string {
 	if len(r.counts) == 0 {
 		return "no agents"
@@ -84,7 +84,7 @@ func (r *RigRow) AgentsText() string {
 	return strings.Join(r.counts, ", ")
 }
 
-// WorkText returns the numbers of its open work.
+// WorkText returns the numbers of the rig's open work.
 func (r *RigRow) WorkText() string {
 	if r.Work == nil {
 		return "not counted"

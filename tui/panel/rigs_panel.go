@@ -93,7 +93,7 @@ func (g *Rigs) Suspended() bool {
 	})
 }
 
-// Resumable reports whether there are such rigs, and all of them are suspended.
+// Resumable reports whether there are marked rigs or a rig under the cursor, and all of them are suspended.
 func (g *Rigs) Resumable() bool { return len(g.Targets()) > 0 && g.Suspended() }
 
 // toggle suspends the rigs that are not suspended; if all are, it resumes them.

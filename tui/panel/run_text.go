@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// RunReason returns why a run was started, the author of the request, and its retries.
+// RunReason returns why a run was started and what requested it, with the numbers of its retry and its events.
 func RunReason(run *city.Run) string {
 	text := widget.Plain(run.Reason)
 	if run.By != "" {

@@ -21,7 +21,7 @@ func waitingIn(sends []city.Send) []city.Send {
 // onDraft is the controller's reason for a text that waits until a user's draft is gone.
 const onDraft = "a user's draft is on the input line"
 
-// waits returns how many texts wait and why the first one does, or "".
+// waits returns how many texts wait and why the first one waits, or "".
 func (r *AgentRow) waits() string {
 	if len(r.Waiting) == 0 {
 		return ""

@@ -99,7 +99,7 @@ func (t *Table[R, P]) Move(n int) {
 }
 
 // Choose selects the row under the cursor. It does nothing if another panel shows the same rows, because the room
-// then selects.
+// moves the selection in both panels.
 func (t *Table[R, P]) Choose() {
 	if !t.Def.Shared {
 		t.Table.Choose()
@@ -220,7 +220,7 @@ func valueOf[P comparable](tell func(P) string, r P) string {
 	return tell(r)
 }
 
-// Called names what verbs act on: "worker", "3 pools", or "".
+// Called names the rows that verbs act on: "worker", "3 pools", or "".
 func (t *Table[R, P]) Called() string {
 	rows := t.Targets()
 	switch {
@@ -234,7 +234,7 @@ func (t *Table[R, P]) Called() string {
 	return widget.Plain(rows[0].Key())
 }
 
-// Copies returns what can be copied from the row under the cursor.
+// Copies returns the texts that can be copied from the row under the cursor.
 func (t *Table[R, P]) Copies() []Copied {
 	r := t.Pointed()
 	if r == nil || t.Def.Copies == nil {
@@ -549,7 +549,7 @@ func (t *Table[R, P]) Visible() []P {
 	return rows
 }
 
-// Marking are the marks of a list.
+// Marking gives access to the marks of a list.
 type Marking struct {
 	Marks  *map[string]bool
 	Anchor *string // the row that was marked last

@@ -53,7 +53,7 @@ func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
 
 func (r *WatchdogRow) Key() string { return r.Name }
 
-// Why returns the reason of its condition: the call, the problem, or the last decision with its age.
+// Why returns the reason of the watchdog's condition: the call, the problem, or the last decision with its age.
 func (r *WatchdogRow) Why(now time.Time) string {
 	j := r.Dog.Last
 	if j == nil || r.Dog.Calls() || r.Dog.Degraded != "" || r.Dog.Problem != "" {
@@ -63,10 +63,10 @@ func (r *WatchdogRow) Why(now time.Time) string {
 		strings.TrimPrefix(r.fixedReason, widget.Plain(string(j.Decision)))
 }
 
-// Attention reports whether it needs attention.
+// Attention reports whether the watchdog needs attention.
 func (r *WatchdogRow) Attention() bool { return r.Dog.Ill() }
 
-// nextCheck returns when the next check is, or what decides the current one.
+// nextCheck returns when the next check is, or what decides the check in progress.
 func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	switch t, next := r.Dog.Triaged, r.Dog.Next; {
 	case t != nil:
@@ -86,7 +86,7 @@ func (r *WatchdogRow) nextCheck(now time.Time) widget.Phrase {
 	}
 }
 
-// Heart returns the age of the heartbeat and when it becomes stale.
+// Heart returns the age of the heartbeat and when the heartbeat becomes stale.
 func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
 	w := r.Dog
 	if w.Heartbeat == nil {
@@ -182,7 +182,7 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 	return l.Glyphs.Suspended, themes.Off
 }
 
-// decider returns what decides its next check: the mode, or the triage agent.
+// decider names what decides the next check: the mode, or the triage agent.
 func (r *WatchdogRow) decider() string {
 	if r.Dog.Mode == city.ByTriage {
 		return strings.TrimSpace("triage " + widget.Plain(r.Dog.Triage))

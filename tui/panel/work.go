@@ -164,7 +164,7 @@ func workWays() []widget.Way[WorkRow] {
 	}
 }
 
-// closed returns when it was closed; zero = it is not closed.
+// closed returns when the bead was closed; zero = the bead is not closed.
 func (r *WorkRow) closed() time.Time {
 	if r.Bead.ClosedAt == nil {
 		return time.Time{}
@@ -172,7 +172,7 @@ func (r *WorkRow) closed() time.Time {
 	return *r.Bead.ClosedAt
 }
 
-// since returns when it was closed, else when it was created.
+// since returns when the bead was closed, or else when it was created.
 func (r *WorkRow) since() time.Time {
 	if r.State == workClosed {
 		return r.closed()
@@ -180,7 +180,7 @@ func (r *WorkRow) since() time.Time {
 	return r.Bead.CreatedAt
 }
 
-// BeadCopies returns what can be copied from a bead.
+// BeadCopies returns the texts that can be copied from a bead.
 func BeadCopies(b *beads.Bead) []Copied {
 	all := []Copied{{"id", b.ID}, {"title", b.Title}, {"description", b.Description},
 		{"assignee", b.Assignee}}

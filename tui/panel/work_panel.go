@@ -121,7 +121,7 @@ func (k *Work) Take(id int, found []beads.Bead, problem string) bool {
 	}
 	if more := len(all[0]) >= k.limit; more != k.more {
 		k.more = more
-		if more { // which beads are ready is not known yet
+		if more { // it is not known yet which beads are ready
 			k.Outdated()
 		}
 	}
