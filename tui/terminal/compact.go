@@ -56,7 +56,7 @@ func squeezeRows(s Picture, h int) Picture {
 	return s
 }
 
-// idle has the characters of which repetitions can be removed without loss.
+// idle contains the characters of empty areas, rules and bars. Removing repetitions of these loses no information.
 const idle = " ─━═╌▔▁▀▄█-_="
 
 // idleColumns selects up to n columns, from the right, that repeat the column on their left in every line.

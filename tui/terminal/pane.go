@@ -138,8 +138,8 @@ func (p *Pane) recent(n int, cursor bool) Picture {
 	return Picture{Lines: Tail(lines, n), cursor: at}
 }
 
-// isFullScreen reports whether a screen belongs to a full-screen program. It does if it is the alternate screen,
-// if its cursor is far above most of the content, or if it is full, has no cursor and never scrolled.
+// isFullScreen reports whether a screen belongs to a full-screen program. A screen does if it is the alternate
+// screen, if its cursor is far above most of the content, or if it is full, has no cursor and never scrolled.
 func isFullScreen(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
 	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 &&
@@ -176,7 +176,7 @@ func (p *Pane) Full() bool {
 	return p.judged.full
 }
 
-// shot returns the screen with n lines of its history, and updates the cached result of whole.
+// shot returns the screen with n lines of its history, and updates the cached result of isFullScreen.
 func (p *Pane) shot(n int) screen.Shot {
 	s := p.News.Screen
 	// read the version first, so that output that arrives later is checked again
