@@ -1,12 +1,13 @@
 package widget
 
-// CacheKey has everything that a panel's lines depend on, except the styles and the mode, which never change.
+// CacheKey has everything that a panel's lines depend on, except the styles and the mode. The mode never changes,
+// and after a change of the styles all cached lines are discarded.
 type CacheKey struct {
 	W, H   int
 	Focus  bool
 	Data   uint64 // version of the shown data
 	Rows   uint64 // version of the agents, for panels that show other data too
-	UI     uint64 // increases with every key
+	UI     uint64 // changes with every change of the view, but not with data
 	Second int64  // second of the clock, 0 if the panel shows no time
 }
 

@@ -22,7 +22,7 @@ type AgentHour struct {
 	cpu      [HistoryMinutes]uint16 // tenths of a percent, plus 1; 0 = unknown
 	mem      [HistoryMinutes]uint32 // KiB, plus 1; 0 = unknown
 	restarts [HistoryMinutes]uint8
-	minute   int64 // the latest one, since the epoch
+	minute   int64 // number of the latest minute since the epoch
 	total    int   // restarts at the latest snapshot
 }
 
@@ -64,8 +64,8 @@ func (q *AgentHour) turn(minute int64) {
 	}
 }
 
-// each calls f for n columns of some whole minutes each, up to the last complete minute. So a chart changes at most
-// once a minute.
+// each calls f for the known minutes of n columns, up to the last complete minute. Each column has the given number
+// of minutes. A chart therefore changes at most once a minute.
 func (q *AgentHour) each(now time.Time, n, minutes int, f func(column, at int)) {
 	last := minuteOf(now) - 1
 	for i := range n * minutes {
@@ -105,7 +105,7 @@ func cpuLevel(tenths uint16) int {
 	return level
 }
 
-// Charts are the drawn charts of an hour, with the greatest memory; "" = nothing is known.
+// Charts are the drawn charts of an hour, with its greatest values; "" = nothing is known.
 type Charts struct {
 	CPU, Memory, Restarts string
 	Top                   *city.Usage // the greatest values

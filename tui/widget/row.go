@@ -44,7 +44,7 @@ func (k *Styles) RowStart(s RowState) Line {
 	return l
 }
 
-// Reason is a reason with its tail.
+// Reason is the text that explains a state, and a tail about what happens next.
 type Reason struct {
 	Text      string
 	Token     themes.Token
