@@ -2,12 +2,13 @@ package perform
 
 import (
 	"context"
+	"sync"
 
 	"gcity/session"
 )
 
 // paced limits the number of concurrent starts at the provider. Later steps, such as waiting for readiness, do not
-// count.
+// count. A start that waits for its platform, for example until a cluster has prepared a pod, does not count either.
 type paced struct {
 	session.Provider
 	slots    chan struct{}
@@ -19,8 +20,12 @@ type paced struct {
 func (p *paced) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	select {
 	case p.slots <- struct{}{}:
-		defer func() { <-p.slots; p.forked(s.Agent) }()
-		return p.Provider.Start(ctx, s)
+		release := sync.OnceFunc(func() { <-p.slots })
+		defer func() { release(); p.forked(s.Agent) }()
+		return p.Provider.Start(session.WithProgress(ctx, func(why string) {
+			release()
+			session.Progress(ctx, why)
+		}), s)
 	case <-ctx.Done():
 		return session.Status{}, context.Cause(ctx)
 	}
