@@ -190,7 +190,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	return afterRoom(e, h.Dir, exit)
 }
 
-// onHangup returns what the preferences say should happen to the city when its control room loses the terminal.
+// onHangup returns the user's preference for the city when its control room loses the terminal.
 func onHangup(e *env.Env) roomExit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:

@@ -46,7 +46,7 @@ func otherName(args []string) error {
 	return nil
 }
 
-// gcWords parses the table of names.
+// gcWords parses the table of Gas City's command names.
 func gcWords() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(gcWordsText) {

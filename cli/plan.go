@@ -69,7 +69,7 @@ type planShape struct {
 type heldShape struct {
 	Removes []string   `json:"removes"`
 	Running int        `json:"running"`
-	Since   *time.Time `json:"since,omitempty"` // set if it is already held
+	Since   *time.Time `json:"since,omitempty"` // set if the controller already holds it
 }
 
 // planInput is the input of a plan: what should run, and what is running.
@@ -350,7 +350,7 @@ func (v planInput) checked(w agent.Want, c change) change {
 	return c
 }
 
-// retries reports whether the controller starts a waiting agent without a command, or is starting it now.
+// retries reports whether the controller will start a waiting agent by itself, or is starting it now.
 func (v planInput) retries(w agent.Want, c change) bool {
 	if c.Change != "wait" || v.running == nil {
 		return false
@@ -402,7 +402,7 @@ func (v planInput) begin(w agent.Want) (change, why string) {
 	return "start", "not running"
 }
 
-// ends returns which state of an agent ends when its definition is changed, as the end of a sentence.
+// ends returns the end of a sentence: how a changed definition affects the state of an agent.
 func ends(g *city.Agent) string {
 	switch {
 	case g.State == city.Quarantined:
