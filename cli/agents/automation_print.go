@@ -263,8 +263,8 @@ func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
 	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
 }
 
-// ended returns the most useful known detail about a run's end: why it failed, which bead it created, or its last
-// line of output.
+// ended returns the known details about a run's end: why it failed, which bead it created, and its last line of
+// output.
 func ended(r *city.Run) string {
 	var parts []string
 	if r.Outcome != "ok" && r.Outcome != "" {

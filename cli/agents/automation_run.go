@@ -241,7 +241,7 @@ func nextRunOf(ctx context.Context, c city.Control, name string, seq uint64) (st
 	return next.Run, next.seq, err
 }
 
-// awaitRun waits for the first event about a run for which the function is returns true.
+// awaitRun waits for the first event about a run that the callback accepts.
 func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	is func(events.Event, runEvent) bool) (end, error) {
 	for e, err := range c.Events(ctx, seq) {

@@ -83,7 +83,7 @@ func pid(g *city.Agent) string {
 	return fmt.Sprint(g.PID)
 }
 
-// because returns an agent's reason with further details.
+// because returns the reason for an agent's state, with further details.
 func because(e *env.Env, g *city.Agent) string {
 	parts := []string{g.Reason}
 	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,

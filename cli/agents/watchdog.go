@@ -164,7 +164,7 @@ then fails again.`,
 	})
 }
 
-// remedies returns the possible decisions.
+// remedies returns the possible decisions of a watchdog.
 func remedies() []string {
 	return []string{string(city.RemedyStart), string(city.RemedyWake), string(city.RemedyNudge),
 		string(city.RemedyNothing)}
