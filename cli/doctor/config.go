@@ -95,7 +95,8 @@ func judgeStarts(agents []city.Agent) finding {
 		why := a.Reason
 		if n := len(a.Decisions); a.State == city.Starting && n > 0 &&
 			a.Decisions[n-1].What == city.CannotStart {
-			why = a.Decisions[n-1].Why // the reason of the state is what the next start waits for
+			// the reason of the state says only what the next start waits for
+			why = a.Decisions[n-1].Why
 		} else if a.State != city.Failed {
 			continue
 		}

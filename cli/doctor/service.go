@@ -227,7 +227,7 @@ func programIn(unit string) string {
 	return ""
 }
 
-// firstWord returns the first of the words that UnitWords wrote, unquoted.
+// firstWord returns the first word of a line that UnitWords wrote, unquoted.
 func firstWord(line string) string {
 	if !strings.HasPrefix(line, `"`) {
 		word, _, _ := strings.Cut(line, " ")
