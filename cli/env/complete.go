@@ -61,8 +61,8 @@ func NamesFor(ctx context.Context, e *Env, limit time.Duration, kinds []Kind) []
 	return slices.Compact(names)
 }
 
-// glance returns a snapshot of which only the names are used. It comes from the controller, or from the files
-// alone. It is nil if neither can be read.
+// glance returns a snapshot that is good enough for names: from the controller, or else from the files. It returns
+// nil if neither can be read.
 func glance(ctx context.Context, e *Env) *city.Snapshot {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -53,8 +53,8 @@ func (e *Env) Actor() string {
 	return cmp.Or(e.Getenv("GC_AGENT"), e.Getenv("GC_AUTOMATION"), "operator")
 }
 
-// TypedAhead reports whether the terminal has input from before a question, such as the next lines of a pasted block
-// of commands. They are not an answer, and the shell runs them if this command does not read them.
+// TypedAhead reports whether the terminal has input from before a question, such as the next lines of a pasted
+// block of commands. Such lines are not an answer. The shell runs them if this command does not read them.
 func TypedAhead(e *Env) bool {
 	waits := []unix.PollFd{{Fd: int32(e.In.Fd()), Events: unix.POLLIN}}
 	if !term.IsTerminal(e.In.Fd()) {
@@ -75,8 +75,8 @@ func Ask(e *Env, question string) bool {
 	return answer == "" || answer == "y" || answer == "yes"
 }
 
-// Depth returns how many automation runs have triggered one another up to this command, 0 outside of a run. Endless
-// chains are stopped by a limit on it.
+// Depth returns how many automation runs have triggered one another up to this command, 0 outside of a run. A limit
+// on the depth stops endless chains.
 func (e *Env) Depth() int {
 	n, err := strconv.Atoi(e.Getenv("GC_EVENT_DEPTH"))
 	if err != nil {

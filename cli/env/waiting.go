@@ -91,7 +91,7 @@ func SayProgress(ctx context.Context, e *Env, c city.Control,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Slowly prints what a slow operation is waiting for, and its time limit. It ends when done is called.
+// Slowly prints what a slow operation is waiting for, and its time limit, until done is called.
 type Slowly func(ctx context.Context, what string, most time.Duration) (done func())
 
 // SaySlow prints a message about a slow operation on stderr after SayAfter.
@@ -117,7 +117,8 @@ func sayLater(ctx context.Context, e *Env, after time.Duration, what string,
 	return func() { cancel(); wg.Wait() }
 }
 
-// Interruptible returns a context that ends at SIGINT or SIGTERM. The caller calls the second result to stop that.
+// Interruptible returns a context that ends at SIGINT or SIGTERM, and a function that restores the usual handling
+// of these signals.
 func Interruptible(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }
