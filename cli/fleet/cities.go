@@ -101,7 +101,7 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 	return nil
 }
 
-// enrol registers a city with the running supervisor. If the city cannot run, it is registered too, and enrol
+// enrol registers a city with the running supervisor. A city that cannot run is registered too, but then enrol
 // returns an error.
 func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
 	fleet, _, err := host.DialSupervisor(e)
