@@ -130,7 +130,7 @@ func (l Letterbox) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return city.GetBead(ctx, l.Control, id)
 }
 
-// NeedsFile adds to an error of the configuration why a command needs it, and what to do.
+// NeedsFile adds to a configuration error why the command needs the configuration, and what to do.
 func NeedsFile(err error, why string) error {
 	if _, refused := errors.AsType[*config.Error](err); !refused {
 		return err

@@ -54,7 +54,8 @@ func Pause(ctx context.Context, d time.Duration) bool {
 func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error) {
 	near, closeNear, err := Dial(dir)
 	if err == nil || !exit.IsNotRunning(err) {
-		return near, closeNear, err // timers would cost the usual case more than the connection
+		// in the usual case the timers below would take longer than the connection
+		return near, closeNear, err
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

@@ -29,6 +29,6 @@ func InventName(base string) string {
 	return name[:min(len(name), longestName)] // at this point each letter is one byte
 }
 
-// longestName is the maximum length of a city's name in letters. A longer name of a folder is not truncated,
-// because the user can choose a better one with --name.
+// longestName is the maximum length of the name that InventName returns. The user can choose a better one with
+// --name.
 const longestName = 64

@@ -37,8 +37,8 @@ func Members(wants []agent.Want, pool string) []agent.Want {
 	return out
 }
 
-// Chosen returns which of its possible members a pool should have at a given size. standing returns the current
-// state of each.
+// Chosen returns the members that a pool should have at a given size. standing returns the current state of each
+// possible member.
 func Chosen(of []agent.Want, size int, standing func(name string) pool.Standing) map[string]bool {
 	last := 0
 	for _, w := range of {

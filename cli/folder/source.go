@@ -114,8 +114,8 @@ func UndeclareRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }
 
-// AsEdit converts an error of an invalid edit to an error of its own class. The file on disk is still valid, so the
-// exit code differs.
+// AsEdit converts the error of an invalid edit to an error with another exit code, because the file on disk is
+// still valid.
 func AsEdit(err error) error {
 	_, unfit := errors.AsType[*edit.Unfit](err)
 	switch {
