@@ -53,8 +53,8 @@ func SpawnHeadless(ctx context.Context, e *env.Env, dir string) (int, error) {
 	return cmd.Process.Pid, nil
 }
 
-// asChild gives the failure of a child process the same exit code, if it is one of gcity's: another controller was
-// first, or the configuration is invalid.
+// asChild gives the error of a failed child process the child's exit code, if that means a conflict or an invalid
+// configuration.
 func asChild(err error) error {
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code := ended.ExitCode(); code == exit.CodeConflict || code == exit.CodeConfig {
