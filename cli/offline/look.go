@@ -276,7 +276,7 @@ func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
 	return out
 }
 
-// past is what the event log shows about times.
+// past has the times that the event log shows.
 type past struct {
 	seq     uint64
 	stopped time.Time            // the time since which no controller is running

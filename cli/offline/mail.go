@@ -126,7 +126,7 @@ func (b *City) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung, 
 				Events:  []events.Event{city.BeadEvent(&was, now, "", 0)},
 				Message: city.Deed(&was, now)}
 			before, convoy, closed, err := city.CloseConvoy(ctx, d, was, now)
-			// a molecule that cannot be closed now must be closed by hand, as with a controller
+			// an error here is ignored, as in a controller: the convoy must then be closed by hand
 			if err == nil && closed {
 				out.Events = append(out.Events, city.BeadEvent(&before, convoy, "", 0))
 			}
