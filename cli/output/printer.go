@@ -201,7 +201,7 @@ func Span(d time.Duration) string {
 	}
 }
 
-// Percent formats the usage of one processor, "-" if it was not measured.
+// Percent formats the processor usage as a percentage of one processor, "-" if it was not measured.
 func Percent(u *city.Usage) string {
 	switch {
 	case u == nil:
