@@ -34,8 +34,8 @@ func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	return nil
 }
 
-// RaiseCity starts a city's service with systemd. It checks the configuration first, because it reports errors
-// better than systemd does.
+// RaiseCity starts a city's service with systemd. If the start fails and the configuration is invalid, it returns
+// the errors of the configuration, because they say more than systemd does.
 func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	err := u.Raise(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {

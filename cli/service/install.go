@@ -40,7 +40,7 @@ type ServiceKind struct {
 	pid   func(at string) int // pid returns the process ID, 0 if unknown
 	LetGo func(ctx context.Context, at string) (how, keeps string)
 	stop  string // the command that stops it
-	adopt string // which commands take over its agents, as text
+	adopt string // the commands that take over its agents, as text
 	flags func(*cobra.Command) *cobra.Command
 }
 
