@@ -181,8 +181,8 @@ func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) 
 	return err
 }
 
-// workFor returns the work of an agent, most urgent first: what is in progress, otherwise ready work assigned to
-// it, otherwise ready and unassigned work of its pool. The steps of the agent's own work follow.
+// workFor returns the work of an agent, most urgent first: work in progress, otherwise ready work assigned to it,
+// otherwise ready and unassigned work of its pool. The steps of the agent's own work follow.
 func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
 	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
 	begun, ready, pool := mine, mine, mine
