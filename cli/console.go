@@ -21,6 +21,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/prefs"
 )
 
@@ -123,12 +124,17 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 			return err
 		}
 		e.Sayf("the city is stopped")
-	case roomEnded, roomTerminated, roomInterrupted:
+	case roomLeave, roomEnded, roomTerminated, roomInterrupted:
 		ctx, cancel := context.WithTimeout(ctx, exitTimeout)
 		defer cancel()
-		if _, err := l.Snapshot(ctx); err != nil {
+		switch s, err := l.Snapshot(ctx); {
+		case err != nil:
 			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
-		} else {
+		case exit == roomLeave:
+			e.Sayf("%s keeps running, with %s; `gcity` opens its control room again, `gcity "+
+				"stop` stops it", output.SafeText(s.Name),
+				describe.Count(s.Count()[city.Running], "agent"))
+		default:
 			e.Sayf("the control room has closed; the city keeps running")
 		}
 	}
@@ -232,7 +238,7 @@ func afterRoom(e *env.Env, dir string, exit roomExit) error {
 	case roomHandOver:
 		return handOver(e, dir)
 	case roomKeepAgents:
-		e.Sayf("the agents keep running without a controller; run `gcity` to control them again")
+		e.Sayf("the agents keep running without a controller; `gcity` controls them again")
 	default:
 		e.Sayf("the city is stopped")
 	}
@@ -247,8 +253,8 @@ func handOver(e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.Sayf("the city runs in the background, pid %d; `gcity` opens its control room, `gcity "+
-		"stop` stops it", pid)
+	e.Sayf("the city keeps running in the background, pid %d; `gcity` opens its control room "+
+		"again, `gcity stop` stops it", pid)
 	return nil
 }
 
@@ -290,7 +296,11 @@ func allCities(ctx context.Context, e *env.Env) error {
 	}
 	exit, err := openRoom(ctx, e, roomOptions{cities: d, readOnly: e.ReadOnly,
 		logger: folder.QuietLogger()})
-	if err == nil && (exit == roomEnded || exit == roomTerminated || exit == roomInterrupted) {
+	switch {
+	case err != nil:
+	case exit == roomLeave:
+		e.Sayf("the cities keep running; `gcity --all` shows them again")
+	case exit == roomEnded || exit == roomTerminated || exit == roomInterrupted:
 		e.Sayf("the control room has closed; the cities keep running")
 	}
 	return err

@@ -32,12 +32,12 @@ func askQuit(m *model) []feed.Effect {
 		return leave(feed.Leave)(m)
 	}
 	m.dialogs.Open(&choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true,
-		Body: []string{areRunning(runningAgents(m)) + " running, and the controller runs in " +
-			"this program.", m.person.ClosingText()},
+		Body: []string{areRunning(runningAgents(m)) + " running. " + m.person.ClosingText(),
+			"Run `gcity` in the city's folder to return, or to start it again."},
 		Answers: []answer{
-			{Key: "h", Title: "keep the city running in the background",
+			{Key: "h", Title: "keep the city running in the background, with its agents",
 				Do: leave(feed.HandOver)},
-			{Key: "a", Title: "stop only the controller: agents stay; no restarts, no automations",
+			{Key: "a", Title: "keep only the agents running: no restarts, no automations",
 				Do: leave(feed.KeepAgents)},
 			{Key: "d", Title: "let all agents finish (drain), then stop the city",
 				Do: askDrainAll},

@@ -420,7 +420,7 @@ func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 
 // The room that runs the city explains what happens if its terminal closes.
 func TestLeavingSaysWhatClosingDoes(t *testing.T) {
-	for on, want := range map[string]string{"": "keeps everything running", "stop": "stops the city", "leave": "stops the controller"} {
+	for on, want := range map[string]string{"": "keeps everything running", "stop": "stops the city", "leave": "keeps only the agents"} {
 		s := demo(t, 120, 40)
 		s.m.person.OnHangup = on
 		s.press("q")

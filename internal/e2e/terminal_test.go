@@ -70,6 +70,17 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
+// A joined control room that is left says that the agents keep running, and how to return.
+func TestLeavingAJoinedRoom(t *testing.T) {
+	c := newTown(t, 1, "")
+	c.host().shows("1 running")
+	joined := c.terminal()
+	joined.shows("1 running")
+	joined.types("q")
+	joined.until("keeps running, with 1 agent; `gcity` opens its control room again")
+	joined.ends(0)
+}
+
 // A terminal that reads nothing, like that of a frozen ssh, blocks neither the exit of a control room nor that of an
 // attach. The terminal's modes are restored, and a hosted city is stopped.
 func TestFrozenTerminals(t *testing.T) {

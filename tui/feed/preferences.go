@@ -28,9 +28,9 @@ type Person struct {
 func (p *Person) ClosingText() string {
 	switch p.OnHangup {
 	case "stop":
-		return "Closing the terminal stops the city and its agents (on_hangup)."
+		return "Closing the terminal stops the city and its agents, like s (on_hangup)."
 	case "leave":
-		return "Closing the terminal keeps the agents and stops the controller (on_hangup)."
+		return "Closing the terminal keeps only the agents running, like a (on_hangup)."
 	}
-	return "Closing the terminal keeps everything running."
+	return "Closing the terminal keeps everything running, like h."
 }
