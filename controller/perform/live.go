@@ -111,6 +111,13 @@ func (o *output) Finish() {
 	}
 }
 
+// complete reports whether nothing more will be written.
+func (o *output) complete() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ended
+}
+
 // wakeReaders wakes all waiting readers. The caller must hold o.mu.
 func (o *output) wakeReaders() {
 	if o.news != nil {
@@ -198,7 +205,8 @@ func unbroken(data []byte) int {
 // errReaderStopped is the error of a read that the reader has stopped.
 var errReaderStopped = errors.New("the reader stopped")
 
-// Follow yields the output from the retained part to its end, or until gone is closed or ctx ends.
+// Follow yields the output from the retained part to its end, or until ctx ends. If gone is closed before the output is
+// complete, Follow yields an error.
 func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 	yield func(city.Piece, error) bool) {
 	h := outputReader{of: o, first: true}
@@ -218,6 +226,9 @@ func (o *output) Follow(ctx context.Context, gone <-chan struct{},
 		case <-other:
 			return nil
 		case <-gone:
+			if o.complete() {
+				return nil // the rest can still be read
+			}
 			return &city.Error{Code: city.Unavailable, Message: ErrEnded.Error()}
 		case <-ctx.Done():
 			return errReaderStopped

@@ -134,6 +134,32 @@ func TestOutputsEnd(t *testing.T) {
 	}
 }
 
+// A reader of a complete output gets all of it, even if the controller has ended. A reader of an incomplete output gets an
+// error.
+func TestOutputsOutliveTheController(t *testing.T) {
+	gone := make(chan struct{})
+	close(gone)
+	for range 50 {
+		var live outputs
+		o := live.open("gc-1")
+		o.Write([]byte("last words"))
+		follow := func() (text string, last error) {
+			o.Follow(t.Context(), gone, func(p city.Piece, err error) bool {
+				text, last = text+p.Text, err
+				return true
+			})
+			return text, last
+		}
+		if text, err := follow(); err == nil || text != "last words" {
+			t.Fatalf("incomplete: %q, %v", text, err)
+		}
+		live.close("gc-1")
+		if text, err := follow(); err != nil || text != "last words" {
+			t.Fatalf("complete: %q, %v", text, err)
+		}
+	}
+}
+
 // Output is kept for the newest ended runs, and for running ones regardless of their age.
 func TestOutputsAreForgotten(t *testing.T) {
 	var live outputs
