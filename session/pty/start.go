@@ -159,23 +159,28 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 		<-l.gone
 		return errGone
 	}
+	var m wire.Message
 	select {
-	case m := <-l.replies:
-		if m.Kind == wire.Done {
-			return nil
-		}
-		if e.fresh() { // the holder exits, so that its lock becomes free
-			select {
-			case <-l.gone:
-			case <-ctx.Done():
-			}
-		}
-		return refusal("start", s.Name, m.Data)
+	case m = <-l.replies:
 	case <-l.gone:
-		return errGone
+		select {
+		case m = <-l.replies: // a holder may answer and then exit
+		default:
+			return errGone
+		}
 	case <-ctx.Done():
 		return p.abandonStart(e, l, context.Cause(ctx))
 	}
+	if m.Kind == wire.Done {
+		return nil
+	}
+	if e.fresh() { // the holder exits, so that its lock becomes free
+		select {
+		case <-l.gone:
+		case <-ctx.Done():
+		}
+	}
+	return refusal("start", s.Name, m.Data)
 }
 
 // ask sends a request to start a session.
