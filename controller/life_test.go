@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"gcity/agent"
 	"gcity/beads"
@@ -18,6 +17,7 @@ import (
 	"gcity/config"
 	"gcity/controller/perform"
 	"gcity/events"
+	"gcity/internal/eventually"
 	"gcity/internal/proc"
 	"gcity/session/fake"
 	"gcity/session/pty"
@@ -102,35 +102,28 @@ func (w *life) end(t *testing.T) {
 func (w *life) await(t *testing.T, what string,
 	ok func(a city.Automation, runs []city.Run) bool) []city.Run {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		s, err := w.Snapshot(ctx)
+	var a *city.Automation
+	var runs []city.Run
+	eventually.True(t, what, func() bool {
+		s, err := w.Snapshot(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, known := s.Automation("job")
-		if known {
-			var runs []city.Run
-			all, err := w.store.List(ctx, beads.Query{Type: city.RunType, Limit: -1})
-			if err != nil && ctx.Err() == nil {
-				t.Fatal(err)
-			}
-			for _, b := range all {
-				runs = append(runs, city.RunOf(b))
-			}
-			if ok(*a, runs) {
-				return runs
-			}
+		known := false
+		if a, known = s.Automation("job"); !known {
+			return false
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			t.Fatalf("%s: it does not come; %+v", what, a)
+		all, err := w.store.List(t.Context(), beads.Query{Type: city.RunType, Limit: -1})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		runs = nil
+		for _, b := range all {
+			runs = append(runs, city.RunOf(b))
+		}
+		return ok(*a, runs)
+	}, func() string { return fmt.Sprintf("%+v", a) })
+	return runs
 }
 
 // rests waits until at least the given number of runs have been opened and the automation is idle.
