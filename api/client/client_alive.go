@@ -18,9 +18,9 @@ const (
 	// its timeout.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
-	// Number of consecutive pings that may remain unanswered before a request fails: for reads and for writes.
-	missedReads  = 1
-	missedWrites = 2 // an abandoned write may still be executed
+	// A request fails after this number of consecutive pings without an answer. On a busy machine, a single ping may
+	// take longer than its timeout.
+	missedPings = 2
 )
 
 // silentError returns the error of a request if the process answers no pings either.
@@ -35,10 +35,6 @@ func (c *Client) silentError(method string) error {
 
 // roundTrip sends a request. It fails with ErrSilent as soon as the other end no longer answers pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
-	allowed := missedReads
-	if r.Method != http.MethodGet {
-		allowed = missedWrites
-	}
 	// the context does not end with this function, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())
 	pings, stop := context.WithCancel(ctx)
@@ -47,7 +43,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 		for missed := 0; sleep(pings, pingAfter); {
 			if c.ping(pings) {
 				missed = 0
-			} else if missed++; missed >= allowed && pings.Err() == nil {
+			} else if missed++; missed >= missedPings && pings.Err() == nil {
 				cancel(ErrSilent)
 				return
 			}

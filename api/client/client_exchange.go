@@ -100,7 +100,7 @@ func (c *Client) awaitAnswer(ctx context.Context, conn net.Conn, in *bufio.Reade
 		case c.ping(ctx):
 			missed = 0
 		default:
-			if missed++; missed >= missedReads && ctx.Err() == nil {
+			if missed++; missed >= missedPings && ctx.Err() == nil {
 				return c.silentError(http.MethodGet)
 			}
 		}
