@@ -82,7 +82,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 		case <-done:
 			return
 		}
-		if h.life.Err() != nil { // ctx ends soon after it
+		if h.life.Err() != nil { // ctx ends soon after life
 			_ = f.End(h.errStopped())
 		}
 		_ = conn.Close()

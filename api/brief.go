@@ -7,8 +7,8 @@ import (
 	"gcity/city"
 )
 
-// Brief returns a snapshot with only what `gcity status` and StatusOf use. A full snapshot is several times as
-// large.
+// Brief returns a snapshot with only the parts that `gcity status` and StatusOf use. A full snapshot is several
+// times as large.
 func Brief(full *city.Snapshot) *city.Snapshot {
 	s := *full
 	s.Agents = make([]city.Agent, len(full.Agents))

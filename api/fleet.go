@@ -67,7 +67,7 @@ func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
 	f.route(w, r, rt)
 }
 
-// route handles requests about all cities and passes those about one city on.
+// route handles requests about all cities. It passes a request about one city to a server for that city.
 func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	if rt.Kind == wire.KindDebug {
 		f.debug(w, r)

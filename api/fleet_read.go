@@ -296,7 +296,7 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// look returns glances at all cities, or at those that ?city= names. With ?index= it waits for a state newer than
+// look returns glances of all cities, or of those that ?city= names. With ?index= it waits for a state newer than
 // that cursor.
 func (f *fleet) look(r *http.Request) ([]glance, error) {
 	dir := f.chosen(r)

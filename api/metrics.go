@@ -28,7 +28,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// figures is a page of metrics. Samples with the same name are together, whatever their city.
+// figures is a page of metrics. Samples with the same name are grouped, regardless of their city.
 type figures struct {
 	city   string
 	name   string                      // name of the metric to which samples are added

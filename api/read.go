@@ -190,7 +190,7 @@ func query(r *http.Request) (events.Query, error) {
 	return q, err
 }
 
-// selection parses which events are wanted, except for their position in the log.
+// selection parses the filters for events, but not the position in the log.
 func selection(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}

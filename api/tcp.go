@@ -17,7 +17,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// TCP is where a city answers over TCP.
+// TCP has the settings of the API over TCP.
 type TCP struct {
 	Addr      string // "127.0.0.1:8080"; "" disables it
 	Hosts     []string

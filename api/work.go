@@ -38,7 +38,7 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// beadQuery parses a selection of beads, in the form in which beadValues encodes it.
+// beadQuery parses a selection of beads, in the form in which client.BeadValues encodes it.
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
