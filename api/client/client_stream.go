@@ -49,7 +49,7 @@ func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, e
 }
 
 // resumed yields the items of a stream until the city ends it. After a lost connection it connects again. where
-// returns the position from which to resume, and got is called with each item.
+// returns the path and the query from which to resume, and got is called with each item.
 func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Values),
 	got func(T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
