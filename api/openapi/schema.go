@@ -58,7 +58,7 @@ func (s *shapes) of(t reflect.Type, sent bool) schema {
 	case reflect.Struct:
 		return s.ref(t, sent)
 	}
-	panic("the API has no schema for " + t.String()) // a test covers all of them
+	panic("the API has no schema for " + t.String()) // a test covers all types
 }
 
 // ref returns a reference to a struct's schema.
@@ -70,7 +70,7 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	ref := schema{"$ref": "#/components/schemas/" + name}
 	if other, known := s.types[name]; known {
 		if other != t {
-			// a test covers all of them
+			// a test covers all types
 			panic(other.String() + " and " + t.String() + " have the same name " + name)
 		}
 		return ref
