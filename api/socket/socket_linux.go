@@ -166,7 +166,7 @@ func (s *Socket) Close() error {
 	return l.Close()
 }
 
-// Addr returns its address.
+// Addr returns the address of the socket.
 func (s *Socket) Addr() net.Addr { return s.listener().Addr() }
 
 func ownFolder(dir string) error {
