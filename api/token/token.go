@@ -49,7 +49,8 @@ func Read(path string) (string, error) {
 	return token, nil
 }
 
-// A shorter token can be guessed, a longer one does not fit in a header.
+// minToken and maxToken limit the length of a token. A shorter one can be guessed, a longer one does not fit in a
+// header.
 const minToken, maxToken = 16, 512
 
 // owned reports whether a file belongs to this user or to root.
