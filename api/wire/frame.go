@@ -27,7 +27,7 @@ const (
 type Framer struct {
 	R  io.Reader
 	W  io.Writer
-	mu sync.Mutex // guards w, so that frames are written one at a time
+	mu sync.Mutex // guards W, so that frames are written one at a time
 }
 
 func (f *Framer) Write(kind byte, payload []byte) error {

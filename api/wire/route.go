@@ -162,7 +162,7 @@ func (rt *Route) parseCity(rest string) error {
 }
 
 // parseTarget splits {name}[/{what}], the rest of a path after its kind. A "/" in the name may be escaped. If it is
-// not, the last part is what is requested if that is a valid request, and otherwise part of the name.
+// not escaped, the last part is the request if it is a valid one, and otherwise part of the name.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
