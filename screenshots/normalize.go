@@ -12,8 +12,8 @@ type ink struct{ fore, back, weight, line, reverse string }
 // seen reports whether a blank in this ink differs from an empty cell.
 func (i ink) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical returns a line in a normal form that looks the same. Which blanks a program writes or skips, and in
-// which ink, depends on the earlier content of the screen.
+// canonical returns a line in a normal form that looks the same. The earlier content of the screen determines which
+// blanks a program writes or skips, and in which ink.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set ink

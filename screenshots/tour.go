@@ -38,7 +38,7 @@ func script() []tourAction {
 		{31, []string{"5"}}, {34, []string{"b"}}, {37, []string{"\x1b"}}, {38, []string{"1"}},
 		{39, []string{"?"}}, {42, []string{"\x1b"}}, {43, []string{":"}}, {44, []string{"r", "e"}},
 		{46, []string{"\x1b"}},
-		// out of quarantine: the tape has it at second 62
+		// release from quarantine, which the tape has at second 62
 		{47, []string{"3"}}, {48, []string{"u"}}, {52, []string{"1"}},
 		{54, []string{"\r"}}, {57, []string{"q"}}, {59, []string{"\x1b"}},
 	}
