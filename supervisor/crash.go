@@ -15,7 +15,7 @@ import (
 // itself.
 type unlogged struct{ *recovery.Panic }
 
-// guarded calls recovery.Try for code of a city.
+// guarded runs code of a city, and returns a panic as an unlogged error.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {

@@ -332,7 +332,7 @@ func isEntry(line string) bool {
 }
 
 // Named returns the entries with their names: the name in the registry, else the one in the city's configuration,
-// else the folder's. If a name is already taken, the entry gets no name.
+// else the folder's. If these names are taken or invalid, the entry gets the folder's name with a number.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}
@@ -357,7 +357,7 @@ func Named(all []Entry, look func(path string) string) []Entry {
 	return out
 }
 
-// unnamed returns a name for a city without one.
+// unnamed returns a free name for a city: the name of its folder with a number.
 func unnamed(path string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if validName().MatchString("x" + string(r)) {
