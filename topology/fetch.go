@@ -31,11 +31,11 @@ type Result struct {
 	Mended bool
 }
 
-// Fetch updates the copy of a topology to the commit in the lock file. If that has no commit, if the source or the
-// ref has changed, or if update is set, it fetches the newest commit of the ref and updates the lock file. It runs
-// git without prompts and hooks, for up to some minutes. environ is the environment for git. A correct copy is not
-// changed; a copy with changed or missing files is replaced. After an error the copy and the lock file are as they
-// were before.
+// Fetch updates the copy of a topology to the commit in the lock file. If the lock file has no commit, if the
+// source or the ref has changed, or if update is set, it fetches the newest commit of the ref and updates the lock
+// file. It runs git without prompts and hooks, for up to some minutes. environ is the environment for git. A
+// correct copy is not changed; a copy with changed or missing files is replaced. After an error the copy and the
+// lock file are as they were before.
 func Fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)

@@ -24,8 +24,8 @@ type bounds struct {
 	beat  time.Duration
 }
 
-// watch runs do with a context that is cancelled when the folder exceeds the bounds. In that case it returns this
-// as the error, otherwise the error of do.
+// watch runs do with a context that is canceled when the folder exceeds the bounds. Then it returns the error about
+// the bounds, otherwise the error of do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
