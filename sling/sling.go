@@ -188,7 +188,7 @@ func takeable(b beads.Bead, to *assignee, force bool) error {
 	return nil
 }
 
-// make creates a bead that is assigned when it is created.
+// make creates the requested bead or molecule, and assigns it.
 func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *assignee, out *Slung) error {
 	store, err := s.Store(to.rig)
 	if err != nil {
