@@ -198,7 +198,7 @@ func line(s string) string {
 }
 
 // clean returns a text that is safe to print and store. It cleans each line separately, and a long line in pieces,
-// because screen.Line would shorten it.
+// because screen.Plain would shorten it.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
