@@ -52,8 +52,8 @@ func remember(file string, r *record) error {
 	return nil
 }
 
-// Own records the current content of files as copied. It is for a caller that has added to files in Ours, so that
-// they continue to follow the overlay. Files that were never copied stay foreign.
+// Own records the current content of files as copied. It is for a caller that has changed files of Report.Ours, so
+// that these files continue to follow the overlay. Files that were never copied stay foreign.
 func Own(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := recall(file, to)
