@@ -185,7 +185,7 @@ func letters(n int) string {
 	return fmt.Sprintf("%d messages are waiting", n)
 }
 
-// text formats a duration in few words.
+// text formats a duration in a short form.
 func text(d time.Duration) string {
 	switch {
 	case d >= time.Hour:
