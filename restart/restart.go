@@ -26,7 +26,7 @@ type Policy struct {
 	Window      time.Duration
 	// wait before the second consecutive restart, which doubles with each further one; 0 = no wait
 	Backoff    time.Duration
-	MaxBackoff time.Duration // maximum wait (the patrol interval)
+	MaxBackoff time.Duration // maximum wait; for agents, the patrol interval
 }
 
 // Death is an exit that was not requested.
@@ -56,7 +56,7 @@ type Verdict struct {
 	Reason  string    // "exit 3", "crashed 6× in 4m0s, the last by SIGSEGV", …
 }
 
-// History contains the recent crashes of one agent, at most MaxRestarts+1. The zero value means that the agent has
+// History contains the recent crashes of one agent, at most MaxRestarts. The zero value means that the agent has
 // never crashed.
 type History struct {
 	Crashes []time.Time `json:"crashes,omitempty"` // crashes within the window, oldest first
