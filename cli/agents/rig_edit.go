@@ -133,7 +133,7 @@ func addRig(ctx context.Context, e *env.Env, path string, r folder.NewRig) error
 	return errors.Join(failed, err, printRigEdit(e, done))
 }
 
-// belowCity returns path relative to a city's folder. ok is false if it is not below that folder.
+// belowCity returns path relative to a city's folder. It returns false if path is not below that folder.
 func belowCity(dir, path string) (string, bool) {
 	if real, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		path = filepath.Join(real, filepath.Base(path))
