@@ -47,7 +47,7 @@ func SupervisorOf(dir string) (pid int, err error) {
 	return r.PID, err
 }
 
-// FindSupervisor returns the supervisor of this environment. ok is false if none is running.
+// FindSupervisor returns the supervisor of this environment. It returns false if none is running.
 func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	h, err := env.Home(e)
 	if err != nil {
