@@ -317,7 +317,7 @@ func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) err
 	return nil
 }
 
-// rotated opens the new log file if the log was rotated. ok is false if it was not.
+// rotated opens the new log file if the log was rotated. Otherwise it returns false.
 func rotated(f *os.File, path string) (*os.File, bool) {
 	was, err := f.Stat()
 	if err != nil {
