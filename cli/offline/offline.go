@@ -209,8 +209,7 @@ func (b *City) part(these []session.Status, failed error) (all []session.Status,
 	return nil, nil, err
 }
 
-// Session returns the living session of an agent. name is the agent's qualified name, or the last part of that if
-// it is unique.
+// Session returns the living session of an agent. agent is the qualified name, or its last part if that is unique.
 func (b *City) Session(ctx context.Context, agent string) (session.Status, error) {
 	all, unknown, err := b.whole(ctx)
 	if err != nil {
