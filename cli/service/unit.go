@@ -220,7 +220,8 @@ func unitSafe(name string) string {
 	return cmp.Or(strings.Trim(name[:min(len(name), 64)], "-."), "city")
 }
 
-// variables that install copies from its own environment, because a service manager sets almost none
+// serviceVariables are the variables that install copies from its own environment, because a service manager sets
+// almost none.
 var serviceVariables = []string{"LANG", "LANGUAGE", "TZ", "GC_HOME", "XDG_CONFIG_HOME",
 	"XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR"}
 
