@@ -17,7 +17,7 @@ const (
 	wide               // all panels
 )
 
-// The smallest screen with room for a list.
+// leastWidth and leastHeight are the size of the smallest screen with room for a list.
 const leastWidth, leastHeight = 40, 10
 
 func tierOf(w, h int) tier {
