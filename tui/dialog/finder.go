@@ -433,7 +433,7 @@ func commonPrefix(texts []string) string {
 	return strings.ToValidUTF8(first[:n], "")
 }
 
-// Rows of a finder above and below its entries.
+// finderHead and finderFoot are the numbers of rows of a finder above and below its entries.
 const finderHead, finderFoot = 2, 3
 
 // does returns the text for the effect of enter on the entry under the cursor.
