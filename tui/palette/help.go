@@ -14,7 +14,7 @@ func Sections() []string {
 		"Watchdog", "City", SectionScreen}
 }
 
-// Sections about the view, not about agents or other objects.
+// SectionMove, SectionLook and SectionScreen are the sections about the view, not about agents or other objects.
 const SectionMove, SectionLook, SectionScreen = "Move", "Look", "Screen"
 
 // SectionOf returns the section of an action by its ID.
