@@ -46,6 +46,8 @@ func kindOf(c wire.Cause) error {
 		return session.ErrBusy
 	case wire.Held:
 		return errHeld
+	case wire.Exhausted:
+		return session.ErrExhausted
 	}
 	return errOther
 }

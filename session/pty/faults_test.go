@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"gcity/internal/eventually"
 	"gcity/internal/proc"
 	"gcity/session"
@@ -435,6 +437,29 @@ func TestStartFailures(t *testing.T) {
 	p.launcher.program.binary = city + "/no-gcity"
 	if _, err := p.Start(t.Context(), spec(city, "b", "true")); err == nil || !strings.Contains(err.Error(), "no longer exists") {
 		t.Error(err)
+	}
+}
+
+// P10: a start for which a resource is used up is no failure of the agent, and the next start works.
+func TestStartWithoutResources(t *testing.T) {
+	city := t.TempDir()
+	p := newProvider(t, city)
+	start(t, p, spec(city, "a", "exit 5"))
+	nextExit(t, p)
+	holder := holderOf(t, p, "a")
+	if err := unix.Prlimit(holder, unix.RLIMIT_NOFILE, &unix.Rlimit{Max: 1024}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Start(t.Context(), spec(city, "a", "exec cat")); !errors.Is(err, session.ErrExhausted) ||
+		!strings.Contains(err.Error(), "too many open files") {
+		t.Errorf("without open files: %v", err)
+	}
+	if err := unix.Prlimit(holder, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 1024, Max: 1024}, nil); err != nil {
+		t.Fatal(err)
+	}
+	start(t, p, spec(city, "a", "exec cat"))
+	if now := holderOf(t, p, "a"); now != holder {
+		t.Errorf("holder %d instead of %d", now, holder)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/internal/disk"
+	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
 )
@@ -109,7 +110,11 @@ func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 		if l == nil {
 			var err error
 			if l, err = p.hold(ctx, e); err != nil {
-				return fail("start", s.Name, err, "its holder does not start: %v", err)
+				kind := err
+				if proc.Exhausted(err) { // the holder did not run
+					kind = session.ErrExhausted
+				}
+				return fail("start", s.Name, kind, "its holder does not start: %v", err)
 			}
 		}
 		err := p.begin(ctx, e, l, s)

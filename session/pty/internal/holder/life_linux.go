@@ -73,13 +73,13 @@ func (h *holder) begin(req *wire.Request) error {
 	l := h.newLife(s, req.Ready)
 	l.plain = req.Plain
 	if err := h.writeJSON(wire.RecordFile, l.rec); err != nil {
-		return err
+		return shortage(err)
 	}
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("cannot remove the record of the last exit: %w", err)
 	}
 	if err := l.launch(s); err != nil {
-		return h.restore(old, err)
+		return h.restore(old, shortage(err))
 	}
 	h.mu.Lock()
 	h.prev, h.cur = old, l
@@ -87,6 +87,15 @@ func (h *holder) begin(req *wire.Request) error {
 	h.mu.Unlock()
 	h.wg.Go(func() { h.drain(l) })
 	return nil
+}
+
+// shortage converts the error of a start that needed a resource which the machine has run out of. It returns other
+// errors unchanged.
+func shortage(err error) error {
+	if !proc.Exhausted(err) {
+		return err
+	}
+	return &wire.Failure{Cause: wire.Exhausted, Message: err.Error()}
 }
 
 // restore writes the records of the last life again after a failed start. It returns cause.

@@ -46,8 +46,8 @@ func (t *terminal) openTerminal() error {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
 		0)
 	if errors.Is(err, unix.ENOSPC) {
-		return fmt.Errorf("this machine has no free terminal: stop some sessions, or raise " +
-			"kernel.pty.max (sysctl)")
+		return &wire.Failure{Cause: wire.Exhausted, Message: "this machine has no free " +
+			"terminal: stop some sessions, or raise kernel.pty.max (sysctl)"}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot open a terminal: %w", err)

@@ -97,7 +97,9 @@ const (
 	Command  Cause = "command"
 	Held     Cause = "held" // another process holds the lock of the session
 	Busy     Cause = "busy" // a user is typing, or another text is being typed
-	Other    Cause = ""
+	// the machine has no disk space, terminals or processes left
+	Exhausted Cause = "exhausted"
+	Other     Cause = ""
 )
 
 // Failure is the answer to a request that has failed.
