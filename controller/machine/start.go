@@ -118,7 +118,8 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 // failed handles a failed start. It counts as a crash unless nothing was started.
 func (p always) failed(now time.Time, a *record, err error) {
 	m := p.m
-	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) {
+	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) ||
+		errors.Is(err, session.ErrExhausted) {
 		m.cannotStart(now, a, err)
 		return
 	}
@@ -139,8 +140,8 @@ func (p always) failed(now time.Time, a *record, err error) {
 	}
 }
 
-// cannotStart handles a start that could not begin because something is missing. Nothing has run, so it is not a
-// crash. It is retried as long as the agent is wanted, but recorded only once.
+// cannotStart handles a start that could not begin because something is missing or used up. Nothing has run, so it is
+// not a crash. It is retried as long as the agent is wanted, but recorded only once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.rest.missing.Why != err.Error() {
 		m.decided(now, a, city.CannotStart, err.Error())

@@ -109,6 +109,8 @@ func (w *world) tell(words []string) error {
 		w.fails[arg(0)] = strings.Join(args[1:], " ")
 	case "miss": // a requirement for the agent's start is missing
 		w.fails["missing "+arg(0)] = strings.Join(args[1:], " ")
+	case "exhaust": // a resource that the agent's start needs is used up
+		w.fails["exhausted "+arg(0)] = strings.Join(args[1:], " ")
 	case "unable": // a provider cannot run anything, with the reason
 		w.fails["by "+arg(0)] = strings.Join(args[1:], " ")
 	case "unstoppable": // stops of the agent fail, with the reason; without one they succeed again

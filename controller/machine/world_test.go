@@ -411,6 +411,9 @@ func (w *world) start(want *agent.Want) effect.Input {
 	if why := w.fails["missing "+want.Name]; why != "" {
 		return effect.Started{Agent: want.Name, Err: session.Missing(errors.New(why))}
 	}
+	if why := w.fails["exhausted "+want.Name]; why != "" {
+		return effect.Started{Agent: want.Name, Err: fmt.Errorf("%w: %s", session.ErrExhausted, why)}
+	}
 	if why := w.fails[want.Name]; why != "" {
 		return effect.Started{Agent: want.Name, Err: errors.New(why)}
 	}
