@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"time"
 
 	"gcity/city"
@@ -99,11 +100,11 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	return d.ID, ""
 }
 
-// TextReason returns why a text that is queued is not typed yet.
+// TextReason returns why a text is not submitted yet.
 func (c tierCity) TextReason(name string, id uint64) string {
 	if a := c.m.agents[name]; a != nil {
 		if d := a.out.Text(id); d != nil {
-			return d.Why
+			return cmp.Or(d.Why, "the terminal is still accepting the text")
 		}
 	}
 	return ""

@@ -48,7 +48,7 @@ type City interface {
 	Replace(now time.Time, name, why string) string
 	// Type queues a text for an agent. It returns the ID of the text, or why it was refused.
 	Type(now time.Time, name, watchdog, text string) (id uint64, problem string)
-	TextReason(name string, id uint64) string // why a queued text is not typed yet
+	TextReason(name string, id uint64) string // why a text is not submitted yet
 	TakeBack(now time.Time, name string, id uint64, why string)
 	// Summon makes a triage agent start for a beat. Dismiss stops it. Decided notes that it has decided.
 	Summon(name string, s *Summons)
