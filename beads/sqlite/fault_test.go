@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -389,6 +390,47 @@ func TestFullDisk(t *testing.T) {
 	limit("1000000")
 	create(t, s, "c")
 	titles(t, s, "c a")
+}
+
+// S4: on a disk that is really full, SQLite can still overwrite what the store has. The probe fails until there is
+// space for changes.
+func TestProbeOnAFullDisk(t *testing.T) {
+	at := t.TempDir()
+	if err := syscall.Mount("tmpfs", at, "tmpfs", 0, "size=4m"); err != nil {
+		t.Skipf("cannot mount a small disk: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	s := open(t, at)
+	create(t, s, "a")
+	if err := s.Probe(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ballast := filepath.Join(at, "ballast")
+	if err := os.WriteFile(ballast, make([]byte, 8<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	big := beads.Bead{Title: "b", Description: strings.Repeat("x", 100_000)}
+	if _, err := s.Create(t.Context(), big); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Error(err)
+	}
+	if err := s.Probe(t.Context()); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("the probe of a store that cannot grow: %v", err)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	create(t, s, "c")
+	titles(t, s, "c a")
+	if left, err := filepath.Glob(filepath.Join(s.folder, ".probe*")); err != nil || len(left) > 0 {
+		t.Errorf("files of probes are left: %v, %v", left, err)
+	}
 }
 
 // S9: the next call detects that the store was removed or replaced while the city runs.

@@ -23,8 +23,7 @@ func remedy(folder string, err error) string {
 	full := syscall.Statfs(folder, &st) == nil && st.Blocks > 0 &&
 		st.Bavail*uint64(st.Bsize) < 1<<20
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT),
-		full && code(err) == codeIOErr:
+	case noSpace(err), full && code(err) == codeIOErr:
 		return "the disk is full: free some space and try again"
 	case errors.Is(wrong, syscall.EROFS):
 		return "its file system is read-only: mount it for writing, `mount -o remount,rw`"
@@ -37,6 +36,11 @@ func remedy(folder string, err error) string {
 			"`gcity bead export FILE`"
 	}
 	return "check the permissions of " + folder + " and of the files in it"
+}
+
+// noSpace reports whether an error means that the disk or a quota is full.
+func noSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // journalMode returns "wal" for a folder on a local disk. Its index is memory shared by all processes, which

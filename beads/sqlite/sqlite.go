@@ -226,6 +226,12 @@ func (o *overdue) Error() string { return o.text }
 
 func (o *overdue) Unwrap() error { return o.by }
 
+// full returns the error of a change for which the disk has no space.
+func (s *Store) full(err error) error {
+	return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): free some "+
+		"space and try again", s.path, err)
+}
+
 // explain turns an error of SQLite into one for users. Other errors are unchanged.
 func (s *Store) explain(ctx context.Context, err error) error {
 	if err == nil {
@@ -242,8 +248,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the store of beads %s is damaged (%w): `%s` restores the newest backup",
 			s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))
 	case code == codeFull:
-		return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): free some "+
-			"space and try again", s.path, err)
+		return s.full(err)
 	case code == codeIOErr:
 		return fmt.Errorf("the store of beads %s failed (%w): %s", s.path, err,
 			remedy(s.folder, err))

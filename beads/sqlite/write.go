@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,12 +242,34 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 	return b, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// Probe implements beads.Prober.
+// Probe implements beads.Prober. On a full disk SQLite can still overwrite what it has, so Probe also checks that the
+// store can grow.
 func (s *Store) Probe(ctx context.Context) error {
 	_, err := call(ctx, s, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.change(ctx, func(t *txn) error {
+		if err := s.change(ctx, func(t *txn) error {
 			return t.exec(`UPDATE store SET version = version`)
-		})
+		}); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, s.grows()
 	})
 	return err
+}
+
+// probeSize is the space that a store must have to count as writable: a few changes of usual beads.
+const probeSize = 64 << 10
+
+// grows returns an error if the disk has no space for the next changes. Other errors are left to the changes
+// themselves.
+func (s *Store) grows() error {
+	f, err := os.CreateTemp(s.folder, ".probe-*")
+	if err == nil {
+		os.Remove(f.Name())
+		_, err = f.Write(make([]byte, probeSize))
+		f.Close()
+	}
+	if noSpace(err) {
+		return s.full(err)
+	}
+	return nil
 }
