@@ -166,7 +166,7 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 }
 
 // makeRoom closes one connection if there are too many: the oldest one that has not sent a complete request, or
-// else the new one. So a client cannot lock others out by keeping connections open.
+// else the new one. Therefore a client cannot lock others out by keeping connections open.
 func (c *conns) makeRoom(latest net.Conn) {
 	if len(c.open) < maxConns {
 		return

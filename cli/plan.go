@@ -42,7 +42,7 @@ session provider and the environment. The exit code is 3 if one of them cannot s
 	})
 }
 
-// change is what would happen to one agent.
+// change is the planned effect on one agent.
 type change struct {
 	Agent string `json:"agent"`
 	Pool  string `json:"pool,omitempty"` // the pool that the agent is a member of

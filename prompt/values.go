@@ -62,7 +62,7 @@ const (
 	maxFmt   = 4 << 10 // maximum size of a format in bytes
 )
 
-// budget is what is left of the limits of a rendering. It is not safe for concurrent use.
+// budget is the amount that a rendering may still use. It is not safe for concurrent use.
 type budget struct {
 	ctx          context.Context
 	steps, bytes int

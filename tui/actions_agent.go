@@ -215,7 +215,7 @@ func do(m *model, doing string, rows []*panel.AgentRow,
 	return carry(m, doing, targetNames(rows), commands)
 }
 
-// carry sends commands. Until their results arrive, the status line shows doing and what.
+// carry sends commands. Until their results arrive, the status line shows the texts doing and what.
 func carry(m *model, doing, what string, commands []city.Command) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	offer(m, doing+" "+what, commands)

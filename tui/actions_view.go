@@ -194,7 +194,7 @@ func toggleAttention(m *model) []feed.Effect {
 	return nil
 }
 
-// filter returns the filter of the focused panel; for the pane, that of Agents.
+// filter returns the filter of the focused panel; for the pane, the filter of Agents.
 func filter(m *model) *widget.Filter { return m.focused().Query() }
 
 // askFilter edits the focused panel's filter and previews it at every key.

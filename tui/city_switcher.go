@@ -43,7 +43,7 @@ type cityRoom struct {
 // maxRooms is the maximum number of rooms kept.
 const maxRooms = 16
 
-// newRoomSwitcher opens the first room: that of the city, or that of all cities.
+// newRoomSwitcher opens the first room: the room of the city, or the room of all cities.
 func newRoomSwitcher(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *roomSwitcher {
 	t := &roomSwitcher{o: o, root: r, fresh: fresh, rooms: map[string]*cityRoom{}}
 	r.Cities = feed.Directory{Dir: o.Cities}
@@ -215,7 +215,7 @@ func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 	return nil
 }
 
-// build creates the room of a city that was not visited before, or that of all cities.
+// build creates the room of a city that was not visited before, or the room of all cities.
 func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
 	o := t.o
 	if o.Mode == Hosting {
@@ -241,7 +241,7 @@ func (t *roomSwitcher) build(a *feed.Arrival, now time.Time) *cityRoom {
 }
 
 // forget drops the least recently visited rooms while there are too many. It keeps the current room, the first one,
-// and that of all cities.
+// and the room of all cities.
 func (t *roomSwitcher) forget() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""

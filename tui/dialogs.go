@@ -12,7 +12,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// task is what a dialog asks the model to do.
+// task is a function that a dialog asks the model to run.
 type task = func(m *model) []feed.Effect
 
 type (

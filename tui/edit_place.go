@@ -14,7 +14,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// written is a position in the configuration and what is declared there.
+// written is a position in the configuration, with a description of the declaration there.
 type written struct {
 	feed.FileLine
 	what string

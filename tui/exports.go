@@ -8,11 +8,11 @@ type (
 	Person = feed.Person
 	// ConfigFile is the configuration that the room edits.
 	ConfigFile = feed.ConfigFile
-	// Plan is what an edited configuration would change.
+	// Plan lists the changes that an edited configuration would cause.
 	Plan = feed.Plan
-	// Change is what a plan changes about one agent.
+	// Change is the planned effect on one agent.
 	Change = feed.Change
-	// Exit is what the user chose, or what ended the control room.
+	// Exit is the way in which the control room ended.
 	Exit = feed.Exit
 )
 

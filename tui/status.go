@@ -183,7 +183,7 @@ func statusLine(m *model, w int) string {
 	return l.Fill(w)
 }
 
-// send runs tasks. Until they end, the status line shows doing and what.
+// send runs tasks. Until they end, the status line shows the texts doing and what.
 func send(m *model, doing, what string, tasks ...feed.Task) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	m.undo = undo{}

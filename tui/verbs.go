@@ -162,7 +162,7 @@ func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.
 	return do()
 }
 
-// agentsWhy returns why an action cannot run on the named agents: the reason from against, or that of the action.
+// agentsWhy returns why an action cannot run on the named agents: the reason from against, or the action's own reason.
 func agentsWhy(id string, against func(r *panel.AgentRow) string) func(*model, []string) string {
 	return func(m *model, names []string) string {
 		_, why := aimed(m, names, func() ([]feed.Effect, string) {

@@ -241,7 +241,7 @@ func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
 	return own
 }
 
-// present reports whether a panel is visible: some are only while they list something or have the focus.
+// present reports whether a panel is visible. Some panels are visible only while they list something or have the focus.
 func (m *model) present(p panel.Panel) bool {
 	_, _, _, n := p.Cursor()
 	return !p.About().Optional || n > 0 || m.focus == p.About().ID

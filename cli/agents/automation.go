@@ -246,7 +246,7 @@ type due struct {
 }
 
 // dueOf returns the result for one automation. For a running automation the reason says why its run started; dueOf
-// marks it as such, because it would otherwise read like a reason to be due.
+// adds a text that says so, because it would otherwise read like a reason to be due.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {

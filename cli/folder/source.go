@@ -13,8 +13,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// savedSource is what a controller reads in addition to its city.toml, saved for other processes. The controller
-// removes the file when it exits. If the controller is killed, the file remains and has the city's last sources.
+// savedSource lists the files that a controller reads in addition to its city.toml. The controller saves it for other
+// processes and removes it when it exits. If the controller is killed, the list remains with the city's last sources.
 type savedSource struct {
 	Files  []string `json:"files"`
 	Strict bool     `json:"strict,omitempty"`

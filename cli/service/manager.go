@@ -19,7 +19,7 @@ import (
 	"gcity/cli/output"
 )
 
-// Manager is a systemd instance: that of the system or that of a user.
+// Manager is a systemd instance: the one of the system or the one of a user.
 type Manager struct {
 	System  bool
 	Folder  string // the folder with its units
@@ -157,7 +157,7 @@ func markIn(text string) string {
 	return "gcity-unit:" + mark
 }
 
-// Links returns the symbolic links because of which systemd starts the unit.
+// Links returns the symbolic links that cause systemd to start the unit.
 func (u *UnitFile) Links() []string {
 	// the pattern is always valid
 	found, _ := filepath.Glob(filepath.Join(u.Manager.Folder, "*.wants", u.Name()))

@@ -72,8 +72,8 @@ type SessionOptions struct {
 	Observe bool        // the caller does not have the city's lock
 	Logger  *slog.Logger
 	Broken  func(error) // receives panics of goroutines; if nil, a panic ends the program
-	// Group returns the control group in which sessions start, "" for that of this process; nil always means that
-	// of this process
+	// Group returns the control group in which sessions start, "" for the group of this process; a nil Group also
+	// means the group of this process
 	Group func() string
 }
 

@@ -60,7 +60,7 @@ func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 	return c
 }
 
-// Composing returns the keys of the widget: those of a line, and a few for several lines. None of them reads the
+// Composing returns the keys of the widget: the keys of a line, and a few for several lines. None of them reads the
 // clipboard.
 func Composing() textarea.KeyMap {
 	e := widget.Editing()

@@ -32,14 +32,14 @@ type ConfigFile interface {
 	Replace(file string, was, now []byte) error
 }
 
-// Plan is what a configuration would change if it were applied now.
+// Plan lists the changes that a configuration would cause if it were applied now.
 type Plan struct {
 	Changes []Change // one per agent, also for unchanged ones, in any order
 	// further information: that the change would be held, and uncertainties
 	Notes []string
 }
 
-// Change is what would happen to one agent.
+// Change is the planned effect on one agent.
 type Change struct {
 	Agent string
 	Pool  string // its pool; "" = none

@@ -138,7 +138,7 @@ func (t *Events) nothing(e *Env, w int) []string {
 	return []string{e.Look.Note(text, w)}
 }
 
-// searched describes what limits the timeline: the filter and the selected agent; or returns "".
+// searched describes the limits of the timeline: the filter and the selected agent. It returns "" if there are none.
 func (t *Events) searched() string {
 	var parts []string
 	if t.who != "" {
