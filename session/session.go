@@ -178,6 +178,11 @@ type (
 	// exit, List still returns it.
 	Notifier interface{ Exits() <-chan Exit }
 
+	// Changer signals that List should be called now, for another reason than an exit: for example because the
+	// cluster of the sessions does not answer, or answers again. One value may stand for several changes. The
+	// channel is never closed.
+	Changer interface{ Changes() <-chan struct{} }
+
 	// Attacher connects to the raw terminal. Resize works while attached. Close detaches.
 	Attacher interface {
 		Attach(ctx context.Context, name string, cols, rows int) (Terminal, error)

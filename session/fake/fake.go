@@ -15,7 +15,8 @@ import (
 
 // Provider holds a city's simulated sessions. All methods may be called from several goroutines.
 type Provider struct {
-	exits chan session.Exit
+	exits   chan session.Exit
+	changes chan struct{}
 
 	mu      sync.Mutex
 	pid     int              // PID of the newest session; -1 = sessions have no PID
@@ -38,7 +39,7 @@ type life struct {
 // New returns a provider with no sessions.
 func New() *Provider {
 	return &Provider{
-		exits: make(chan session.Exit, 1024), pid: 1000,
+		exits: make(chan session.Exit, 1024), pid: 1000, changes: make(chan struct{}, 1),
 		lives: map[string]*life{}, past: map[string]*life{}, failing: map[string]error{},
 		started: map[string]int{}, greets: map[string]string{}, changed: make(chan struct{}),
 	}
@@ -161,6 +162,9 @@ func (l *life) look() session.Status {
 // Exits implements session.Notifier.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
+// Changes implements session.Changer.
+func (p *Provider) Changes() <-chan struct{} { return p.changes }
+
 // Acknowledge implements session.Acknowledger.
 func (p *Provider) Acknowledge(_ context.Context, name, id string) error {
 	p.mu.Lock()
@@ -251,6 +255,15 @@ func (p *Provider) Blind(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.blind = err
+}
+
+// Lose makes List fail and signals that, like a platform that does not answer; nil makes it succeed again.
+func (p *Provider) Lose(err error) {
+	p.Blind(err)
+	select {
+	case p.changes <- struct{}{}:
+	default: // the reader has not read the previous value yet
+	}
 }
 
 // Fail makes an agent's starts fail; nil lets them succeed again.

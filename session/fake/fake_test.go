@@ -1,6 +1,7 @@
 package fake_test
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -22,6 +23,11 @@ func TestConformance(t *testing.T) {
 			if !p.(*fake.Provider).Crash(name, 7, "") {
 				t.Fatalf("%s is not alive", name)
 			}
+		},
+		Lose: func(_ *testing.T, p session.Provider) func() {
+			f := p.(*fake.Provider)
+			f.Lose(errors.New("no route to host"))
+			return func() { f.Lose(nil) }
 		},
 		Work: func(t *testing.T, p session.Provider, name string) {
 			if !p.(*fake.Provider).Take(name, session.Usage{CPU: time.Second, RSS: 1 << 20, Procs: 2}) {

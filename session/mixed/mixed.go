@@ -4,8 +4,8 @@
 //
 // # Concurrency
 //
-// A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier, and one
-// for each look at a patient provider. All of them end with Close.
+// A Provider is safe for concurrent use. It has one goroutine for each provider that is a session.Notifier or a
+// session.Changer, and one for each look at a patient provider. All of them end with Close.
 package mixed
 
 import (
@@ -48,10 +48,12 @@ type Options struct {
 type Provider struct {
 	o     Options
 	exits chan session.Exit
-	done  chan struct{}
-	life  context.Context // context of looks at patient providers; end cancels it
-	end   context.CancelCauseFunc
-	wg    recovery.Group
+	// contains a value if the sessions of a provider may have changed; see session.Changer
+	changes chan struct{}
+	done    chan struct{}
+	life    context.Context // context of looks at patient providers; end cancels it
+	end     context.CancelCauseFunc
+	wg      recovery.Group
 
 	opening    sync.Mutex    // held while a provider is being opened
 	writeToken chan struct{} // contains a token while the marks are being written
@@ -89,6 +91,7 @@ type place struct {
 var (
 	_ session.Provider     = (*Provider)(nil)
 	_ session.Notifier     = (*Provider)(nil)
+	_ session.Changer      = (*Provider)(nil)
 	_ session.Attacher     = (*Provider)(nil)
 	_ session.Watcher      = (*Provider)(nil)
 	_ session.Keyer        = (*Provider)(nil)
@@ -114,6 +117,7 @@ func New(o Options) (*Provider, error) {
 	}
 	p := &Provider{
 		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}),
+		changes:    make(chan struct{}, 1),
 		writeToken: make(chan struct{}, 1),
 		members:    map[string]*member{}, held: map[string][]place{},
 		wg: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
@@ -167,6 +171,9 @@ func (p *Provider) member(name string) *member {
 	if n, ok := m.p.(session.Notifier); ok {
 		p.wg.Go(func() { p.forward(m, n.Exits()) })
 	}
+	if c, ok := m.p.(session.Changer); ok {
+		p.wg.Go(func() { p.forwardChanges(c.Changes()) })
+	}
 	return m
 }
 
@@ -207,6 +214,24 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 
 // Exits implements session.Notifier. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
+
+// forwardChanges passes the signals of one provider to Changes.
+func (p *Provider) forwardChanges(from <-chan struct{}) {
+	for {
+		select {
+		case <-p.done:
+			return
+		case <-from:
+		}
+		select {
+		case p.changes <- struct{}{}:
+		default: // the reader has not read the previous value yet
+		}
+	}
+}
+
+// Changes implements session.Changer.
+func (p *Provider) Changes() <-chan struct{} { return p.changes }
 
 // Close closes all providers.
 func (p *Provider) Close() {

@@ -127,6 +127,14 @@ func TestConformance(t *testing.T) {
 						t.Fatalf("%s is not alive", name)
 					}
 				},
+				Lose: func(*testing.T, session.Provider) func() {
+					name := "pty"
+					if others {
+						name = "other"
+					}
+					h.fake(name).Lose(errors.New("no route to host"))
+					return func() { h.fake(name).Lose(nil) }
+				},
 				Work: func(t *testing.T, _ session.Provider, name string) {
 					u := session.Usage{CPU: time.Second, RSS: 1 << 20, Procs: 2}
 					if !h.fake("pty").Take(name, u) && !h.fake("other").Take(name, u) {

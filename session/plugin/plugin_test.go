@@ -50,7 +50,8 @@ func helper() int {
 			if err != nil {
 				return protocol.Opened{}, err
 			}
-			return protocol.Opened{Name: "test", Provider: &slow{p}, Close: func() { p.Close() }}, nil
+			s := &slow{Provider: p, changes: make(chan struct{}, 1)}
+			return protocol.Opened{Name: "test", Provider: s, Close: func() { p.Close() }}, nil
 		},
 	)
 	if err != nil {
@@ -60,8 +61,31 @@ func helper() int {
 	return 0
 }
 
-// slow is a provider that reports progress while it starts the session "slow".
-type slow struct{ *pty.Provider }
+// slow is a provider that reports progress while it starts the session "slow". A text to the session "platform" makes
+// its platform unreachable, or reachable again.
+type slow struct {
+	*pty.Provider
+	changes chan struct{}
+	lost    atomic.Bool
+}
+
+func (p *slow) Changes() <-chan struct{} { return p.changes }
+
+func (p *slow) Send(ctx context.Context, name, text string) error {
+	if name != "platform" {
+		return p.Provider.Send(ctx, name, text)
+	}
+	p.lost.Store(text == "lose")
+	p.changes <- struct{}{}
+	return nil
+}
+
+func (p *slow) List(ctx context.Context) ([]session.Status, error) {
+	if p.lost.Load() {
+		return nil, errors.New("no route to host")
+	}
+	return p.Provider.List(ctx)
+}
 
 func (p *slow) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if s.Name == "slow" {
@@ -144,6 +168,10 @@ func TestConformance(t *testing.T) {
 		},
 		Crash: func(t *testing.T, p session.Provider, name string) { send(t, p, name, "crash") },
 		Work:  func(t *testing.T, p session.Provider, name string) { send(t, p, name, "work") },
+		Lose: func(t *testing.T, p session.Provider) func() {
+			send(t, p, "platform", "lose")
+			return func() { send(t, p, "platform", "return") }
+		},
 		Adopt: func(t *testing.T, p session.Provider) session.Provider {
 			old := p.(*Provider)
 			old.Close()

@@ -36,8 +36,10 @@ type Client struct {
 	o     ClientOptions
 	http  *http.Client
 	exits chan session.Exit
-	end   context.CancelFunc
-	wg    recovery.Group
+	// contains a value if the sessions may have changed; see session.Changer
+	changes chan struct{}
+	end     context.CancelFunc
+	wg      recovery.Group
 
 	mu     sync.Mutex
 	answer OpenAnswer
@@ -47,6 +49,7 @@ type Client struct {
 var (
 	_ session.Provider     = (*Client)(nil)
 	_ session.Notifier     = (*Client)(nil)
+	_ session.Changer      = (*Client)(nil)
 	_ session.Attacher     = (*Client)(nil)
 	_ session.Watcher      = (*Client)(nil)
 	_ session.Keyer        = (*Client)(nil)
@@ -70,7 +73,7 @@ func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Client{o: o, exits: make(chan session.Exit, exitsKept)}
+	c := &Client{o: o, exits: make(chan session.Exit, exitsKept), changes: make(chan struct{}, 1)}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) }
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext:         dial,

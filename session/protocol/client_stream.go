@@ -26,6 +26,18 @@ const (
 // an exit may be received twice.
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
+// Changes implements session.Changer. It also receives a value when a stream of exits is opened, because the helper may
+// have been away.
+func (c *Client) Changes() <-chan struct{} { return c.changes }
+
+// changed notifies the reader of Changes.
+func (c *Client) changed() {
+	select {
+	case c.changes <- struct{}{}:
+	default: // the reader has not read the previous value yet
+	}
+}
+
 // followExits reads the stream of exits until ctx ends. When the stream is lost, it opens another.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
@@ -75,7 +87,10 @@ func (c *Client) readExits(ctx context.Context) error {
 			return line.Error
 		case line.Exit != nil:
 			c.report(*line.Exit)
+		case line.Changed:
+			c.changed()
 		case first:
+			c.changed()
 			if err := c.missed(ctx); err != nil {
 				return err
 			}

@@ -34,13 +34,13 @@ type Server struct {
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan session.Exit]bool // open streams of exits; a stream with a slow reader is closed
+	subs map[chan ExitLine]bool // open streams of exits; a stream with a slow reader is closed
 }
 
 // NewServer returns a server. Its first open call gets a provider from the function open. Later open calls get the
 // same provider.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
-	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan session.Exit]bool{}}
+	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan ExitLine]bool{}}
 	s.mux.HandleFunc("POST /v1/open", s.serveOpen)
 	for name, do := range calls() {
 		serve := func(w http.ResponseWriter, r *http.Request) { s.serveCall(w, r, do) }

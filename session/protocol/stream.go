@@ -15,32 +15,50 @@ import (
 )
 
 const (
-	exitsKept  = 1024             // number of exits that are stored for a slow reader of a stream
+	exitsKept  = 1024             // number of lines that are stored for a slow reader of a stream
 	beat       = 15 * time.Second // interval of empty lines on a stream without exits
 	writeLimit = 30 * time.Second // timeout of one write to a stream
 )
 
-// followExits sends the provider's exits to all streams. If the reader of a stream is too slow, the stream is
-// closed. The client then lists the sessions.
+// followExits sends the provider's exits and changes to all streams, until the provider closes its exits.
 func (s *Server) followExits(p session.Provider) {
 	n, ok := p.(session.Notifier)
 	if !ok {
 		return
 	}
+	var changes <-chan struct{}
+	if c, ok := p.(session.Changer); ok {
+		changes = c.Changes()
+	}
 	s.wg.Go(func() {
-		for x := range n.Exits() {
-			s.mu.Lock()
-			for sub := range s.subs {
-				select {
-				case sub <- x:
-				default:
-					delete(s.subs, sub)
-					close(sub)
+		for {
+			line := ExitLine{Changed: true}
+			select {
+			case x, ok := <-n.Exits():
+				if !ok {
+					return
 				}
+				line = ExitLine{Exit: &x}
+			case <-changes:
 			}
-			s.mu.Unlock()
+			s.publish(line)
 		}
 	})
+}
+
+// publish sends a line to all streams. If the reader of a stream is too slow, the stream is closed. The client then
+// lists the sessions.
+func (s *Server) publish(line ExitLine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for sub := range s.subs {
+		select {
+		case sub <- line:
+		default:
+			delete(s.subs, sub)
+			close(sub)
+		}
+	}
 }
 
 func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +66,7 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	sub := make(chan session.Exit, exitsKept)
+	sub := make(chan ExitLine, exitsKept)
 	s.mu.Lock()
 	s.subs[sub] = true
 	s.mu.Unlock()
@@ -62,14 +80,14 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 	defer tick.Stop()
 	line := ExitLine{} // the first line confirms that the stream has all exits from now on
 	for out.put(line) {
-		line = ExitLine{}
+		ok := true
 		select {
-		case x, ok := <-sub:
+		case line, ok = <-sub:
 			if !ok {
 				return
 			}
-			line.Exit = &x
 		case <-tick.C:
+			line = ExitLine{}
 		case <-r.Context().Done():
 			return
 		}

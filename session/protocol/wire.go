@@ -153,8 +153,9 @@ type StartLine struct {
 	Error   *Error  `json:"error,omitempty"`
 }
 
-// ExitLine is one line of the stream of exits. A line without an exit shows that the stream is alive.
+// ExitLine is one line of the stream of exits. An empty line shows that the stream is alive.
 type ExitLine struct {
-	Exit  *session.Exit `json:"exit,omitempty"`
-	Error *Error        `json:"error,omitempty"`
+	Exit    *session.Exit `json:"exit,omitempty"`
+	Changed bool          `json:"changed,omitempty"` // see session.Changer
+	Error   *Error        `json:"error,omitempty"`
 }

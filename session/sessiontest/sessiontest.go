@@ -34,6 +34,10 @@ type Harness struct {
 	// Remote is set if sessions run on another machine, so that their statuses have no PID.
 	Remote bool
 
+	// Lose makes the platform of the sessions unreachable, until the returned function is called. If Lose is nil, the
+	// sessions run on a platform that cannot be lost.
+	Lose func(t *testing.T, p session.Provider) (restore func())
+
 	// Adopt closes p and returns a new provider for the same city, like the next controller. If it is nil, sessions
 	// end with their provider.
 	Adopt func(t *testing.T, p session.Provider) session.Provider
@@ -65,6 +69,7 @@ func Cases() []Case {
 		{"second stop ends the grace period of the first", stopIsCutShort},
 		{"crash is reported once", crashIsReportedOnce},
 		{"acknowledgement with another ID does nothing", acknowledgeOther},
+		{"loss and return of the platform are signaled", lossIsSignaled},
 		{"restart creates a new session", restartIsNewSession},
 		{"typed text is shown", typing},
 		{"dead session accepts no input", deadAcceptsNoInput},
@@ -310,6 +315,35 @@ func crashIsReportedOnce(t *testing.T, h Harness) {
 	case x := <-p.(session.Notifier).Exits():
 		t.Errorf("reported again: %+v", x)
 	default:
+	}
+}
+
+func lossIsSignaled(t *testing.T, h Harness) {
+	p := h.New(t)
+	if h.Lose == nil {
+		t.Skip("the platform of this provider cannot be lost")
+	}
+	changes := optional[session.Changer](t, p).Changes()
+	s, _ := start(t, h, p, "a")
+	known := func() bool {
+		all, err := p.List(t.Context())
+		return err == nil && len(all) == 1 && all[0].ID == s.ID && all[0].Alive &&
+			all[0].Silent.IsZero()
+	}
+	restore := h.Lose(t, p)
+	for eventually.Receive(t, "a signal of the loss", changes); known(); {
+		eventually.Receive(t, "another signal of the loss", changes)
+	}
+	restore()
+	for eventually.Receive(t, "a signal of the return", changes); !known(); {
+		eventually.Receive(t, "another signal of the return", changes)
+	}
+	if n, ok := p.(session.Notifier); ok {
+		select {
+		case x := <-n.Exits():
+			t.Errorf("an exit is reported: %+v", x)
+		default:
+		}
 	}
 }
 
