@@ -35,11 +35,13 @@ type loop struct {
 	wake   *time.Timer
 	limit  *time.Timer // timer of a stop of the city
 	exits  <-chan session.Exit
-	health string
-	now    time.Time // time of the current turn
-	next   time.Time // when the next turn is due at the latest
-	due    time.Time // when a delayed snapshot is due; zero = none is delayed
-	unseen bool      // no list of sessions has returned yet
+	// signals that the sessions should be listed
+	changes <-chan struct{}
+	health  string
+	now     time.Time // time of the current turn
+	next    time.Time // when the next turn is due at the latest
+	due     time.Time // when a delayed snapshot is due; zero = none is delayed
+	unseen  bool      // no list of sessions has returned yet
 
 	by      time.Time       // when limit expires
 	effects []effect.Effect // effects of the current turn; the slice is reused
@@ -68,6 +70,9 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	defer l.wake.Stop()
 	if n, ok := c.o.Provider.(session.Notifier); ok {
 		l.exits = n.Exits()
+	}
+	if n, ok := c.o.Provider.(session.Changer); ok {
+		l.changes = n.Changes()
 	}
 	if settle {
 		c.m.Settle()
@@ -135,6 +140,8 @@ func (l *loop) turns(ctx context.Context) error {
 			in = l.c.pulse.Input()
 		case e := <-l.exits:
 			in = effect.Exited{Exit: e}
+		case <-l.changes:
+			in = effect.SessionsChanged{}
 		case <-l.c.o.Poke:
 			in = effect.Poked{}
 		case <-l.c.o.Rescan:

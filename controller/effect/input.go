@@ -22,6 +22,8 @@ type (
 	Stalled struct{}
 	// Wake reports that the time has come that the machine requested (see Machine.Next).
 	Wake struct{}
+	// SessionsChanged reports that the sessions should be listed now; see session.Changer.
+	SessionsChanged struct{}
 	// Poked reports that the configuration may have changed.
 	Poked struct{}
 	// Loaded is the result of a load effect. Without Conf and Err, nothing has changed.
@@ -315,6 +317,7 @@ func (Measured) input()           {}
 func (Watched) input()            {}
 func (HistoriesSaved) input()     {}
 func (Wake) input()               {}
+func (SessionsChanged) input()    {}
 func (Poked) input()              {}
 func (Loaded) input()             {}
 func (Listed) input()             {}

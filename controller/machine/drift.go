@@ -139,7 +139,10 @@ func (df *drifts) running(now time.Time, a *record) {
 		return
 	}
 	if a.sess.uncertain {
-		why := "the sessions of " + a.sess.life.Provider + " cannot be listed"
+		why := "the sessions cannot be listed"
+		if a.sess.life.Provider != "" {
+			why = "the sessions of " + a.sess.life.Provider + " cannot be listed"
+		}
 		df.m.set(now, a, city.Unknown, why, time.Time{})
 		return
 	}

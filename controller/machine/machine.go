@@ -149,6 +149,8 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 		m.looks.observed(now, in)
 	case effect.ListedLate:
 		m.looks.caughtUp(now, in)
+	case effect.SessionsChanged:
+		m.looks.look()
 	case effect.Exited:
 		m.exited(now, in.Exit)
 	case effect.DialogAnswered:

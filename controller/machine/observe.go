@@ -51,6 +51,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 			}
 			lk.m.loader.waiting = nil
 		}
+		lk.loseSight(now, in)
 		if lk.m.ending == stopAgents {
 			lk.m.cityStop.relook = now.Add(stopRetry)
 		}
@@ -82,6 +83,19 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	} else if lk.m.ending == stopAgents {
 		lk.m.cityStop.relook = now.Add(stopRetry)
 	}
+}
+
+// loseSight makes the states of all running agents unknown, because no provider has answered a list.
+func (lk *looks) loseSight(now time.Time, in effect.Listed) {
+	if effect.IsLate(in.Err) {
+		return
+	}
+	for _, a := range lk.m.order {
+		if a.phase.Alive() && !a.phase.InFlight() && a.phase.Turn() <= in.Turn {
+			a.sess.uncertain = true
+		}
+	}
+	lk.m.decideAll(now)
 }
 
 // noteAnswers notes which providers answered. Only this controller starts sessions, so one answer of a provider
