@@ -34,9 +34,11 @@ type Provider struct {
 	config *rest.Config
 	client kubernetes.Interface
 	exits  chan session.Exit
-	stop   context.CancelFunc
-	life   context.Context
-	done   chan struct{} // closed when run has returned
+	// contains a value if List should be called; see session.Changer
+	changes chan struct{}
+	stop    context.CancelFunc
+	life    context.Context
+	done    chan struct{} // closed when run has returned
 
 	mu       sync.Mutex
 	term     *term             // nil = this provider does not hold the city's Lease
@@ -48,6 +50,7 @@ type Provider struct {
 	synced bool
 	down   error         // why the cluster does not answer; nil = it answers
 	since  time.Time     // time at which it stopped answering
+	retry  time.Time     // if it does not answer, the latest time of the next request
 	moved  chan struct{} // closed and replaced when an entry changes
 	kept   map[string][]output
 }
@@ -96,8 +99,8 @@ func New(o Options) (*Provider, error) {
 	o.Holder, o.Lease = cmp.Or(o.Holder, holder()), cmp.Or(o.Lease, leaseTime)
 	p := &Provider{
 		o: o, done: make(chan struct{}), config: config, client: client,
-		exits: make(chan session.Exit, exitsKept),
-		pods:  map[string]*entry{}, moved: make(chan struct{}), kept: map[string][]output{},
+		exits: make(chan session.Exit, exitsKept), changes: make(chan struct{}, 1),
+		pods: map[string]*entry{}, moved: make(chan struct{}), kept: map[string][]output{},
 	}
 	p.life, p.stop = context.WithCancel(context.Background())
 	go func() { // until Close
@@ -138,6 +141,18 @@ func (p *Provider) await(ctx context.Context, so func() bool) error {
 
 // Exits implements session.Notifier.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
+
+// Changes implements session.Changer. It reports that the cluster does not answer or answers again, and that the stream
+// to a pod was lost or opened again.
+func (p *Provider) Changes() <-chan struct{} { return p.changes }
+
+// signal notifies the reader of Changes.
+func signal(p *Provider) {
+	select {
+	case p.changes <- struct{}{}:
+	default: // the reader has not read the previous value yet
+	}
+}
 
 // end records the end of a session, only once, and reports it. The caller holds mu.
 func (p *Provider) end(e *entry, x session.Exit) {
@@ -218,8 +233,12 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	if !p.synced {
 		defer p.mu.Unlock()
-		return nil, fmt.Errorf("its pods have been unknown since %s; the next try is at "+
-			"most %s away: %w", p.since.Format(time.TimeOnly), retryLast, p.down)
+		at := "at"
+		if p.term == nil { // the elector adds a random wait to the interval of its requests
+			at = "by"
+		}
+		return nil, fmt.Errorf("its pods have been unknown since %s; the next try is %s %s: %w",
+			p.since.Format(time.TimeOnly), at, p.retry.Format(time.TimeOnly), p.down)
 	}
 	p.mu.Unlock()
 	p.adopt(ctx)

@@ -102,6 +102,7 @@ func spec(city, name, command string) session.Spec {
 
 func TestConformance(t *testing.T) {
 	s := settings(t)
+	net := throughNetwork(t, &s)
 	send := func(t *testing.T, p session.Provider, name, text string) {
 		if err := p.Send(t.Context(), name, text); err != nil {
 			t.Fatal(err)
@@ -119,6 +120,10 @@ func TestConformance(t *testing.T) {
 		},
 		Crash: func(t *testing.T, p session.Provider, name string) { send(t, p, name, "crash") },
 		Work:  func(t *testing.T, p session.Provider, name string) { send(t, p, name, "work") },
+		Lose: func(*testing.T, session.Provider) func() {
+			net.set(true)
+			return func() { net.set(false) }
+		},
 		Adopt: func(t *testing.T, p session.Provider) session.Provider {
 			old := p.(*Provider)
 			old.Close()

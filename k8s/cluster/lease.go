@@ -77,8 +77,14 @@ func (p *Provider) run() {
 			},
 		})
 		if err != nil {
-			p.setDown(fmt.Errorf("cannot hold the Lease of the city: %w", err))
-			return
+			wait := p.o.Lease / 6
+			err = fmt.Errorf("cannot hold the Lease of the city: %w", err)
+			p.setDown(err, time.Now().Add(wait))
+			select {
+			case <-time.After(wait):
+			case <-p.life.Done():
+			}
+			continue
 		}
 		elector.Run(p.life)
 	}
@@ -184,7 +190,7 @@ func (l *lock) unleased(err error, verb string) {
 	defer p.mu.Unlock()
 	p.leaseErr = why
 	if p.term == nil {
-		p.lose(why)
+		p.lose(why, nextLease(p))
 	}
 	p.changed()
 }
@@ -200,8 +206,14 @@ func (l *lock) held(record *resourcelock.LeaderElectionRecord) {
 	defer p.mu.Unlock()
 	p.rival = rivalError(p, record)
 	p.until = time.Time{}
-	p.lose(p.rival)
+	p.lose(p.rival, nextLease(p))
 	p.changed()
+}
+
+// nextLease returns the latest time of the elector's next request about the Lease.
+func nextLease(p *Provider) time.Time {
+	const jitter = 1 + leaderelection.JitterFactor
+	return time.Now().Add(time.Duration(jitter * float64(p.o.Lease/6)))
 }
 
 // expired reports whether the holder of a Lease has not renewed it in time.

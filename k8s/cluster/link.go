@@ -34,12 +34,13 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 		e.worker = e.worker && ctx.Err() == nil
 		p.mu.Unlock()
 	}()
-	wait := retryFirst
+	wait, lost := retryFirst, false
 	for ctx.Err() == nil {
 		began := time.Now()
 		l, err := p.connect(ctx, e)
 		if err == nil {
-			p.serveLink(ctx, e, l)
+			p.serveLink(ctx, e, l, lost)
+			lost = false
 		} else if ctx.Err() == nil {
 			err = p.explain(err, "get")
 		}
@@ -50,6 +51,10 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 		}
 		done := e.gone || over(e.pod) || !runs(e.pod)
 		e.worker = !done
+		if !done && !lost {
+			lost = true
+			signal(p)
+		}
 		p.changed()
 		p.mu.Unlock()
 		if done || ctx.Err() != nil {
@@ -95,8 +100,8 @@ func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
 	return &link{Client: client, mux: mux}, nil
 }
 
-// serveLink registers an open stream, and serves it until it ends.
-func (p *Provider) serveLink(ctx context.Context, e *entry, l *link) {
+// serveLink registers an open stream, and serves it until it ends. again is set if an earlier stream was lost.
+func (p *Provider) serveLink(ctx context.Context, e *entry, l *link, again bool) {
 	defer l.mux.Close()
 	defer l.Client.Close()
 	stop := context.AfterFunc(ctx, func() { l.mux.Close() })
@@ -107,6 +112,9 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link) {
 	name := e.pod.Name
 	p.mu.Unlock()
 	p.refresh(ctx, name, l)
+	if again {
+		signal(p)
+	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {

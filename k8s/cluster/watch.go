@@ -24,7 +24,7 @@ func (p *Provider) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		version, err := p.list(ctx)
 		for err == nil {
-			p.setDown(nil)
+			setUp(p)
 			wait = retryFirst
 			version, err = p.follow(ctx, version)
 		}
@@ -32,7 +32,7 @@ func (p *Provider) watch(ctx context.Context) {
 			return
 		}
 		if !errors.Is(err, errExpired) {
-			p.setDown(err)
+			p.setDown(err, time.Now().Add(wait))
 		}
 		select {
 		case <-time.After(wait):
@@ -45,28 +45,35 @@ func (p *Provider) watch(ctx context.Context) {
 // errExpired means that the watch must start again with a new list.
 var errExpired = errors.New("the watch has expired")
 
-// setDown records whether the cluster answers.
-func (p *Provider) setDown(err error) {
-	if err != nil {
-		err = p.explain(err, "watch")
-	}
+// setUp records that the cluster answers, and that its pods have been listed.
+func setUp(p *Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err == nil {
-		p.down, p.synced = nil, true
-		p.changed()
-		return
+	if p.down != nil {
+		p.o.Logger.Info("the pods of the city are known again")
+		signal(p)
 	}
-	p.lose(err)
+	p.down, p.synced = nil, true
+	p.changed()
 }
 
-// lose records why the pods are not known any more. The caller holds mu.
-func (p *Provider) lose(err error) {
+// setDown records why the cluster does not answer, and when the next request is sent.
+func (p *Provider) setDown(err error, retry time.Time) {
+	err = p.explain(err, "watch")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lose(err, retry)
+}
+
+// lose records why the pods are not known any more, and when the next request is sent at the latest. The caller holds
+// mu.
+func (p *Provider) lose(err error, retry time.Time) {
 	if p.down == nil {
 		p.since = time.Now()
 		p.o.Logger.Warn("the pods of the city are not known any more", "error", err)
 	}
-	p.down, p.synced = err, false
+	p.down, p.synced, p.retry = err, false, retry
+	signal(p)
 	p.changed()
 }
 
