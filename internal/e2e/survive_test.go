@@ -240,6 +240,7 @@ type agentView struct {
 	State   string
 	PID     int
 	Crashes int
+	Task    string
 }
 
 // agents requests the agents of the running city. It returns none if no controller answers.
