@@ -28,13 +28,12 @@ type Want struct {
 	Pool  string // qualified name of its pool; "" = none
 	Index int    // number of the member, starting with 1
 
-	Spec    session.Spec // without ID and GC_SESSION_ID; see Spawn
-	MakeDir bool         // Spec.Dir must be created if it is missing
-	Policy  restart.Policy
-	// why it must not run: "by agent", "by rig demo", "by city"; "" = it may run
-	Suspended string
-	Problem   string // why it cannot start; "" = it can
-	Lack      Lack   // if Problem is set, programs that would solve it if installed
+	Spec      session.Spec // without ID and GC_SESSION_ID; see Spawn
+	MakeDir   bool         // Spec.Dir must be created if it is missing
+	Policy    restart.Policy
+	Suspended Suspension // why it must not run
+	Problem   string     // why it cannot start; "" = it can
+	Lack      Lack       // if Problem is set, programs that would solve it if installed
 
 	Prompt Prompt // its instructions, and how the program gets them
 
@@ -86,7 +85,7 @@ type Pool struct {
 	Dir          string        // absolute path of the folder in which the check runs
 	MakeDir      bool          // Dir must be created if it is missing
 	Env          []string      // environment of the check, without GC_RUN
-	Suspended    string        // like Want.Suspended
+	Suspended    Suspension    // like Want.Suspended
 }
 
 // Rig is a project folder. It is immutable.

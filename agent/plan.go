@@ -139,20 +139,6 @@ func patched(a *config.Agent) []string {
 	return out
 }
 
-// suspended returns the most specific reason why an agent must not run. It returns "" if the agent may run.
-func suspended(c *config.City, a *config.Agent) string {
-	r := c.Rig(a.Rig)
-	switch {
-	case a.Suspended:
-		return "by agent"
-	case r != nil && r.Suspended:
-		return "by rig " + r.Name
-	case c.Workspace.Suspended:
-		return "by city"
-	}
-	return ""
-}
-
 // problem returns why an agent cannot start, or "" if it can.
 func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)

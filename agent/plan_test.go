@@ -115,20 +115,40 @@ start_command = "sh"
 func TestPlanNamesTheNarrowestSuspension(t *testing.T) {
 	const text = "%s[[rigs]]\nname = \"demo\"\npath = \"/usr\"\n%s[[agents]]\nname = \"a\"\nsuspended = true\ndir = \"demo\"\n" +
 		"[[agents]]\nname = \"b\"\ndir = \"demo\"\npool.max = 2\n[[agents]]\nname = \"c\"\n"
+	none, own := Suspension{}, Suspension{Level: AgentLevel, Where: "in city.toml"}
+	rig, whole := Suspension{Level: RigLevel, Where: "with rig demo"}, Suspension{Level: CityLevel, Where: "with the city"}
 	for _, tt := range []struct {
 		city, rig string
-		want      []string // for demo/a, demo/b-1, demo/b-2, c
+		want      []Suspension // for demo/a, demo/b-1, demo/b-2, c
 	}{
-		{"", "", []string{"by agent", "", "", ""}},
-		{"", "suspended = true\n", []string{"by agent", "by rig demo", "by rig demo", ""}},
-		{"[workspace]\nsuspended = true\n", "", []string{"by agent", "by city", "by city", "by city"}},
-		{"[workspace]\nsuspended = true\n", "suspended = true\n", []string{"by agent", "by rig demo", "by rig demo", "by city"}},
+		{"", "", []Suspension{own, none, none, none}},
+		{"", "suspended = true\n", []Suspension{own, rig, rig, none}},
+		{"[workspace]\nsuspended = true\n", "", []Suspension{own, whole, whole, whole}},
+		{"[workspace]\nsuspended = true\n", "suspended = true\n", []Suspension{own, rig, rig, whole}},
 	} {
 		c := city(t, fmt.Sprintf(text, tt.city, tt.rig))
 		all := planned(t, c, Host{})
-		got := []string{all["demo/a"].Suspended, all["demo/b-1"].Suspended, all["demo/b-2"].Suspended, all["c"].Suspended}
+		got := []Suspension{all["demo/a"].Suspended, all["demo/b-1"].Suspended, all["demo/b-2"].Suspended, all["c"].Suspended}
 		if !slices.Equal(got, tt.want) || Pools(c, Host{})[0].Suspended != tt.want[1] {
 			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestSuspensionNamesTheFileThatSetsIt(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"city.toml": "include = [\"more.toml\"]\n[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\nsuspended = true\n",
+		"more.toml": "[[agents]]\nname = \"c\"\nsuspended = true\n[[patches.agents]]\nname = \"a\"\nsuspended = true\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := planned(t, reload(t, dir), Host{})
+	for name, want := range map[string]string{"a": "suspended in more.toml", "b": "suspended in city.toml", "c": "suspended in more.toml"} {
+		if got := all[name].Suspended.String(); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func yard() *citytest.Fake {
 	f.Set(func(s *city.Snapshot) {
 		s.Pools = []city.Pool{
 			{Name: "crew", Min: 1, Max: 3, Size: 2, Desired: 3, Override: &three, Reason: "override by operator", Source: "city.toml:9"},
-			{Name: "yard/scale", Rig: "yard", Max: 2, Suspended: true, SuspendedReason: "by rig yard", Check: city.Check{Problem: "exit 1"}},
+			{Name: "yard/scale", Rig: "yard", Max: 2, Suspended: true, SuspendedReason: "with rig yard", Check: city.Check{Problem: "exit 1"}},
 		}
 		s.Rigs = []city.Rig{{Name: "attic", Suspended: true}, {Name: "yard", Path: "/town/yard", Prefix: "ya", Agents: 2}}
 	})
@@ -43,7 +43,7 @@ func TestPoolAndRigShapes(t *testing.T) {
 		want []string
 	}{
 		{"/v0/pools", []string{`"total":2`, `"name":"crew","min":1,"max":3,"size":2,"desired":3`, `"override":3`, `"problem":"exit 1"`}},
-		{"/v0/city/town/pools?rig=yard", []string{`"total":1`, `"name":"yard/scale"`, `"suspended_reason":"by rig yard"`}},
+		{"/v0/city/town/pools?rig=yard", []string{`"total":1`, `"name":"yard/scale"`, `"suspended_reason":"with rig yard"`}},
 		{"/v0/pools?rig=attic", []string{`{"items":[],"total":0}`}},
 		{"/v0/pool/crew", []string{`{"name":"crew"`, `"check":{`, `"drain_timeout_ns":0`}},
 		{"/v0/city/town/pool/yard%2Fscale", []string{`{"name":"yard/scale"`}},

@@ -211,7 +211,7 @@ func (s *Snapshot) unread(to string) string {
 	a, ok := s.Agent(to)
 	switch {
 	case ok && a.Suspended:
-		return fmt.Sprintf("; the agent is suspended (%s) and reads the message after "+
+		return fmt.Sprintf("; the agent is suspended %s and reads the message after "+
 			"it is resumed", a.Reason)
 	case ok || to == mail.Person:
 		return ""

@@ -19,8 +19,9 @@ type Pool struct {
 	Draining []string  `json:"draining,omitempty"` // draining members, by name
 
 	Suspended bool `json:"suspended"`
-	// "by agent", "by rig demo", "by city"
+	// follows the word "suspended" in a sentence: "in city.toml", "with rig demo", "with the city"
 	SuspendedReason string `json:"suspended_reason,omitempty"`
+	SuspendedBy     Level  `json:"suspended_by,omitempty"`
 
 	Check   Check         `json:"check"`
 	Timeout time.Duration `json:"drain_timeout_ns"` // 0 = a drain has no time limit

@@ -35,6 +35,16 @@ func (s State) Urgency() int {
 	return 0
 }
 
+// Level is the part of the configuration that suspends an agent or a pool: its own setting, or that of its rig or
+// city. It is "" if it is not suspended.
+type Level string
+
+const (
+	AgentLevel Level = "agent" // the agent itself, or its pool
+	RigLevel   Level = "rig"
+	CityLevel  Level = "city"
+)
+
 // Snapshot is the state of a city at one moment. It is immutable once published: copy it before changing it.
 type Snapshot struct {
 	Name        string       `json:"name"`
@@ -174,7 +184,8 @@ type Declaration struct {
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = no timeout
 
-	Source string `json:"source,omitempty"` // position of its declaration: "city.toml:12:1"
+	SuspendedBy Level  `json:"suspended_by,omitempty"`
+	Source      string `json:"source,omitempty"` // position of its declaration: "city.toml:12:1"
 	// positions of patches that change it: "city.toml:40:1"
 	Patched []string `json:"patched,omitempty"`
 	// 12 hex digits that differ if an edit makes it a different agent

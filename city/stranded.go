@@ -9,7 +9,7 @@ import (
 // Stranded is work that is assigned to an agent that does not run and will not start by itself.
 type Stranded struct {
 	Agent string `json:"agent"`
-	// continues a sentence after the agent's name: "is suspended by rig demo"
+	// continues a sentence after the agent's name: "is suspended with rig demo"
 	Why   string    `json:"why"`
 	Gone  bool      `json:"gone,omitempty"` // no agent that could run has this name
 	Since time.Time `json:"since"`          // when that was first seen

@@ -8,12 +8,12 @@ import (
 
 func TestStrandedLines(t *testing.T) {
 	s := Snapshot{Stranded: []Stranded{
-		{Agent: "ada", Why: "is suspended by agent", Beads: []string{"gc-1"}, Count: 1},
+		{Agent: "ada", Why: "is suspended in city.toml", Beads: []string{"gc-1"}, Count: 1},
 		{Agent: "bob", Why: "is quarantined", Beads: []string{"gc-2", "gc-3", "gc-4"}, Count: 5},
 		{Agent: "cid", Why: "is no longer an agent here", Gone: true, Beads: []string{"gc-8"}, Count: 1},
 	}}
 	got := strings.Join(s.StrandedLines(), "\n")
-	want := "gc-1 is assigned to ada, which is suspended by agent: start that agent, or give it back with `gcity bead update gc-1 --status open --assignee ''`\n" +
+	want := "gc-1 is assigned to ada, which is suspended in city.toml: start that agent, or give it back with `gcity bead update gc-1 --status open --assignee ''`\n" +
 		"gc-2, gc-3, gc-4 and 2 more are assigned to bob, which is quarantined: start that agent, or give each back with `gcity bead update gc-2 --status open --assignee ''`\n" +
 		"gc-8 is assigned to cid, which is no longer an agent here: give it back with `gcity bead update gc-8 --status open --assignee ''`"
 	if got != want {

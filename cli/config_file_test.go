@@ -33,7 +33,7 @@ func TestConfigFile(t *testing.T) {
 	now := was + "[[agents]]\nname = \"b\"\nstart_command = \"true\"\n[[agents]]\nname = \"c\"\nsuspended = true\nstart_command = \"true\"\n"
 	plan, err := f.Plan(t.Context(), "", []byte(now))
 	want := tui.Plan{Changes: []tui.Change{{Agent: "a", What: "start", Why: "not running"}, {Agent: "b", What: "start", Why: "not running"},
-		{Agent: "c", What: "none", Why: "suspended by agent"}}}
+		{Agent: "c", What: "none", Why: "suspended in city.toml"}}}
 	if diff := cmp.Diff(want, plan); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}

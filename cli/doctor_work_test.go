@@ -15,7 +15,7 @@ import (
 // Control characters in the names of agents are removed.
 func TestStrandedWorkIsTold(t *testing.T) {
 	s := &city.Snapshot{Stranded: []city.Stranded{
-		{Agent: "w\x1b[2J", Why: "is suspended by rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},
+		{Agent: "w\x1b[2J", Why: "is suspended with rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},
 		{Agent: "old", Why: "is no longer an agent here", Gone: true, Beads: []string{"gc-3"}, Count: 1},
 	}}
 	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
@@ -26,7 +26,7 @@ func TestStrandedWorkIsTold(t *testing.T) {
 	for who, text := range map[string]string{"status": strings.Join(troubles(a, s), "\n"), "doctor": f.Detail} {
 		lines := strings.Split(text, "\n")
 		if len(lines) != 2 || strings.Contains(text, "\x1b") || !strings.Contains(lines[0], "gc-1, gc-2 are assigned to w") ||
-			!strings.Contains(lines[0], "is suspended by rig demo") || !strings.Contains(lines[1], "`gcity bead update gc-3 --status open --assignee ''`") {
+			!strings.Contains(lines[0], "is suspended with rig demo") || !strings.Contains(lines[1], "`gcity bead update gc-3 --status open --assignee ''`") {
 			t.Errorf("%s says %q", who, text)
 		}
 	}

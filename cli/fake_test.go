@@ -158,7 +158,7 @@ func demoCity() *still {
 			Config: city.ConfigInfo{Revision: "3f2a91c0de12", Loaded: noon},
 			Agents: []city.Agent{
 				{Name: "app/reader", State: city.Running, Since: noon.Add(-25 * time.Hour), PID: 99, Running: true, Available: true, Restarts: 2},
-				{Name: "idle", State: city.Suspended, Reason: "by agent", Since: noon.Add(-49 * time.Hour), Suspended: true},
+				{Name: "idle", State: city.Suspended, Reason: "in city.toml", Since: noon.Add(-49 * time.Hour), Suspended: true},
 				{
 					Name: "scout", State: city.Quarantined, Reason: "crashed 6× in 4m0s, the last: exit 3", Since: noon.Add(-22 * time.Minute),
 					Until: &until, Exit: &city.Exit{Code: 3, At: noon, Uptime: 1500 * time.Millisecond, File: ".gc/crashes/scout/x.ansi"},

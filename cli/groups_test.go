@@ -49,7 +49,7 @@ func groupedCity() *still {
 			Name: "web", State: city.Waiting, Since: noon.Add(-time.Minute), Reason: "waits for demo/worker", Declaration: city.Declaration{DependsOn: []string{"db", "demo/worker", "nobody"}},
 			Next: &city.Next{What: "starts when its dependencies are running"},
 		},
-		{Name: "one", Pool: "one", State: city.Suspended, Reason: "by agent", Since: noon.Add(-time.Hour), Suspended: true},
+		{Name: "one", Pool: "one", State: city.Suspended, Reason: "in city.toml", Since: noon.Add(-time.Hour), Suspended: true},
 	}
 	s.snapshot.Pools = []city.Pool{
 		{
@@ -61,7 +61,7 @@ func groupedCity() *still {
 		},
 		{Name: "off", Reason: "off: max = 0", Since: noon, Source: "city.toml:30:1"},
 		{
-			Name: "one", Min: 0, Max: 1, Suspended: true, SuspendedReason: "by agent", Reason: "suspended by agent", Since: noon.Add(-time.Hour), Source: "city.toml:20:1",
+			Name: "one", Min: 0, Max: 1, Suspended: true, SuspendedReason: "in city.toml", Reason: "suspended in city.toml", Since: noon.Add(-time.Hour), Source: "city.toml:20:1",
 			Check: city.Check{Command: "false", At: at(-5 * time.Second), Good: at(-5 * time.Minute), Value: 1, Problem: "it failed with exit 1", Output: "no such queue\n\x1b[2Jtry again\n", Running: at(-2 * time.Second)},
 		},
 		{Name: "set", Min: 1, Max: 2, Override: &two, Size: 2, Desired: 2, Reason: "set to 2 by operator", Since: noon, Source: "city.toml:40:1"},

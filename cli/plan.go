@@ -232,7 +232,7 @@ func changes(v planInput) []change {
 		size, ofPool := sizes[w.Pool]
 		surplus := ofPool && !stays[w.Name]
 		switch {
-		case surplus && lives && w.Suspended == "":
+		case surplus && lives && !w.Suspended.On():
 			out = append(out, change{Agent: w.Name, Pool: w.Pool, Change: "drain",
 				Reason: fmt.Sprintf("pool %s scales to %d", w.Pool, size)})
 		case !surplus || lives:
@@ -310,12 +310,12 @@ func (v planInput) change(w agent.Want, st session.Status, lives bool) change {
 		hidden = v.unlistedReason(w.Name)
 	}
 	switch {
-	case w.Suspended != "" && lives:
-		c.Change, c.Reason = "stop", "suspended "+w.Suspended
+	case w.Suspended.On() && lives:
+		c.Change, c.Reason = "stop", w.Suspended.String()
 	case hidden != "":
 		c.Change, c.Reason = "wait", hidden
-	case w.Suspended != "":
-		c.Reason = "suspended " + w.Suspended
+	case w.Suspended.On():
+		c.Reason = w.Suspended.String()
 	case lives && len(drift) > 0:
 		c.Change, c.Reason, c.Fields = "restart", strings.Join(drift, ", "), drift
 		if why := v.cannotRestart(w, st); st.Attached > 0 {

@@ -58,7 +58,7 @@ func (v planInput) willBeUp(w agent.Want, change string) bool {
 	if change == "start" || change == "restart" {
 		return true
 	}
-	if change == "none" && w.Suspended == "" {
+	if change == "none" && !w.Suspended.On() {
 		return true
 	}
 	if v.running == nil {

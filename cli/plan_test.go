@@ -21,7 +21,8 @@ func TestChanges(t *testing.T) {
 		return agent.Want{Name: name, Spec: session.Spec{Fingerprint: f}}
 	}
 	suspended, broken := want("s", old), want("p", old)
-	suspended.Suspended, broken.Problem = "by agent", "no such command"
+	suspended.Suspended = agent.Suspension{Level: agent.AgentLevel, Where: "in city.toml"}
+	broken.Problem = "no such command"
 	alive := func(name string, f session.Fingerprint, attached int) session.Status {
 		return session.Status{Agent: name, Alive: true, Fingerprint: f, Attached: attached}
 	}
@@ -56,7 +57,7 @@ func TestChanges(t *testing.T) {
 		{Agent: "new", Change: "start", Reason: "not running"},
 		{Agent: "p", Change: "fail", Reason: "no such command"},
 		{Agent: "q", Change: "wait", Reason: "quarantined: crashed"},
-		{Agent: "s", Change: "stop", Reason: "suspended by agent"},
+		{Agent: "s", Change: "stop", Reason: "suspended in city.toml"},
 		{Agent: "same", Change: "none", Reason: "runs as configured"},
 		{Agent: "unknown", Change: "none", Reason: "runs as configured"},
 	}

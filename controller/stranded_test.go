@@ -43,7 +43,7 @@ func TestStrandedWorkIsShown(t *testing.T) {
 		}
 		time.Sleep(3 * time.Minute)
 		if got := lines(); !strings.HasPrefix(got, b.ID+" is assigned to a, which is "+
-			"suspended by agent: ") {
+			"suspended in city.toml: ") {
 			t.Errorf("after a while: %q", got)
 		}
 		if _, err := w.Do(t.Context(), city.UpdateBead{ID: b.ID,

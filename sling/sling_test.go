@@ -72,7 +72,7 @@ func slinger(t *testing.T) (*Slinger, map[string]*fake.Store) {
 		Config: c, Host: agent.Host{Environ: os.Environ()}, Scopes: []string{"", "bare", "lost", "yard"},
 		City: &city.Snapshot{
 			Agents: []city.Agent{
-				{Name: "ann", State: city.Suspended, Reason: "by agent"}, {Name: "cook", State: city.Running}, {Name: "odd", State: city.Running},
+				{Name: "ann", State: city.Suspended, Reason: "in city.toml"}, {Name: "cook", State: city.Running}, {Name: "odd", State: city.Running},
 				{Name: "yard/crew-1", Rig: "yard", Pool: "yard/crew", State: city.Running},
 			},
 			Pools: []city.Pool{{Name: "yard/crew", Rig: "yard", Max: 2}},
@@ -143,7 +143,7 @@ func TestSlingTarget(t *testing.T) {
 		{"", yard.ID, "ya-1 is with yard/crew already", ""},
 		{"crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", city.NotFound},
 		{"yard/crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", ""},
-		{"ann", own.ID, "handed tw-1 to ann; it is suspended (by agent)", ""},
+		{"ann", own.ID, "handed tw-1 to ann; it is suspended (in city.toml)", ""},
 		{"", own.ID, "no target: tw-1 belongs to the city", city.Invalid},
 		{"", bare.ID, "rig bare has no default target for work", city.Conflict},
 		{"lost", own.ID, `no agent or pool is called "cruw"; did you mean`, city.Conflict},

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
 
 	"gcity/city"
@@ -18,10 +17,8 @@ func subjects(m *model, rows []*panel.AgentRow) []details.Suspendable {
 	var all []details.Suspendable
 	seen := map[string]bool{}
 	for _, r := range rows {
-		s := details.Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig}
-		if r.State == city.Suspended {
-			s.Off = cmp.Or(r.Why, string(r.State))
-		}
+		s := details.Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig,
+			Off: r.State == city.Suspended, By: r.Off}
 		if p := m.Pools.Find(r.Pool); p != nil && p.Max > 1 {
 			s = details.SuspendablePool(p)
 		}
@@ -174,7 +171,7 @@ func askAbove(m *model, s details.Suspendable) {
 			return carry(m, "resuming", "rig "+widget.Plain(s.Rig),
 				[]city.Command{city.ResumeRig{Rig: s.Rig}})
 		}}
-	if s.Off == "by city" {
+	if s.By == city.CityLevel {
 		q.title, q.body = "Resume "+cityName(m)+"?",
 			[]string{shown + " is suspended with the whole city."}
 		q.do = func(m *model) []feed.Effect {

@@ -20,7 +20,7 @@ func withPools(s *city.Snapshot) {
 				Good: ago(8 * time.Second), Output: "2"}, Timeout: 5 * time.Minute, Source: "city.toml:120:1"},
 		{Name: "merge", Min: 0, Max: 1, Size: 1, Desired: 1, Reason: "5 open", Since: *ago(2 * time.Hour),
 			Check: city.Check{At: ago(8 * time.Second), Value: 5, Good: ago(8 * time.Second)}, Source: "city.toml:140:1"},
-		{Name: "shop/tester", Rig: "shop", Min: 0, Max: 4, Suspended: true, SuspendedReason: "by rig shop", Reason: "by rig shop",
+		{Name: "shop/tester", Rig: "shop", Min: 0, Max: 4, Suspended: true, SuspendedReason: "with rig shop", SuspendedBy: city.RigLevel, Reason: "suspended with rig shop",
 			Since: *ago(48 * time.Hour), Check: city.Check{Command: "make -s count"}, Source: "city.toml:160:1"},
 		{Name: "triage", Min: 1, Max: 3, Size: 1, Desired: 1, Reason: "check returned 1", Since: *ago(3 * time.Hour),
 			Check: city.Check{Command: "./queue.sh --count", Running: ago(3 * time.Second), At: ago(8 * time.Second), Took: 40 * time.Millisecond,

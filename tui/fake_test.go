@@ -300,7 +300,7 @@ func demoSnapshot(now time.Time) *city.Snapshot {
 	q.Until, q.Restarts, q.Crashes, q.Exit = until(54*time.Minute+12*time.Second), 5, 6,
 		&city.Exit{Code: 3, At: ago(4 * time.Minute), Uptime: 12 * time.Second, File: ".gc/crashes/scout/20261121T103807.120000000Z.ansi"}
 	add("shop/reviewer", city.Starting, 3*time.Second, "waits for a line that starts with \"> \"", "").Until = until(57 * time.Second)
-	add("shop/writer", city.Suspended, 48*time.Hour, "by rig shop", "")
+	add("shop/writer", city.Suspended, 48*time.Hour, "with rig shop", "").SuspendedBy = city.RigLevel
 	add("zeta", city.Waiting, 3*time.Second, "waits for shop/reviewer", "")
 	slices.SortFunc(s.Agents, func(a, b city.Agent) int { return cmpName(a.Name, b.Name) })
 	return s

@@ -155,10 +155,14 @@ func scenes() map[string]func(s *stage) {
 		"palette":                 func(s *stage) { s.change(withPools); s.line("restart wo") },
 		"palette-words":           func(s *stage) { s.change(withPools); s.line("worker-2") },
 		"sorted":                  func(s *stage) { s.press("o", "o", "o", "O") },
-		"undo":                    func(s *stage) { s.choose("builder"); s.press("s", "y"); s.done("agent builder is suspended by agent") },
-		"depart":                  func(s *stage) { s.change(few); s.press("q", "d", "y"); s.ended("idle") },
-		"messages":                func(s *stage) { bulk(s); s.press("esc", ":"); s.typeIn("messages"); s.press("enter") },
-		"bulk":                    bulk,
+		"undo": func(s *stage) {
+			s.choose("builder")
+			s.press("s", "y")
+			s.done("agent builder is suspended in city.toml")
+		},
+		"depart":   func(s *stage) { s.change(few); s.press("q", "d", "y"); s.ended("idle") },
+		"messages": func(s *stage) { bulk(s); s.press("esc", ":"); s.typeIn("messages"); s.press("enter") },
+		"bulk":     bulk,
 		"dossier": func(s *stage) {
 			s.choose("scout")
 			s.press("d")

@@ -145,6 +145,7 @@ func TestSuspendAndResume(t *testing.T) {
 	s.choose("builder")
 	s.press("s", "y")
 	s.wants(city.Suspend{Agent: "builder"})
+	s.agent("shop/writer", func(a *city.Agent) { a.Reason, a.SuspendedBy = "in city.toml", city.AgentLevel })
 	s.choose("shop/writer")
 	s.shows("s resume")
 	s.press("s")

@@ -20,8 +20,10 @@ func TestSuspendAPool(t *testing.T) {
 	s.press("y")
 	s.wants(city.Suspend{Agent: "worker"})
 	s.shows("suspending pool worker")
-	s.pool("worker", func(p *city.Pool) { p.Suspended, p.SuspendedReason = true, "by agent" })
-	s.shows("s resume", "suspended  worker        2/2      1-5  suspended in city.toml")
+	s.pool("worker", func(p *city.Pool) {
+		p.Suspended, p.SuspendedReason, p.SuspendedBy = true, "in city.toml", city.AgentLevel
+	})
+	s.shows("s resume", "suspended  worker        2/2      1-5  in city.toml")
 	s.press("s")
 	s.wants(city.Resume{Agent: "worker"})
 	s.pick("merge")
@@ -43,12 +45,12 @@ func TestResumeWhatIsSuspendedFromAbove(t *testing.T) {
 	s.choose("shop/writer")
 	s.press("s", "n")
 	s.wants()
-	s.agent("shop/writer", func(a *city.Agent) { a.Reason = "by city" })
+	s.agent("shop/writer", func(a *city.Agent) { a.Reason, a.SuspendedBy = "with the city", city.CityLevel })
 	s.press("s")
 	s.shows("Resume bright-lights?")
 	s.press("y")
 	s.wants(city.Resume{})
-	s.agent("shop/writer", func(a *city.Agent) { a.Reason = "by agent" })
+	s.agent("shop/writer", func(a *city.Agent) { a.Reason, a.SuspendedBy = "in city.toml", city.AgentLevel })
 	s.press("s")
 	s.wants(city.Resume{Agent: "shop/writer"})
 }
@@ -80,7 +82,10 @@ func TestAMemberIsSuspendedWithItsPool(t *testing.T) {
 // For several agents, s and its undo change only the agents whose own flag changes.
 func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
-	s.agent("builder", func(a *city.Agent) { a.State, a.Running, a.Session, a.Reason = city.Suspended, false, nil, "by agent" })
+	s.agent("builder", func(a *city.Agent) {
+		a.State, a.Running, a.Session = city.Suspended, false, nil
+		a.Reason, a.SuspendedBy = "in city.toml", city.AgentLevel
+	})
 	for _, name := range []string{"shop/writer", "builder", "idle"} {
 		s.choose(name)
 		s.press("space")
@@ -101,7 +106,9 @@ func TestMixedMarksAreSuspendedAndUndoneEachOnItsOwn(t *testing.T) {
 	s.press("u")
 	s.wants(city.Suspend{Agent: "builder"})
 
-	s.pool("worker", func(p *city.Pool) { p.Suspended, p.SuspendedReason = true, "by agent" })
+	s.pool("worker", func(p *city.Pool) {
+		p.Suspended, p.SuspendedReason, p.SuspendedBy = true, "in city.toml", city.AgentLevel
+	})
 	s.pick("merge")
 	s.press("space")
 	s.pick("worker")

@@ -42,12 +42,12 @@ func TestGoldenLongNames(t *testing.T) {
 // Short reasons of the city are shown to an operator in an unambiguous form.
 func TestReasonsReadWell(t *testing.T) {
 	s := demo(t, 120, 40)
-	s.agent("idle", func(a *city.Agent) { a.State, a.Suspended, a.Reason = city.Suspended, true, "by agent" })
+	s.agent("idle", func(a *city.Agent) { a.State, a.Suspended, a.Reason = city.Suspended, true, "in city.toml" })
 	s.agent("chatty", func(a *city.Agent) {
 		a.Description, a.Reason = "", "adopted: it was running when this controller started"
 	})
-	s.shows("suspended in city.toml")
-	s.hides("by agent", "adopted")
+	s.shows("suspended    idle           in city.toml")
+	s.hides("adopted")
 	s.choose("flaky")
 	s.press("a")
 	s.shows("flaky is in backoff")

@@ -22,7 +22,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 		s.choose("builder")
 		s.press("s", "y")
 		s.wants(city.Suspend{Agent: "builder"})
-		s.agent("builder", func(a *city.Agent) { a.State, a.Reason, a.Running = city.Suspended, "by agent", false })
+		s.agent("builder", func(a *city.Agent) { a.State, a.Reason, a.Running = city.Suspended, "in city.toml", false })
 		s.press("s", "y")
 		s.wants(city.Resume{Agent: "builder"})
 		closed(s)
@@ -35,7 +35,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	t.Run("pool", func(t *testing.T) {
 		s := pooled(t, 120, 40)
 		s.pick("worker")
-		s.pool("worker", func(p *city.Pool) { p.Suspended, p.SuspendedReason = true, "by agent" })
+		s.pool("worker", func(p *city.Pool) { p.Suspended, p.SuspendedReason = true, "in city.toml" })
 		s.press("s", "y")
 		s.wants(city.Resume{Agent: "worker"})
 		closed(s)

@@ -72,7 +72,8 @@ func NewFake(name string, agents ...city.Agent) *Fake {
 			a.Session = &city.Session{Name: strings.ReplaceAll(a.Name, "/", "_s"),
 				ID: a.Name + "-1", Started: a.Since}
 		} else if a.State == "" {
-			a.State, a.Reason, a.Suspended = city.Suspended, byAgent, true
+			a.State, a.Reason, a.Suspended = city.Suspended, "in city.toml", true
+			a.SuspendedBy = city.AgentLevel
 		}
 	}
 	return f

@@ -29,9 +29,6 @@ const (
 func crew(i int) string { return fmt.Sprintf("%s-%d", Crew, i) }
 
 const (
-	// byAgent is the reason of an agent that its declaration suspends.
-	byAgent = "by agent"
-
 	// drainTimeout is the time limit of a drain for agents outside pools.
 	drainTimeout = 5 * time.Minute
 )
@@ -336,7 +333,8 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 					return a.Pool == Crew && a.Running
 				})
 		})
-		if p, _ := s.Pool(Crew); p.SuspendedReason != byAgent {
+		if p, _ := s.Pool(Crew); p.SuspendedReason != "in city.toml" ||
+			p.SuspendedBy != city.AgentLevel {
 			t.Errorf("suspended: %+v", p)
 		}
 		do(t, ctx, ctl, city.Resume{Agent: Crew})
@@ -360,12 +358,12 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	for range 2 { // idempotent
 		do(t, ctx, ctl, city.SuspendRig{Rig: Rig})
-		s = awaitRig(t, ctx, ctl, city.Suspended, "by rig "+Rig)
+		s = awaitRig(t, ctx, ctl, city.Suspended, "with rig "+Rig)
 		if r := rig(s, Rig); !r.Suspended || r.Running != 0 {
 			t.Errorf("suspended: %+v", r)
 		}
 	}
-	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.Reason != byAgent {
+	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.SuspendedBy != city.AgentLevel {
 		t.Errorf("an agent with a flag of its own: %+v", a)
 	}
 	if a, _ := s.Agent(Worker); a.State != city.Running {
@@ -378,7 +376,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 			t.Errorf("resumed: %+v", r)
 		}
 	}
-	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.Reason != byAgent {
+	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.SuspendedBy != city.AgentLevel {
 		t.Errorf("an agent with a flag of its own: %+v", a)
 	}
 }

@@ -121,9 +121,10 @@ func (b *City) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *
 	q := city.Pool{
 		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max,
 		Since:     v.past.stopped,
-		Suspended: p.Suspended != "", SuspendedReason: p.Suspended,
-		Check:   city.Check{Command: redact.Text(p.Check)},
-		Timeout: p.DrainTimeout, Source: p.Source, Patched: p.Patched,
+		Suspended: p.Suspended.On(), SuspendedReason: p.Suspended.Where,
+		SuspendedBy: city.Level(p.Suspended.Level),
+		Check:       city.Check{Command: redact.Text(p.Check)},
+		Timeout:     p.DrainTimeout, Source: p.Source, Patched: p.Patched,
 	}
 	for _, w := range of {
 		switch st := v.alive[w.Name]; {
@@ -175,8 +176,9 @@ func (b *City) agents(wants []agent.Want, v *look) []city.Agent {
 func (b *City) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
 	a := city.Agent{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider,
-		Program: w.Program, Suspended: w.Suspended != "", Since: v.past.of(w.Name),
-		Declaration: city.Declaration{Source: w.Source, Patched: w.Patched,
+		Program: w.Program, Suspended: w.Suspended.On(), Since: v.past.of(w.Name),
+		Declaration: city.Declaration{SuspendedBy: city.Level(w.Suspended.Level),
+			Source: w.Source, Patched: w.Patched,
 			Command: redact.Text(w.Spec.Command), Dir: w.Spec.Dir, DependsOn: w.DependsOn,
 			IdleTimeout: w.IdleTimeout},
 	}
@@ -196,8 +198,8 @@ func (b *City) agent(w agent.Want, st session.Status, known bool, v *look) city.
 			}
 			drains(&a, st.Drain, limit)
 		}
-	case w.Suspended != "":
-		a.State, a.Reason = city.Suspended, w.Suspended
+	case w.Suspended.On():
+		a.State, a.Reason = city.Suspended, w.Suspended.Where
 	case w.Problem != "":
 		a.State, a.Reason = city.Failed, w.Problem
 	case !known && v.mute[w.Spec.Provider] != nil:

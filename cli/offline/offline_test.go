@@ -76,10 +76,10 @@ func TestPoolsAside(t *testing.T) {
 		{"set by hand", map[string]int{"w": 3}, living, "", 1, 3, "set by hand; no controller is running", "gone w-1 w-10 w-2 w-3"},
 		{"set beyond the bounds", map[string]int{"w": 99}, nil, "", 0, 12, "set by hand; no controller is running",
 			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
-		{"suspended", nil, nil, "by rig demo", 0, 1, "no controller is running, so its check does not run", "w-1"},
+		{"suspended", nil, nil, "with rig demo", 0, 1, "no controller is running, so its check does not run", "w-1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p.Suspended = c.suspended
+			p.Suspended = agent.Suspension{Where: c.suspended}
 			v := look{now: noon, alive: c.alive, pools: map[string]city.Pool{}}
 			got := b.pool(p, wants, c.overrides, &v)
 			v.pools["w"] = got

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/agent"
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/events"
@@ -152,8 +153,8 @@ func (cs *commands) noRestart(a *record) string {
 	case a.surplus():
 		return fmt.Sprintf("%s, so %s does not restart; scale the pool up first", a.surplusReason(),
 			a.name)
-	case a.want.Suspended != "":
-		return fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended)
+	case a.want.Suspended.On():
+		return fmt.Sprintf("agent %s is %s: resume it first", a.name, a.want.Suspended)
 	}
 	if why := a.policy.noRestart(a); why != "" {
 		return why
@@ -245,14 +246,14 @@ func (cs *commands) suspend(id uint64, name string, on bool) {
 			return
 		}
 		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
-		if still := a.want.Suspended; !on && still != "" && still != byAgent {
+		if still := a.want.Suspended; !on && still.On() && still.Level != agent.AgentLevel {
 			a.waiters = a.waiters[:len(a.waiters)-1]
 			cs.m.step.Refuse(id, city.Conflict,
-				fmt.Sprintf("the suspended flag of agent %s is not set: the agent is suspended "+
+				fmt.Sprintf("the suspended flag of agent %s is not set: the agent is "+
 					"%s; resume that instead", a.name, still))
 			return
 		}
-		if !on && a.want.Suspended == "" && !cs.m.loader.editing(name) {
+		if !on && !a.want.Suspended.On() && !cs.m.loader.editing(name) {
 			cs.resolve(a, "agent "+a.name+" is not suspended", "resume")
 			return
 		}

@@ -51,7 +51,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 
 // mayCancel cancels a start that is no longer wanted. The result of the start is still awaited (L1).
 func (m *Machine) mayCancel(a *record) {
-	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
+	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended.On() ||
 		a.act.intent.kind != causeNone || a.policy.obsolete(a)
 	if idle && a.phase.Cancel() {
 		m.step.Do(effect.Cancel{Agent: a.name})
@@ -101,10 +101,10 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
-	case a.want != nil && a.want.Suspended != "":
-		return cause{kind: causeSuspend, why: a.want.Suspended}
-	case a.want == nil && a.pool.Want.Suspended != "":
-		return cause{kind: causeSuspend, why: a.pool.Want.Suspended}
+	case a.want != nil && a.want.Suspended.On():
+		return cause{kind: causeSuspend, why: a.want.Suspended.String()}
+	case a.want == nil && a.pool.Want.Suspended.On():
+		return cause{kind: causeSuspend, why: a.pool.Want.Suspended.String()}
 	case a.act.intent.kind != causeNone:
 		return a.act.intent
 	case a.unwanted() && !a.phase.Ready() && !m.settling && !a.pool.Guessed():
@@ -151,12 +151,13 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		a.act.intent, a.act.because = cause{}, ""
 		m.set(now, a, city.Exited, why, time.Time{})
 		m.commands.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
-	case a.want.Suspended != "":
+	case a.want.Suspended.On():
 		a.act.intent = cause{}
-		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
-		m.commands.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
+		m.set(now, a, city.Suspended, a.want.Suspended.Where, time.Time{})
+		m.commands.resolve(a, fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended), "stop",
+			"suspend")
 		m.commands.refuseAll(a.take("restart", "kill"), city.Conflict,
-			"agent "+a.name+" is suspended "+a.want.Suspended)
+			fmt.Sprintf("agent %s is %s", a.name, a.want.Suspended))
 	case a.want.Problem != "":
 		a.act.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})

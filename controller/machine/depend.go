@@ -67,8 +67,8 @@ func (ds *dependencies) standing(name string) (how string, up bool) {
 }
 
 func (ds *dependencies) poolStanding(p *pools.Pool) (how string, up bool) {
-	if p.Want.Suspended != "" {
-		return fmt.Sprintf("pool %s (suspended %s)", p.Name(), p.Want.Suspended), false
+	if p.Want.Suspended.On() {
+		return fmt.Sprintf("pool %s (%s)", p.Name(), p.Want.Suspended), false
 	}
 	if p.Desired == 0 {
 		return "", true
@@ -130,7 +130,7 @@ func (ds *dependencies) leavesLater(a *record) string {
 		return ""
 	}
 	for _, d := range ds.dependents(a.names()...) {
-		going := ds.m.ending == stopAgents || d.want == nil || d.want.Suspended != ""
+		going := ds.m.ending == stopAgents || d.want == nil || d.want.Suspended.On()
 		if d == a || !going || d.phase.Idle() {
 			continue
 		}

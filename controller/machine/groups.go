@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
@@ -59,7 +60,7 @@ func (ld *loader) rigNames() []string {
 
 // flagged reports whether a group is suspended by its own flag in the configuration in force. If it is suspended
 // for another reason, still is that reason.
-func (ld *loader) flagged(g groupWaiter) (on bool, still string) {
+func (ld *loader) flagged(g groupWaiter) (on bool, still agent.Suspension) {
 	if g.rig != "" {
 		for i := range ld.m.conf.Rigs {
 			if ld.m.conf.Rigs[i].Name == g.rig {
@@ -67,22 +68,19 @@ func (ld *loader) flagged(g groupWaiter) (on bool, still string) {
 			}
 		}
 		if !on && ld.m.conf.Suspended {
-			still = "by city"
+			still = agent.Suspension{Level: agent.CityLevel, Where: "with the city"}
 		}
 		return on, still
 	}
 	p := ld.m.pools.Get(g.pool)
 	switch {
-	case p == nil, p.Want.Suspended == "":
-		return false, ""
-	case p.Want.Suspended == byAgent:
-		return true, ""
+	case p == nil, !p.Want.Suspended.On():
+		return false, still
+	case p.Want.Suspended.Level == agent.AgentLevel:
+		return true, still
 	}
 	return false, p.Want.Suspended
 }
-
-// byAgent is the reason of a suspension by the flag of the agent or pool itself.
-const byAgent = "by agent"
 
 // settleGroups answers the commands for groups that have reached the requested state.
 func (ld *loader) settleGroups() {
@@ -102,8 +100,8 @@ func (ld *loader) settleGroups() {
 		switch {
 		case g.on:
 			ld.m.step.Reply(g.id, g.String()+" is suspended; its agents are stopped")
-		case still != "":
-			ld.m.step.Reply(g.id, fmt.Sprintf("%s is resumed, but still suspended %s", g, still))
+		case still.On():
+			ld.m.step.Reply(g.id, fmt.Sprintf("%s is resumed, but still %s", g, still))
 		default:
 			ld.m.step.Reply(g.id, g.String()+" is resumed")
 		}

@@ -100,10 +100,10 @@ func (ld *loader) unfulfilled(err error) {
 		if len(a.waiters) == 0 || a.want == nil {
 			continue
 		}
-		if a.want.Suspended == "" {
+		if !a.want.Suspended.On() {
 			ld.m.commands.resolve(a, "agent "+a.name+" is not suspended", "resume")
 		}
-		verb := verbFor(a.want.Suspended == "")
+		verb := verbFor(!a.want.Suspended.On())
 		msg := step.NotInEffect("agent "+a.name, verb, err)
 		for _, w := range a.take(verb) {
 			ld.m.step.RefuseFlag(w.id, msg, err)
@@ -223,19 +223,19 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 		return
 	}
 	switch {
-	case w.Suspended == "":
+	case !w.Suspended.On():
 		a.forgive("resumed by operator")
 		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
-			Message: "was suspended " + a.want.Suspended},
+			Message: "was " + a.want.Suspended.String()},
 			ld.m.commands.answersFor(a, "agent "+a.name+" is resumed", "resume")...)
-	case a.want.Suspended == "" && a.phase.Idle():
+	case !a.want.Suspended.On() && a.phase.Idle():
 		ld.m.journal.record(a, events.Event{Type: events.AgentSuspended,
 			Actor:   effect.ActorOperator,
-			Message: w.Suspended},
-			ld.m.commands.answersFor(a, fmt.Sprintf("agent %s is suspended %s", a.name,
+			Message: w.Suspended.String()},
+			ld.m.commands.answersFor(a, fmt.Sprintf("agent %s is %s", a.name,
 				w.Suspended), "stop", "suspend")...)
-	case a.want.Suspended != "":
-		ld.m.commands.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name,
+	case a.want.Suspended.On():
+		ld.m.commands.resolve(a, fmt.Sprintf("agent %s is resumed, but still %s", a.name,
 			w.Suspended), "resume")
 	}
 }
@@ -289,9 +289,9 @@ func (ld *loader) compare(c *effect.Configuration) step.Changes {
 			ch.Changed = append(ch.Changed, w.Name)
 		}
 		switch {
-		case a.want.Suspended != "" && w.Suspended == "":
+		case a.want.Suspended.On() && !w.Suspended.On():
 			ch.Resumed = append(ch.Resumed, w.Name)
-		case a.want.Suspended == "" && w.Suspended != "":
+		case !a.want.Suspended.On() && w.Suspended.On():
 			ch.Suspended = append(ch.Suspended, w.Name)
 		}
 	}

@@ -142,7 +142,7 @@ func (a *record) draw() city.Agent {
 			w.Program, w.Source
 		v.Patched = w.Patched
 		v.Command, v.Dir, v.Declared = a.command, w.Spec.Dir, step.Short(w.Spec.Fingerprint.Sum)
-		v.Suspended = w.Suspended != ""
+		v.Suspended, v.SuspendedBy = w.Suspended.On(), city.Level(w.Suspended.Level)
 		v.UnavailableReason = w.Problem
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
 	}

@@ -363,7 +363,7 @@ func (w *world) quarantines(before *Machine) map[string]time.Time {
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum ==
 			want.Spec.Fingerprint.Sum
 		if same && a.act.queued == 0 && a.rest.hold == city.Quarantined && !a.phase.Alive() &&
-			w.now.Before(a.rest.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
+			w.now.Before(a.rest.notBefore) && !want.Suspended.On() && w.alive[want.Name] == nil {
 			out[want.Name] = a.rest.notBefore
 		}
 	}

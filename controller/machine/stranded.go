@@ -64,7 +64,7 @@ func (wk *work) whyAbsent(who string) (why string, gone bool) {
 	}
 	switch a.state {
 	case city.Suspended:
-		return "is suspended " + a.want.Suspended, false
+		return "is " + a.want.Suspended.String(), false
 	case city.Quarantined:
 		return "is quarantined", false
 	case city.Exited:
@@ -84,8 +84,8 @@ func (wk *work) whyUndeclared(who string) (why string, gone bool) {
 		return "is a pool, not one of its members", true
 	}
 	if w := wk.m.pools.MemberWant(who); w != nil {
-		if p := wk.m.pools.Get(w.Pool); p.Want.Suspended != "" {
-			return "is suspended " + p.Want.Suspended, false
+		if p := wk.m.pools.Get(w.Pool); p.Want.Suspended.On() {
+			return "is " + p.Want.Suspended.String(), false
 		}
 		return fmt.Sprintf("is not running, because pool %s wants %d members", w.Pool,
 				wk.m.pools.Get(w.Pool).Desired),

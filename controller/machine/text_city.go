@@ -55,7 +55,7 @@ func (c textCity) Outlook(name string) (why string, never bool) {
 		return "it was removed", true
 	case a.phase.State() == lifecycle.Running:
 		return "", false
-	case a.unwanted() || a.want.Suspended != "" || a.want.Problem != "":
+	case a.unwanted() || a.want.Suspended.On() || a.want.Problem != "":
 		return standing(a), true
 	case a.phase.State() != lifecycle.Absent:
 	case a.rest.staysDown || a.rest.hold == city.Quarantined:

@@ -37,7 +37,7 @@ func (c tierCity) Agent(name string) *tier.Agent {
 		Summons:    a.triage.summons, Served: a.triage.served,
 	}
 	if a.want != nil {
-		v.Declared, v.Suspended, v.Problem = true, a.want.Suspended, a.want.Problem
+		v.Declared, v.Suspended, v.Problem = true, a.want.Suspended.String(), a.want.Problem
 	}
 	if a.rest.hold == city.Quarantined {
 		v.QuarantinedUntil = a.rest.notBefore

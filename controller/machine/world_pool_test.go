@@ -53,16 +53,16 @@ func declareIn(c *effect.Configuration, a agent.Want, spec string) {
 // suspendIn sets the suspension of agents, pools and rigs from the flags.
 func suspendIn(c *effect.Configuration, flags map[string]bool) {
 	c.Pools, c.Rigs = slices.Clone(c.Pools), slices.Clone(c.Rigs)
-	why := func(name, rig string) string {
+	why := func(name, rig string) agent.Suspension {
 		switch {
 		case flags[name]:
-			return "by agent"
+			return agent.Suspension{Level: agent.AgentLevel, Where: "in city.toml"}
 		case flags["rig "+rig]:
-			return "by rig " + rig
+			return agent.Suspension{Level: agent.RigLevel, Where: "with rig " + rig}
 		case c.Suspended:
-			return "by city"
+			return agent.Suspension{Level: agent.CityLevel, Where: "with the city"}
 		}
-		return ""
+		return agent.Suspension{}
 	}
 	for i := range c.Wants {
 		c.Wants[i].Suspended = why(c.Wants[i].Declared, c.Wants[i].Rig)

@@ -87,7 +87,7 @@ func want(spec string) agent.Want {
 		key, value, _ := strings.Cut(o, "=")
 		switch key {
 		case "suspended":
-			w.Suspended = "by agent"
+			w.Suspended = agent.Suspension{Level: agent.AgentLevel, Where: "in city.toml"}
 		case "command":
 			w.Spec.Command = value
 			w.Spec.Fingerprint = session.NewFingerprint(map[string]string{"command": value})
@@ -132,7 +132,7 @@ func (w *world) write(specs ...string) {
 		Grace: 5 * time.Second, Window: time.Hour, OnDisk: w.onDisk}
 	for _, s := range specs {
 		a := want(s)
-		w.edits[a.Name] = a.Suspended != ""
+		w.edits[a.Name] = a.Suspended.On()
 		declareIn(c, a, s)
 	}
 	c.Overrides = w.overrides
@@ -313,7 +313,7 @@ func (w *world) check(f effect.Effect) {
 		return
 	}
 	a := w.m.agents[s.Want.Name]
-	if a.want.Suspended != "" || a.surplus() || a.finish.drain != nil ||
+	if a.want.Suspended.On() || a.surplus() || a.finish.drain != nil ||
 		w.now.Before(a.rest.notBefore) ||
 		w.m.ending != alive {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))

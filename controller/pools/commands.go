@@ -24,8 +24,8 @@ func (ps *Pools) Restart(now time.Time, id uint64, c city.RestartPool) {
 	switch {
 	case busy != "":
 		why = "is already " + busy
-	case p.Want.Suspended != "":
-		why = "is suspended " + p.Want.Suspended + ": resume it first"
+	case p.Want.Suspended.On():
+		why = "is " + p.Want.Suspended.String() + ": resume it first"
 	case len(names) == 0:
 		why = "has no members to restart: " + p.why
 	}
@@ -49,8 +49,8 @@ func (ps *Pools) CheckNow(now time.Time, id uint64, name string) {
 		why = "has no check: its open work determines its size"
 	case p.Want.Max == 0:
 		why = "is off (max = 0), so its check does not run"
-	case p.Want.Suspended != "":
-		why = "is suspended " + p.Want.Suspended + ", so its check does not run; resume it first"
+	case p.Want.Suspended.On():
+		why = "is " + p.Want.Suspended.String() + ", so its check does not run; resume it first"
 	}
 	if why != "" {
 		ps.out.Refuse(id, city.Conflict, "pool "+p.Name()+" "+why)

@@ -319,7 +319,7 @@ func (ps *Pools) resize(now time.Time, p *Pool, n int, why string) {
 
 // check runs the check of a pool.
 func (ps *Pools) check(now time.Time, p *Pool) {
-	if p.Want.Check == "" || p.Want.Max == 0 || p.Want.Suspended != "" || !ps.city.Running() {
+	if p.Want.Check == "" || p.Want.Max == 0 || p.Want.Suspended.On() || !ps.city.Running() {
 		return
 	}
 	if _, already := ps.checking[p.Name()]; already {
@@ -425,8 +425,8 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 			Subject: p.Name(), Message: fmt.Sprintf("stays %d: %s", p.Desired,
 				p.decisions[len(p.decisions)-1].Why)}})
 	}
-	if p.Want.Suspended != "" {
-		msg += "; it is suspended " + p.Want.Suspended + ", so its members stay stopped until " +
+	if p.Want.Suspended.On() {
+		msg += "; it is " + p.Want.Suspended.String() + ", so its members stay stopped until " +
 			"it is resumed"
 	}
 	ps.out.Reply(in.Scale.ID, msg)
@@ -490,7 +490,8 @@ func (p *Pool) draw() city.Pool {
 	return city.Pool{
 		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max,
 		Desired: p.Desired, Reason: p.why, Since: p.since,
-		Override: p.override, Suspended: w.Suspended != "", SuspendedReason: w.Suspended,
+		Override: p.override, Suspended: w.Suspended.On(),
+		SuspendedReason: w.Suspended.Where, SuspendedBy: city.Level(w.Suspended.Level),
 		Check: p.last, Timeout: w.DrainTimeout,
 		Source: w.Source, Patched: w.Patched, Decisions: slices.Clone(p.decisions),
 	}

@@ -62,7 +62,7 @@ type Agent struct {
 	State            city.State
 	Reason           string
 	Declared         bool
-	Suspended        string // why it is suspended; "" = it is not
+	Suspended        string // "suspended in city.toml"; "" = it is not suspended
 	Problem          string // why it cannot start; "" = it can
 	TriageOf         string // the watchdog for which it is the triage agent; "" = none
 	Alive, Ready     bool

@@ -158,7 +158,7 @@ func (wd *Watchdogs) whyPaused(a *Agent) string {
 	case a == nil || !a.Declared:
 		return "the agent that it watches is not declared"
 	case a.Suspended != "":
-		return fmt.Sprintf("agent %s is suspended %s", a.Name, a.Suspended)
+		return fmt.Sprintf("agent %s is %s", a.Name, a.Suspended)
 	case a.KeptEnded:
 		return fmt.Sprintf("agent %s was drained by operator and stays stopped", a.Name)
 	}

@@ -26,7 +26,7 @@ func (wd *Watchdogs) noTriage(t *tier) string {
 	case a == nil || !a.Declared:
 		return fmt.Sprintf("triage %s is not declared", t.want.Triage)
 	case a.Suspended != "":
-		return fmt.Sprintf("triage %s is suspended %s", a.Name, a.Suspended)
+		return fmt.Sprintf("triage %s is %s", a.Name, a.Suspended)
 	case a.Problem != "":
 		return fmt.Sprintf("triage %s cannot start: %s", a.Name, a.Problem)
 	}

@@ -3,6 +3,7 @@ package details
 import (
 	"strings"
 
+	"gcity/city"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -12,17 +13,19 @@ type Suspendable struct {
 	Name, Shown string
 	Pool        bool
 	Rig         string
-	Off         string // why it is suspended; "" = not suspended
+	Off         bool // it is suspended
+	By          city.Level
 }
 
 // SuspendablePool returns a pool as an object that can be suspended.
 func SuspendablePool(r *panel.PoolRow) Suspendable {
-	return Suspendable{Name: r.Name, Shown: r.Shown, Pool: true, Rig: r.Rig, Off: r.Suspended}
+	return Suspendable{Name: r.Name, Shown: r.Shown, Pool: true, Rig: r.Rig, Off: r.Suspended != "",
+		By: r.Off}
 }
 
 // above reports whether the object is suspended with its rig or city, so that its own flag has no effect.
 func (s *Suspendable) above() bool {
-	return s.Off == "by city" || s.Rig != "" && strings.HasPrefix(s.Off, "by rig ")
+	return s.By == city.RigLevel || s.By == city.CityLevel
 }
 
 // ByFlag splits objects into those to suspend and those to resume by clearing their own flag. Objects that are
@@ -30,7 +33,7 @@ func (s *Suspendable) above() bool {
 func ByFlag(all []Suspendable) (on, off []Suspendable) {
 	for _, s := range all {
 		switch {
-		case s.Off == "":
+		case !s.Off:
 			on = append(on, s)
 		case !s.above():
 			off = append(off, s)

@@ -16,6 +16,7 @@ type AgentRow struct {
 	Name     string // its unmodified name in the city
 	Shown    string
 	State    city.State
+	Off      city.Level // what suspends it; "" = not suspended, or unknown
 	Why      string
 	Pool     string
 	Rig      string
@@ -49,7 +50,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 		Restarts: a.Restarts, Crashes: a.Crashes, PID: a.PID, Exit: a.Exit, Session: a.Session,
 		Usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, Frozen: a.Frozen,
 		Drifted: len(a.Drift) > 0, Running: a.Running, Waiting: waitingIn(a.Sends),
-		mail: max(0, a.Mail), Stuck: a.Stuck,
+		mail: max(0, a.Mail), Stuck: a.Stuck, Off: a.SuspendedBy,
 	}
 	if a.Until != nil {
 		r.Until = *a.Until
@@ -87,20 +88,12 @@ func reason(a *city.Agent) string {
 	}
 	place, ok := strings.CutPrefix(a.Reason, "declared at ")
 	if !ok {
-		return SuspendedBy(a.Reason)
+		return a.Reason
 	}
 	if _, err := strconv.Atoi(place[strings.LastIndexByte(place, ':')+1:]); err != nil {
 		return a.Reason
 	}
 	return ""
-}
-
-// SuspendedBy describes where an agent was suspended.
-func SuspendedBy(reason string) string {
-	if reason == "by agent" {
-		return "suspended in city.toml"
-	}
-	return reason
 }
 
 // Surplus reports whether the agent drains because its pool wants fewer members. The drain is canceled only if the

@@ -39,7 +39,8 @@ type PoolRow struct {
 	Since     time.Time
 	Override  *int
 	Draining  []string
-	Suspended string // what suspends it; "" = not suspended
+	Suspended string     // "with rig demo"; "" = not suspended
+	Off       city.Level // what suspends it; "" = not suspended, or unknown
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
@@ -56,9 +57,7 @@ func NewPoolRow(p *city.Pool) PoolRow {
 		r.Draining = append(r.Draining, widget.Plain(name))
 	}
 	if p.Suspended {
-		if r.Suspended = SuspendedBy(widget.Plain(p.SuspendedReason)); r.Suspended == "" {
-			r.Suspended = "suspended"
-		}
+		r.Suspended, r.Off = cmp.Or(widget.Plain(p.SuspendedReason), "suspended"), p.SuspendedBy
 	}
 	return r
 }

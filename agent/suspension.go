@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"cmp"
+
+	"gcity/config"
+)
+
+// Level is the part of the configuration that suspends an agent.
+type Level string
+
+const (
+	AgentLevel Level = "agent" // the agent itself, or its pool
+	RigLevel   Level = "rig"
+	CityLevel  Level = "city"
+)
+
+// Suspension is the most specific setting that suspends an agent or a pool. The zero
+// value means that no setting suspends it.
+type Suspension struct {
+	Level Level
+	// continues a sentence after "suspended": "in city.toml", "with rig demo", "with the city"
+	Where string
+}
+
+// On reports whether the agent must not run.
+func (s Suspension) On() bool { return s != Suspension{} }
+
+// String returns the suspension as text: "suspended in city.toml", or "" if it may run.
+func (s Suspension) String() string {
+	if !s.On() {
+		return ""
+	}
+	return "suspended " + s.Where
+}
+
+func suspended(c *config.City, a *config.Agent) Suspension {
+	r := c.Rig(a.Rig)
+	switch {
+	case a.Suspended:
+		file := cmp.Or(a.Origins["suspended"].File, config.FileName)
+		return Suspension{Level: AgentLevel, Where: "in " + file}
+	case r != nil && r.Suspended:
+		return Suspension{Level: RigLevel, Where: "with rig " + r.Name}
+	case c.Workspace.Suspended:
+		return Suspension{Level: CityLevel, Where: "with the city"}
+	}
+	return Suspension{}
+}
