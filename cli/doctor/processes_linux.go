@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,23 +34,56 @@ func checkStrays(ctx context.Context, p *Patient) finding {
 	if err != nil {
 		return note("mount /proc", "cannot list processes: %v", err)
 	}
-	of := map[int]string{} // session name by process ID
+	of := map[int]string{} // session ID by process ID
+	var hidden []string    // folders of running sessions that cannot be listed
 	for _, pid := range pids {
 		environ := proc.Environ(pid)
-		if id := valueIn(environ, "GC_SESSION_ID"); id != "" && pid != os.Getpid() &&
-			proc.HasEnv(environ, "GC_CITY_PATH="+p.dir, false) && !ours(pid) {
+		if id := valueIn(environ, "GC_SESSION_ID"); id == "" || pid == os.Getpid() ||
+			!proc.HasEnv(environ, "GC_CITY_PATH="+p.dir, false) || ours(pid) {
+			continue
+		} else if dir := hiddenSession(pid); dir == "" {
 			of[pid] = id
+		} else if !slices.Contains(hidden, dir) {
+			hidden = append(hidden, dir)
 		}
 	}
 	if len(of) == 0 {
-		return ok("none")
+		return judgeHidden(hidden)
 	}
 	// list again, because a session may have started in the meantime
 	now, err := p.provider.List(ctx)
 	if err != nil {
 		return ok("not checked: the sessions cannot be listed")
 	}
-	return judgeStrays(of, now, func(pid int) string { return strings.Join(proc.Args(pid), " ") })
+	f := judgeStrays(of, now, func(pid int) string { return strings.Join(proc.Args(pid), " ") })
+	if f.State == "ok" {
+		return judgeHidden(hidden)
+	}
+	return f
+}
+
+// hiddenSession returns the folder of the session that a process belongs to, if the folder was deleted while the
+// session's holder runs. Such a session cannot be listed, but its processes are not left over.
+func hiddenSession(pid int) string {
+	for st, err := proc.ReadStat(pid); err == nil && st.PPID > 1; st, err = proc.ReadStat(pid) {
+		pid = st.PPID
+		if args := proc.Args(pid); len(args) == 3 && args[1] == "hold" {
+			if _, err := os.Lstat(args[2]); errors.Is(err, fs.ErrNotExist) {
+				return args[2]
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+func judgeHidden(dirs []string) finding {
+	if len(dirs) == 0 {
+		return ok("none")
+	}
+	slices.Sort(dirs)
+	return note("their agents continue; the next controller and `gcity stop` create the folders "+
+		"again", "the folders of running sessions were deleted:\n%s", strings.Join(dirs, "\n"))
 }
 
 func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int) string) finding {
