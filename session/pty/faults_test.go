@@ -490,6 +490,27 @@ func TestFolderDeleted(t *testing.T) {
 	}
 }
 
+// C14: a holder whose folder was deleted between two lives creates it again at the next start.
+func TestFolderDeletedBetweenLives(t *testing.T) {
+	city := t.TempDir()
+	first := newProvider(t, city)
+	start(t, first, spec(city, "a", "exit 5"))
+	nextExit(t, first)
+	holder := holderOf(t, first, "a")
+	if err := os.RemoveAll(first.files.dir); err != nil {
+		t.Fatal(err)
+	}
+	a := start(t, first, spec(city, "a", "exec cat"))
+	if now := holderOf(t, first, "a"); now != holder {
+		t.Errorf("holder %d instead of %d", now, holder)
+	}
+	first.Close()
+	list, err := newProvider(t, city).List(t.Context())
+	if err != nil || len(list) != 1 || list[0].PID != a.PID || !list[0].Alive {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
 // Sessions work in a city whose path is too long for a socket.
 func TestLongPath(t *testing.T) {
 	city := filepath.Join(t.TempDir(), strings.Repeat("long/", 40)+"city")

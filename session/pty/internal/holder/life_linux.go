@@ -72,7 +72,13 @@ func (h *holder) begin(req *wire.Request) error {
 	}
 	l := h.newLife(s, req.Ready)
 	l.plain = req.Plain
-	if err := h.writeJSON(wire.RecordFile, l.rec); err != nil {
+	err := h.writeJSON(wire.RecordFile, l.rec)
+	if errors.Is(err, os.ErrNotExist) { // the folder was deleted
+		if err = h.settle(); err == nil {
+			err = h.writeJSON(wire.RecordFile, l.rec)
+		}
+	}
+	if err != nil {
 		return shortage(err)
 	}
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
