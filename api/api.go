@@ -39,7 +39,7 @@ type Options struct {
 	WriteTimeout time.Duration
 	MaxStreams   int    // streams, attached terminals and long polls in all, 0 = 256
 	Version      string // version of the program, reported by a fleet
-	// for a listener that others than the city's user can reach; nil for a socket
+	// for a listener that other users can reach; nil for a socket
 	Guard *Guard
 }
 
@@ -75,7 +75,7 @@ type server struct {
 	city     city.Control
 	many     bool // the server serves one of several cities, or all of them
 	began    time.Time
-	life     context.Context // when it ends, all streams and attached terminals end
+	life     context.Context // when this context ends, all streams and attached terminals end
 	streams  chan struct{}   // one token for each open stream
 	document func() []byte   // returns the OpenAPI document
 	// called when a connection that was hijacked from net/http is closed

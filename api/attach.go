@@ -82,7 +82,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 		case <-done:
 			return
 		}
-		if h.life.Err() != nil { // ctx ends soon after life
+		if h.life.Err() != nil { // if life has ended, ctx ends soon afterwards
 			_ = f.End(h.errStopped())
 		}
 		_ = conn.Close()

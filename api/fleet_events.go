@@ -15,7 +15,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// atMostOfAll limits a page of events of all cities. The page requests that many events from each city.
+// atMostOfAll limits a page of events of all cities. The page requests up to this number from each city.
 const atMostOfAll = 1000
 
 // eventsAnswer is a page of events of several cities.

@@ -53,7 +53,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		// the deadline may be left from the previous request on this connection
 		_ = rc.SetWriteDeadline(time.Time{})
 		if r.ContentLength != 0 {
-			// whether or not the handler reads the body
+			// also if the handler does not read the body
 			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 		}
 		r = r.WithContext(city.WithPeer(r.Context(),

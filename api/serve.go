@@ -45,7 +45,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		ReadHeaderTimeout: headTimeout,
 		IdleTimeout:       wire.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		// it would answer requests that the guard has not checked
+		// the general handler would answer requests that the guard has not checked
 		DisableGeneralOptionsHandler: true,
 
 		BaseContext: func(net.Listener) context.Context { return requests },

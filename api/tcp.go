@@ -227,7 +227,7 @@ func TCPAddr(bind string, port int) string {
 	if port == 0 {
 		return ""
 	}
-	if bind == "localhost" { // it may have several addresses
+	if bind == "localhost" { // localhost may have several addresses
 		bind = ""
 	}
 	return net.JoinHostPort(cmp.Or(bind, "127.0.0.1"), fmt.Sprint(port))

@@ -46,7 +46,7 @@ func Reminder(unread []Message) string {
 	return b.String()
 }
 
-// unmarked returns a function that removes from texts what would end a reminder.
+// unmarked returns a function that changes the tags in a text that would end a reminder.
 func unmarked() func(string) string {
 	mark := regexp.MustCompile(`(?i)<(\s*/?\s*system-reminder)`)
 	return func(s string) string { return mark.ReplaceAllString(s, "‹$1") }

@@ -15,8 +15,8 @@ type Note struct {
 	Column int
 }
 
-// Lenient parses a template like Parse, but leaves out what cannot be used: fragments, then the names in behind.
-// Finally it uses the text verbatim. It fails only if the text itself cannot be used.
+// Lenient parses a template like Parse, but leaves out the fragments, and the names in behind, that cannot be used.
+// If main is invalid, the text of main is used verbatim. Lenient fails only if that is not possible either.
 func Lenient(main File, fragments []File, behind []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)

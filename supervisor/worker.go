@@ -42,7 +42,7 @@ type worker struct {
 	watched bool
 
 	name    string
-	next    string // name of the city from its next start
+	next    string // name of the city after its next start
 	state   city.Condition
 	why     string
 	since   time.Time

@@ -204,7 +204,7 @@ func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 		verb: "scale", do: do}, details.Leaving(m.details(), p.Name, size))
 }
 
-// auto returns a pool to its check. It asks first if members would leave.
+// auto makes the size of a pool depend on its check again. It asks first if members would leave.
 func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {

@@ -206,7 +206,7 @@ func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 		}
 		return todo
 	}
-	if !m.status.pending && !m.status.failed { // it reports an earlier action in this room
+	if !m.status.pending && !m.status.failed { // the status line reports no earlier action
 		say(m, "this is "+cityName(m))
 	}
 	if a.Agent != "" {

@@ -13,7 +13,7 @@ import (
 
 // departure is the state of a leave that waits until all agents have drained. The zero value waits for no agent.
 type departure struct {
-	id int // ID of the action that drained them
+	id int // ID of the action that drained the agents
 	// agents with a drain command that has not failed, in the order of the commands
 	draining []string
 	answered bool // the results of the drain commands are known

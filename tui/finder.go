@@ -55,7 +55,7 @@ func openFinder(m *model, verbs bool) {
 		f.All = append(f.All, palette.Legend[task](&m.look, m.keys.KeyOf, m.person.File)...)
 		f.All = palette.Help("Works here: "+hereTitle(m), f.All, func(id string) (int, bool) {
 			a, rank := m.keys.ByID(id), 0
-			if palette.SectionOf(id) == palette.SectionLook { // below the verbs
+			if palette.SectionOf(id) == palette.SectionLook { // after the verbs
 				rank = 10
 			}
 			return rank + rankHere(m, a), worksHere(m, a)

@@ -106,7 +106,7 @@ func footer(m *model, w int) string {
 	if m.typing() || m.dialogs.covers() {
 		return l.Fill(w)
 	}
-	room := w + 2 // the blanks behind the last key
+	room := w + 2 // the last key needs no blanks after it
 	for _, a := range tail {
 		if stays(m, a, w) {
 			room -= footWidth(m, a)

@@ -152,7 +152,7 @@ func clockText(m *model) string {
 	switch {
 	case m.snap.Patrol.Last.IsZero():
 		loop = "controller starts"
-	case turn < 4*time.Second: // recent patrols all count as "ok": the pulse is slower
+	case turn < 4*time.Second: // the known time of the last patrol may be a few seconds old
 		loop = "controller ok"
 		if m.w < 80 {
 			return at

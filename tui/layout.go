@@ -99,7 +99,7 @@ func (m *model) planTabbed(p *plan, body int) {
 	if front != panel.IDEvents { // the rows that a short list does not need go to the pane
 		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
 	}
-	switch { // the hint on how to add one needs room
+	switch { // an empty list needs room for its help
 	case list.About().Explains && total == 0:
 		pane = min(pane, max(body/5, body-len(list.Help(m.env(), m.w))-2))
 	case len(m.Agents.Rows) == 0:

@@ -47,7 +47,7 @@ type visitMemory struct {
 	noted    []byte      // the state stored last
 	notedAt  time.Time
 	greeting bool // the hint of the first visit is shown
-	greeted  bool // it was dismissed, now or in an earlier visit
+	greeted  bool // the hint was dismissed, now or in an earlier visit
 }
 
 // knownCity is the last known state of the city.

@@ -72,7 +72,7 @@ func takePerson(m *model, p feed.Person) {
 	m.keys = newRegistry(m.Panels)
 	m.keys.Include(themeActions(p.Themes))
 	m.unbound = m.keys.Rebind(p.Keys)
-	for _, id := range []string{"agent.attach"} { // its description contains the key that detaches
+	for _, id := range []string{"agent.attach"} { // the description contains the key that detaches
 		a := m.keys.ByID(id)
 		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Usual,
 			p.Detach.String()))

@@ -252,7 +252,7 @@ func (m *model) present(p panel.Panel) bool {
 func (m *model) roomy() int {
 	w := 120
 	for _, p := range m.Panels {
-		if a := p.About(); (a.Optional || a.Slot) && m.present(p) { // it adds a title
+		if a := p.About(); (a.Optional || a.Slot) && m.present(p) { // the panel adds a title
 			w += 24
 		}
 	}

@@ -33,9 +33,9 @@ var ErrEnded = errors.New("the controller exited before it answered")
 
 const (
 	dialTimeout = 2 * time.Second
-	// for a request that changes nothing, if the context has a later deadline
+	// timeout of a request that changes nothing, if the context has a later deadline
 	readTimeout = 30 * time.Second
-	doTimeout   = 10 * time.Minute // for a command
+	doTimeout   = 10 * time.Minute // timeout of a command
 	maxAnswer   = 256 << 20
 )
 

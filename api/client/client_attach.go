@@ -82,7 +82,7 @@ type Terminal struct {
 	mu   sync.Mutex // guards Read
 	buf  []byte
 	rest []byte // unread part of the newest frame
-	err  error  // after the end
+	err  error  // result of reads after the end
 }
 
 // Read returns io.EOF when the session has ended, and io.ErrUnexpectedEOF when the connection was lost.

@@ -54,7 +54,7 @@ func (c *Client) exchangeOn(conn net.Conn, r *http.Request) (*http.Response, err
 	}
 	if err != nil {
 		stop()
-		_ = conn.Close() // the error says more
+		_ = conn.Close() // err is more useful than the error of Close
 		return nil, err
 	}
 	resp.Body = &answer{Reader: resp.Body, keep: func(whole bool) {

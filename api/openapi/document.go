@@ -26,7 +26,7 @@ type Operation struct {
 // Names are the names of types in the document that differ from those in the code.
 type Names map[reflect.Type]string
 
-// RequestHeader is the header that changes over TCP need, with any value.
+// RequestHeader is the header that requests for changes over TCP must have, with any value.
 const RequestHeader = "X-GC-Request"
 
 // Document returns the OpenAPI document of operations and the types that they use.

@@ -17,8 +17,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// Socket is a listener on a city's socket, for one user alone. Accept is for one goroutine; everything else may be
-// called from any.
+// Socket is a listener on a city's socket, for one user alone. Only one goroutine may call Accept; all other
+// methods may be called concurrently.
 type Socket struct {
 	path string
 	uid  uint32
@@ -117,7 +117,7 @@ func (s *Socket) Renew() (renewed bool, err error) {
 		return false, err
 	}
 	s.mu.Lock()
-	old := anew // the new one, if the Socket was closed in the meantime
+	old := anew // the listener to close; the new one, if the Socket was closed in the meantime
 	if !s.closed {
 		old, s.bound = s.bound, anew
 		old.SetUnlinkOnClose(false) // the new socket has the same name

@@ -33,7 +33,7 @@ recent decisions and events. The name may be the last part of a qualified name
 type about struct {
 	Kind       env.Kind       `json:"kind"`
 	Controller bool           `json:"controller"` // whether a controller is running
-	Events     []events.Event `json:"events"`     // events about it, newest first
+	Events     []events.Event `json:"events"`     // events about the object, newest first
 }
 
 type whyAgent struct {

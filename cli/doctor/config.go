@@ -110,7 +110,7 @@ func judgeStarts(agents []city.Agent) finding {
 }
 
 // judgeAgents reports agents that cannot start: they fail the check of a start, or their session provider failed its
-// test. It does not vouch for agents of a provider that was not tested.
+// test. It reports nothing about agents of a provider that was not tested.
 func judgeAgents(wants []agent.Want, unfit func(*agent.Want) string,
 	tried func(provider string) finding) finding {
 	var lines, unknown []string

@@ -146,8 +146,8 @@ func closeSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string, p be
 	return nil
 }
 
-// refuseOpen returns an error for a molecule that has open steps, unless all of them are in with and so are closed
-// too.
+// refuseOpen returns an error for a molecule that has open steps, unless all of them are in with, and are
+// therefore closed too.
 func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with []string) error {
 	b, has, closeOther, err := depot.Find(ctx, e, d, id)
 	if err != nil {

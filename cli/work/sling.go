@@ -147,7 +147,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	return out, nil
 }
 
-// withTargetError returns wrong, an error about the work. If the target is also unknown, the error begins with that.
+// withTargetError returns wrong, an error about the work. If the target is unknown too, the returned error begins with
+// the error about the target.
 func withTargetError(ctx context.Context, l *env.Link, target string, wrong error) error {
 	if target == "" || !exit.IsNotFound(wrong) {
 		return wrong

@@ -148,7 +148,7 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	}
 	lines := []string{src.Look.Field("state", state),
 		src.Look.Field("why", widget.Plain(why))}
-	// the line of the state already shows it
+	// whether the line of the state already shows the next event
 	told := r.Ends(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)
 	if next := panel.NextText(a.Next, src.Now); next != "" && !told {

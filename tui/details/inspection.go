@@ -153,7 +153,7 @@ func specLines(src *Source, in *city.Inspection) []string {
 	if s.Nudge != "" {
 		lines = append(lines, src.Look.Field("first nudge", widget.Plain(s.Nudge)))
 	}
-	if s.IdleTimeout <= 0 { // the line with the idle time shows it otherwise
+	if s.IdleTimeout <= 0 { // otherwise the line with the idle time shows the timeout
 		lines = append(lines, src.Look.Field("idle", "no restart when idle"))
 	}
 	for i, text := range describe.RestartLines(s) {

@@ -154,7 +154,7 @@ func (c *Composer[T]) Left() Unsent {
 // Key edits the text.
 func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	c.Problem = ""
-	// bubbles 2.1.1 loops endlessly there
+	// bubbles 2.1.1 would loop endlessly if no word is before the cursor
 	if key.Matches(k, c.area.KeyMap.WordBackward) && c.blankBefore() {
 		c.area.MoveToBegin()
 		c.settle()

@@ -58,7 +58,7 @@ type Frame struct {
 // width returns the width of a sheet that needs want columns. If only a narrow strip of the background would
 // remain, it returns the full width.
 func (c Canvas) width(want int) int {
-	const scraps = 8 // columns at each side
+	const scraps = 8 // minimum number of visible columns at each side
 	if c.W < want+2*scraps {
 		return c.W
 	}

@@ -40,12 +40,12 @@ type Rank int
 
 // The ranks.
 const (
-	rankNoun    Rank = iota - 1 // one of its Names
-	RankExact                   // its action, its key, or a completion of the text
-	RankNamed                   // its name has the text at the beginning of a word
-	RankWords                   // its name has all words of the text, in any order
-	RankMention                 // its description has all words
-	RankFuzzy                   // its name has the letters in order
+	rankNoun    Rank = iota - 1 // the text is one of the entry's Names
+	RankExact                   // the text is its action or key, or the entry completes the text
+	RankNamed                   // the entry's name has the text at the beginning of a word
+	RankWords                   // the entry's name has all words of the text, in any order
+	RankMention                 // the entry's description has all words of the text
+	RankFuzzy                   // the entry's name has the letters of the text in order
 )
 
 // head returns the title without its explanation.

@@ -63,7 +63,7 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said s
 		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
 			agent, err)
 	}
-	// before the request, because that takes a while and ctrl+c must already be a key
+	// set raw mode before the request, so that ctrl+c is already a key while the request waits
 	state, err := term.MakeRaw(o.In.Fd())
 	if err != nil {
 		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)

@@ -59,7 +59,7 @@ func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
 		},
 		Ills: func(*Env) (note string, alert bool) {
 			strays := len(q.List.Strays)
-			if strays > 0 { // still listed, so that the cursor does not move to another agent
+			if strays > 0 { // released agents stay listed, so that the cursor stays
 				note = fmt.Sprintf("%d released", strays)
 			}
 			return note, len(q.List.Shown) > strays

@@ -90,7 +90,7 @@ func (r *AutomationRow) Says() string {
 	case !r.Next.IsZero() && strings.HasPrefix(text, "retry "):
 		text, _, _ = strings.Cut(text, " in ")
 	}
-	if day, ok := strings.CutPrefix(text, "next "); ok { // shown in the room's date format
+	if day, ok := strings.CutPrefix(text, "next "); ok { // convert the date to the room's format
 		if at, err := time.Parse("2006-01-02 15:04", day); err == nil {
 			text = "next " + at.Format("Jan 02 15:04")
 		}
@@ -171,7 +171,7 @@ func (r *AutomationRow) Soon(now time.Time) widget.Phrase {
 		return widget.Phrase{Full: "next run " + in, Brief: in}
 	case r.gate == "cooldown":
 		return widget.Phrase{Full: "ready " + in, Brief: in}
-	case strings.HasPrefix(r.Says(), "next "): // the panel shows that with its date
+	case strings.HasPrefix(r.Says(), "next "): // the panel shows Says, which has the date
 		return widget.Same(in)
 	}
 	return widget.Phrase{Full: "next " + in, Brief: in}

@@ -133,7 +133,7 @@ func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*Automat
 			Cell: func(l *widget.Line, r *AutomationRow,
 				_ widget.RowState) {
 				b := r.because(e)
-				// the column of the last run shows it
+				// the column of the last run already shows the tail
 				if r.State == AutomationRunning && c.last > 0 {
 					b.Tail = widget.Phrase{}
 				}

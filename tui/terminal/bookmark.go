@@ -38,7 +38,7 @@ func (p *Pane) Bookmark(rule string) string {
 	shot := n.Screen.Shot(remembered)
 	shown := shot.Lines[:used(shot.Lines, shot.Y)]
 	if k := len(shown); k > 0 && k-1 == shot.Y && blankText(shown[k-1]) {
-		shown = shown[:k-1] // where the next line begins
+		shown = shown[:k-1] // the empty line in which the next output begins
 	}
 	at := shot.Gone + uint64(len(shown))
 	p.Version++

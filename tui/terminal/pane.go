@@ -43,7 +43,7 @@ type judged struct {
 	full    bool
 }
 
-// PaneLine is a line of a terminal, or a rule between two.
+// PaneLine is a line of a terminal, or a rule between two lines.
 type PaneLine struct {
 	Text string // text and SGR
 	Rule string // label of a rule; "" = it is a line of output

@@ -33,7 +33,7 @@ func Walk(s string, f func(part string, col, w int) bool) {
 	}
 }
 
-// pen is the current style, as the sequences that set it.
+// pen has the sequences that set the current style.
 type pen struct{ on string }
 
 func (p *pen) take(seq string) {

@@ -3,8 +3,9 @@ package widget
 import "slices"
 
 // ShortTabs shortens the titles of panels that share one place to w columns. It removes, in this order: the notes;
-// the names of hidden panels, those far from the visible one first; the keys of these; the end of the search. So
-// the titles scroll with the visible panel. The number of hidden rows may replace a name, but nothing else.
+// the names of hidden panels, those far from the visible one first; the keys of these panels; the end of the search.
+// The titles next to the visible panel therefore stay longest. A name may be removed to show a number of hidden rows;
+// nothing else may.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	all = slices.Clone(all)
 	over := func() int { return TabsWidth(all) - w }
@@ -34,7 +35,7 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 		i := farFirst(all)[0]
 		all = slices.Delete(all, i, i+1)
 	}
-	const beginning = 6 // of the search
+	const beginning = 6 // number of characters of the search that stay
 	for i := range all {
 		if text := all[i].Search; text != "" && over() > 0 {
 			all[i].Search = Cut(text, max(beginning, Width(text)-over()),
