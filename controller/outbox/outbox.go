@@ -18,7 +18,7 @@ type Outbox struct {
 	Waiting []*Delivery // in the order in which they will be typed
 	Current *Delivery   // in the queue of the terminal, or being typed; nil: none
 	Over    []*Delivery // finished texts, the newest last
-	Again   time.Time   // time of the next attempt to type texts; urgent texts do not wait for it
+	Again   time.Time   // time of the next attempt to type texts; an urgent text waits for it only after it was refused
 	// since when a draft or a user's typing delays texts; zero = they are not delayed
 	Disturbed time.Time
 }

@@ -137,7 +137,7 @@ func (tx *Texts) deliverTo(now time.Time, b *Outbox) {
 		case b.Waiting[0].MeantFor(tx.city.Terminal(b.Agent).Life) != "":
 			tx.TakeBack(now, b, b.Waiting[0],
 				b.Waiting[0].MeantFor(tx.city.Terminal(b.Agent).Life))
-		case !now.Before(b.Again) || b.Waiting[0].Now:
+		case !now.Before(b.Again) || b.Waiting[0].Now && !b.Waiting[0].Held:
 			tx.typeText(now, b)
 		}
 	}

@@ -105,6 +105,26 @@ func TestATextIsGivenUpWithAnEvent(t *testing.T) {
 	}
 }
 
+// An urgent text that was refused waits before it is tried again, like any other text.
+func TestARefusedUrgentTextWaits(t *testing.T) {
+	now := time.Unix(0, 0)
+	_, tx, b, out := newDesk()
+	tx.Nudge(now, 1, b, city.Nudge{Text: "hello", Now: true})
+	tx.Deliver(now)
+	if got := did(out); got != "send hello" {
+		t.Fatalf("did %q at first", got)
+	}
+	tx.Delivered(now, b, effect.Sent{ID: 1, Held: "the session has just ended", Wait: 2 * time.Second})
+	tx.Deliver(now)
+	if got := did(out); got != "" {
+		t.Errorf("did %q at once after it was refused", got)
+	}
+	tx.Deliver(now.Add(2 * time.Second))
+	if got := did(out); !strings.Contains(got, "send hello") {
+		t.Errorf("did %q after the wait", got)
+	}
+}
+
 // TestOneEntryAtATime checks L1 for a terminal: keys and texts are typed one after the other.
 func TestOneEntryAtATime(t *testing.T) {
 	now := time.Unix(0, 0)
