@@ -271,7 +271,7 @@ func TestEveryCommandTravels(t *testing.T) {
 func TestSlowReaderResumes(t *testing.T) {
 	f := town()
 	counted := &countedEvents{Control: f, cut: make(chan struct{}, 1)}
-	path, _ := serve(t, counted, api.Options{WriteTimeout: 50 * time.Millisecond})
+	path, _ := serve(t, counted, api.Options{WriteTimeout: 500 * time.Millisecond})
 	c := dial(t, path)
 	const n = 2000
 	big := make([]byte, 2000)
