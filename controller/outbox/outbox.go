@@ -18,7 +18,8 @@ type Outbox struct {
 	Waiting []*Delivery // in the order in which they will be typed
 	Current *Delivery   // in the queue of the terminal, or being typed; nil: none
 	Over    []*Delivery // finished texts, the newest last
-	Again   time.Time   // time of the next attempt to type texts; an urgent text waits for it only after it was refused
+	// time of the next attempt to type texts; an urgent text waits for it only after it was refused
+	Again time.Time
 	// since when a draft or a user's typing delays texts; zero = they are not delayed
 	Disturbed time.Time
 }
