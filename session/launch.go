@@ -60,6 +60,9 @@ const (
 	pollFirst = 10 * time.Millisecond
 	pollMost  = 250 * time.Millisecond
 	lastLines = 5 // number of lines of the screen in an error
+
+	// slowReady is how long an agent may take until it is reported what its start waits for
+	slowReady = 2 * time.Second
 )
 
 func (s *Spec) settle(ctx context.Context, p Provider) error {
@@ -119,6 +122,8 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	defer cancel()
 	w := &watch{s: s, p: p, answered: make([]bool, len(s.Dialogs))}
 	delay, poll, late := time.NewTimer(s.Ready.Delay), time.NewTimer(0), false
+	slow := time.NewTimer(slowReady)
+	defer slow.Stop()
 	defer delay.Stop()
 	defer poll.Stop()
 	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
@@ -128,6 +133,10 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 		select {
 		case <-delay.C:
 			late = s.Ready.Delay > 0
+		case <-slow.C:
+			if w.told == nil { // an open question is the better reason
+				Progress(ctx, s.Ready.waits(limit))
+			}
 		case <-poll.C:
 			poll.Reset(wait)
 			wait = min(2*wait, pollMost)
@@ -145,6 +154,19 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 			return nil
 		}
 	}
+}
+
+// waits returns what a start waits for until the agent is ready.
+func (r Ready) waits(limit time.Duration) string {
+	switch {
+	case r.Prefix == "":
+		return fmt.Sprintf("counts as ready %s after its start", r.Delay)
+	case r.Delay > 0:
+		return fmt.Sprintf("waits for a line of its screen that begins with %q, at most %s",
+			r.Prefix, r.Delay)
+	}
+	return fmt.Sprintf("waits for a line of its screen that begins with %q; the start fails "+
+		"after %s without one", r.Prefix, limit)
 }
 
 // shows reports whether a line of the screen begins with prefix. Trailing blanks of the prefix are ignored, because

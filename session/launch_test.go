@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gcity/internal/eventually"
@@ -111,5 +112,27 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	eventually.True(t, "it can crash", func() bool { return p.Crash("a", 7, "") })
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "exit 7 before it was ready") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A start that takes long reports what it waits for (L14). A fast one does not.
+func TestSlowLaunchSaysWhatItWaitsFor(t *testing.T) {
+	const line = `waits for a line of its screen that begins with "> "`
+	for want, ready := range map[string]session.Ready{
+		line + "; the start fails after 1m0s without one": {Prefix: "> "},
+		line + ", at most 5s":                             {Prefix: "> ", Delay: 5 * time.Second},
+		"counts as ready 5s after its start":              {Delay: 5 * time.Second},
+		"":                                                {Delay: time.Second},
+	} {
+		s := launchSpec(t)
+		s.Ready = ready
+		synctest.Test(t, func(t *testing.T) {
+			var waits []string
+			ctx := session.WithProgress(t.Context(), func(why string) { waits = append(waits, why) })
+			_, err := session.Launch(ctx, fake.New(), s, nil)
+			if got := strings.Join(waits, "|"); got != want || (err != nil) != (ready.Delay == 0) {
+				t.Errorf("got %q, %v; want %q", got, err, want)
+			}
+		})
 	}
 }

@@ -151,7 +151,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.Troubles = append(in.Troubles, err.Error())
 			}
-			in.Err = session.Settle(ctx, sr.paced, s)
+			in.Err = session.Settle(sr.withProgress(ctx, s.Agent), sr.paced, s)
 			return in
 		})
 	case effect.Stop:
@@ -321,6 +321,13 @@ func (sr *sessions) launch(name string, ready session.Ready,
 	})
 }
 
+// withProgress reports to the machine what the start of an agent waits for.
+func (sr *sessions) withProgress(ctx context.Context, name string) context.Context {
+	return session.WithProgress(ctx, func(why string) {
+		sr.deliver(effect.Asking{Agent: name, Waits: why})
+	})
+}
+
 // starting returns the start of an agent that is in flight, or nil.
 func (sr *sessions) starting(name string) *starting {
 	sr.Mu.Lock()
@@ -374,9 +381,7 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 			return effect.Started{Err: fmt.Errorf("the working folder cannot be created: %w", err)}
 		}
 	}
-	ctx = session.WithProgress(ctx, func(why string) {
-		sr.deliver(effect.Asking{Agent: w.Spec.Agent, Waits: why})
-	})
+	ctx = sr.withProgress(ctx, w.Spec.Agent)
 	in.Status, in.Err = session.Launch(ctx, sr.paced, w.Spawn(rand.Text()),
 		func(s *session.Spec) (err error) {
 			if in.Equipped, in.Troubles, err = sr.equip(ctx, w); err != nil {
