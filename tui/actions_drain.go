@@ -2,16 +2,13 @@ package tui
 
 import (
 	"fmt"
-	"time"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
-
-// usualDrain is the drain timeout of an agent without a pool.
-const usualDrain = 5 * time.Minute
 
 // drainTargets returns the targets that can be drained, and the draining ones that can be undrained.
 func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
@@ -105,47 +102,10 @@ func askDrain(m *model) []feed.Effect {
 		})
 	}
 	q := question{title: "Drain " + drained(m, drain) + "?", whom: names(m, drain),
-		body: drainMeans(m, drain), verb: "drain", count: len(drain), do: do}
+		body: details.DrainMeans(m.Pools, drain), verb: "drain", count: len(drain), do: do}
 	if whole {
 		q.whom = []string{listedRows(drain)}
 	}
 	ask(m, q)
 	return nil
-}
-
-// drainMeans describes what happens to agents that drain.
-func drainMeans(m *model, rows []*panel.AgentRow) []string {
-	least := drainTimeout(m, rows[0])
-	most, pooled := least, false
-	for _, r := range rows {
-		d := drainTimeout(m, r)
-		least, most, pooled = min(least, d), max(most, d), pooled || r.Pool != ""
-	}
-	told, deadline, then := "It is asked to finish and stops when it reports done",
-		", or after "+widget.Duration(most)+".",
-		"Then it restarts, because it is declared in the configuration."
-	if len(rows) > 1 {
-		told, then = "They are asked to finish and stop when they report done",
-			"Then they restart, because they are declared in the configuration."
-	}
-	switch {
-	case most == 0:
-		deadline = "; without a deadline."
-	case least != most:
-		deadline = ", or at their deadlines."
-	}
-	if p := m.Pools.Find(rows[0].Pool); p != nil && len(rows) == 1 {
-		then = p.AfterDrain()
-	} else if pooled {
-		then = "A declared agent then restarts; a surplus pool member does not."
-	}
-	return []string{told + deadline, then}
-}
-
-// drainTimeout returns how long an agent has to finish; 0 means no limit.
-func drainTimeout(m *model, r *panel.AgentRow) time.Duration {
-	if p := m.Pools.Find(r.Pool); p != nil {
-		return p.Timeout
-	}
-	return usualDrain
 }

@@ -225,7 +225,7 @@ func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
 		return perhaps(m, q)
 	}
-	q.whom, q.body, q.count = []string{listedRows(leaving)}, drainMeans(m, leaving)[:1],
+	q.whom, q.body, q.count = []string{listedRows(leaving)}, details.DrainMeans(m.Pools, leaving)[:1],
 		len(leaving)
 	ask(m, q)
 	return nil

@@ -11,25 +11,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// subjects returns the objects that suspending agents affects: the agent itself, or its pool if that has several
-// members.
-func subjects(m *model, rows []*panel.AgentRow) []details.Suspendable {
-	var all []details.Suspendable
-	seen := map[string]bool{}
-	for _, r := range rows {
-		s := details.Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig,
-			Off: r.State == city.Suspended, By: r.Off}
-		if p := m.Pools.Find(r.Pool); p != nil && p.Max > 1 {
-			s = details.SuspendablePool(p)
-		}
-		if !seen[s.Name] {
-			seen[s.Name] = true
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
 func setFlag(m *model, doing string, all []details.Suspendable,
 	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(all))
@@ -63,7 +44,7 @@ func needSuspend(m *model) string {
 // flagTargets returns the agents or pools that s acts on.
 func flagTargets(m *model) []details.Suspendable {
 	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
-		return subjects(m, targets(m))
+		return details.Suspendables(&m.Lists, targets(m))
 	}
 	var all []details.Suspendable
 	for _, p := range m.Pools.Targets() {
@@ -77,7 +58,7 @@ func askSuspend(m *model) []feed.Effect {
 		return askSuspendPools(m, m.Pools.Targets())
 	}
 	rows := targets(m)
-	all := subjects(m, rows)
+	all := details.Suspendables(&m.Lists, rows)
 	on, off := details.ByFlag(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
@@ -87,7 +68,7 @@ func askSuspend(m *model) []feed.Effect {
 		return nil
 	}
 	q := question{title: "Suspend " + details.NameAll(on) + "?", verb: "suspend",
-		count: max(len(on), ending(m, on)),
+		count: max(len(on), details.Ending(&m.Lists, on)),
 		do:    func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
@@ -100,21 +81,9 @@ func askSuspend(m *model) []feed.Effect {
 	}
 	q.body = append([]string{fmt.Sprintf("The sessions stop, and none starts until you "+
 		"resume (%s).", m.keys.KeyOf(suspendID)), "This is stored in the configuration."},
-		already(all, on)...)
+		details.Already(all, on)...)
 	ask(m, q)
 	return nil
-}
-
-// already returns a line with the number of subjects that are already suspended, if any.
-func already(all, on []details.Suspendable) []string {
-	switch n := len(all) - len(on); n {
-	case 0:
-		return nil
-	case 1:
-		return []string{"1 other is already suspended and stays suspended."}
-	default:
-		return []string{fmt.Sprintf("%d others are already suspended and stay suspended.", n)}
-	}
 }
 
 // askSuspendPools suspends the pools that are not suspended; if all are, it resumes them.
@@ -131,14 +100,14 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 		askAbove(m, all[0])
 		return nil
 	}
-	ending := ending(m, on)
+	ending := details.Ending(&m.Lists, on)
 	body := []string{fmt.Sprintf("No member is running, and none starts until you resume (%s).",
 		m.keys.KeyOf(suspendID)), "This is stored in the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s, and none starts until you resume (%s).",
 			describe.SessionsStop(ending), m.keys.KeyOf(suspendID))
 	}
-	body = append(body, already(all, on)...)
+	body = append(body, details.Already(all, on)...)
 	q := question{title: "Suspend " + details.NameAll(on) + "?", body: body,
 		verb: "suspend", count: max(len(on), ending),
 		do: func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
@@ -147,19 +116,6 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	}
 	ask(m, q)
 	return nil
-}
-
-// ending returns how many sessions stop if subjects are suspended.
-func ending(m *model, all []details.Suspendable) int {
-	n := 0
-	for _, s := range all {
-		if p := m.Pools.Find(s.Name); s.Pool && p != nil {
-			n += p.Size + len(p.Draining)
-		} else if r := m.Agents.Find(s.Name); r != nil && r.Running {
-			n++
-		}
-	}
-	return n
 }
 
 // askAbove offers to resume the rig or the city that suspends a subject.

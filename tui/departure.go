@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -37,9 +38,9 @@ func askDrainAll(m *model) []feed.Effect {
 	if len(rows) == 0 {
 		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
-	body := []string{drainMeans(m, rows)[0],
+	body := []string{details.DrainMeans(m.Pools, rows)[0],
 		"The city stops when the last agent has finished, or after " +
-			widget.Duration(longestDrain(m, rows)) + ".",
+			widget.Duration(details.LongestDrain(m.Pools, rows)) + ".",
 		"Agents that finish do not restart; " + m.keys.KeyOf("view.back") +
 			" stays and restarts them."}
 	ask(m, question{title: "Drain " + targetNames(rows) + ", then leave?", whom: names(m, rows),
@@ -49,23 +50,10 @@ func askDrainAll(m *model) []feed.Effect {
 	return nil
 }
 
-// longestDrain returns the longest drain timeout of the agents. usualDrain replaces a missing one.
-func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
-	longest := time.Duration(0)
-	for _, r := range rows {
-		d := drainTimeout(m, r)
-		if d == 0 {
-			d = usualDrain
-		}
-		longest = max(longest, d)
-	}
-	return longest
-}
-
 // depart drains agents and starts waiting for their sessions to end.
 func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
 	d := departure{sessions: map[string]string{}, total: len(rows),
-		until: m.now.Add(longestDrain(m, rows) + panel.Slack)}
+		until: m.now.Add(details.LongestDrain(m.Pools, rows) + panel.Slack)}
 	var commands []city.Command
 	for _, r := range rows {
 		d.sessions[r.Name] = r.Session.ID

@@ -1,6 +1,7 @@
 package details
 
 import (
+	"fmt"
 	"strings"
 
 	"gcity/city"
@@ -71,4 +72,48 @@ func ListAll(all []Suspendable) string {
 		each[i] = NameAll(all[i : i+1])
 	}
 	return strings.Join(each, ", ")
+}
+
+// Suspendables returns the objects that suspending agents affects: the agent itself, or its pool if that has several
+// members.
+func Suspendables(l *panel.Lists, rows []*panel.AgentRow) []Suspendable {
+	var all []Suspendable
+	seen := map[string]bool{}
+	for _, r := range rows {
+		s := Suspendable{Name: r.Name, Shown: r.Shown, Rig: r.Rig,
+			Off: r.State == city.Suspended, By: r.Off}
+		if p := l.Pools.Find(r.Pool); p != nil && p.Max > 1 {
+			s = SuspendablePool(p)
+		}
+		if !seen[s.Name] {
+			seen[s.Name] = true
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Ending returns how many sessions stop if subjects are suspended.
+func Ending(l *panel.Lists, all []Suspendable) int {
+	n := 0
+	for _, s := range all {
+		if p := l.Pools.Find(s.Name); s.Pool && p != nil {
+			n += p.Size + len(p.Draining)
+		} else if r := l.Agents.Find(s.Name); r != nil && r.Running {
+			n++
+		}
+	}
+	return n
+}
+
+// Already returns a line with the number of subjects that are already suspended, if any.
+func Already(all, on []Suspendable) []string {
+	switch n := len(all) - len(on); n {
+	case 0:
+		return nil
+	case 1:
+		return []string{"1 other is already suspended and stays suspended."}
+	default:
+		return []string{fmt.Sprintf("%d others are already suspended and stay suspended.", n)}
+	}
 }

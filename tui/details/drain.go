@@ -1,0 +1,61 @@
+package details
+
+import (
+	"time"
+
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// UsualDrain is the drain timeout of an agent without a pool.
+const UsualDrain = 5 * time.Minute
+
+// DrainMeans describes what happens to agents that drain.
+func DrainMeans(pools *panel.Pools, rows []*panel.AgentRow) []string {
+	least := DrainTimeout(pools, rows[0])
+	most, pooled := least, false
+	for _, r := range rows {
+		d := DrainTimeout(pools, r)
+		least, most, pooled = min(least, d), max(most, d), pooled || r.Pool != ""
+	}
+	told, deadline, then := "It is asked to finish and stops when it reports done",
+		", or after "+widget.Duration(most)+".",
+		"Then it restarts, because it is declared in the configuration."
+	if len(rows) > 1 {
+		told, then = "They are asked to finish and stop when they report done",
+			"Then they restart, because they are declared in the configuration."
+	}
+	switch {
+	case most == 0:
+		deadline = "; without a deadline."
+	case least != most:
+		deadline = ", or at their deadlines."
+	}
+	if p := pools.Find(rows[0].Pool); p != nil && len(rows) == 1 {
+		then = p.AfterDrain()
+	} else if pooled {
+		then = "A declared agent then restarts; a surplus pool member does not."
+	}
+	return []string{told + deadline, then}
+}
+
+// DrainTimeout returns how long an agent has to finish; 0 means no limit.
+func DrainTimeout(pools *panel.Pools, r *panel.AgentRow) time.Duration {
+	if p := pools.Find(r.Pool); p != nil {
+		return p.Timeout
+	}
+	return UsualDrain
+}
+
+// LongestDrain returns the longest drain timeout of the agents. UsualDrain replaces a missing one.
+func LongestDrain(pools *panel.Pools, rows []*panel.AgentRow) time.Duration {
+	longest := time.Duration(0)
+	for _, r := range rows {
+		d := DrainTimeout(pools, r)
+		if d == 0 {
+			d = UsualDrain
+		}
+		longest = max(longest, d)
+	}
+	return longest
+}
