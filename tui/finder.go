@@ -127,6 +127,7 @@ func runFound(m *model) []feed.Effect {
 		return nil
 	}
 	m.dialogs.Close(f)
+	noteUnasked(m, f, todo)
 	m.history = palette.Remember(m.history, line)
 	return todo
 }
@@ -139,6 +140,7 @@ func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 	} else {
 		todo = t.Run(m)
 	}
+	noteUnasked(m, f, todo)
 	// a row that only reopened the palette for completion is not remembered
 	if f.Palette != nil && m.dialogs.finder() == nil {
 		m.history = palette.Remember(m.history, t.Line)

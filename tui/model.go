@@ -65,6 +65,7 @@ type screenState struct {
 	ui     uint64 // incremented by every message that may change the screen, except new data
 	focus  panel.ID
 	before panel.ID // the focus to go back to
+	trail  panel.ID // the panel whose row led to a filtered list; "" = none
 	slot   panel.ID // the panel with Slot set that had the focus last
 	zoomed bool
 	hidden bool // the pane is hidden
@@ -325,6 +326,7 @@ func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
 	if a := m.keys.Find(k, m.zone(), keymap.Everywhere); a != nil {
 		return m.perform(a)
 	}
+	explainKey(m, k)
 	return nil
 }
 

@@ -161,6 +161,9 @@ func statusLine(m *model, w int) string {
 		// show the age, because a time in the text may be outdated
 		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
 	}
+	if s.token == themes.Warn {
+		sign = m.look.Glyphs.Alert
+	}
 	if !s.failed && (s.pending || s.token == themes.Busy) {
 		sign = m.look.Glyphs.Starting
 		if d := m.now.Sub(s.since); s.pending && d >= 2*time.Second {

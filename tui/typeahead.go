@@ -1,9 +1,16 @@
 package tui
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"gcity/themes"
+	"gcity/tui/feed"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
 )
 
 // keyPause is the maximum pause between two keys of one text. After a refusal users often keep typing before they
@@ -33,6 +40,15 @@ func typedAfterRefusal(m *model, k tea.KeyPressMsg) bool {
 // habit is how long after an action a "y" counts as the answer to a question that the action did not ask.
 const habit = 2 * time.Second
 
+// noteUnasked notes that a line of the palette acted without a question, or was refused.
+func noteUnasked(m *model, f *finder, todo []feed.Effect) {
+	acts := func(e feed.Effect) bool { _, ok := e.(feed.Perform); return ok }
+	if m.dialogs.Top() == nil && f.Palette != nil &&
+		(m.status.failed || slices.ContainsFunc(todo, acts)) {
+		m.unasked = m.now
+	}
+}
+
 // answersNothing reports whether a key was meant for a question of the last action, which did not ask. Such a key is
 // ignored, so that it does not open the list of texts to copy.
 func answersNothing(m *model, k tea.KeyPressMsg) bool {
@@ -43,4 +59,22 @@ func answersNothing(m *model, k tea.KeyPressMsg) bool {
 	}
 	m.status.text += "; there was no question, so y did nothing"
 	return true
+}
+
+// explainKey shows why a typed key does nothing: it belongs to other panels, or to none.
+func explainKey(m *model, k tea.KeyPressMsg) {
+	if k.Text == "" || m.status.failed || m.status.pending {
+		return
+	}
+	text := widget.Plain(k.Text) + " does nothing here"
+	for _, p := range m.Panels {
+		about := p.About()
+		if a := m.keys.Find(k, about.Zone); a != nil && !unseen(m, a) {
+			text = fmt.Sprintf("%s works in %s (press %s): %s", k.Text, about.Title,
+				m.keys.KeyOf("focus."+string(about.ID)), keymap.Verb(a.Title()))
+			break
+		}
+	}
+	show(m, text+"; "+m.keys.KeyOf("view.help")+" lists the keys", false)
+	m.status.token = themes.Warn
 }

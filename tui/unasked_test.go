@@ -54,6 +54,15 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 		s.wants()
 		closed(s)
 	})
+	t.Run("palette", func(t *testing.T) {
+		s := demo(t, 120, 40)
+		s.agent("builder", func(a *city.Agent) { a.State, a.Reason, a.Running = city.Suspended, "by agent", false })
+		s.press(":")
+		s.typeIn("resume builder")
+		s.press("enter", "y")
+		s.wants(city.Resume{Agent: "builder"})
+		closed(s)
+	})
 	t.Run("cancel of a drain", func(t *testing.T) {
 		s := demo(t, 120, 40)
 		s.agent("builder", func(a *city.Agent) { a.State = city.Draining })
