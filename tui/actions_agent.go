@@ -272,7 +272,7 @@ func askRestart(m *model) []feed.Effect {
 	}
 	ask(m, question{title: "Restart " + targetNames(rows) + "?", whom: names(m, rows),
 		verb:  "restart",
-		count: len(rows), do: do, body: []string{body}})
+		count: len(rows), do: do, body: []string{body}, more: restartPoolToo(m, rows)})
 	return nil
 }
 

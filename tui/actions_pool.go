@@ -10,6 +10,7 @@ import (
 	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
+	"gcity/tui/palette"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -18,11 +19,12 @@ import (
 func poolActions() []action {
 	here := []keymap.Zone{keymap.InPools}
 	return []action{
+		{ID: "pool.member", Key: keymap.Bind("choose a member of the pool, and go to it", "enter"),
+			Short: "members", In: here, Why: needPool, Run: chooseMember},
 		{ID: "pool.details",
 			Key: keymap.Bind(
-				"show details of the pool: members, check and its output, last decisions", "enter"),
-			Short: "details", In: here,
-			Why: needPool, Run: showPool},
+				"show details of the pool: members, check and its output, last decisions"),
+			In: here, Why: needPool, Run: showPool},
 		{ID: "pool.scale",
 			Key:   keymap.Bind("set the pool's size by hand, or return it to its check", "S"),
 			Short: "size", In: here,
@@ -49,16 +51,9 @@ func needRestart(m *model) string {
 
 // askRestartOf asks whether the members of a pool restart one after the other or at once.
 func askRestartOf(m *model, p *panel.PoolRow) []feed.Effect {
-	name := p.Name
-	restart := func(rolling bool) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect {
-			return carry(m, "restarting", "pool "+widget.Plain(name),
-				[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
-		}
-	}
 	answers := []answer{
-		{Key: "y", Title: "yes, one member after the other", Do: restart(true)},
-		{Key: "a", Title: "yes, all members at once", Do: restart(false)},
+		{Key: "y", Title: "yes, one member after the other", Do: restartOf(p.Name, true)},
+		{Key: "a", Title: "yes, all members at once", Do: restartOf(p.Name, false)},
 		{Key: "n", Title: "no, leave it", Safe: true},
 	}
 	if p.Size == 1 {
@@ -68,6 +63,24 @@ func askRestartOf(m *model, p *panel.PoolRow) []feed.Effect {
 	m.dialogs.Open(&choice{Title: fmt.Sprintf("Restart %s?", p.Shown), Body: p.RestartText(),
 		Since: m.now, At: len(answers) - 1, Answers: answers})
 	return nil
+}
+
+// restartOf returns a task that restarts a pool.
+func restartOf(name string, rolling bool) task {
+	return func(m *model) []feed.Effect {
+		return carry(m, "restarting", "pool "+widget.Plain(name),
+			[]city.Command{city.RestartPool{Pool: name, Rolling: rolling}})
+	}
+}
+
+// restartPoolToo returns an answer that restarts the whole pool of an agent, if it has other members.
+func restartPoolToo(m *model, rows []*panel.AgentRow) []answer {
+	p := m.Pools.Find(rows[0].Pool)
+	if len(rows) > 1 || p == nil || p.Size < 2 {
+		return nil
+	}
+	return []answer{{Key: "p", Do: restartOf(p.Name, true), Title: fmt.Sprintf("pool: restart "+
+		"all %d members of %s, one after the other", p.Size, p.Shown)}}
 }
 
 func needCheck(m *model) string {
@@ -272,18 +285,34 @@ func attachMember(m *model) []feed.Effect {
 	if len(rows) == 1 {
 		return to(rows[0].Name)
 	}
-	f := &finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
-		None: "No member has this name."}
-	for _, r := range rows {
-		f.All = append(f.All, item{Title: r.Shown, Words: r.Why,
-			Tail: r.StateAndWhy(), Run: func(m *model) []feed.Effect {
+	openFinderOf(m, &finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
+		None: "No member has this name.",
+		All: palette.Members(rows, func(r *panel.AgentRow) task {
+			return func(m *model) []feed.Effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
 					complain(m, "cannot attach: "+r.Shown+" is no longer running")
 					return nil
 				}
 				return to(r.Name)
-			}})
-	}
-	openFinderOf(m, f)
+			}
+		})})
+	return nil
+}
+
+// chooseMember lists the members of the pool under the cursor. The chosen one is selected in Agents, among the others.
+func chooseMember(m *model) []feed.Effect {
+	p := m.Pools.Current()
+	request := panel.Request{Go: panel.IDAgents, Filter: "pool:" + p.Name}
+	all := item{Title: "all members", Tail: "in Agents", Keys: m.keys.KeysOf("pool.members")[:1],
+		Run: func(m *model) []feed.Effect { return grantOne(m, request) }}
+	openFinderOf(m, &finder{Title: "Members of " + p.Shown, Verb: "goes to it",
+		None: "No member has this name.",
+		All: append([]item{all}, palette.Members(m.Pools.Members(p.Name),
+			func(r *panel.AgentRow) task {
+				return func(m *model) []feed.Effect {
+					grantOne(m, request)
+					return chooseNamed(m, r.Name)
+				}
+			})...)})
 	return nil
 }

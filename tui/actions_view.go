@@ -142,7 +142,7 @@ func focusOn(m *model, p panel.ID) {
 			m.panelOf(p).Entered()
 		}
 	}
-	m.focus = p
+	m.focus, m.trail = p, ""
 	if m.focused().About().Slot || p == panel.IDEvents {
 		m.slot = p
 	}
@@ -241,9 +241,12 @@ func back(m *model) []feed.Effect {
 		unmarkAll(m, marking(m))
 	case len(m.Agents.Marks) > 0:
 		unmarkAll(m, panel.Marking{Marks: &m.Agents.Marks})
-	case filter(m).Active():
+	case filter(m).Active() || m.trail != "":
 		*filter(m) = widget.Filter{}
 		m.refill()
+		if m.trail != "" {
+			focusOn(m, m.trail)
+		}
 	case m.Agents.Filter.Active():
 		m.Agents.Filter = widget.Filter{}
 		m.refill()

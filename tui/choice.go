@@ -19,6 +19,7 @@ type question struct {
 	count int    // number of targets
 	plan  bool   // it shows a plan, so it is always asked
 	do    func(*model) []feed.Effect
+	more  []answer // answers after "yes"
 }
 
 // many is the smallest number of targets that the user must confirm by typing it.
@@ -52,12 +53,14 @@ func ask(m *model, q question) {
 		{Key: "y", Title: "yes, " + q.verb, Do: q.do},
 		{Key: "n", Title: "no, " + cmp.Or(q.no, "leave it"), Safe: true},
 	}}
+	c.Answers = slices.Insert(c.Answers, 1, q.more...)
+	c.At += len(q.more)
 	if len(q.whom) > 0 {
 		c.Body = append(append(slices.Clone(q.whom), ""), q.body...)
 	}
 	if q.count >= many {
 		c.Must, c.Edit = strconv.Itoa(q.count), widget.NewEntry("")
-		c.Answers[0].Key, c.Answers[1].Key = "", ""
+		c.Answers[0].Key, c.Answers[c.At].Key = "", ""
 	}
 	m.dialogs.Open(c)
 }

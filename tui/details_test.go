@@ -45,7 +45,7 @@ func TestDetailsOfADrain(t *testing.T) {
 func TestDetailsOfAPool(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
-	s.press("enter")
+	s.press("d")
 	s.shows("━ pool worker ━", "2 of 2 wanted, at least 1, at most 5", "check       cat wanted", "output      2", "it took 9ms",
 		"draining     worker-3", "checked again", "Nov 20 08:42  scale       check returned 3", "10:41:19      scale       check returned 2: worker-3 drains")
 	s.pool("worker", func(p *city.Pool) {
@@ -135,6 +135,6 @@ func TestLinesHang(t *testing.T) {
 // Verbs for an agent are refused in the details of a pool.
 func TestAgentVerbsInThePoolDetails(t *testing.T) {
 	s := pooled(t, 120, 40)
-	s.press("2", "enter", "u")
+	s.press("2", "d", "u")
 	s.shows("cannot release the agent: this text shows pool batch, not an agent")
 }

@@ -64,7 +64,9 @@ func grantOne(m *model, r panel.Request) []feed.Effect {
 		focusOn(m, panel.IDAgents)
 		return chooseNamed(m, r.Visit)
 	case r.Go != "":
+		from := m.focus
 		focusOn(m, r.Go)
+		m.trail = from
 		*filter(m) = widget.ParseFilter(r.Filter)
 		m.refill()
 	}

@@ -59,7 +59,7 @@ func TestHelpKnowsSignsAndPreferences(t *testing.T) {
 
 // The help begins with the keys of the focused panel. The rest follows by section, and a search hides the headings.
 func TestHelpBeginsWithWhatWorksHere(t *testing.T) {
-	for key, want := range map[string][]string{"1": {"Works here: Agents", "agent.zoom"}, "2": {"Works here: Pools", "pool.details"}, "0": {"Works here: Peek", "peek"}} {
+	for key, want := range map[string][]string{"1": {"Works here: Agents", "agent.zoom"}, "2": {"Works here: Pools", "pool.member"}, "0": {"Works here: Peek", "peek"}} {
 		s := pooled(t, 120, 40)
 		s.choose("builder")
 		s.press(key, "?")

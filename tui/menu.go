@@ -64,7 +64,8 @@ func showVerbs(m *model) []feed.Effect {
 			a.ID == "view.event" && actsOn(m, panel.KindEvent) ||
 			pools && alsoOfPools(a.ID) ||
 			a.ID == "config.edit" && (pools || m.subject().Kind == panel.KindAgent)
-		if !verb || unseen(m, a) || movesAbout(a) {
+		// the key of agent.details shows the details of a pool
+		if !verb || unseen(m, a) || movesAbout(a) || a.ID == "pool.details" {
 			continue
 		}
 		t := actionItem(m, a)

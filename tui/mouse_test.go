@@ -105,7 +105,7 @@ func TestDoubleClickOpens(t *testing.T) {
 	}
 	s.press("2")
 	s.doubleClick("triage")
-	s.shows("pool triage")
+	s.shows("Members of triage")
 	s.press("esc", "1")
 	s.click("idle ")
 	s.click("idle ") // too late for a double click

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // A member of a pool with a long list drains within six keys, by filter, by palette, and from its pool.
@@ -13,17 +14,28 @@ func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 		{"/", "1", "7", "enter", "D", "y"},
 		{":", "1", "7", "enter", "D", "y"},
 	} {
-		s := pooled(t, 80, 24)
-		s.change(func(n *city.Snapshot) {
-			n.Agents = nil
-			for i := 1; i <= 40; i++ {
-				n.Agents = append(n.Agents, city.Agent{Name: fmt.Sprintf("worker-%d", i), Pool: "worker",
-					State: city.Running, Running: true, Since: epoch})
-			}
-		})
+		s := longPool(t)
 		s.press(keys...)
 		s.wants(city.Drain{Agent: "worker-17"})
 	}
+	s := longPool(t)
+	s.pick("worker")
+	s.press("enter", "1", "7", "enter", "D", "y")
+	s.wants(city.Drain{Agent: "worker-17"})
+}
+
+// longPool returns a room on a city with a pool of 40 members.
+func longPool(t *testing.T) *stage {
+	t.Helper()
+	s := pooled(t, 80, 24)
+	s.change(func(n *city.Snapshot) {
+		n.Agents = nil
+		for i := 1; i <= 40; i++ {
+			n.Agents = append(n.Agents, city.Agent{Name: fmt.Sprintf("worker-%d", i), Pool: "worker",
+				State: city.Running, Running: true, Since: epoch})
+		}
+	})
+	return s
 }
 
 // In Pools, a key leads to the members of the pool.
@@ -32,4 +44,58 @@ func TestThePoolLeadsToItsMembers(t *testing.T) {
 	s.pick("worker")
 	s.press(".")
 	s.shows("/pool:worker 3 of ")
+	s.press("esc")
+	s.hides("/pool:worker")
+	if s.m.focus != panel.IDPools {
+		t.Errorf("esc leads to %s", s.m.focus)
+	}
+	s.press("enter", "enter")
+	s.shows("/pool:worker 3 of ")
+}
+
+// A chosen member is selected among the others. Esc leads back to the pool, also after another filter.
+func TestAMemberIsChosenFromItsPool(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.pick("worker")
+	s.press("enter")
+	s.shows("Members of worker", "all members", "worker-1", "worker-3")
+	s.press("2", "enter")
+	s.shows("/pool:worker 3 of ")
+	if s.m.Agents.Chosen != "worker-2" {
+		t.Errorf("%s is selected", s.m.Agents.Chosen)
+	}
+	s.press("/", "r", "-", "3", "enter", "esc")
+	if s.m.focus != panel.IDPools || s.m.Agents.Filter.Active() {
+		t.Errorf("esc leads to %s, filter %q", s.m.focus, s.m.Agents.Filter.Text)
+	}
+	s.press("1", "esc")
+	if s.m.focus != panel.IDAgents {
+		t.Errorf("a later esc leads to %s", s.m.focus)
+	}
+}
+
+// The question about one member can restart its whole pool.
+func TestAMemberLeadsToTheRestartOfItsPool(t *testing.T) {
+	s := longPool(t)
+	s.pool("worker", func(p *city.Pool) { p.Size = 40 })
+	s.press("r")
+	s.shows("p  pool: restart all 40 members of worker, one after the other")
+	s.press("p")
+	s.wants(city.RestartPool{Pool: "worker", Rolling: true})
+	s = demo(t, 80, 24)
+	s.choose("builder")
+	s.press("r")
+	s.hides("pool: restart")
+}
+
+// A key of another panel is not silent: the status line says where it works.
+func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("K")
+	s.shows("! K works in Pools (press 2): run the pool's check now")
+	s.press("t")
+	s.shows("t works in Automations (press 4): fire the automation now")
+	s.press("Z")
+	s.shows("Z does nothing here; ? lists the keys")
+	s.wants()
 }

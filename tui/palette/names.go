@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gcity/tui/dialog"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -68,6 +69,15 @@ func chosenFirst(all []Word, chosen string) []Word {
 		all[0] = w
 	}
 	return all
+}
+
+// Members returns rows that list agents with their states. run returns what a row does.
+func Members[T any](rows []*panel.AgentRow, run func(r *panel.AgentRow) T) []dialog.Item[T] {
+	items := make([]dialog.Item[T], len(rows))
+	for i, r := range rows {
+		items[i] = dialog.Item[T]{Title: r.Shown, Words: r.Why, Tail: r.StateAndWhy(), Run: run(r)}
+	}
+	return items
 }
 
 // Unknown returns the message that a name does not exist, with a similar name if there is one.

@@ -24,7 +24,7 @@ func newPools(all *Agents) *Pools {
 	p.Table = NewTable(Definition[PoolRow, *PoolRow]{
 		About: About{ID: IDPools, Title: "Pools", Hotkey: "2", Noun: "pool",
 			Zone: keymap.InPools, Kind: KindPool,
-			Opens: "pool.details", Details: "pool.details", Nouns: []string{"pool", "rig"},
+			Opens: "pool.member", Details: "pool.details", Nouns: []string{"pool", "rig"},
 			Explains: true, Share: 5, Least: 2, Described: true},
 		Rows:    p.made,
 		Orders:  poolWays,
@@ -49,7 +49,7 @@ func newPools(all *Agents) *Pools {
 // actions returns the action that only this panel has; the room has the others.
 func (p *Pools) actions() []Action {
 	return []Action{{Action: Key{ID: "pool.members",
-		Key: keymap.Bind("show only the members of the pool", "."),
+		Key: keymap.Bind("show only the members of the pool", ".", "right"),
 		Run: func(*Env) []Request {
 			return []Request{{Go: IDAgents, Filter: "pool:" + p.Current().Name}}
 		}}}}
