@@ -165,8 +165,8 @@ const suspendID = "agent.suspend"
 
 // alsoOfPools reports whether a verb of agents acts on the pool if Pools has the focus.
 func alsoOfPools(id string) bool {
-	return slices.Contains([]string{suspendID, drainID, "agent.attach", "agent.restart", "agent.details",
-		mailID, slingID}, id)
+	return slices.Contains([]string{suspendID, drainID, "agent.attach", "agent.restart",
+		"agent.details", mailID, slingID}, id)
 }
 
 // elsewhere reports whether an action acts on something that the focused panel does not show: in Pools and
