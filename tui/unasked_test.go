@@ -56,7 +56,7 @@ func TestAHabitualYesOpensNoOtherDialog(t *testing.T) {
 	})
 	t.Run("palette", func(t *testing.T) {
 		s := demo(t, 120, 40)
-		s.agent("builder", func(a *city.Agent) { a.State, a.Reason, a.Running = city.Suspended, "by agent", false })
+		s.agent("builder", func(a *city.Agent) { a.State, a.Reason, a.Running = city.Suspended, "in city.toml", false })
 		s.press(":")
 		s.typeIn("resume builder")
 		s.press("enter", "y")
