@@ -50,11 +50,11 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// kubernetesSettings returns the keys of [session.k8s] that are set. For all others the helper uses its
-// environment.
+// kubernetesSettings returns the keys of [session.k8s] that are set, and their positions for error messages. For all
+// other keys the helper uses its environment.
 func kubernetesSettings(c *config.City) (json.RawMessage, error) {
 	k := c.Session.Kubernetes
-	all := map[string]any{}
+	all, origins := map[string]any{}, map[string]string{}
 	for name, value := range map[string]string{
 		"kubeconfig": k.Kubeconfig, "context": k.Context, "namespace": k.Namespace,
 		"image": k.Image, "tools_image": k.ToolsImage, "image_pull_policy": k.ImagePullPolicy,
@@ -62,12 +62,19 @@ func kubernetesSettings(c *config.City) (json.RawMessage, error) {
 		"mem_request": k.MemRequest, "cpu_limit": k.CPULimit, "mem_limit": k.MemLimit,
 		"pod": k.Pod,
 	} {
-		if _, set := c.Origins["session.k8s."+name]; set {
+		at, set := c.Origins["session.k8s."+name]
+		if set {
 			all[name] = value
+		}
+		if value != "" && set {
+			origins[name] = at.String()
 		}
 	}
 	if len(k.NodeSelector) > 0 {
 		all["node_selector"] = k.NodeSelector
+	}
+	if len(origins) > 0 {
+		all["origins"] = origins
 	}
 	settings, err := json.Marshal(all)
 	if err != nil {

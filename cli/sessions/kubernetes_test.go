@@ -11,7 +11,7 @@ import (
 	"gcity/trust"
 )
 
-// The helper gets only the keys that are set, with absolute paths. Defaults are not passed, because the helper's
+// The helper gets only the keys that are set, with absolute paths, and their positions. Defaults are not passed, because the helper's
 // environment takes precedence over them.
 func TestKubernetesSettings(t *testing.T) {
 	dir := t.TempDir()
@@ -32,7 +32,10 @@ node_selector = { "kubernetes.io/os" = "linux" }
 	got, err := kubernetesSettings(c)
 	want := `{"image":"agents:7","image_pull_policy":"Never","kubeconfig":"` +
 		filepath.Join(dir, "kube/config") + `",` +
-		`"node_selector":{"kubernetes.io/os":"linux"},"pod":"/etc/pod.yaml",` +
+		`"node_selector":{"kubernetes.io/os":"linux"},` +
+		`"origins":{"image":"city.toml:6:9","image_pull_policy":"city.toml:8:21",` +
+		`"kubeconfig":"city.toml:5:14","pod":"city.toml:9:7","tools_image":"city.toml:7:15"},` +
+		`"pod":"/etc/pod.yaml",` +
 		`"tools_image":"gcity-pod:1"}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v, want\n%s", got, err, want)

@@ -136,10 +136,10 @@ func (s *Settings) resources() (corev1.ResourceRequirements, error) {
 		list       corev1.ResourceList
 		name       corev1.ResourceName
 	}{
-		{"GC_K8S_CPU_REQUEST", s.CPURequest, out.Requests, corev1.ResourceCPU},
-		{"GC_K8S_MEM_REQUEST", s.MemRequest, out.Requests, corev1.ResourceMemory},
-		{"GC_K8S_CPU_LIMIT", s.CPULimit, out.Limits, corev1.ResourceCPU},
-		{"GC_K8S_MEM_LIMIT", s.MemLimit, out.Limits, corev1.ResourceMemory},
+		{"cpu_request", s.CPURequest, out.Requests, corev1.ResourceCPU},
+		{"mem_request", s.MemRequest, out.Requests, corev1.ResourceMemory},
+		{"cpu_limit", s.CPULimit, out.Limits, corev1.ResourceCPU},
+		{"mem_limit", s.MemLimit, out.Limits, corev1.ResourceMemory},
 	} {
 		if q.value == "" {
 			continue
@@ -148,7 +148,7 @@ func (s *Settings) resources() (corev1.ResourceRequirements, error) {
 		if err != nil {
 			return out, fmt.Errorf(
 				"%s = %q is not a Kubernetes quantity, such as \"500m\" or \"1Gi\"",
-				q.key,
+				s.source(q.key),
 				q.value,
 			)
 		}
@@ -161,7 +161,7 @@ func (s *Settings) resources() (corev1.ResourceRequirements, error) {
 func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
 	text, err := os.ReadFile(s.Pod)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the pod file: %w; correct GC_K8S_POD", err)
+		return nil, fmt.Errorf("cannot read the pod file: %w; correct %s", err, s.source("pod"))
 	}
 	patch, err := yaml.YAMLToJSON(text)
 	if err != nil {

@@ -61,11 +61,15 @@ func badInputs() []badInput {
 		{"an invalid image", func(_ *testing.T, s *Settings) { s.Image = "No Image" }, "InvalidImageName: ", "", false},
 		{"an invalid quantity", func(_ *testing.T, s *Settings) { s.MemLimit = "lots" },
 			`GC_K8S_MEM_LIMIT = "lots" is not a Kubernetes quantity`, "GC_K8S_MEM_LIMIT", false},
+		{"an invalid quantity in city.toml", func(_ *testing.T, s *Settings) {
+			s.CPURequest, s.Origins = "2 cores", map[string]string{"cpu_request": "city.toml:12:1"}
+		}, `city.toml:12:1: session.k8s.cpu_request = "2 cores" is not a Kubernetes quantity`,
+			"city.toml:12:1: ", false},
 		{"a conflict with the pod file", func(t *testing.T, s *Settings) {
 			s.Pod = write(t, "spec: {restartPolicy: Always}\n")
 		}, "sets spec.restartPolicy, which gcity sets itself: remove it from the file", "spec.restartPolicy", false},
 		{"no pod file", func(_ *testing.T, s *Settings) { s.Pod = "/nonexistent/pod.yaml" },
-			"cannot read the pod file: ", "cannot read the pod file: ", false},
+			"cannot read the pod file: ", "correct GC_K8S_POD", false},
 	}
 }
 

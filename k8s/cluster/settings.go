@@ -40,6 +40,8 @@ type Settings struct {
 	NodeSelector   map[string]string `json:"node_selector"`
 	ServiceAccount string            `json:"service_account"`
 	Pod            string            `json:"pod"` // path of a file that is merged into each pod
+
+	Origins map[string]string `json:"origins"` // positions in the configuration, by key; see source
 }
 
 // ReadSettings parses the settings. Missing ones are read from the same environment variables as in Gas City.
@@ -70,6 +72,14 @@ func ReadSettings(data []byte) (Settings, error) {
 		)
 	}
 	return s, nil
+}
+
+// source returns where the value of a key comes from: its position in the configuration, or the environment variable.
+func (s *Settings) source(key string) string {
+	if at := s.Origins[key]; at != "" {
+		return at + ": session.k8s." + key
+	}
+	return "GC_K8S_" + strings.ToUpper(key)
 }
 
 // restConfig returns the connection settings for the API server.
