@@ -111,6 +111,65 @@ func BenchmarkExit(b *testing.B) {
 		}, c.state)
 		last = p.session
 	}
+	reportTimes(b, took)
+}
+
+// BenchmarkReason measures the time from the event about a pod that cannot start until the reason of its agent.
+func BenchmarkReason(b *testing.B) {
+	b.Run("Unschedulable", func(b *testing.B) {
+		measureReason(b, "Insufficient memory", func(c *city) {
+			c.rewrite(`mem_request = "1Mi"`, "mem_request = \"900Gi\"\nmem_limit = \"900Gi\"")
+			c.write("pod.yaml", "spec: {hostNetwork: true}\n")
+		}, func(pod *corev1.Pod) bool {
+			return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse
+			})
+		})
+	})
+	b.Run("ErrImagePull", func(b *testing.B) {
+		measureReason(b, "ErrImagePull", func(c *city) {
+			c.rewrite(`image = "docker.io/local/box:1"`, `image = "127.0.0.1:1/nothing:1"`)
+			c.rewrite(`"Never"`, `"IfNotPresent"`)
+		}, func(pod *corev1.Pod) bool {
+			return slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+				return c.State.Waiting != nil && c.State.Waiting.Reason == "ErrImagePull"
+			})
+		})
+	})
+}
+
+// measureReason starts cities with one agent that cannot start. failed reports whether its pod shows why.
+func measureReason(b *testing.B, reason string, change func(*city), failed func(*corev1.Pod) bool) {
+	var took []time.Duration
+	for b.Loop() {
+		c := newCity(b, manyAgents(1))
+		change(c)
+		w, err := c.client.CoreV1().Pods(c.namespace).Watch(b.Context(), metav1.ListOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.start()
+		for {
+			event := eventually.Receive(b, "an event about the pod", w.ResultChan(), c.state)
+			if pod, ok := event.Object.(*corev1.Pod); ok && failed(pod) {
+				break
+			}
+		}
+		began := time.Now()
+		w.Stop()
+		eventually.True(b, "the agent has the reason", func() bool {
+			return strings.Contains(c.asked()["a-0"].Reason, reason)
+		}, c.state)
+		took = append(took, time.Since(began))
+		if why := c.must("agent", "why", "a-0"); !strings.Contains(why, reason) {
+			b.Errorf("gcity agent why does not say %q: %s", reason, why)
+		}
+	}
+	reportTimes(b, took)
+}
+
+// reportTimes reports the median and the maximum.
+func reportTimes(b *testing.B, took []time.Duration) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
 	b.ReportMetric(float64(took[len(took)-1].Microseconds())/1000, "max-ms")
