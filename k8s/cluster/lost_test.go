@@ -82,8 +82,8 @@ func (n *network) set(cut bool) {
 	n.open = nil
 }
 
-// While the cluster is unreachable, List always returns the same error, and no agent counts as ended. Afterwards the
-// same sessions are alive.
+// While the cluster is unreachable, List returns an error with its start and the time of the next attempt, and no agent
+// counts as ended. Afterwards the same sessions are alive.
 func TestLostCluster(t *testing.T) {
 	s := settings(t)
 	n := throughNetwork(t, &s)
