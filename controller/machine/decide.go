@@ -205,11 +205,11 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 // work, or after a stall of the whole program. An agent that waits for a gate is not stuck.
 func (m *Machine) stuckness(now time.Time, a *record) {
 	a.silence.stuckAt = time.Time{}
-	limit := a.want.StuckAfter
-	if limit == 0 {
+	if a.want == nil || a.want.StuckAfter == 0 { // a former member of a pool has no declaration
 		m.unstick(a)
 		return
 	}
+	limit := a.want.StuckAfter
 	if task, gate := m.work.tasks[a.name], m.work.gated[a.name]; task != a.silence.task ||
 		gate != a.silence.gate {
 		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
