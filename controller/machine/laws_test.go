@@ -86,7 +86,11 @@ func (w *world) fault(what, who byte) {
 	case 6:
 		w.advance(time.Duration(who) * time.Minute / 3)
 	case 7:
-		w.fails[name] = map[bool]string{true: "no"}[who > 127]
+		what := name // its starts fail, or its stops
+		if who&0x08 != 0 {
+			what = "stop " + name
+		}
+		w.fails[what] = map[bool]string{true: "no"}[who > 127]
 	case 8:
 		w.stuck["agent:"+name] = true
 	case 9:
@@ -170,7 +174,7 @@ func (w *world) redeclare(who byte) {
 
 func (w *world) anyCommand(what, who byte, name string) {
 	all := []city.Command{
-		city.Restart{Agent: name}, city.Kill{Agent: name}, city.Stop{Agent: name},
+		city.Restart{Agent: name}, city.Kill{Agent: name, Force: who > 127}, city.Stop{Agent: name},
 		city.Resume{Agent: name},
 		city.Release{Agent: name}, city.RequestRestart{Agent: name},
 		city.Nudge{Agent: name, Text: "x"}, city.Reload{},

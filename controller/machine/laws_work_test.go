@@ -156,8 +156,9 @@ func (w *world) stopAndBegin(who byte) {
 	for len(t.slow) > 0 {
 		w.release(0)
 	}
+	maps.DeleteFunc(w.fails, func(key, _ string) bool { return strings.HasPrefix(key, "stop ") })
 	w.Step(effect.Wake{})
-	w.advance(2 * time.Second)
+	w.advance(stopRetry + 2*time.Second)
 	if w.m.ending != ended {
 		w.breaks("L7: the city does not end: %d runs go, %d records are open: %v",
 			len(w.m.runs.Current), len(w.m.runs.OpenRecords), w.show())
