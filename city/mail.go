@@ -211,8 +211,12 @@ func (s *Snapshot) unread(to string) string {
 	a, ok := s.Agent(to)
 	switch {
 	case ok && a.Suspended:
-		return fmt.Sprintf("; the agent is suspended %s and reads the message after "+
-			"it is resumed", a.Reason)
+		where := ""
+		if a.State == Suspended { // while it is being stopped, it has another reason
+			where = " " + a.Reason
+		}
+		return fmt.Sprintf("; the agent is suspended%s and reads the message after "+
+			"it is resumed", where)
 	case ok || to == mail.Person:
 		return ""
 	case s.forPeople(to):

@@ -221,7 +221,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
 		answers = append(answers, m.commands.answersFor(a,
-			fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)
+			fmt.Sprintf("agent %s is %s", a.name, c.why), "stop", "suspend")...)
 	case causeRequest:
 		e.Actor, a.act.because, a.rest.diedOnItsOwn = a.name, c.why, true
 	}

@@ -1,0 +1,22 @@
+package city
+
+import "testing"
+
+// While a suspended agent is being stopped, its reason is not where it is suspended.
+func TestUnreadWhileSuspended(t *testing.T) {
+	for _, c := range []struct {
+		state        State
+		reason, want string
+	}{
+		{Suspended, "in city.toml",
+			"; the agent is suspended in city.toml and reads the message after it is resumed"},
+		{Stopping, "suspended in city.toml",
+			"; the agent is suspended and reads the message after it is resumed"},
+	} {
+		s := &Snapshot{Agents: []Agent{{Name: "a", State: c.state, Reason: c.reason,
+			Suspended: true}}}
+		if got := s.unread("a"); got != c.want {
+			t.Errorf("%s: %q", c.state, got)
+		}
+	}
+}

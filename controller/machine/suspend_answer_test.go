@@ -1,0 +1,22 @@
+package machine
+
+import (
+	"testing"
+
+	"gcity/city"
+)
+
+// The answer to a suspension names the setting once, whether the agent ran or not.
+func TestSuspensionAnswer(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	for _, id := range []uint64{1000, 1001} {
+		w.command(id, city.Suspend{Agent: "a"})
+		w.advance(0)
+		if got := w.answers[id]; got.Err != nil ||
+			got.Receipt.Message != "agent a is suspended in city.toml" {
+			t.Errorf("%d: %+v", id, got)
+		}
+	}
+}
