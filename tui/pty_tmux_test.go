@@ -68,7 +68,7 @@ func TestTerminalInTmux(t *testing.T) {
 	m.do("send-keys", "-t", "room", "jjjjjj")
 	m.sees("0 builder")
 	m.do("send-keys", "-t", "room", "a")
-	m.sees("hello from builder at 100x30")
+	m.sees("hello from builder at 100x29")
 	m.do("send-keys", "-t", "room", "xy")
 	m.sees("echo:xy")
 	m.do("send-keys", "-t", "room", "C-q")

@@ -19,6 +19,7 @@ import (
 	"gcity/city"
 	"gcity/describe"
 	"gcity/internal/detach"
+	"gcity/internal/statusrow"
 	"gcity/tui/widget"
 )
 
@@ -30,6 +31,9 @@ const (
 	// maxTypedAhead is the maximum input kept for an agent that does not read it. Input beyond it is dropped.
 	maxTypedAhead = 1 << 20
 	ctrlC         = 0x03
+	// leastRows is the minimum height of a terminal for showing the detach key in its last row. In a smaller terminal
+	// the first row shows it, and the agent may overwrite it.
+	leastRows = 12
 )
 
 // Terminal is a terminal that is lent to an agent or a program.
@@ -50,6 +54,7 @@ type visit struct {
 	typed   chan []byte // closed when the terminal is gone
 	cols    int
 	rows    int
+	status  *statusrow.Writer // shows the detach key in the last row; nil in a small terminal
 }
 
 // AttachTo hands the terminal to an agent until the user leaves, the session ends or ctx does. It returns the text
@@ -62,6 +67,11 @@ func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said s
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
 		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
 			agent, err)
+	}
+	if v.rows >= leastRows {
+		v.status = statusrow.New(o.Out, v.cols, v.rows, func(cols int) string {
+			return reversed(widget.Fit(" "+v.way(), cols, ""))
+		})
 	}
 	// set raw mode before the request, so that ctrl+c is already a key while the request waits
 	state, err := term.MakeRaw(o.In.Fd())
@@ -102,13 +112,12 @@ func (v *visit) stay(ctx context.Context, r *Runner) (string, error) {
 	said, err := v.dial(ctx, r)
 	if v.term != nil {
 		shown := make(chan error, 1)
-		v.announce("attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
-			" leaves it running")
+		screen := v.screen()
 		_, _ = io.WriteString(v.out, ansi.SetWindowTitle(widget.Plain(v.agent)+": "+
 			v.scan.Key.String()+" leaves"))
 		start(func() { v.write(ctx) })
 		start(func() {
-			_, err := io.Copy(v.out, v.term)
+			_, err := io.Copy(screen, v.term)
 			shown <- err
 		})
 		said, err = v.turn(ctx, r, shown)
@@ -136,8 +145,9 @@ func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
 	defer cancel()
 	answer := make(chan answered)
+	viewer := city.Viewer{Cols: v.cols, Rows: v.agentRows()}
 	r.Spawn("attach", func(context.Context) {
-		t, err := r.City.Attach(ctx, v.agent, city.Viewer{Cols: v.cols, Rows: v.rows})
+		t, err := r.City.Attach(ctx, v.agent, viewer)
 		select {
 		case answer <- answered{t, err}:
 		case <-ctx.Done():
@@ -208,12 +218,40 @@ func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string
 	}
 }
 
+// screen returns what the agent's output is written to: the terminal, or the part of it above the row with the
+// detach key.
+func (v *visit) screen() io.Writer {
+	if v.status == nil {
+		v.announce(v.way())
+		return v.out
+	}
+	_ = v.status.Begin() // if the terminal is gone, the copy ends
+	return v.status
+}
+
+// way describes how to leave.
+func (v *visit) way() string {
+	return "attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
+		" leaves it running"
+}
+
+// agentRows is the number of rows that the agent's terminal gets.
+func (v *visit) agentRows() int {
+	if v.status == nil {
+		return v.rows
+	}
+	return max(1, v.rows-1)
+}
+
 // fit sets the agent's terminal to the size of this one.
 func (v *visit) fit() {
 	cols, rows, err := term.GetSize(v.out.Fd())
 	if err == nil && (cols != v.cols || rows != v.rows) {
 		v.cols, v.rows = cols, rows
-		_ = v.term.Resize(cols, rows) // if the terminal is gone, the copy ends
+		if v.status != nil {
+			_ = v.status.Resize(cols, rows) // if the terminal is gone, the copy ends
+		}
+		_ = v.term.Resize(cols, v.agentRows())
 	}
 }
 
@@ -283,9 +321,11 @@ func (t *typedAhead) Take() []byte {
 
 // announce shows a line on an empty screen.
 func (v *visit) announce(text string) {
-	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+"\x1b[7m"+
-		widget.Fit(" "+text, v.cols, "")+"\x1b[m\r\n")
+	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+
+		reversed(widget.Fit(" "+text, v.cols, ""))+"\r\n")
 }
+
+func reversed(text string) string { return "\x1b[7m" + text + "\x1b[m" }
 
 // keepModes saves two modes of the terminal that have no standard default: whether the cursor blinks, and whether
 // the wheel moves the cursor on the alternate screen.

@@ -1,0 +1,382 @@
+// Package statusrow shows a line of text in the last row of a terminal while a program draws in the rows above it.
+// The program's terminal must have one row less than the real one.
+//
+// The real terminal scrolls only within the rows of the program (its margins). The package changes no sequence of the
+// program except those that would reach the last row: resets of the margins, absolute positions below the program's
+// rows, and reports of the real terminal's size. It draws the line again after a program has erased the screen.
+package statusrow
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// Writer writes a program's output to a terminal and keeps the terminal's last row. Its methods may be called
+// concurrently.
+type Writer struct {
+	mu   sync.Mutex
+	to   io.Writer
+	text func(cols int) string
+	cols int
+	rows int // rows of the program
+	// new size of the terminal, nil = unchanged
+	size atomic.Pointer[[2]int]
+
+	state       state
+	body        []byte // the CSI sequence that is being read, after its introducer
+	tail        []byte // the newest bytes of text
+	out         []byte
+	top, bottom int // the program's margins
+	// whether the program has saved its cursor, on the main and on the alternate screen. The line is drawn with the
+	// same memory of the terminal.
+	saved  [2]bool
+	alt    int  // index in saved
+	origin bool // positions count from the top margin
+	dirty  bool // the line may be erased
+}
+
+// state is what the writer is reading.
+type state uint8
+
+const (
+	ground state = iota
+	escape       // after an ESC and its intermediate bytes
+	csi
+	str // a string, such as a title or an image
+)
+
+const (
+	esc = 0x1b
+	// maxBody is longer than any sequence that Writer changes. A longer sequence passes unchanged.
+	maxBody = 256
+)
+
+// New returns a Writer for a terminal of rows rows. text returns the line, which must be exactly cols columns wide
+// and must not change the terminal's state except its colours.
+func New(to io.Writer, cols, rows int, text func(cols int) string) *Writer {
+	return &Writer{to: to, text: text, cols: cols, rows: rows - 1, top: 1, bottom: rows - 1}
+}
+
+// Begin clears the terminal and draws the line. The cursor goes to the first row.
+func (w *Writer) Begin() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out = append(w.out[:0], "\x1b[2J"...)
+	w.margins()
+	w.paint()
+	return w.flush()
+}
+
+// Resize adapts to a new size of the real terminal. If a write is in progress, that write does it, so Resize does not
+// wait for a terminal that accepts no output.
+func (w *Writer) Resize(cols, rows int) error {
+	w.size.Store(&[2]int{cols, max(2, rows)})
+	if !w.mu.TryLock() {
+		return nil
+	}
+	defer w.mu.Unlock()
+	w.out = w.out[:0]
+	w.fit()
+	return w.flush()
+}
+
+// fit applies the size of the last Resize.
+func (w *Writer) fit() {
+	size := w.size.Swap(nil)
+	if size == nil {
+		return
+	}
+	w.cols, w.rows, w.dirty = size[0], size[1]-1, true
+	w.top, w.bottom = 1, w.rows
+	if w.state != ground || partial(w.tail) {
+		return // the next write draws the line
+	}
+	w.keepCursor(w.margins)
+	// a cursor in the last row goes up, because it would not scroll there
+	w.out = append(w.out, "\x1b[A\x1b[B"...)
+	w.paint()
+}
+
+// Write implements io.Writer.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.out = w.out[:0]
+	w.fit()
+	for rest := p; len(rest) > 0; {
+		if w.state == ground || w.state == str {
+			n := bytes.IndexByte(rest, esc)
+			if n < 0 {
+				n = len(rest)
+			}
+			w.plain(rest[:n])
+			if rest = rest[n:]; len(rest) == 0 {
+				break
+			}
+		}
+		w.step(rest[0])
+		rest = rest[1:]
+	}
+	// below its margins a program can reach the last row
+	w.dirty = w.dirty || w.bottom < w.rows
+	if w.dirty && w.state == ground && !w.saved[w.alt] && !partial(w.tail) {
+		w.paint()
+	}
+	err := w.flush()
+	if w.out = w.out[:0]; w.size.Load() != nil && err == nil {
+		w.fit()
+		err = w.flush()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (w *Writer) flush() error {
+	if len(w.out) == 0 {
+		return nil
+	}
+	_, err := w.to.Write(w.out)
+	return err
+}
+
+// plain passes bytes without an ESC. A BEL ends a string.
+func (w *Writer) plain(p []byte) {
+	w.out = append(w.out, p...)
+	if w.state == str && bytes.IndexByte(p, 0x07) >= 0 {
+		w.state = ground
+	}
+	w.tail = append(w.tail, p[max(0, len(p)-utf8.UTFMax):]...)
+	w.tail = w.tail[max(0, len(w.tail)-utf8.UTFMax):]
+}
+
+// partial reports whether text ends within a character.
+func partial(text []byte) bool {
+	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
+		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
+			return !utf8.FullRune(last)
+		}
+	}
+	return false
+}
+
+// step reads one byte of a sequence.
+func (w *Writer) step(b byte) {
+	switch {
+	case b == esc:
+		w.abandon()
+		w.state, w.tail = escape, w.tail[:0]
+	case w.state == escape:
+		w.escape(b)
+	case b == 0x18 || b == 0x1a: // CAN and SUB abort a sequence
+		w.abandon()
+		w.state = ground
+		w.out = append(w.out, b)
+	default:
+		w.body = append(w.body, b)
+		switch {
+		case b >= 0x40 && b <= 0x7e:
+			w.state = ground
+			w.control(w.body)
+			w.body = w.body[:0]
+		case len(w.body) > maxBody:
+			w.abandon()
+			w.state = ground
+		}
+	}
+}
+
+// abandon passes a sequence that is incomplete.
+func (w *Writer) abandon() {
+	switch w.state {
+	case csi:
+		w.raw(w.body)
+	case escape:
+		w.out = append(append(w.out, esc), w.body...)
+	}
+	w.body = w.body[:0]
+}
+
+// raw passes a CSI sequence unchanged.
+func (w *Writer) raw(body []byte) { w.out = append(append(w.out, esc, '['), body...) }
+
+// escape reads a byte after an ESC.
+func (w *Writer) escape(b byte) {
+	w.body = append(w.body, b)
+	switch {
+	case b < 0x30 && len(w.body) <= maxBody:
+		return // an intermediate byte, or a control character that the terminal executes
+	case b == '[' && len(w.body) == 1:
+		w.state, w.body = csi, w.body[:0]
+		return
+	}
+	w.out = append(append(w.out, esc), w.body...)
+	w.body = w.body[:len(w.body)-1]
+	hash := len(w.body) == 1 && w.body[0] == '#'
+	plain := len(w.body) == 0
+	w.state, w.body = ground, w.body[:0]
+	switch {
+	case hash && b == '8': // fills the screen and resets the margins
+		w.reset()
+	case !plain:
+	case strings.IndexByte("]P_^X", b) >= 0:
+		w.state = str
+	case b == '7':
+		w.cursorIsSaved()
+	case b == '8':
+		w.restore(2)
+	case b == 'c': // resets the terminal
+		w.saved, w.alt, w.origin = [2]bool{}, 0, false
+		w.reset()
+	}
+}
+
+// reset restores the margins after a sequence that has reset them and moved the cursor to the first row.
+func (w *Writer) reset() {
+	w.top, w.bottom, w.dirty = 1, w.rows, true
+	w.margins()
+}
+
+// margins sets the program's margins, which moves the cursor to the first row.
+func (w *Writer) margins() {
+	w.out = fmt.Appendf(w.out, "\x1b[%d;%dr", w.top, w.bottom)
+}
+
+func (w *Writer) keepCursor(f func()) {
+	w.out = append(w.out, "\x1b7"...)
+	f()
+	w.out = append(w.out, "\x1b8"...)
+}
+
+// restore follows a sequence of n bytes that restores the cursor. If the program has saved none, the terminal may have
+// one of the Writer, so the sequence is replaced by its effect on a terminal without one.
+func (w *Writer) restore(n int) {
+	if !w.saved[w.alt] {
+		w.origin = false
+		w.out = append(w.out[:len(w.out)-n], "\x1b[?6l\x1b(B\x0f\x1b[m\x1b[H"...)
+		return
+	}
+	w.cursorIsSaved()
+}
+
+// cursorIsSaved follows a sequence that saves or restores the cursor. At this point, saving it again has no effect.
+func (w *Writer) cursorIsSaved() {
+	w.saved[w.alt] = true
+	if w.dirty {
+		w.paint()
+	}
+}
+
+// paint draws the line.
+func (w *Writer) paint() {
+	w.dirty = false
+	w.keepCursor(func() {
+		w.out = fmt.Appendf(w.out, "\x1b[?6l\x1b[%d;1H\x1b(B\x0f\x1b[0m%s", w.rows+1,
+			w.text(w.cols))
+		if w.origin { // not all terminals restore it with the cursor
+			w.out = append(w.out, "\x1b[?6h"...)
+		}
+	})
+}
+
+// control passes a CSI sequence. It changes one that would reach the last row.
+func (w *Writer) control(body []byte) {
+	final, params := body[len(body)-1], string(body[:len(body)-1])
+	private := strings.HasPrefix(params, "?")
+	plain := strings.Trim(params, "0123456789;") == ""
+	switch {
+	case final == 'r' && plain:
+		w.setMargins(params)
+	case (final == 'H' || final == 'f' || final == 'd') && plain:
+		row, rest, _ := strings.Cut(params, ";")
+		if number(row) <= w.rows {
+			w.raw(body)
+			return
+		}
+		if rest != "" {
+			rest = ";" + rest
+		}
+		w.raw([]byte(strconv.Itoa(w.rows) + rest + string(final)))
+	case final == 'J':
+		w.raw(body)
+		w.dirty = true
+	case final == 'p' && params == "!": // resets modes, among them the margins
+		w.raw(body)
+		w.top, w.bottom, w.saved[w.alt], w.origin = 1, w.rows, false, false
+		w.keepCursor(w.margins)
+	case final == 'p' && params == "?2048$":
+		// without an answer the program learns its size from the kernel
+	case private && (final == 'h' || final == 'l'):
+		w.modes(body, strings.Split(params[1:], ";"), final == 'h')
+	case final == 's' && params == "":
+		w.raw(body)
+		w.cursorIsSaved()
+	case final == 'u' && params == "":
+		w.raw(body)
+		w.restore(3)
+	default:
+		w.raw(body)
+	}
+}
+
+// setMargins sets the margins that the program has requested. Without a bottom margin, or below its rows, its last
+// row is the margin.
+func (w *Writer) setMargins(params string) {
+	first, last, _ := strings.Cut(params, ";")
+	top, bottom := max(1, number(first)), number(last)
+	if bottom == 0 || bottom > w.rows {
+		bottom = w.rows
+	}
+	if top < bottom { // others have no effect
+		w.top, w.bottom = top, bottom
+		w.margins()
+	}
+}
+
+// number returns the value of a parameter, or 0 if it is missing.
+func number(text string) int {
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 1 << 20 // too large
+	}
+	return n
+}
+
+// modes passes a sequence that sets private modes.
+func (w *Writer) modes(body []byte, modes []string, on bool) {
+	kept := modes[:0]
+	for _, mode := range modes {
+		if mode != "2048" { // it would report the size of the real terminal
+			kept = append(kept, mode)
+		}
+	}
+	if len(kept) == 0 {
+		return
+	}
+	w.raw([]byte("?" + strings.Join(kept, ";") + string(body[len(body)-1])))
+	for _, mode := range kept {
+		switch mode {
+		case "3": // changes the width, clears the screen and resets the margins
+			w.reset()
+		case "6":
+			w.origin = on
+		case "47", "1047", "1049":
+			w.dirty = true
+			if on != (w.alt == 1) {
+				// terminals differ in whether both screens share their margins
+				w.alt, w.saved[1], w.top, w.bottom = 1-w.alt, false, 1, w.rows
+				w.keepCursor(w.margins)
+			}
+		}
+	}
+}
