@@ -8,6 +8,7 @@ import (
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 // doubleClick is the maximum time between the clicks of a double click.
@@ -134,8 +135,8 @@ func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 		return nil
 	}
 	if c.Y == a.y {
-		if p, ok := tabAt(m, a, c.X-a.x); ok {
-			focusOn(m, p)
+		if p := widget.TabAt(m.tabsFor(a.place, a.w), c.X-a.x); p != "" {
+			focusOn(m, panel.ID(p))
 			if double {
 				return m.perform(m.keys.ByID("view.zoom"))
 			}
@@ -185,19 +186,6 @@ func unfold(m *model, p panel.ID) []feed.Effect {
 		return m.perform(m.keys.ByID("view.zoom"))
 	}
 	return m.perform(m.keys.ByID(m.panelOf(p).About().Opens))
-}
-
-// tabAt returns the panel that has its title at column x of a rule.
-func tabAt(m *model, a *area, x int) (panel.ID, bool) {
-	at := 1
-	for _, t := range m.tabsFor(a.place, a.w) {
-		if n := t.Width(); x >= at && x < at+n {
-			return panel.ID(t.ID), true
-		} else {
-			at += n + 2
-		}
-	}
-	return "", false
 }
 
 // point moves the cursor to a row of a panel; it returns false if the row does not exist.

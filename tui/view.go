@@ -205,8 +205,10 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 		switch {
 		case p.About().ID == at.panel:
 			all = append(all, own)
-		case m.present(p):
-			all = append(all, p.Title(e))
+		default: // also of a panel that is otherwise hidden, so that every key has its place
+			t := p.Title(e)
+			t.Empty = !m.present(p)
+			all = append(all, t)
 		}
 	}
 	if tierOf(m.w, m.h) == single {

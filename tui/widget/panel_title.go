@@ -20,7 +20,9 @@ type Tab struct {
 	Note   string // optional part of the count
 	Hidden string // numbers of rows above and below the visible ones
 	Active bool
+	Empty  bool // the panel lists nothing and is usually hidden
 	Alert  bool // Extra needs attention
+	Tight  bool // less space between this title and the next
 }
 
 // Title returns the top line of a panel: its title, or the titles of all panels in the same place, and further
@@ -33,9 +35,10 @@ func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 		sign, token = k.Glyphs.Heavy, themes.Accent
 	}
 	l.Add(token, sign)
+	gap := strings.Repeat(sign, tabGap(tabs))
 	for i, t := range tabs {
 		if i > 0 {
-			l.Add(token, strings.Repeat(sign, 2))
+			l.Add(token, gap)
 		}
 		k.tab(&l, t, focus, len(tabs) > 1)
 	}
@@ -133,15 +136,6 @@ func (t *Tab) Width() int {
 	}
 	if t.Hidden != "" {
 		n += 1 + Width(t.Hidden)
-	}
-	return n
-}
-
-// TabsWidth returns the minimum width of a line with these titles.
-func TabsWidth(all []Tab) int {
-	n := 1 + 2*(len(all)-1)
-	for i := range all {
-		n += all[i].Width()
 	}
 	return n
 }
