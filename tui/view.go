@@ -207,7 +207,9 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 			all = append(all, own)
 		default: // also of a panel that is otherwise hidden, so that every key has its place
 			t := p.Title(e)
-			t.Empty = !m.present(p)
+			if !m.present(p) {
+				t.Name = ""
+			}
 			all = append(all, t)
 		}
 	}

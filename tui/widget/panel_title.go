@@ -20,7 +20,6 @@ type Tab struct {
 	Note   string // optional part of the count
 	Hidden string // numbers of rows above and below the visible ones
 	Active bool
-	Empty  bool // the panel lists nothing and is usually hidden
 	Alert  bool // Extra needs attention
 	Tight  bool // less space between this title and the next
 }

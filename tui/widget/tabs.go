@@ -5,9 +5,9 @@ import (
 )
 
 // ShortTabs shortens the titles of panels that share one place to w columns. The visible panel keeps its name, its
-// search and its count, and every other panel its key as long as there is room. The rest is shown as far as it
-// fits: names, cut if necessary, then the number of hidden rows, counts and notes, those near the visible panel
-// first. So the titles scroll with the visible panel.
+// search and its counts, and every other panel its key as long as there is room. The rest is shown as far as it fits,
+// near the visible panel first: names, cut if necessary, what needs attention, counts and notes. So the titles scroll
+// with the visible panel. The number of hidden rows may replace a name, but nothing else.
 func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
@@ -19,49 +19,14 @@ func ShortTabs(all []Tab, w int, more string) []Tab {
 	if TabsWidth(all) <= w {
 		return all
 	}
-	for len(all) > 1 && TabsWidth(shortest(all)) > w && all[farFirst(all)[0]].Key != "" {
-		i := farFirst(all)[0]
-		all = slices.Delete(all, i, i+1)
+	for far := farFirst(all); len(far) > 0 && TabsWidth(shortest(all)) > w; far = farFirst(all) {
+		all = slices.Delete(all, far[0], far[0]+1)
 	}
-	short := shortest(all)
-	near := farFirst(all)
-	slices.Reverse(near)
-	add := func(change func(t, full *Tab)) {
-		for _, i := range near {
-			old := short[i]
-			if change(&short[i], &all[i]); TabsWidth(short) > w {
-				short[i] = old
-			}
-		}
-	}
-	const beginning = 6 // of a name and of a search
-	name := func(empty bool, most int) {
-		add(func(t, full *Tab) {
-			if full.Empty == empty {
-				t.Name = Cut(full.Name, min(most, Width(full.Name)), more)
-			}
-		})
-	}
-	name(false, beginning)
-	add(func(t, full *Tab) {
-		if full.Alert && full.Extra != "0" {
-			t.Extra = full.Extra
-		}
-	})
-	name(false, w)
-	name(true, beginning)
-	name(true, w)
-	for i := range short {
-		if over := TabsWidth(short) - w; all[i].Active && over > 0 {
-			short[i].Search = Cut(all[i].Search, max(beginning, Width(all[i].Search)-over), more)
-		}
-	}
-	near = append(near, activeTab(all)...)
-	add(func(t, full *Tab) { t.Hidden = full.Hidden })
-	add(func(t, full *Tab) { t.Extra = full.Extra })
-	add(func(t, full *Tab) { t.Note = full.Note })
-	return short
+	return withHidden(grown(all, w, more), all, w, more)
 }
+
+// beginning is the minimum width of a cut name or search.
+const beginning = 6
 
 // shortest returns the titles with nothing but their keys, and the name, search and count of the visible panel.
 func shortest(all []Tab) []Tab {
@@ -76,12 +41,61 @@ func shortest(all []Tab) []Tab {
 	return all
 }
 
-// activeTab returns the index of the visible panel, if there is one.
-func activeTab(all []Tab) []int {
-	if i := slices.IndexFunc(all, func(t Tab) bool { return t.Active }); i >= 0 {
-		return []int{i}
+// grown returns the shortest titles with as much as fits into w columns, except the numbers of hidden rows.
+func grown(all []Tab, w int, more string) []Tab {
+	short, near := shortest(all), farFirst(all)
+	slices.Reverse(near)
+	try := func(i int, change func(t, full *Tab)) {
+		old := short[i]
+		if change(&short[i], &all[i]); TabsWidth(short) > w {
+			short[i] = old
+		}
 	}
-	return nil
+	for i := range all { // the visible panel
+		if !all[i].Active {
+			continue
+		}
+		if over := TabsWidth(short) - w; over > 0 && all[i].Search != "" {
+			short[i].Search = Cut(all[i].Search, max(beginning, Width(all[i].Search)-over), more)
+		}
+		try(i, func(t, full *Tab) { t.Note = full.Note })
+	}
+	for _, change := range []func(t, full *Tab){
+		func(t, full *Tab) { t.Name = Cut(full.Name, min(beginning, Width(full.Name)), more) },
+		func(t, full *Tab) {
+			if full.Alert && full.Extra != "0" {
+				t.Extra, t.Note = full.Extra, full.Note
+			}
+		},
+		func(t, full *Tab) { t.Name = full.Name },
+		func(t, full *Tab) { t.Extra = full.Extra },
+		func(t, full *Tab) { t.Note = full.Note },
+	} {
+		for _, i := range near {
+			try(i, change)
+		}
+	}
+	return short
+}
+
+// withHidden adds the numbers of hidden rows if they fit, or if they can replace names of panels without trouble.
+func withHidden(short, all []Tab, w int, more string) []Tab {
+	with := slices.Clone(short)
+	for i := range with {
+		with[i].Hidden = all[i].Hidden
+	}
+	far := farFirst(with)
+	for _, most := range []int{beginning, 0} {
+		for _, i := range far {
+			if t := &with[i]; TabsWidth(with) > w && t.Note == "" && (!t.Alert || t.Extra == "") {
+				t.Name, t.Extra = Cut(t.Name, min(most, Width(t.Name)), more), ""
+			}
+		}
+	}
+	if TabsWidth(with) > w {
+		return short
+	}
+	return with
 }
 
 // farFirst returns the indices of the titles except the active one, the farthest from it first. Of two equally far
