@@ -265,8 +265,8 @@ func (ps *Pools) byHand(now time.Time, p *Pool, size *int) {
 	ps.out.Decided(now, &p.decisions, "override", what)
 }
 
-// unanswered is the end of the reason of a size that waits for a check.
-const unanswered = ": the check has not returned yet"
+// unanswered is the end of the reason of a size that waits for the first successful check.
+const unanswered = ": no check has succeeded yet"
 
 // guess uses the number of members found running as the size until a check returns.
 func (ps *Pools) guess(now time.Time, p *Pool) {
