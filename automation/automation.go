@@ -4,8 +4,8 @@
 //
 // The package is pure except for reading those files. Scanner finds and reads them. Judge decides whether one
 // automation is due, why, and when it is due next. Runs holds the state of all automations: their latest verdicts,
-// and the runs that are due, queued, active or to be retried. Times, records, events and results of checks are
-// passed in. What the caller has to do is returned as values.
+// and the runs that are due, queued, active or to be retried. The caller passes in times, records, events and
+// results of checks. The package returns the actions that the caller must carry out.
 package automation
 
 import (
@@ -118,8 +118,8 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// Rests returns why the automation does not fire while its rig or the city is suspended. It returns "" if it fires.
-// suspended describes the suspension.
+// Rests returns why the automation does not fire while its rig or the city is suspended: the text suspended. It
+// returns "" if the automation fires even then.
 func (d Definition) Rests(suspended string) string {
 	if d.WhileSuspended {
 		return ""
@@ -140,9 +140,9 @@ func (d Definition) TimedOut() string {
 // Dir returns the folder of the automation's file. Actions see it as AUTOMATION_DIR.
 func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
-// Command returns the shell command to run in a folder. A command can begin with a relative path to a script. If
-// the script is not below that folder, the path is replaced: by that of the script in the automation's own folder,
-// or at the root of its topology. exists reports whether a file exists.
+// Command returns the shell command to run in the folder dir. The command may begin with the name of a script in
+// the automation's own folder, which is replaced with the script's path. A name that contains a slash is searched
+// for in dir, in the automation's folder, and in the root of its topology. exists reports whether a file exists.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line
@@ -169,7 +169,7 @@ func (d Definition) Command(dir string, exists func(path string) bool) string {
 	return d.Exec
 }
 
-// matches reports whether the automation waits for an event type.
+// matches reports whether the automation waits for events of the type kind.
 func (d Definition) matches(kind string) bool {
 	if begin, ok := strings.CutSuffix(d.On, "*"); ok {
 		return strings.HasPrefix(kind, begin)

@@ -80,7 +80,7 @@ func ParseSchedule(text string) (Schedule, error) {
 	}
 	s := Schedule{text: text, line: strings.Join(parts, " "),
 		every: strings.HasPrefix(parts[1], "*")}
-	// the search covers a few years; from the day before a leap day it finds every line that occurs
+	// gronx searches only a few years ahead; from the day before a leap day it finds every line that occurs
 	if _, ok := s.next(time.Date(2000, 2, 28, 23, 59, 0, 0, time.UTC)); !ok {
 		return Schedule{}, fmt.Errorf("%q never occurs: none of its months has that day", text)
 	}
@@ -161,8 +161,8 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next returns the first instant after another at which the schedule occurs in a time zone. It returns zero if
-// the schedule never occurs again.
+// Next returns the first instant after the time after at which the schedule occurs in a time zone. It returns zero
+// if the schedule never occurs again.
 //
 // If the hour field lists hours, each occurs once a day. A time that is skipped when the clock is set forward
 // occurs at the first instant afterwards. A time that is shown twice when the clock is set back occurs the first

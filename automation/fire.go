@@ -44,7 +44,7 @@ func (it *item) queue(now time.Time) {
 	it.memory.Queued = now
 }
 
-// Withdraw cancels a manual request that still waits for a slot. ok is false if it does not.
+// Withdraw cancels a manual request that still waits for a slot. ok is false if no manual request waits.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.want == nil || it.want.By == "" {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Kind implements one kind of gate: its keys and how they are read, when it opens, and how it is described. To add
-// a gate, add an entry to Gates.
+// Kind implements one kind of gate: it reads the gate's keys, decides when the gate opens, and describes the gate.
+// To add a gate, add an entry to Gates.
 type Kind struct {
 	Gate  Gate
 	needs string // the required key; "" = no key is required

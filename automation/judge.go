@@ -9,8 +9,8 @@ import (
 // Limits of automatic runs.
 const (
 	// Late is the maximum delay of a scheduled run without catch_up. Older times were missed because the machine
-	// slept or the clock was set. Late is also how far in the future the time of the last run may be and still
-	// count.
+	// slept or the clock was set. A last run that is further than Late in the future is ignored, because the clock
+	// was set back.
 	Late = 3 * time.Hour
 	// Rate is the maximum number of runs of an event gate within RateWindow. If more events occur, each run handles
 	// several.
@@ -85,7 +85,7 @@ type Verdict struct {
 	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 
 	Ask   bool // a check of the condition must be started
-	Skip  bool // the gate opened during a run, and no run follows for that
+	Skip  bool // the gate opened during a run, and the run for it is skipped
 	Keep  bool // the gate opened during a run, and another run must follow
 	Retry int  // number of the retry that is due; 0 = not a retry
 

@@ -15,8 +15,8 @@ import (
 // patience is the default time limit for reading a layer.
 const patience = 5 * time.Second
 
-// maxReading is the maximum number of layers that are being read. If so many block, the scanner starts no further
-// reads.
+// maxReading is the maximum number of layers that are being read. While that many reads block, the scanner starts
+// no further ones.
 const maxReading = 256
 
 // layerCache is the content of a layer's folder when it was read. It is immutable, because a read that returns late
@@ -25,7 +25,7 @@ type layerCache struct {
 	err   error             // why the folder could not be read
 	names []string          // from the last successful read
 	files map[string]*known // cached files by name, from the last successful read
-	found map[string]*known // files in found are automations, by name
+	found map[string]*known // the automations among files, by name
 	odd   toml.Problems     // warnings about entries that look like automations but are not
 }
 
@@ -37,7 +37,8 @@ type known struct {
 	problems toml.Problems
 }
 
-// readLayer reads a layer's folder. It may block. Unchanged files are taken from before.
+// readLayer reads a layer's folder. It may block. It takes unchanged files from before, the result of an earlier
+// read.
 func readLayer(dir string, before *layerCache, local *time.Location, now time.Time) *layerCache {
 	s := &layerCache{files: map[string]*known{}, found: map[string]*known{}}
 	entries, err := os.ReadDir(dir)
@@ -75,7 +76,7 @@ func (s *layerCache) kept(why error) *layerCache {
 	return &layerCache{err: why, names: s.names, files: s.files, found: s.found, odd: s.odd}
 }
 
-// readFile returns an automation's file, or nil if it does not exist. An unchanged file is taken from before. was
+// readFile returns an automation's file, or nil if it does not exist. It takes an unchanged file from before. was
 // is the entry to cache.
 func readFile(path string, before *known, local *time.Location, now time.Time) (k, was *known) {
 	info, err := os.Stat(path)

@@ -46,9 +46,9 @@ const keepGone = 30 * 24 * time.Hour
 // that time.
 const maxAbsence = time.Hour
 
-// Note adds what a run's record contains but Memory may lack, because the program can end after it has written the
-// record and before it has stored Memory. seq is the run's latest event, retry the number of the retry; both may be
-// 0. Call Note in the order of the records, oldest first.
+// Note adds information from a run's record that Memory may lack. The program may have ended after it wrote the
+// record and before it stored Memory. seq is the run's latest event, retry the number of the retry; both may be 0.
+// Call Note in the order of the records, oldest first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
 	// if the clock was set back, the newer seq shows the newer run
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
@@ -158,8 +158,9 @@ func (d Definition) waitsLike(e Definition) bool {
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets the event after which an automation handles events. That is the end of the log, unless it handled the
-// same type before. first is set for the first catalog since the program started.
+// begin sets the position in the log after which an automation handles events. This is the end of the log, unless
+// the automation has handled events of the same type before. first is set for the first catalog since the program
+// started.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -206,7 +207,7 @@ func (it *item) forgetUnhandled() {
 	}
 }
 
-// Remembers reports whether an automation has any state. It may have been removed.
+// Remembers reports whether any state of an automation exists. The automation itself may have been removed.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
 // Awaits reports whether a run of an automation is due or being opened.
@@ -251,8 +252,8 @@ func (r *Runs) See(e events.Event) {
 	}
 }
 
-// Depth returns the length of the chain of runs that led to an event, from "depth" in its payload. Events that a
-// run causes must have one more than the run.
+// Depth returns the length of the chain of runs that led to an event, from "depth" in its payload. An event that a
+// run causes must have a depth that is one greater than the run's.
 func Depth(e events.Event) int {
 	var payload struct {
 		Depth int `json:"depth"`

@@ -133,8 +133,8 @@ func (f found) override(all []Override, local *time.Location) found {
 	return f
 }
 
-// follow resolves on_failure to an automation of the same rig, or else of the city. An automation is broken if that
-// one does not exist or cannot run, or if the chain leads back to itself.
+// follow resolves on_failure to an automation of the same rig, or else of the city. An automation is broken if its
+// on_failure does not exist or cannot run, or if a chain of on_failure leads back to the automation.
 func (c *Catalog) follow(all map[string]found) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
@@ -178,8 +178,8 @@ func (c *Catalog) follow(all map[string]found) {
 	c.breakUp(wrong)
 }
 
-// ring follows on_failure from one automation. It returns the path if that leads back to the automation, or else
-// nil.
+// ring follows on_failure from one automation. It returns the path if the path leads back to the automation, or nil
+// if not.
 func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	way := []string{d.Scoped()}
 	for next := d; next.OnFailure != "" && len(way) <= len(c.Automations); {
@@ -195,7 +195,7 @@ func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	return nil
 }
 
-// breakUp moves automations with problems to the broken ones.
+// breakUp moves automations with problems to c.Broken.
 func (c *Catalog) breakUp(wrong map[string]toml.Problems) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
 		problems, is := wrong[d.Scoped()]

@@ -42,9 +42,9 @@ type resolution struct {
 	used     map[string]*formulaFile // formulas that were read, by path
 }
 
-// resolve marks automations as broken that would create nothing, or work that no agent takes: their pool or formula
-// does not exist, or the variables do not fit. Formulas are read in the background. If that blocks, the previous
-// result is used.
+// resolve marks an automation as broken if it would create nothing, or work that no agent takes. The reason is a
+// missing pool or formula, or variables that do not fit. Formulas are read in the background. If that blocks, the
+// previous result is used.
 func (s *Scanner) resolve(c *Catalog, o resolveInput, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used

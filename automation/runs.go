@@ -38,7 +38,7 @@ type item struct {
 
 	looked       time.Time // when Judge was last called
 	settled      bool      // nothing but the time has changed since
-	suspended    string    // why it was suspended at that time
+	suspended    string    // why it was suspended when Judge was last called
 	verdict      Verdict
 	sought       Sought
 	check        CheckFacts
@@ -350,7 +350,7 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 }
 
-// giveBack returns the events of a run to those that wait.
+// giveBack adds the events of a run to the pending events again.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {

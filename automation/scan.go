@@ -50,7 +50,7 @@ type Broken struct {
 	Problems  toml.Problems
 }
 
-// Scoped returns the automation's scoped name.
+// Scoped returns the scoped name of the broken automation.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
 // Scanner finds automations in the folders of layers. It caches files, so a scan without changes needs one stat

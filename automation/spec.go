@@ -214,7 +214,7 @@ func (s *settling) action() {
 	s.limit()
 }
 
-// limit sets the timeout, and where it comes from.
+// limit sets the timeout and the description of its origin.
 func (s *settling) limit() {
 	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {
