@@ -5,9 +5,9 @@
 // The log is events.jsonl in the city's .gc folder. Each line is a JSON object of at most 64 KiB with a seq, which
 // increases by one per event, also across processes. A full file is renamed to events-<first seq>.jsonl and does
 // not change any more. Each line ends with crc, a checksum of the rest of the line. A line without a valid checksum
-// is torn, damaged or written by another program. Readers count it and skip it. So events must be written with Log
-// or "gcity event emit": only the process that holds the lock, events.lock, can assign a seq. Other lines are not
-// affected by a damaged line.
+// is torn, damaged or written by another program. Readers count it and skip it. A damaged line does not affect
+// other lines. Events must be written with Log or "gcity event emit": only the process that holds the lock,
+// events.lock, can assign a seq.
 //
 // Writers repair what a crashed writer has left: they cut off an incomplete last line and assign its seq to an
 // events.repaired. They do not use the seq of a damaged complete line again, because a reader may have seen it.
@@ -143,7 +143,7 @@ const (
 	// the agent sends heartbeats again after actions had failed
 	WatchdogRecovered = "watchdog.recovered"
 
-	// ProviderSwapped: an agent's new session has another provider than the previous one.
+	// ProviderSwapped: an agent's new session has a different provider from the previous one.
 	ProviderSwapped = "provider.swapped"
 
 	// Gap replaces events that could not be written. The payload contains their number.

@@ -16,8 +16,8 @@ var errBusy = errors.New("another process holds its lock")
 // fileLock is a lock that this process holds (flock). The kernel releases it when the process exits.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock. It gives up after the time wait. It opens the file each time, because the lock file may
-// have been removed and created again.
+// lockFile takes the lock. It gives up after the duration wait. It opens the file for each attempt, because the
+// lock file may have been removed and created again.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -46,7 +46,7 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { l.f.Close() }
 
-// preallocate allocates n bytes from an offset on. The size of the file stays the same.
+// preallocate allocates disk space for n bytes from the offset from. The size of the file stays the same.
 func preallocate(f *os.File, from, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	c, err := f.SyscallConn()

@@ -128,7 +128,7 @@ func same(a, b fs.FileInfo) bool {
 // errMoved reports that the files must be listed again.
 var errMoved = errors.New("the file was renamed in the meantime")
 
-// open opens the file for reading. It returns errMoved if another file has that name now.
+// open opens the file for reading. It returns errMoved if the file was renamed or removed.
 func (f file) open() (*os.File, error) {
 	o, err := disk.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +148,7 @@ func (f file) open() (*os.File, error) {
 	return o, nil
 }
 
-// firstSeq returns the first intact seq of an open file, or 0.
+// firstSeq returns the seq of the first valid line of an open file, or 0.
 func firstSeq(f *os.File) (uint64, error) {
 	info, err := f.Stat()
 	if err != nil {

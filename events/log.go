@@ -335,7 +335,7 @@ type health struct {
 	rotated time.Time // when a rotation last failed
 }
 
-// describe describes the problems, and how many events are queued or lost.
+// describe returns a text about the problems, with the number of queued and lost events.
 func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
 	switch {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// queue holds the events to write, in order. Normally an event is in it during one write only. While writes fail,
-// it holds more, and drops and counts the oldest.
+// queue holds the events to write, in order. Normally an event stays in the queue for one write only. While writes
+// fail, the queue grows. When it is full, it drops and counts the oldest events.
 type queue struct {
 	notes   []entry // events of the log itself, which are written first
 	entries []entry
@@ -54,7 +54,7 @@ func (q *queue) note(message string, payload []byte, now time.Time) {
 		return
 	}
 	e, err := prepare(Event{Type: Repaired, Actor: "log", Message: message, Payload: payload}, now)
-	if err == nil { // fails only for an invalid type
+	if err == nil { // prepare fails only for an invalid type
 		q.notes = append(q.notes, e)
 	}
 }

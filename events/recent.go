@@ -27,7 +27,7 @@ type item struct {
 	size  int
 }
 
-// publish adds events and wakes all followers. It ignores events that it has already.
+// publish adds events and wakes all followers. It ignores events that the cache already contains.
 func (r *recent) publish(items []item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +110,8 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with events after a seq. If the cache does not have all of them, floor is the seq after which it
-// begins.
+// since fills buf with events after a seq. If the cache lacks some of them, reaches is false and floor is the seq
+// after which the cache begins.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -37,7 +37,7 @@ type damageKey struct {
 }
 
 const (
-	tallySeen = 1024 // after so many damaged lines, a line may be counted twice
+	tallySeen = 1024 // after this many damaged lines, a line may be counted twice
 	tallyLast = 16
 )
 
@@ -91,7 +91,7 @@ type scanner struct {
 	all []byte // the buffer that buf is a part of
 }
 
-// next returns the next line without its newline, and its offset. Without another complete line, it returns io.EOF.
+// next returns the next line without its newline, and its offset. If no complete line follows, it returns io.EOF.
 // Afterwards, s.off is the offset of the line's end. The line may be used until the next call. If a line is much
 // too long, only its beginning is returned, which is enough to refuse it.
 func (s *scanner) next() (line []byte, off int64, err error) {
@@ -244,8 +244,8 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact reads up to the next valid line that starts before limit. It returns the line's seq and end. seq is 0
-// without such a line.
+// intact reads up to the next valid line that starts before limit. It returns the line's seq and end. seq is 0 if
+// limit is reached first.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {
 		line, _, err := s.next()

@@ -74,7 +74,7 @@ func endOf(files []file) (tail, error) {
 	return t, nil
 }
 
-// tail opens a file and calls the method do of t for it.
+// tail opens a file and calls the method do of t with the file and its size.
 func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	o, err := f.open()
 	if err != nil {

@@ -23,8 +23,8 @@ const (
 	decodeAtMost = 1 << 20
 )
 
-// flush writes the queued events and records whether that succeeded. With spare, it writes nothing that would need
-// the reserve. The caller must hold l.mu.
+// flush writes the queued events and records whether that succeeded. If spare is set, it writes nothing that would
+// need the reserve. The caller must hold l.mu.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
 	// only the reserve failed; the file itself can be written

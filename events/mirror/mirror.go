@@ -154,7 +154,7 @@ func Run(ctx context.Context, o Options) {
 	if m.at, err = Load(o.State); err != nil {
 		o.Logger.Warn("the event script gets all events again", "error", err)
 	}
-	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // the script or the log is another one
+	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // the script or the log was replaced
 		m.at = Place{Script: o.Script}
 	}
 	m.follow(ctx)
@@ -231,9 +231,9 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 }
 
 // send sends one event, with retries. It reports whether the script has accepted it. It gives up when ctx ends, at
-// the first failure after the city has ended, and if so many events wait that this one may have to be dropped. If
-// ctx ends during a call, it waits for the end of the call, within the time limit, because the position is unknown
-// until then.
+// the first failure after the city has ended, or if so many events wait that this one may be dropped. If ctx ends
+// during a call, send waits for the end of the call, within the time limit, because the position is unknown until
+// then.
 func (m *mirror) send(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // cannot fail, because the event was decoded from JSON
