@@ -13,8 +13,8 @@ import (
 // Ability is something that only some providers can do. Its text follows the word "cannot".
 type Ability string
 
-// The abilities that providers may lack. The first ones correspond to interfaces. Those below are missing only if a
-// provider declares it, see Limiter.
+// The abilities that providers may lack. The first ones correspond to interfaces. The others have no interface: a
+// provider that lacks one must declare that, see Limiter.
 const (
 	Attaching    Ability = "attach"
 	Watching     Ability = "watch"
@@ -27,7 +27,7 @@ const (
 	Telling      Ability = "report ends at once"
 	Explaining   Ability = "report how a session ended" // its exit code or signal
 	Counting     Ability = "count what is printed"
-	// false for providers that only simulate sessions or refuse them
+	// missing in providers that only simulate sessions or refuse them
 	Running Ability = "run anything"
 )
 
@@ -57,7 +57,7 @@ func (l Limits) String() string {
 // Limiter is a provider that lacks an ability although it has the methods for it, or that can explain why it lacks
 // abilities.
 type Limiter interface {
-	// Limits returns the missing abilities. Those that a type assertion finds may be omitted.
+	// Limits returns the missing abilities. It may omit those that a type assertion shows to be missing.
 	Limits() Limits
 }
 

@@ -19,8 +19,7 @@ type Dialog struct {
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Listener is notified of questions that programs ask. The methods are called by Launch and Settle, in their
-// goroutine.
+// Listener is notified of questions that programs ask. Launch and Settle call the methods in their goroutine.
 type Listener interface {
 	// Answered reports a question that was answered automatically.
 	Answered(s *Spec, d Dialog)
@@ -84,7 +83,7 @@ func (w *watch) look(ctx context.Context) (ready bool, err error) {
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
 
-// report reports to the listener that a dialog waits for a user, or no longer does.
+// report informs the listener when a dialog begins or stops to wait for a user.
 func (w *watch) report(ctx context.Context) {
 	open := w.asks
 	if open != nil && len(open.Keys) > 0 && w.unable == nil {

@@ -7,7 +7,8 @@ import (
 )
 
 // Fingerprint detects drift: it has a hash of all configured values that an agent was started with, and one hash
-// per field to explain a difference. The zero value is unknown and equals every other.
+// per field to explain a difference. The zero value means that the values are unknown. It counts as equal to every
+// fingerprint.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
 	// short hash of each field: "command", "env FOO", "pre_start", …
@@ -75,7 +76,7 @@ func (s *Status) Drift(want *Spec) []string {
 	return out
 }
 
-// Swapped reports whether the session has another provider than the wanted one. An unknown provider counts as the
+// Swapped reports whether the session has a provider other than the wanted one. An unknown provider counts as the
 // same.
 func (s *Status) Swapped(want *Spec) bool {
 	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider

@@ -4,8 +4,8 @@ import "context"
 
 type forceKey struct{}
 
-// WithForce returns a context in which Stop gives up a session whose host does not confirm its end, if force is true.
-// Its processes may still run there, so only a user may ask for it.
+// WithForce returns a context that makes Stop give up a session if its host does not confirm the end. If force is
+// false, it returns ctx. The processes may still run on that host, so only a user may ask for it.
 func WithForce(ctx context.Context, force bool) context.Context {
 	if !force {
 		return ctx
@@ -13,7 +13,7 @@ func WithForce(ctx context.Context, force bool) context.Context {
 	return context.WithValue(ctx, forceKey{}, true)
 }
 
-// Forced reports whether a Stop does not wait until the session's host confirms the end.
+// Forced reports whether Stop gives up a session if its host does not confirm the end.
 func Forced(ctx context.Context) bool {
 	force, _ := ctx.Value(forceKey{}).(bool)
 	return force

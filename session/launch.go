@@ -39,9 +39,9 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	return status, nil
 }
 
-// Settle does what remains after a session was started: setup, the wait for readiness, the first nudge, the mark.
-// Launch calls it. After a controller has died, its successor calls it, and setup runs again. If Settle fails, it
-// has stopped the session, unless ctx was canceled with ErrLeave.
+// Settle completes the start of a session: setup, the wait for readiness, the first nudge, and the mark of
+// readiness. Launch calls it. If a controller dies during a start, the next one calls Settle, and setup runs again.
+// If Settle fails, it stops the session, unless ctx was canceled with ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
 	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {
@@ -93,7 +93,7 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 }
 
 // runAll runs shell lines one after the other, in the session's folder and environment. The variable GC_RUN allows
-// a later controller to find processes that they leave behind.
+// a later controller to find processes that the lines leave behind.
 func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	for _, line := range lines {
 		env := append(slices.Clip(s.Env), "GC_RUN="+s.City+":"+s.ID)

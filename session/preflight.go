@@ -23,9 +23,9 @@ func IsLocal(p Provider, name string) bool {
 	return ok && l.IsLocal(name)
 }
 
-// Preflight returns the program of the session's command. If this machine cannot run the command, it returns why:
-// because of the program, the command line or the environment. Providers that run sessions on this machine call it
-// before each start. The folder is checked separately, because that check may block.
+// Preflight returns the program of the session's command. If this machine cannot run the command, it returns the
+// reason, which is in the program, the command line or the environment. Providers that run sessions on this machine
+// call it before each start. The folder is checked separately, because that check may block.
 func (s *Spec) Preflight() (Executable, error) {
 	if err := s.checkArguments(); err != nil {
 		return Executable{}, err

@@ -42,7 +42,7 @@ func (s *Spec) FindProgram() (Executable, error) {
 }
 
 // lookUp finds a program like a shell: in PATH, unless the name contains a slash. It returns "" if PATH is empty,
-// because a shell then has a default.
+// because a shell then uses a default path.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))

@@ -86,7 +86,7 @@ const DefaultReadyDeadline = 60 * time.Second
 // MaxText is the maximum length of a text that is typed at once, in bytes.
 const MaxText = 1 << 20
 
-// Needed reports whether a session must be waited for.
+// Needed reports whether a start must wait until the session is ready.
 func (r Ready) Needed() bool { return r.Prefix != "" || r.Delay > 0 }
 
 // Status is what a provider knows about one session without asking the agent.
@@ -227,8 +227,8 @@ type (
 		Meta(ctx context.Context, name, key string) (string, error)
 	}
 
-	// Meter measures the resource usage of live sessions, each with its whole process tree, by session name.
-	// However many sessions there are, it scans the machine's processes once.
+	// Meter measures the resource usage of live sessions, each with its whole process tree, by session name. It
+	// scans the machine's processes once for all sessions.
 	Meter interface {
 		Usage(ctx context.Context) (map[string]Usage, error)
 	}
@@ -252,8 +252,8 @@ type (
 	Dismisser interface {
 		Dismiss(ctx context.Context) error
 	}
-	// Acknowledger allows the provider to drop an exit that was recorded. If that is done already, or if the
-	// session was started again, it does nothing.
+	// Acknowledger allows the provider to drop an exit that was recorded. If the exit was dropped already, or if
+	// the session was started again, it does nothing.
 	Acknowledger interface {
 		Acknowledge(ctx context.Context, name, id string) error
 	}

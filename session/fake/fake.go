@@ -208,8 +208,8 @@ func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	return all, nil
 }
 
-// Take sets the simulated usage of an agent's living session, until it ends. Initially it is one process that uses
-// nothing.
+// Take sets the simulated usage of an agent's living session, until the session ends. The initial usage is one idle
+// process.
 func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.fell(agent, func(l *life) { l.usage = u })
 }

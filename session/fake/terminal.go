@@ -47,7 +47,7 @@ func (p *Provider) wake() {
 	p.changed = make(chan struct{})
 }
 
-// Interrupt implements session.Provider. The simulated program prints it and continues.
+// Interrupt implements session.Provider. The simulated program prints ^C and continues.
 func (p *Provider) Interrupt(_ context.Context, name string) error {
 	return p.with(name, func(l *life) { p.print(l, "^C\r\n") })
 }
@@ -57,7 +57,7 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 	return p.with(name, func(l *life) {
 		p.print(l, strings.ReplaceAll(text, "\n", "\r\n")+"\r\n")
 		l.Activity = time.Now()
-		l.draft, l.Draft = 0, false // the text submitted it
+		l.draft, l.Draft = 0, false // Send has submitted the draft together with the text
 	})
 }
 

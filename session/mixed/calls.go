@@ -17,7 +17,7 @@ import (
 const listLimit = 5 * time.Second
 
 // Start implements session.Provider. It fails if the session is alive at another provider, or if another provider's
-// sessions are unknown. A second copy of the agent might then run.
+// sessions are unknown, because a second copy of the agent might then run.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	m := p.member(cmp.Or(s.Provider, p.o.Home))
 	q, err := p.opened(m)
@@ -108,8 +108,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 }
 
 // List implements session.Provider. If one provider is in use, it returns that provider's list. Several providers
-// are asked at the same time. Those that do not answer are in a session.Partial. If they may still answer, their
-// error is a session.Late.
+// are asked at the same time. The error session.Partial names the providers that did not answer. The error of a
+// provider that may still answer is a session.Late.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.used()
 	if len(used) == 1 {
@@ -267,7 +267,8 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// Usage implements session.Meter for the sessions of providers that are Meters. It fails only if none is.
+// Usage implements session.Meter for the sessions of providers that are Meters. It fails only if no provider
+// returns a usage.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false

@@ -33,8 +33,8 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list asks one provider and notes where its sessions are. A patient provider may need longer than ctx. Then the
-// error is a session.Late.
+// list lists the sessions of one provider and records where they are. A patient provider may need longer than ctx.
+// Then the error is a session.Late.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil { // it may be possible to open the provider now
@@ -95,7 +95,7 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 	return l, nil
 }
 
-// ask lists the sessions of a provider and notes where they are.
+// ask lists the sessions of a provider and records where they are.
 func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status,
 	error) {
 	p.mu.Lock()

@@ -19,7 +19,7 @@ import (
 // not contain the home provider.
 const MarksFile = "session-providers"
 
-// errDamaged reports that this program has not written the marks file.
+// errDamaged reports that the marks file has content that gcity does not write.
 var errDamaged = errors.New("the file is damaged")
 
 // Marks returns the providers in the marks file of a city's .gc folder. With errDamaged or a *disk.UnsafeError, it
@@ -118,7 +118,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark removes the mark of a provider that had no sessions in a look with this gen. It first dismisses the
+// unmark removes the mark of a provider if a look with this gen has found no sessions. It first dismisses the
 // provider. If the controller dies before the mark is removed, the next controller looks there again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {

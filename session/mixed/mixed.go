@@ -1,6 +1,6 @@
 // Package mixed combines several session providers into one. Each agent has a provider, and calls about a session
-// go to the provider that holds it. The city's folder contains which providers hold sessions. So a controller finds
-// the sessions of an earlier one, even if the configuration has changed.
+// go to the provider that holds it. A file in the city's folder lists the providers that may hold sessions. So a
+// controller finds the sessions of an earlier one, even if the configuration has changed.
 //
 // # Concurrency
 //

@@ -31,7 +31,7 @@ import (
 )
 
 const (
-	// timeout of a helper's first answer, for which it needs no network
+	// timeout of a helper's first answer, which does not depend on the network
 	openLimit  = 5 * time.Second
 	leaveLimit = 5 * time.Second // time limit for the exit of a helper
 	retryFirst = 100 * time.Millisecond
@@ -68,7 +68,7 @@ type Provider struct {
 
 	mu     sync.Mutex
 	down   error     // why the helper is not running; nil = it is
-	retry  time.Time // if it is not running, when it restarts
+	retry  time.Time // when the helper restarts, if it is not running
 	opened bool      // New has succeeded, so the helper restarts when it exits
 }
 

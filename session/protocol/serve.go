@@ -28,7 +28,8 @@ func Serve(
 	defer cancel()
 	var wg recovery.Group
 	wg.Go(func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // however standard input ends, gcity has gone
+		// every end of standard input means that gcity has exited or released the helper
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	})
 	s := NewServer(open)

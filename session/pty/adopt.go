@@ -72,8 +72,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errUnborn reports that a folder belongs to a holder that has not started its agent. The process that executed the
-// holder died during the start.
+// errUnborn reports that a session's folder contains no record. Its start may still be in progress.
 var errUnborn = errors.New("a session is about to start")
 
 // adopt adopts a session that an earlier controller started.
@@ -138,8 +137,8 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello requests the state of a holder. With look, the connection does not keep the holder waiting for another
-// life.
+// hello requests the state of a holder. If look is set, the holder does not wait for another life because of this
+// connection.
 func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {

@@ -87,7 +87,7 @@ func (l *link) over() bool {
 	}
 }
 
-// alive reports whether the agent is running, as far as known.
+// alive reports whether the agent is running, according to the last report.
 func (e *entry) alive() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

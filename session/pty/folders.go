@@ -115,8 +115,8 @@ func (f *folders) lockers(name string) string {
 	return fmt.Sprintf("pids %v", pids)
 }
 
-// sweepSession kills what a dead holder has left of its session: processes with the session's ID in their
-// environment, and processes that have its lock open.
+// sweepSession kills the remaining processes of a session with a dead holder: those with the session's ID in their
+// environment, and those that have its lock open.
 func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
@@ -143,7 +143,7 @@ func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 }
 
 // restoreSockets finds holders of this city that have lost their sockets because the folder was deleted. It makes
-// them create the sockets again. It skips a holder that has not entered its folder yet: that will create its
+// them create the sockets again. It skips a holder that has not entered its folder yet: that holder will create its
 // socket, and cannot handle the signal yet.
 func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
@@ -217,8 +217,8 @@ func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }
 
-// movedHere adopts a session that was started before its city was moved. Its agent uses the old path. Therefore its
-// fingerprint is changed, so that the session counts as drifted.
+// movedHere adopts a session that was started before its city was moved. The agent still uses the old path.
+// Therefore movedHere changes the fingerprint, so that the session counts as drifted.
 func (f *folders) movedHere(s wire.State) wire.State {
 	r := &s.Record
 	if r.City == f.city {

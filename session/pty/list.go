@@ -69,7 +69,8 @@ func (p *Provider) listen(entries []*entry) {
 		e.mu.Lock()
 		rec, linked := e.rec, e.link != nil
 		due := e.known && e.exit == nil && now.Sub(e.silence.looked) >= p.silentEvery
-		if due && linked && e.silence.looks == 0 { // no need to check it now
+		// connected and not suspect: check it only within the budget
+		if due && linked && e.silence.looks == 0 {
 			if due = budget > 0; due {
 				budget--
 				p.nextListen.Store(int64((first + i + 1) % len(entries)))

@@ -70,7 +70,7 @@ func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	e.pid, e.exit, e.acked = 0, x, false
 	e.activity.close()
 	e.mu.Unlock()
-	if news { // what a new provider finds is reported by its first List
+	if news { // the first List of a new provider reports the exits that it finds
 		p.reportExit(*x)
 	}
 }

@@ -33,8 +33,8 @@ type program struct {
 	mem  int    // descriptor of the memory file; 0 = none
 }
 
-// execute starts a process from the best source that works. It reports whether that is the contained program. If
-// all fail, the error is that of executing gcity itself.
+// execute starts a process from the best source that works. embedded reports whether the process runs the program
+// that gcity contains. If all fail, the error is that of executing gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {

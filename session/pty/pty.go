@@ -75,7 +75,7 @@ type Provider struct {
 	plain    bool
 	clock    wire.Clock
 
-	answerLimit time.Duration // answerLimit and silentEvery, except in tests
+	answerLimit time.Duration // the constants answerLimit and silentEvery, except in tests
 	silentEvery time.Duration
 
 	exits  chan session.Exit

@@ -102,8 +102,8 @@ func (e *entry) fresh() bool {
 	return !e.known
 }
 
-// startHolder starts a holder for a name that has none. If the lock is held, it first finds the process that holds
-// it.
+// startHolder starts a life with the holder of a name. If the name has none, it starts a holder. If the lock is
+// held, it first finds the process that holds it.
 func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()

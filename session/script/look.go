@@ -51,7 +51,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll updates the state of sessions, given by name and ID. The script lists some of them as running.
+// lookAll updates the state of sessions, given by name and ID. runs contains the names that the script lists as
+// running.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()

@@ -31,7 +31,7 @@ type record struct {
 	Cols    int       `json:"cols"`
 	Rows    int       `json:"rows"`
 	Idle    bool      `json:"idle,omitempty"` // it has an idle timeout
-	// processes of it were seen on this machine
+	// processes of the session were seen on this machine
 	Local bool `json:"local,omitempty"`
 	Asked bool `json:"asked,omitempty"` // a stop has been requested
 	// its start is not complete; after a crash, the next controller undoes it

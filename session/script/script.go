@@ -166,7 +166,7 @@ func (p *Provider) tidy(name string, e *entry) {
 	}
 }
 
-// living returns the entry of a session that is alive as far as known.
+// living returns the entry of a session that is alive according to its record.
 func (p *Provider) living(verb, name string) (*entry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

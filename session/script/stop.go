@@ -208,7 +208,8 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end stops a session and verifies that. If a start of the session may be in progress, it first ends the start.
+// end stops a session and verifies that it has ended. If a start of the session may be in progress, it first ends
+// the start.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {

@@ -164,7 +164,7 @@ func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	}
 }
 
-// presumedEnd returns the exit that an observer concludes from a dead pane.
+// presumedEnd returns the exit that an observer derives from a dead pane.
 func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -189,8 +189,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 	})
 }
 
-// isKey reports whether a text is the name of a key. tmux knows more names, and numbers. Those are typed as text,
-// as other providers do.
+// isKey reports whether a text is the name of a key. tmux knows more names of keys, and numbers of keys. Those are
+// typed as text, like by other providers.
 func isKey(key string) bool {
 	switch key {
 	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",

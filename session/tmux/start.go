@@ -152,7 +152,7 @@ func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error 
 	return nil
 }
 
-// newSession creates the tmux session. Of its arguments, tmux would expand only the name, which is mangled.
+// newSession creates the tmux session. tmux expands none of the arguments but the name, which mangle has made safe.
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -283,7 +283,7 @@ func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error)
 			"cannot be killed: %v", left))
 	}
 	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
-		disk.Remove(p.files.path(s.Name, recordFile)) // otherwise it would count as lost
+		disk.Remove(p.files.path(s.Name, recordFile)) // otherwise the session would count as lost
 	}
 	var known *failure
 	if !errors.As(cause, &known) {

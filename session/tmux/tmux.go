@@ -61,7 +61,7 @@ type Provider struct {
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	watched  int       // pid of the server with an end that is awaited
+	watched  int       // pid of the server that awaitServerEnd waits for; 0 = none
 	scanned  time.Time // modification time of files.dir at the last scan
 	closed   bool
 }
@@ -278,7 +278,7 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail returns an error: what cannot be done with which session, and why.
+// fail returns an error that names the failed operation, the session and the reason.
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }

@@ -18,7 +18,7 @@ const lockWait = 500 * time.Millisecond
 // settle takes over the session's folder: it enters and locks the folder, listens in it, and writes its files. It
 // can be called again after the folder was deleted. Only the main goroutine may call it.
 func (h *holder) settle() error {
-	// do not create the folders above: if the city was moved, they must stay away
+	// do not create the parent folders: if the city was moved, they must not reappear
 	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("cannot create the session's folder: %w", err)

@@ -241,7 +241,7 @@ func startFailure(s *wire.Spec, err error) error {
 }
 
 // reap reaps all children that have exited. A child is the agent or an orphan of its tree. Only the main goroutine
-// may call reap, so no other waits for children.
+// may call reap, so that no two goroutines wait for children.
 func (h *holder) reap() {
 	var dead *life
 	var how unix.WaitStatus
@@ -278,7 +278,7 @@ func (h *holder) reap() {
 }
 
 // finish kills the agent's remaining processes, saves its last output and reports how it ended. childless reports
-// that the holder has no other child. Orphans become children of the holder, so then none is left.
+// that the holder has no other child. Then no orphan is left, because orphans become children of the holder.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
 		h.logError("cannot kill all processes that the agent left",

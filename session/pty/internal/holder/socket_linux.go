@@ -12,7 +12,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Package net could do this too, but it costs each holder 40 kB.
+// The holder does not use package net, which would cost each holder 40 kB.
 
 // conn is a connection. Each write is a whole message. Writing is safe for concurrent use.
 type conn struct {

@@ -28,8 +28,8 @@ type stopping struct {
 	sooner   chan struct{} // receives a value when the deadline was changed
 }
 
-// stop stops the current life. It returns when no process of it is left. With asked, the end counts as requested,
-// unless the session was lost.
+// stop stops the current life. It returns when no process of it is left. If asked is set, the end counts as
+// requested. Otherwise, the session counts as lost, unless an earlier stop was requested.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
 	l := h.cur

@@ -31,7 +31,7 @@ const (
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
-	// for hold: this connection does not keep the holder waiting for another life
+	// for hold: the holder does not wait for another life because of this connection
 	Look  bool `json:"look,omitempty"`
 	Plain bool `json:"plain,omitempty"` // for start: pipes instead of a terminal
 	// the agent counts as ready at once
