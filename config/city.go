@@ -74,7 +74,7 @@ func (c *City) agentsOf(rig string, brought bool) []string {
 	return out
 }
 
-// SessionOf returns the name of the sessions of the agent with a qualified name, declared or not.
+// SessionOf returns the name of the sessions of the agent with a qualified name, even if no such agent is declared.
 func (c *City) SessionOf(name string) string {
 	for i := range c.Agents {
 		a := &c.Agents[i]

@@ -72,7 +72,7 @@ func (d composer) place(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	// if the topology is outside the city, the files next to it belong to it
+	// the files next to a topology outside the city belong to the topology
 	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}

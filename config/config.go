@@ -40,7 +40,7 @@ type City struct {
 	Dolt        Dolt
 	Formulas    Formulas
 	Automations Automations
-	Revision    string // SHA-256 over all source files, hex
+	Revision    string // SHA-256 of all source files, in hexadecimal
 	// the files that were read, as absolute paths; the configuration itself is first
 	Sources  []string
 	Warnings []Problem // problems that are not errors
@@ -50,7 +50,7 @@ type City struct {
 	Remotes []Remote // topologies from git repositories
 
 	patches patches         // patches, which are already applied
-	stamped []*pack         // the topologies that its agents come from, in order
+	stamped []*pack         // the topologies of the city's agents, in order
 	trees   []string        // the folders of the topologies
 	recipes []formula.Layer // formula layers of the city's topologies
 	reveal  bool            // TOML and Explain do not hide secrets
@@ -179,13 +179,13 @@ type Routing struct {
 type Derived struct {
 	// SessionName and ScriptHash are empty for a pool of several members. Each member has its own; see City.Member.
 	SessionName string
-	ScriptHash  string // SHA-256 of the setup script, hex
+	ScriptHash  string // SHA-256 of the setup script, in hexadecimal
 
 	Trouble
 
 	// Prompt is PromptTemplate with its fragments; nil = the agent gets no prompt
 	Prompt      *prompt.Template
-	OverlayHash string   // hash of the content of OverlayDir, hex
+	OverlayHash string   // hash of the content of OverlayDir, in hexadecimal
 	Rig         string   // the rig that Dir names, or ""
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }

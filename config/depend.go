@@ -42,8 +42,8 @@ func (d dependencies) depend() {
 }
 
 // needed returns the agent or pool that name refers to: in the agent's own rig if it exists there, otherwise in the
-// city. If neither exists, it returns why the name is invalid, or "" if a file that may declare the name could not
-// be read.
+// city. If neither exists, it returns why the name is invalid. The reason is "" if a file that may declare the name
+// could not be read.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where the name may be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {
@@ -104,7 +104,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// circles reports agents that depend on each other in a cycle. Of overlapping cycles it reports only some.
+// circles reports agents that depend on each other in a cycle. If cycles overlap, it reports only some of them.
 func (d dependencies) circles() {
 	const (
 		open = 1 + iota

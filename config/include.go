@@ -155,7 +155,7 @@ func (d decoder) part(path string) error {
 	return nil
 }
 
-// inOrder sorts the agents from index first on by their position, because the parser returns [[agent]] and
+// inOrder sorts the agents at index first and later by their position, because the parser returns [[agent]] and
 // [[agents]] as separate lists.
 func (d decoder) inOrder(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {

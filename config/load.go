@@ -80,7 +80,7 @@ func Overriding(environ []string) []string {
 	return out
 }
 
-// overridden returns the key that an environment entry overrides and its value, "" if it overrides none.
+// overridden returns the key that an environment entry overrides, and the value. path is "" for other entries.
 func overridden(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
@@ -105,9 +105,9 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision returns a hash of the configuration: of the sources, of the folders of topologies, fragments and
-// overlays, and of which folders of rigs are missing. These matter because the configuration has another effect
-// when such a folder appears. A source that cannot be read has no hash; its key reports the error.
+// revision returns a hash of the configuration: of the sources, and of the folders of topologies, fragments and
+// overlays. It includes which folders of rigs are missing, because the effect of the configuration changes when
+// such a folder appears. A source that cannot be read has no hash; its key reports the error.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {

@@ -41,7 +41,7 @@ func (d decoder) joined(field any, by map[string]string) map[string]string {
 	return out
 }
 
-// withoutSpent omits the keys whose effect is already shown in other values.
+// withoutSpent omits the keys with an effect that other values already show.
 func withoutSpent(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]

@@ -33,7 +33,7 @@ type outfits struct {
 	overlays map[string]overlay.Tree
 	broken   map[string]error  // errors of overlays
 	folders  map[string]string // hashes of folders for the revision, by path
-	mute     map[string]bool   // folders that were checked for a response, with the result
+	mute     map[string]bool   // whether a folder does not respond, by path
 }
 
 func newOutfits() outfits {
@@ -107,7 +107,7 @@ func (d outfitter) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt parses an agent's prompt. A prompt of several agents is parsed, and its errors reported, only once.
+// prompt parses an agent's prompt. A prompt that several agents share is parsed and reported only once.
 func (d outfitter) prompt(a *Agent) {
 	behind := d.city.ownFragments(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),

@@ -167,8 +167,8 @@ func (d patcher) unpatched(p *patch) string {
 	return "; remove this patch, or declare the agent"
 }
 
-// unplacedPatch returns advice about a patch with a dir that is neither a rig nor any agent's folder. A reason may
-// be that the rig was removed.
+// unplacedPatch returns advice about a patch with a dir that is neither a rig nor any agent's folder. The rig may
+// have been removed.
 func (d patcher) unplacedPatch(p *patch) string {
 	c := d.city
 	var rigs []string
@@ -219,7 +219,7 @@ func (d patcher) amend() {
 			c.Providers[at].over(p, func(string) bool { return true })
 		}
 		if at >= 0 && presetNamed(presets(), p.Name) == nil {
-			c.Providers[at].Whole = false // no preset exists that could be replaced
+			c.Providers[at].Whole = false // no preset has this name
 		}
 	}
 }

@@ -122,7 +122,7 @@ func agentShares(key string) bool {
 	return false
 }
 
-// over copies the keys that another provider sets and for which counts returns true. It adds to variables.
+// over copies the keys that other sets, if counts returns true for the key. It merges the variables of env.
 func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !counts(key) {

@@ -9,7 +9,7 @@ import (
 // providerChecker checks the providers and the keys that agents get from them.
 type providerChecker struct{ *loading }
 
-// providers checks the providers, and that every name of a provider exists.
+// providers checks the providers, and that every referenced provider exists.
 func (d providerChecker) providers() {
 	c := d.city
 	for i := range c.Providers {

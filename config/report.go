@@ -80,7 +80,7 @@ func (d *loading) sameness(msg string) string {
 		" the city").Replace(msg)
 }
 
-// causes marks the problems from index from on as problems that hide other errors.
+// causes marks the problems at index from and later as problems that hide other errors.
 func (d *loading) causes(from int) {
 	for i := from; i < len(d.about); i++ {
 		d.about[i].cause = true

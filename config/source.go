@@ -32,7 +32,7 @@ func Load(dir string, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Load()
 }
 
-// Parse is Load for the given content of city.toml. Other paths are relative to dir, which is used unchanged.
+// Parse does the same as Load, with data as the content of city.toml. It does not resolve links in dir.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Parse(data)
 }
@@ -57,8 +57,8 @@ func (s Source) Load() (*City, error) {
 	return s.Parse(data)
 }
 
-// Parse is Load for the given content of city.toml. All other files are read from disk. The city's folder is used
-// unchanged.
+// Parse does the same as Load, with data as the content of city.toml. All other files are read from disk. The
+// city's folder is used unchanged.
 func (s Source) Parse(data []byte) (*City, error) {
 	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
 		return nil, whole(s.Dir, packmodel.Problem(s.Dir, marks))
@@ -141,7 +141,7 @@ type Inputs struct {
 	Folders []string // folders of fragments and overlays, sorted; they may be missing
 }
 
-// Inputs returns the files and folders that the configuration on disk is read from, as far as they are known.
+// Inputs returns the inputs of the configuration on disk. It omits those that only an unreadable file names.
 func (s Source) Inputs() (Inputs, error) {
 	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {

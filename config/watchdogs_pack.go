@@ -115,7 +115,7 @@ func (d watchdogChecker) near(w *Watchdog, name string) string {
 	return name
 }
 
-// addressed is near for the address of a mail.
+// addressed does the same as near for the address of a message, such as "pool:NAME".
 func (d watchdogChecker) addressed(w *Watchdog, to string) string {
 	if name, pool := strings.CutPrefix(to, "pool:"); pool {
 		return "pool:" + d.near(w, name)

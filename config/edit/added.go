@@ -62,7 +62,7 @@ func (a added) note(key string, before, after []byte) {
 }
 
 // without returns a file without the text that suspending has added. It returns nil if that text was changed later.
-// again suspends in the resulting file; if that does not result in data, the text was changed.
+// again repeats the suspension in the resulting file. If the result is not data, the text was changed.
 func (a added) without(key string, data []byte, flag toml.Span,
 	again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]

@@ -185,8 +185,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ returns an error if an edit changed too much. It decodes a file before and after the edit, with another
-// parser than the one that found the positions. even removes the intended change from both.
+// differ returns an error if an edit changed too much. It decodes a file before and after the edit, with a
+// different parser from the one that found the positions. even removes the intended change from both.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any

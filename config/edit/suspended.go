@@ -153,7 +153,7 @@ func lockEdits(dir string) (unlock func(), err error) {
 	for deadline := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
 		l, err := disk.TryLock(path)
 		if err == nil {
-			// the kernel releases the lock when the process exits, at the latest
+			// if this fails, the kernel releases the lock when the process exits
 			return func() { _ = l.Release() }, nil
 		}
 		if !errors.Is(err, disk.ErrLocked) {

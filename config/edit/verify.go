@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// only decodes a file before and after the edit, with another parser than the one that found the position. It
+// only decodes a file before and after the edit, with a different parser from the one that found the position. It
 // returns an error if anything except the setting differs.
 func (s place) only(before, after []byte, on bool) error {
 	was, err := toml.Values(before)

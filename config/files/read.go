@@ -62,7 +62,7 @@ func TooLarge() *toml.Fault {
 		"it the right one?", MaxSize>>20)}
 }
 
-// Sum returns the SHA-256 of a text, hex.
+// Sum returns the SHA-256 hash of a text in hexadecimal.
 func Sum(data []byte) string {
 	h := sha256.Sum256(data)
 	return hex.EncodeToString(h[:])

@@ -43,7 +43,8 @@ func Marks(dir string, root *toml.Node) []string {
 	return marks
 }
 
-// OfFile is Marks for the text of a city.toml. If the text is not valid TOML, it considers only the other files.
+// OfFile does the same as Marks for the text of a city.toml. If the text is not valid TOML, it considers only the
+// other files.
 func OfFile(dir string, data []byte) []string {
 	root := &toml.Node{Shape: toml.ShapeTable}
 	for _, word := range []string{"imports", "agent_defaults", "defaults", "named_session",

@@ -31,7 +31,7 @@ type Values struct {
 // Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand expands a template. It refuses a template that uses a field in unknown. The language is a part of
+// Expand expands a template. It refuses a template that uses a field in unknown. The language is a subset of
 // text/template: fields, if, with, comparisons and similar. Loops and definitions are refused, so an expansion
 // always ends and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {

@@ -11,11 +11,11 @@ import (
 	"gcity/config"
 )
 
-// City returns a channel that gets a value when the configuration of a city has changed since the call or the last
-// value, and nothing has changed for o.Quiet. Changes are any change of the configuration's files, even if
-// city.toml is removed or invalid, of a file in a topology, and the creation or removal of a rig's folder. Other
-// files are ignored. Call City before config.Load, or set o.First, so that no change is missed in between. Values
-// that are not received are merged. The channel is closed after ctx has ended and the watch has stopped.
+// City returns a channel that gets a value after the configuration of a city has changed, when nothing has changed
+// for o.Quiet. It reports changes of the configuration's files and of files in topologies, even if city.toml is
+// removed or invalid. It also reports the creation or removal of a rig's folder. Other files are ignored. Call City
+// before config.Load, or set o.First, so that no change is missed in between. Values that are not received are
+// merged. The channel is closed after ctx has ended and the watch has stopped.
 //
 // If the kernel has no watches left, or the folder is missing, the files are polled every o.Poll.
 func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {

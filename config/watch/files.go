@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Files returns a channel that gets a value when one of some files, or a file in one of some folders, was written,
-// created or removed since the last value, and nothing has changed for o.Quiet. The paths are absolute and may be
+// Files returns a channel that gets a value after a file was written, created or removed, when nothing has changed
+// for o.Quiet. It watches the given files, and all files in the given folders. The paths are absolute and may be
 // missing. Values that are not received are merged. The channel is closed after ctx has ended and the watch has
 // stopped.
 func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {

@@ -16,9 +16,9 @@ import (
 	"gcity/formula"
 )
 
-// Folders returns a channel that gets a value when a formula or an automation in one of some folders, as
-// City.Layers returns them, was written, created or removed since the last value, and nothing has changed for
-// o.Quiet. Other files are ignored. A folder may be missing. A folder that does not respond is ignored until it
+// Folders returns a channel that gets a value after a formula or an automation was written, created or removed,
+// when nothing has changed for o.Quiet. It watches the given folders, in the form that City.Layers returns, and
+// ignores other files in them. A folder may be missing. A folder that does not respond is ignored until it
 // responds. others delivers folders that replace the current ones, which is a change if their content differs; it
 // may be nil. Values that are not received are merged. The channel is closed after ctx has ended and the watch has
 // stopped.
