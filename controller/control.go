@@ -20,7 +20,8 @@ func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.fresh(), nil
 }
 
-// fresh returns the published snapshot, with the current time of the loop's last turn.
+// fresh returns the published snapshot with two current values: the time of the loop's last turn, and the sequence
+// number of the newest event.
 func (c *Controller) fresh() *city.Snapshot {
 	s := *c.snap.Load()
 	s.Patrol.Last = c.pulse.Last()
@@ -269,7 +270,7 @@ func (c *Controller) live(name string) (*city.Agent, error) {
 	return a, err
 }
 
-// wrap adds to a provider's error the code that clients use.
+// wrap adds the code that clients use to a provider's error.
 func wrap(name string, err error) error {
 	var known *city.Error
 	switch {

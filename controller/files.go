@@ -22,7 +22,7 @@ func FewFiles(limit uint64, agents int) string {
 		agents, need, MoreFiles(agents))
 }
 
-// MoreFiles returns the advice how to raise the limit of open files.
+// MoreFiles returns advice on how to raise the limit of open files.
 func MoreFiles(agents int) string {
 	return fmt.Sprintf("start the controller after `ulimit -n %[1]d`, or set LimitNOFILE=%[1]d "+
 		"in its service",

@@ -52,7 +52,7 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	}
 	var problems []string
 	if a.Session != nil {
-		// a slow provider that cannot look at a single session is skipped
+		// if a slow provider cannot look at a single session, the session is skipped
 		st, err := session.LookAt(ctx, c.o.Provider, a.Session.Name)
 		switch {
 		case err == nil && st.Alive && st.Agent == name:

@@ -18,7 +18,7 @@ func (c *Controller) doorOf(cfg *config.City) config.API {
 	return cfg.API
 }
 
-// ignores returns a warning if [api] is ignored, or else "". It logs a new warning.
+// ignores returns a warning if [api] is ignored, and "" if it is not. It logs a new warning.
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {

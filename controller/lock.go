@@ -117,8 +117,9 @@ func (h *Hold) take(patience time.Duration) error {
 	return nil
 }
 
-// blank handles a pid file that cannot be written, as on a full disk. An old file is sufficient: other processes
-// only check that it exists before they try the lock.
+// blank empties or creates a pid file that cannot be written, for example because the disk is full. If that fails
+// too, an old file is sufficient: other processes only check that the file exists before they try the lock. blank
+// reports whether the file exists.
 func (h *Hold) blank() bool {
 	f, err := disk.OpenFile(h.pid, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err == nil {

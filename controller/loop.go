@@ -332,7 +332,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	return answers
 }
 
-// journal also logs the events that matter to an operator.
+// journal logs the events that matter to an operator.
 func (c *Controller) journal(e events.Event) {
 	switch e.Type {
 	case events.AutomationFailed:

@@ -76,7 +76,7 @@ name = "care"
 watches = "worker"
 `
 
-// Town runs a city with what citytest.Suite needs.
+// Town runs a city with everything that citytest.Suite needs.
 func Town(t testing.TB) *City {
 	t.Helper()
 	p := fake.New()
@@ -135,7 +135,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// Harness returns the promises of Town to citytest.Suite. reach returns the way to the city, and may be nil.
+// Harness returns the harness for running citytest.Suite on Town. reach returns the city.Control through which the
+// suite uses the city; nil = the controller itself.
 func Harness(reach func(*testing.T, *City) city.Control) citytest.Harness {
 	var c *City // of the current test
 	return citytest.Harness{

@@ -23,7 +23,8 @@ func RecordedEnds(newest []events.Event) map[string]bool {
 	return recorded
 }
 
-// EndedSession returns the ID of the session that an event records an exit of, or "" for other events.
+// EndedSession returns the ID of the session with the exit that an event records, or "" if the event records no
+// exit.
 func EndedSession(e *events.Event) string {
 	switch e.Type {
 	case events.AgentCrashed, events.AgentStopped, events.AgentSuspended:

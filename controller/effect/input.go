@@ -20,7 +20,7 @@ type (
 	Tick struct{}
 	// Stalled reports that the whole program was suspended until now. Earlier observations are out of date.
 	Stalled struct{}
-	// Wake reports that the time has come that the machine requested (see Machine.Next).
+	// Wake reports that the time that the machine requested has come (see Machine.Next).
 	Wake struct{}
 	// SessionsChanged reports that the sessions should be listed now; see session.Changer.
 	SessionsChanged struct{}
@@ -50,7 +50,7 @@ type (
 		Past     *Inherited
 		Err      error
 	}
-	// Lost reports that another controller owns the city. A list effect has found that.
+	// Lost reports that another controller owns the city. A list effect detects this.
 	Lost struct{ Err error }
 	// FolderMoved reports why the city's folder is not at its path; "" = it is back.
 	FolderMoved struct{ Why string }

@@ -56,7 +56,7 @@ func (d *DrainMemo) Continues(s *session.Status) bool {
 		(d.Unmarked || !s.Drain.Since.IsZero() && s.Drain.Since.Unix() == d.Since.Unix())
 }
 
-// MissingMemo is why a start could not begin.
+// MissingMemo describes why a start could not begin.
 type MissingMemo struct {
 	Why   string    `json:"why"`
 	Tries int       `json:"tries"` // number of consecutive failed attempts

@@ -15,7 +15,7 @@ type LoggedRuns struct {
 	Ended map[string]bool // IDs of runs with an event of their end
 }
 
-// Retry is when a failed run is retried.
+// Retry describes the next retry of a failed run.
 type Retry struct {
 	Try int       `json:"try"` // number of the retry
 	Of  int       `json:"of"`

@@ -17,9 +17,9 @@ const (
 	Unclear
 )
 
-// Phase is the state of an agent's session, with the facts that its next state depends on. The begin or end of a start
-// or stop changes nothing in a state in which it cannot occur. The caller must not report what a list shows while a
-// start or stop is in flight.
+// Phase is the state of an agent's session, with the facts that its next state depends on. A method for the
+// beginning or end of a start or stop changes nothing in a state in which that cannot occur. The caller must not
+// report what a list shows while a start or stop is in flight.
 type Phase struct {
 	state State
 	// Absent, Unready or Running: what is known apart from a start, a stop or a doubt

@@ -34,7 +34,7 @@ type cityStop struct {
 	giveUp string    // what may still run after the controller has given up
 }
 
-// begin starts the stop of the city. At by the controller gives up waiting.
+// begin starts the stop of the city. by is the time when the controller gives up waiting.
 func (fn *cityStop) begin(now, by time.Time) {
 	fn.since, fn.by = now, by
 	fn.hurry, fn.waits, fn.giveUp = time.Time{}, nil, ""

@@ -113,7 +113,8 @@ func (ds *dependencies) ripple(now time.Time) {
 	}
 }
 
-// decideNamed decides again about an agent, or the members of a pool, that waits to be stopped.
+// decideNamed decides again about an agent, or about the members of a pool. It skips agents that do not wait to be
+// stopped.
 func (ds *dependencies) decideNamed(now time.Time, name string) {
 	ds.index()
 	for _, a := range ds.named[name] {

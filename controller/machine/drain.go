@@ -13,7 +13,7 @@ import (
 	"gcity/session"
 )
 
-// drain is a request that an agent finishes its work and exits.
+// drain is a request to an agent to finish its work and exit.
 type drain struct {
 	since    time.Time
 	stamp    int64 // since in Unix seconds, as stored with the session
@@ -124,8 +124,8 @@ func (a *record) drained(now time.Time) cause {
 	return cause{}
 }
 
-// afterDrain decides what follows a drain. A wanted agent restarts, with two exceptions. A user drained it, it has
-// finished, and its restart policy is not "always". Or the user asked for no restart.
+// afterDrain decides what follows a drain. A wanted agent restarts, unless the user asked for no restart. It also
+// stays stopped if a user drained it, it has finished, and its restart policy is not "always".
 func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.because = "restarted after its drain"
 	switch {
@@ -206,8 +206,8 @@ func (dr *drains) notified(now time.Time, a *record) {
 	}
 }
 
-// resume continues the drain of an adopted session: as its previous controller handed it over, else as the session is
-// marked. The age of a mark comes from the wall clock, limited by the timeout.
+// resume continues the drain of an adopted session: as the previous controller handed it over, or otherwise as the
+// session's marks describe it. The age of a mark comes from the wall clock, limited by the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.finish.handed
 	a.finish.handed = nil

@@ -22,7 +22,8 @@ func (wk *work) leaves(a *record) {
 	}
 }
 
-// seekLeavers finds members that left before this controller started or while not running. They still have work.
+// seekLeavers finds departed members that still have work. They left before this controller started, or while they
+// were not running.
 func (wk *work) seekLeavers() {
 	tasks := wk.tasks
 	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.unlistedProviders) > 0 ||
@@ -47,7 +48,7 @@ func (wk *work) seekLeavers() {
 	}
 }
 
-// giveBack returns the work of departed members, except of those that are running or wanted again.
+// giveBack returns the work of departed members to their pools. It skips members that are running or wanted again.
 func (wk *work) giveBack() {
 	if len(wk.leaving) > 0 || wk.failing || wk.m.ending != alive {
 		return

@@ -146,7 +146,8 @@ func (a *record) memo() *effect.Memo {
 	return r
 }
 
-// parting returns the memo of an agent for a hand-over: with it the next controller continues without a change.
+// parting returns the memo of an agent for a hand-over. It contains all that the next controller needs to continue
+// without a change.
 func (a *record) parting() *effect.Memo {
 	r, d := a.memo(), a.finish.drain
 	switch {

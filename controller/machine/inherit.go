@@ -36,8 +36,8 @@ func (j *journal) begin(a *record) {
 	j.m.step.Do(f)
 }
 
-// inheritEnds records exits that the previous controller could not. It skips exits that the list of sessions shows,
-// since those are handled there.
+// inheritEnds records exits that the previous controller could not record. It skips exits that the list of sessions
+// shows, since those are handled there.
 func (j *journal) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
 	shown := map[string]bool{}
 	for i := range listed {

@@ -291,8 +291,8 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// Next returns the latest time for the next call of Step without another input. It returns zero if none is due.
-// Deadlines that have passed are ignored: what they waited for arrives as an input.
+// Next returns the time by which Step must be called even without another input. It returns zero if there is no
+// such time. It ignores deadlines that have passed, because what they waited for arrives as an input.
 func (m *Machine) Next(now time.Time) time.Time {
 	t := m.cityStop.relook
 	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {

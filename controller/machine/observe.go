@@ -189,7 +189,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// miss handles the agents of these providers that a list did not show.
+// miss handles the agents for which of returns true and which a list did not show.
 func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seen == lk.m.turn || a.phase.InFlight() || a.phase.Turn() > turn || !of(a) {

@@ -44,7 +44,7 @@ func (ld *loader) removesMost(c *effect.Configuration) bool {
 	return 2*len(names) > running
 }
 
-// askedFor handles a reload. With a confirmation, it accepts the configuration that is held at that moment.
+// askedFor handles a reload. If the command confirms a configuration, that is the one that is held at that moment.
 func (ld *loader) askedFor(id uint64, c city.Reload) {
 	if c.Confirm {
 		ld.confirms[id] = ""
@@ -119,7 +119,8 @@ func (ld *loader) dropHeld() {
 	}
 }
 
-// heldReason returns err, or why a flag that was written is not in force if a configuration is held.
+// heldReason returns err. If err is nil and a configuration is held, it returns why a flag that was written is not
+// in force.
 func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
 		err = errors.New("the change is written, but " + ld.held.why +

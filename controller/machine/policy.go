@@ -10,7 +10,7 @@ import (
 )
 
 // policy is how the machine treats one kind of agents: what they start for, and what follows the end of a session.
-// Triage agents are onCall, all others are always on duty.
+// The policy of triage agents is onCall, that of all others is always.
 type policy interface {
 	// counts reports whether starts and ends are recorded, and whether exits count as crashes.
 	counts() bool
@@ -29,7 +29,7 @@ type policy interface {
 	// canceled handles the end of a canceled start, and failed a start that failed.
 	canceled(now time.Time, a *record)
 	failed(now time.Time, a *record, err error)
-	// died handles an exit on its own. drained is the drain that it ended; nil: none.
+	// died handles an exit that was not requested. drained is the drain that it ended; nil: none.
 	died(now time.Time, a *record, e session.Exit, drained *drain)
 	// stopped handles a stop, which e records.
 	stopped(now time.Time, a *record, c cause, e events.Event, answers []effect.Answer)

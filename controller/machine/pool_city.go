@@ -45,8 +45,8 @@ func (c poolCity) Found(p *pools.Pool) int {
 	return found
 }
 
-// belonged reports whether the previous controller wanted a member that was found. It did if the member runs
-// without a drain by its pool, or exited on its own since.
+// belonged reports whether the previous controller wanted a member that was found. It did so if the member runs
+// without a drain by its pool, or has exited on its own since.
 func (a *record) belonged() bool {
 	if !a.phase.Alive() {
 		return a.sess.exit != nil && !a.sess.life.Drain.On()
@@ -73,7 +73,7 @@ func (c poolCity) Populate(now time.Time, p *pools.Pool) {
 	}
 }
 
-// Member returns what a restart of a pool's members sees of one of them.
+// Member returns a member of a pool as a rollout sees it.
 func (c poolCity) Member(name string) (rollout.Member, bool) {
 	a := c.m.agents[name]
 	if a == nil || a.unwanted() {

@@ -261,7 +261,7 @@ func (r *rest) pause() city.State {
 	return r.hold
 }
 
-// finishing is the drain of an agent, and the mark of it at the session.
+// finishing is the drain of an agent, and the state of its mark in the session.
 type finishing struct {
 	drain    *drain            // nil: not draining
 	handed   *effect.DrainMemo // handed over by the previous controller; nil after the adoption

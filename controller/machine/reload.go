@@ -64,7 +64,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
 		// the next patrol loads the new revision if it stays the same
 	default:
-		if ld.held != nil || ld.rejected != "" { // the log must show that it is gone
+		// the log must show that the other configuration is gone
+		if ld.held != nil || ld.rejected != "" {
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 				Actor: effect.ActorController, Message: "the file is back to the configuration " +
 					"in force: revision " + step.Short(ld.m.conf.Revision)}})

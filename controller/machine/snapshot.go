@@ -186,7 +186,7 @@ func sessionOf(life *session.Status) *city.Session {
 	return s
 }
 
-// nextOfStop returns what happens next to an agent that stops, or has to.
+// nextOfStop returns what happens next to an agent that is stopping, or must stop.
 func (a *record) nextOfStop() string {
 	switch {
 	case a.phase.Stopping():

@@ -51,7 +51,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 	}
 }
 
-// Start ends an agent's wait and starts it. It returns the outcome for the watchdog's record.
+// Start ends an agent's wait and starts the agent. It returns the outcome for the watchdog's record.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	a.rest.retry()

@@ -21,7 +21,7 @@ type triage struct {
 	unfit   string // why its last start failed
 }
 
-// triageOf returns the watchdog that an agent is the triage agent of, or "".
+// triageOf returns the name of the watchdog for which an agent is the triage agent, or "".
 func (a *record) triageOf() string {
 	if a.want == nil {
 		return ""
@@ -47,7 +47,7 @@ func (a *record) rededicate(w *agent.Want) {
 	a.triage.summons, a.triage.unfit = nil, ""
 }
 
-// startEffect adds the environment and prompt of the beat.
+// startEffect returns the start for a beat, with the environment of the beat and the file that describes it.
 func (onCall) startEffect(a *record) effect.Start {
 	if a.triage.summons == nil {
 		return effect.Start{Want: a.want}

@@ -38,7 +38,7 @@ type Delivery struct {
 	Came         time.Time
 
 	Asker    uint64    // ID of the command that waits for a report; 0 = already answered
-	AnswerBy time.Time // when that command is answered at the latest
+	AnswerBy time.Time // latest time of the answer to that command
 
 	Tier     string  // the watchdog that sent it; "" = a user
 	Meant    string  // ID of the session for which the watchdog's text is meant
@@ -83,8 +83,8 @@ func (b *Outbox) All() []*Delivery {
 	return append(all, b.Waiting...)
 }
 
-// Queue adds a text. Urgent texts come before all others. With back, the text becomes the first of its kind, or
-// else the last.
+// Queue adds a text. Urgent texts come before all others. If back is set, the text becomes the first of its kind,
+// otherwise the last.
 func (b *Outbox) Queue(d *Delivery, back bool) {
 	urgent := slices.IndexFunc(b.Waiting, func(d *Delivery) bool { return !d.Now })
 	if urgent < 0 {
@@ -141,7 +141,7 @@ func (d *Delivery) MeantFor(life string) string {
 	return ""
 }
 
-// DraftEnd returns when a text that drafts delay is given up.
+// DraftEnd returns when a text is given up that is delayed by drafts.
 func (d *Delivery) DraftEnd(b *Outbox, limit time.Duration) time.Time {
 	if d.Came.After(b.Disturbed) {
 		return d.Came.Add(limit)

@@ -344,7 +344,8 @@ func (tx *Texts) GiveUpAll(now time.Time) {
 	}
 }
 
-// Next returns the earlier of t and the time when deliver must run next; zero = after an input only.
+// Next returns the earlier of t and the time when Deliver must run next without an input. Zero means that no time
+// is set.
 func (tx *Texts) Next(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {

@@ -67,7 +67,7 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 		in.Err, in.Kind = errors.New("the check was killed by a signal"), "signal"
 	case res.Code > 0:
 		in.Err, in.Kind = fmt.Errorf("the check exited %d", res.Code), fmt.Sprint("exit ", res.Code)
-	case res.StdoutDropped > 0: // a truncated number would be another number
+	case res.StdoutDropped > 0: // a truncated number would be a different number
 		in.Kind = "flood"
 		in.Err = fmt.Errorf("the check printed more than %d KiB; a check must print one "+
 			"whole number",

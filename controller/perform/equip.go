@@ -101,7 +101,7 @@ func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troub
 	return strings.Join(parts, "; "), added.Problems, err
 }
 
-// PromptOf returns the prompt that an agent would get now, or "" if it has none. With discreet, secrets are
+// PromptOf returns the prompt that an agent would get now, or "" if it has none. If discreet is set, secrets are
 // replaced.
 func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error) {
 	d := w.Prompt.Draft

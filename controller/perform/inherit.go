@@ -96,7 +96,7 @@ func (sr *sessions) forgetEnd(id string) {
 	}
 }
 
-// loggedRuns reads the events of runs from the end of the log, up to a limit of size.
+// loggedRuns returns the runs that the newest events of the log mention.
 func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {

@@ -150,8 +150,7 @@ type outputReader struct {
 	inner bool // the last piece did not end with a complete line
 }
 
-// take returns the available data as pieces. The first piece of all may be empty, later ones are not. For news, see
-// after.
+// take returns the available data as pieces. Only the first piece of an output may be empty. For news, see after.
 func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	data, lost, news := h.of.after(h.at)
 	h.at += lost + int64(len(data))
@@ -175,7 +174,7 @@ func (h *outputReader) take() (pieces []city.Piece, news <-chan struct{}) {
 	return pieces, news
 }
 
-// add appends a piece, but no empty piece after the first.
+// add appends a piece, unless it is empty.
 func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.Piece {
 	if text == "" && lost == 0 {
 		return pieces
@@ -189,8 +188,8 @@ func (h *outputReader) add(pieces []city.Piece, text string, lost int64) []city.
 	return append(pieces, city.Piece{Text: text, Dropped: lost})
 }
 
-// unbroken returns the number of bytes before the first complete line. If the data contains no line break, it is
-// the number before the first complete character.
+// unbroken returns the number of bytes before the first complete line. If no line break is near, it is the number
+// before the first complete character.
 func unbroken(data []byte) int {
 	if i := bytes.IndexByte(data[:min(len(data), liveLine)], '\n'); i >= 0 {
 		return i + 1

@@ -18,7 +18,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// Events of runs are written to files in the folder eventsFolder of the city's .gc folder.
+// Events of runs are written to files in the folder EventsFolder of the city's .gc folder.
 const (
 	EventsFolder = "runs"
 	eventsSuffix = ".events.jsonl"

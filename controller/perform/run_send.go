@@ -106,7 +106,7 @@ func (sr *sessions) hasScreen(provider string) bool {
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
-// promptHolds reports whether the agent's screen shows a draft behind its prompt. If the screen cannot be read, the
+// promptHolds reports whether the agent's screen shows a draft after its prompt. If the screen cannot be read, the
 // text is not delayed.
 func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
 	w, ok := sr.w.Provider.(session.Watcher)

@@ -133,7 +133,7 @@ func writeBrief(b *effect.Brief) error {
 	return nil
 }
 
-// escalate sends mail and runs the escalate_command. If one fails, the other still happens.
+// escalate sends mail and runs the escalate_command. If one of them fails, it still does the other.
 func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
 	in.Events, in.Err = r.write(ctx, f)

@@ -42,7 +42,7 @@ type automationState struct {
 	going      *going
 	conditions chan struct{}
 	watched    []string // folders that are watched; used by the loop only
-	// newest catalog whose programs may run; used by the scan effect only
+	// newest catalog with programs that may run; used by the scan effect only
 	vetted *automation.Catalog
 }
 

@@ -15,7 +15,8 @@ import (
 	"gcity/session"
 )
 
-// World is what a Runner needs from a city and its controller. Fields that Options has too are documented there.
+// World is what a Runner needs from a city and its controller. The fields that controller.Options has, too, are
+// documented there.
 type World struct {
 	Dir      string
 	At       string

@@ -82,13 +82,15 @@ func (p *Pool) wanted() int {
 	return n
 }
 
-// informed reports whether all that can be known about busy members is known: from a new count, or without counts.
+// informed reports whether the machine knows as much as it can about busy members. Either a new count has returned,
+// or there are no counts.
 func (ps *Pools) informed() bool {
 	return ps.city.Configuration().NoWork || ps.city.Work().CountedTurn == ps.city.Turn() ||
 		!ps.city.Running()
 }
 
-// Chosen makes the choice in the pools that waited for a count requested in this turn or earlier.
+// Chosen chooses the members of pools that waited for a count. The count was requested in the turn ordered or
+// earlier.
 func (ps *Pools) Chosen(now time.Time, ordered uint64) {
 	for _, p := range ps.order {
 		if p.asks > 0 && p.asks <= ordered {
@@ -124,8 +126,8 @@ func (ps *Pools) MemberWant(name string) *agent.Want {
 	return nil
 }
 
-// Of returns the pool that an agent's name belongs to, although the pool may not want it. w is nil if the pool does
-// not allow the index.
+// Of returns the pool that an agent's name belongs to, even if the pool does not want the agent. w is nil if the
+// pool does not allow the index.
 func (ps *Pools) Of(name string) (p *Pool, w *agent.Want) {
 	if w := ps.MemberWant(name); w != nil {
 		return ps.byName[w.Pool], w

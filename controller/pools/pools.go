@@ -432,7 +432,7 @@ func (ps *Pools) Scaled(now time.Time, in effect.Scaled) {
 	ps.out.Reply(in.Scale.ID, msg)
 }
 
-// find returns a pool by name. If it does not exist, findPool refuses the command.
+// find returns a pool by name. If the pool does not exist, find refuses the command.
 func (ps *Pools) find(id uint64, name string) (*Pool, bool) {
 	if p, ok := ps.byName[name]; ok {
 		return p, true

@@ -12,8 +12,8 @@ import (
 	"gcity/events"
 )
 
-// recordInherited records the events of runs that the previous controller could not record. They are derived from
-// the records of runs. closed are the runs that had an open record.
+// recordInherited records the events of runs that the previous controller could not record. It derives them from
+// the records of runs, and treats runs in in.Interrupted as runs with an open record.
 func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {

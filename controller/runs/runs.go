@@ -50,7 +50,7 @@ type Runs struct {
 	saving      bool
 	Problems
 	firstPatrol time.Time
-	// when records of runs that were given up are searched for; zero = not necessary
+	// when to search for records of runs that were given up; zero = not necessary
 	strayCheck time.Time
 }
 

@@ -86,7 +86,7 @@ func (o *Output) Refuse(id uint64, code city.Code, msg string) {
 }
 
 // RefuseFlag refuses to suspend or resume, because the flag is not written or not in force. If the configuration is
-// invalid, the error's details contain that.
+// invalid, the error's details report that.
 func (o *Output) RefuseFlag(id uint64, msg string, err error) {
 	e := &city.Error{Code: city.Conflict, Message: msg}
 	if _, refused := errors.AsType[*config.Error](err); refused {

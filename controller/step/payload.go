@@ -14,7 +14,7 @@ func Payload(v map[string]any) json.RawMessage {
 	return data
 }
 
-// Numbered formats a process ID. It returns "" if the ID is unknown, as for a remote session.
+// Numbered formats a process ID. It returns "" if the ID is unknown, for example that of a remote session.
 func Numbered(pid int, format string) string {
 	if pid <= 0 {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"gcity/watchdog"
 )
 
-// thresholds is the name in records of beats that were decided by the thresholds, and not by a triage agent.
+// thresholds is the name that records contain if the thresholds decided a beat, and not a triage agent.
 const thresholds = "thresholds"
 
 // judge describes how a beat was decided.

@@ -88,7 +88,7 @@ type Summons struct {
 	Env        []string
 	Brief      effect.Brief
 	Judged     bool
-	Until      time.Time // when its session is stopped at the latest
+	Until      time.Time // latest time at which its session is stopped
 }
 
 // LeftAlone is the beginning of a result if no action was necessary.

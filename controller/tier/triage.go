@@ -142,7 +142,7 @@ func numeral(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// instead lets the thresholds decide a beat in place of the triage agent, by the current facts.
+// instead lets the thresholds decide a beat in place of the triage agent, based on the current facts.
 func (wd *Watchdogs) instead(now time.Time, t *tier, why string) {
 	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
