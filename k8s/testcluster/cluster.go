@@ -79,6 +79,10 @@ func (c *cluster) url(port int) string { return "https://127.0.0.1:" + strconv.I
 
 // up starts all parts and waits until the node is ready.
 func (c *cluster) up(ctx context.Context) error {
+	images, err := c.images(ctx) // without the limit: a busy machine may need minutes to build the programs in them
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, upLimit)
 	defer cancel()
 	if err := c.writeFiles(); err != nil {
@@ -89,7 +93,7 @@ func (c *cluster) up(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.images(ctx); err != nil {
+	if err := c.load(ctx, images); err != nil {
 		return err
 	}
 	for _, part := range []string{"apiserver", "kubelet", "scheduler"} {

@@ -146,24 +146,29 @@ func (c *cluster) audit() object {
 	}
 }
 
-// images imports the images of the tests into containerd: pause, box (busybox) and gcity-pod.
-func (c *cluster) images(ctx context.Context) error {
+// images builds the images of the tests: pause, box (busybox), gcity-pod and gcity-controller.
+func (c *cluster) images(ctx context.Context) ([]image.Image, error) {
 	box, err := busybox(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pod, helper, err := podFiles(ctx, c.path("build"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, im := range []image.Image{
+	return []image.Image{
 		{Name: "docker.io/local/pause:1", Cmd: []string{"sleep", "2147483647"}, Files: box},
 		{Name: "docker.io/local/box:1", Cmd: []string{"sh"}, Files: box},
 		{Name: "docker.io/local/gcity-pod:1", Files: pod},
 		{Name: "docker.io/local/gcity-controller:1", Files: append(pod, helper)},
-	} {
+	}, nil
+}
+
+// load imports images into containerd.
+func (c *cluster) load(ctx context.Context, images []image.Image) error {
+	for i := range images {
 		var archive bytes.Buffer
-		if err := image.Write(&archive, &im); err != nil {
+		if err := image.Write(&archive, &images[i]); err != nil {
 			return err
 		}
 		if err := c.ctr(ctx, &archive, "images", "import", "-"); err != nil {
