@@ -79,7 +79,8 @@ func (c *cluster) url(port int) string { return "https://127.0.0.1:" + strconv.I
 
 // up starts all parts and waits until the node is ready.
 func (c *cluster) up(ctx context.Context) error {
-	images, err := c.images(ctx) // without the limit: a busy machine may need minutes to build the programs in them
+	// without the time limit, because a busy machine may need minutes to build the programs
+	images, err := c.images(ctx)
 	if err != nil {
 		return err
 	}
