@@ -290,15 +290,20 @@ func (p *Provider) adopt(ctx context.Context) {
 func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
+	p.mu.Lock()
+	e := p.pods[name]
+	// a start in progress may end before the answer arrives, which does not contain its session
+	starting := e != nil && e.starting
+	p.mu.Unlock()
 	all, err := l.List(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.pods[name]
+	e = p.pods[name]
 	switch {
 	case err != nil || e == nil || e.link != l:
 	case len(all) > 0:
 		p.heard(e, &all[len(all)-1])
-	case !e.starting && !p.o.Observe:
+	case !starting && !e.starting && !p.o.Observe:
 		p.lost(e, "the controller exited before the agent was started")
 	}
 }

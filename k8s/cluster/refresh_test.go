@@ -1,0 +1,72 @@
+package cluster
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"gcity/internal/eventually"
+	"gcity/session"
+	"gcity/session/protocol"
+)
+
+// slowPod is the provider of a pod without a session. Its lists wait until answer is closed.
+type slowPod struct {
+	session.Provider
+	asked  chan struct{}
+	answer chan struct{}
+}
+
+func (s *slowPod) List(context.Context) ([]session.Status, error) {
+	s.asked <- struct{}{}
+	<-s.answer
+	return nil, nil
+}
+
+// A list that a pod answers before its agent is started, and that arrives after the start, does not end the session.
+func TestListDuringStart(t *testing.T) {
+	pod := &slowPod{asked: make(chan struct{}, 10), answer: make(chan struct{})}
+	socket, err := net.Listen("unix", filepath.Join(t.TempDir(), "pod.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: protocol.NewServer(
+		func(context.Context, protocol.OpenRequest) (protocol.Opened, error) {
+			return protocol.Opened{Name: "pod", Provider: pod}, nil
+		})}
+	go func() { _ = server.Serve(socket) }() // until the test closes it
+	defer server.Close()
+	client, err := protocol.NewClient(t.Context(), protocol.ClientOptions{
+		Dial: func(context.Context) (net.Conn, error) {
+			return net.Dial("unix", socket.Addr().String())
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	eventually.Receive(t, "the list of the new stream", pod.asked)
+	e := &entry{note: note{Name: "a", ID: "1"}, pod: &corev1.Pod{}, starting: true}
+	e.link = &link{Client: client}
+	p := &Provider{pods: map[string]*entry{"pod": e}, moved: make(chan struct{})}
+	refreshed := make(chan struct{})
+	go func() {
+		p.refresh(t.Context(), "pod", e.link)
+		close(refreshed)
+	}()
+	eventually.Receive(t, "a list", pod.asked)
+	p.mu.Lock()
+	e.starting = false // the agent has been started meanwhile
+	p.mu.Unlock()
+	close(pod.answer)
+	eventually.Receive(t, "the end of the refresh", refreshed)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.exit != nil {
+		t.Errorf("the session has ended: %+v", e.exit)
+	}
+}
