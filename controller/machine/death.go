@@ -84,9 +84,13 @@ func (p always) died(now time.Time, a *record, e session.Exit, drained *drain) {
 	m, d := p.m, effect.Death(&e)
 	v := a.rest.history.Died(now, d, a.want.Policy)
 	a.rest.diedOnItsOwn = true
+	final := drained != nil && drained.final && v.Outcome != restart.Leave
+	if final { // an agent that stays stopped needs no quarantine and no delay
+		v.Outcome, v.At = restart.Restart, now
+	}
 	m.recordDeath(now, a, e, v)
 	m.follow(now, a, v, "died", d.String())
-	if drained != nil && drained.final && v.Outcome == restart.Restart {
+	if final {
 		a.stayFinal("exited while draining: " + v.Reason)
 	}
 	if m.settling {
