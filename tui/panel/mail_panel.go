@@ -310,17 +310,18 @@ func (k *Mail) help(e *Env, w int) []string {
 	case !k.Known:
 		return e.Look.Notes(w, "loading "+e.Look.Glyphs.More)
 	}
-	text := "No mail for people. Agents write mail with `gc mail send " + mail.Person + "`"
+	text := "No mail for people."
 	if k.Others {
-		text = "No mail. Agents write mail with `gc mail send`"
+		text = "No mail."
 	}
 	if !e.ReadOnly {
-		text += ", and " + e.KeyOf("mail.write") + " writes mail to agents"
+		text += " " + e.KeyOf("mail.write") + " writes to an agent, like `gcity mail send`."
 	}
+	text += " Agents write to people with `gc mail send " + mail.Person + "`."
 	if len(k.Rows) > 0 && !k.Others {
-		text += "; " + e.KeyOf("mail.others") + " shows the mail between agents"
+		text += " " + e.KeyOf("mail.others") + " shows the mail between agents."
 	}
-	return e.Look.Notes(w, text+".")
+	return e.Look.Notes(w, text)
 }
 
 // strip shows the beginning of a message.
