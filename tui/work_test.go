@@ -203,6 +203,8 @@ func TestMuchWork(t *testing.T) {
 	if n := len(s.m.Work.Rows); n != 4*panel.WorkPage {
 		t.Errorf("%d beads are listed", n)
 	}
+	s.press("/", "8", "9", "9", "0", "enter")
+	s.shows("/8990 in the newest 2000, 1 of 2000")
 }
 
 // A filter by assignee requests only the work of that agent, which may be old.

@@ -54,6 +54,7 @@ func newWork(all *Agents) *Work {
 		Count:   k.count,
 		Ills:    func(*Env) (string, bool) { return k.note() },
 		Help:    k.help,
+		Search:  k.search,
 		Agent: func(r *WorkRow) string {
 			if all.Has(r.Bead.Assignee) {
 				return r.Bead.Assignee
@@ -146,6 +147,15 @@ func (k *Work) count(e *Env) string {
 		return ""
 	}
 	return strconv.Itoa(e.Snap.Work.Open + e.Snap.Work.InProgress)
+}
+
+// search describes the filter. If not all beads are loaded, it says which ones the filter applies to.
+func (k *Work) search(e *Env) string {
+	text := SearchText(e, &k.Filter, false)
+	if text != "" && k.more {
+		text += fmt.Sprintf(" in the newest %d,", k.limit)
+	}
+	return text
 }
 
 // note returns that the list is incomplete or cannot be read.
