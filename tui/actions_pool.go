@@ -299,9 +299,9 @@ func attachMember(m *model) []feed.Effect {
 	return nil
 }
 
-// chooseMember lists the members of the pool under the cursor. The chosen one is selected in Agents, among the others.
+// chooseMember lists the members of the pool that verbs act on. The chosen one is selected in Agents, among the others.
 func chooseMember(m *model) []feed.Effect {
-	p := m.Pools.Current()
+	p := pool(m)
 	request := panel.Request{Go: panel.IDAgents, Filter: "pool:" + p.Name}
 	all := item{Title: "all members", Tail: "in Agents", Keys: m.keys.KeysOf("pool.members")[:1],
 		Run: func(m *model) []feed.Effect { return grantOne(m, request) }}

@@ -31,7 +31,8 @@ func memoryOf(m *model) feed.Memory {
 		Orders: m.orders(), History: m.history, Sent: m.sent,
 		Greeted: m.greeted}
 	for name, f := range filters(m) {
-		if f.Active() {
+		// a filter that a row of another panel has set ends with the visit
+		if led := m.trail != "" && name == string(m.focused().About().ID); f.Active() && !led {
 			out.Filters[name] = f.Text
 		}
 	}

@@ -64,6 +64,9 @@ func TestAMemberIsChosenFromItsPool(t *testing.T) {
 	if s.m.Agents.Chosen != "worker-2" {
 		t.Errorf("%s is selected", s.m.Agents.Chosen)
 	}
+	if kept := memoryOf(s.m).Filters["agents"]; kept != "" {
+		t.Errorf("the next visit begins with the filter %q", kept)
+	}
 	s.press("/", "r", "-", "3", "enter", "esc")
 	if s.m.focus != panel.IDPools || s.m.Agents.Filter.Active() {
 		t.Errorf("esc leads to %s, filter %q", s.m.focus, s.m.Agents.Filter.Text)

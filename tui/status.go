@@ -157,12 +157,11 @@ func statusLine(m *model, w int) string {
 	switch {
 	case s.failed:
 		sign, tail = m.look.Glyphs.Failed, dismisses(m)
+	case s.token == themes.Warn:
+		sign = m.look.Glyphs.Alert
 	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4:
 		// show the age, because a time in the text may be outdated
 		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
-	}
-	if s.token == themes.Warn {
-		sign = m.look.Glyphs.Alert
 	}
 	if !s.failed && (s.pending || s.token == themes.Busy) {
 		sign = m.look.Glyphs.Starting
