@@ -199,7 +199,7 @@ func filter(m *model) *widget.Filter { return m.focused().Query() }
 
 // askFilter edits the focused panel's filter and previews it at every key.
 func askFilter(m *model) []feed.Effect {
-	f := filter(m)
+	f, p := filter(m), &prompt{}
 	apply := func(text string) {
 		*f = widget.ParseFilter(text)
 		m.refill()
@@ -210,15 +210,23 @@ func askFilter(m *model) []feed.Effect {
 	}
 	hint += "  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") +
 		" clears"
-	m.dialogs.Open(&prompt{
+	*p = prompt{
 		Edit:  widget.NewReplacedEntry(f.Text),
 		Label: "filter", Hint: hint,
-		Change: apply,
+		Change: func(text string) {
+			apply(text)
+			p.Hint = hint
+			if _, _, shown, _ := m.focused().Cursor(); shown == 1 {
+				p.Hint = m.keys.KeyOf("prompt.done") + " selects " +
+					widget.Plain(m.focused().Key())
+			}
+		},
 		Done: func(text string) task {
 			return func(m *model) []feed.Effect { apply(text); return nil }
 		},
 		Cancel: func() { apply("") },
-	})
+	}
+	m.dialogs.Open(p)
 	return nil
 }
 

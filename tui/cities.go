@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
@@ -25,12 +26,15 @@ type otherCities struct {
 	under     string      // its name when it was opened from the list; "" = opened otherwise
 	folder    string      // folder of the city, without symbolic links; "" = unknown
 	// name of the city that the program was started for, if this is another one
-	home    string
-	homeAt  string          // folder of that city; "" = the program was started for all cities
-	hosts   bool            // this program runs the controller of that city
-	from    feed.SwitchCity // the room from which the room of all cities was entered
-	going   citySwitch
-	arrived time.Time
+	home string
+	// its last snapshot, and when that was received
+	homeSnap *city.Snapshot
+	homeSeen time.Time
+	homeAt   string          // folder of that city; "" = the program was started for all cities
+	hosts    bool            // this program runs the controller of that city
+	from     feed.SwitchCity // the room from which the room of all cities was entered
+	going    citySwitch
+	arrived  time.Time
 
 	cities     widget.Table[fleet.City, *fleet.City]
 	cityFilter widget.Filter
@@ -94,11 +98,8 @@ func listCities(m *model) {
 	if m.fleet == nil {
 		return
 	}
-	rows := append([]fleet.City(nil), m.fleet.Rows...)
-	t.Rows = widget.Arrange(rows, t.Rows, (*fleet.City).Key,
-		func(a *fleet.City, b *fleet.City) int {
-			return ranked(m, a, b)
-		}, m.handsOn())
+	t.Rows = widget.Arrange(listed(m), t.Rows, (*fleet.City).Key,
+		func(a, b *fleet.City) int { return ranked(m, a, b) }, m.handsOn())
 	t.Fill(func(c *fleet.City) bool {
 		return c.Passes(&m.cityFilter, fleet.HealthOf(&m.look, c), c.Why(m.now))
 	}, nil)
@@ -131,6 +132,17 @@ func visitCity(m *model, name, path, agent string) []feed.Effect {
 		return nil
 	}
 	return leaveFor(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
+}
+
+// visitRow switches to the city of a row.
+func visitRow(m *model, c *fleet.City, agent string) []feed.Effect {
+	if c.Opened && !isHere(m, c) {
+		return leaveFor(m, feed.SwitchCity{Home: true, Name: c.Info.Name, Agent: agent})
+	} else if c.Opened {
+		say(m, "this is "+c.Shown)
+		return nil
+	}
+	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
 // leaveFor starts a switch. Until it ends, only the key that cancels it works, because other keys would be meant
@@ -224,11 +236,11 @@ func cityMark(m *model, w int) (position, wanting string) {
 	case w < 60:
 		return key, ""
 	case at == 0:
-		position = fmt.Sprintf("1+%d %s", others, key)
+		position = fmt.Sprintf("%d cities %s", others+1, key)
 	case w < 100:
-		position = fmt.Sprintf("%d/%d %s", at, len(m.fleet.Rows), key)
+		position = fmt.Sprintf("city %d/%d %s", at, len(m.fleet.Rows), key)
 	default:
-		position = fmt.Sprintf("%d of %d %s", at, len(m.fleet.Rows), key)
+		position = fmt.Sprintf("city %d of %d %s", at, len(m.fleet.Rows), key)
 	}
 	if n > 0 {
 		wanting = fmt.Sprintf("%s %d need attention", key, n)

@@ -1,7 +1,9 @@
 package tui
 
 import (
-	"cmp"
+	"slices"
+	"strings"
+	"time"
 
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
@@ -26,6 +28,10 @@ func switchCity(m *model) []feed.Effect {
 		Verb: "switches", Reasons: true}
 	f.All = cityItems(m)
 	openFinderOf(m, f)
+	// most users open the list to go to another city
+	f.At = max(0, slices.IndexFunc(f.Found, func(t item) bool {
+		return !strings.HasPrefix(t.Title, m.look.Glyphs.Done)
+	}))
 	return nil
 }
 
@@ -48,32 +54,24 @@ func cityItems(m *model) []item {
 	if m.fleet == nil {
 		return nil
 	}
-	rows := append([]fleet.City(nil), m.fleet.Rows...)
-	rows = widget.Arrange(rows, nil, (*fleet.City).Key, func(a *fleet.City, b *fleet.City) int {
-		return ranked(m, a, b)
-	}, false)
+	rows := widget.Arrange(listed(m), nil, (*fleet.City).Key,
+		func(a, b *fleet.City) int { return ranked(m, a, b) }, false)
 	name := 4
 	for i := range rows {
 		name = max(name, min(28, widget.Width(rows[i].Shown)))
-	}
-	if m.homeAt != "" && m.fleet.Within(m.homeAt) == "" {
-		name = max(name, min(28, widget.Width(cmp.Or(m.home, cityName(m)))))
-	}
-	if home := homeItem(m, name); home != nil {
-		items = append(items, *home)
 	}
 	for i := range rows {
 		c := rows[i]
 		h := fleet.HealthOf(&m.look, &c)
 		mark := "  "
-		if c.Info.Name == m.at && m.at != "" {
+		if isHere(m, &c) {
 			mark = m.look.Glyphs.Done + " "
 		}
 		items = append(items, item{
 			Title: mark + widget.FitName(c.Shown, name, m.look.Glyphs.More) + "  " + h.Sign + " " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
 			Words: c.Shown + " " + widget.Plain(c.Info.Path), Line: c.Info.Name, Tail: c.Why(m.now),
-			Run: func(m *model) []feed.Effect { return visitCity(m, c.Info.Name, c.Info.Path, "") },
+			Run: func(m *model) []feed.Effect { return visitRow(m, &c, "") },
 		})
 	}
 	return append(items, item{Title: "  all cities in one list", Words: "fleet",
@@ -81,24 +79,32 @@ func cityItems(m *model) []item {
 		Run:  func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }})
 }
 
-// homeItem returns the city that the program was started for if it is not in the list, else nil.
-func homeItem(m *model, name int) *item {
-	if m.homeAt == "" || m.fleet.Within(m.homeAt) != "" {
+// unlisted returns the city that the program was started for if it is not registered, else nil.
+func unlisted(m *model) *fleet.City {
+	switch {
+	case m.homeAt == "" || m.fleet.Within(m.homeAt) != "":
 		return nil
+	case m.home == "":
+		return fleet.Opened(cityName(m), m.homeAt, m.snap, m.now, time.Time{})
 	}
-	shown, mark := m.home, "  "
-	if shown == "" {
-		shown, mark = cityName(m), m.look.Glyphs.Done+" "
+	return fleet.Opened(m.home, m.homeAt, m.homeSnap, m.homeSeen, m.homeSeen)
+}
+
+// listed returns the rows of all cities, also of the one that is not registered.
+func listed(m *model) []fleet.City {
+	rows := slices.Clone(m.fleet.Rows)
+	if c := unlisted(m); c != nil {
+		rows = append(rows, *c)
 	}
-	return &item{Title: mark + widget.FitName(shown, name, m.look.Glyphs.More) +
-		"  is not registered; this room was opened for it", Line: shown,
-		Run: func(m *model) []feed.Effect {
-			if m.home == "" {
-				say(m, "this is "+shown)
-				return nil
-			}
-			return leaveFor(m, feed.SwitchCity{Home: true, Name: shown})
-		}}
+	return rows
+}
+
+// isHere reports whether a row is the city of this room.
+func isHere(m *model, c *fleet.City) bool {
+	if c.Opened {
+		return m.home == "" && !m.fleetRoom
+	}
+	return c.Info.Name == m.at && m.at != ""
 }
 
 // citiesTitle returns the title of the list of cities, with a note if the list is outdated.

@@ -158,6 +158,8 @@ func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	s.m.home = ""
 	if t.home != nil && s != t.home {
 		s.m.home, s.m.hosts = cityName(t.home.m), t.home.m.mode == Hosting
+		s.m.homeSnap, s.m.homeSeen = t.home.m.snap, t.home.m.now
+		listCities(s.m)
 	}
 	t.mu.Lock()
 	person := t.person

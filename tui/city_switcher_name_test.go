@@ -105,8 +105,8 @@ func TestTheNewerSwitchCounts(t *testing.T) {
 func TestBackFromAllCities(t *testing.T) {
 	d := citytest.NewMachine(citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	c := inHouse(t, Options{City: citytest.NewFake("cottage", city.Agent{Name: "one", Running: true}), Cities: d, Folder: "/cottage", Mode: Joined})
-	c.sees("1+1 @")
-	c.coax("@", "cottage  is not registered")
+	c.sees("2 cities @")
+	c.coax("@", "not registered")
 	c.keys("all cit")
 	c.sees("1 of 1")
 	c.keys("\r")

@@ -127,6 +127,9 @@ func needCityItself(m *model) string {
 			"on an agent; " + m.keys.KeyOf("fleet.next") + " goes to the cities, " +
 			m.keys.KeyOf("fleet.open") + " to the agent"
 	}
+	if c := chosenCity(m); c != nil && c.Opened {
+		return c.Shown + " is not registered; " + m.keys.KeyOf("fleet.open") + " opens it"
+	}
 	return needCityRow(m)
 }
 
@@ -166,7 +169,7 @@ func enterCity(m *model) []feed.Effect {
 	if m.onNeeds {
 		agent = m.needOf[1]
 	}
-	return visitCity(m, c.Info.Name, c.Info.Path, agent)
+	return visitRow(m, c, agent)
 }
 
 // toCity sends a command to a city of the list.
@@ -293,16 +296,19 @@ func backInFleet(m *model) []feed.Effect {
 
 // showOtherCity shows details of a city without switching to it.
 func showOtherCity(m *model) []feed.Effect {
-	name := chosenCity(m).Info.Name
-	m.read(&reader{Title: chosenCity(m).Shown,
-		Lines: func(w int) []string { return widget.WrapAll(sisterLines(m, name), w) }})
+	c := *chosenCity(m)
+	m.read(&reader{Title: c.Shown,
+		Lines: func(w int) []string { return widget.WrapAll(sisterLines(m, &c), w) }})
 	return nil
 }
 
-func sisterLines(m *model, name string) []string {
-	c := m.fleet.Find(name)
+func sisterLines(m *model, of *fleet.City) []string {
+	c := m.fleet.Find(of.Info.Name)
+	if of.Opened {
+		c = of
+	}
 	if c == nil {
-		return []string{widget.Plain(name) + " is no longer registered."}
+		return []string{of.Shown + " is no longer registered."}
 	}
 	h, b := fleet.HealthOf(&m.look, c), &c.Brief
 	lines := []string{m.look.Paint(h.Token, h.Sign+" "+h.Word) + " " + c.Why(m.now), "",

@@ -38,7 +38,7 @@ func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 	}
 	c := fleet.ColumnsFor(m.cities.Rows, w)
 	if fleetHeaded(m, w, h) {
-		lines = append(lines, cityHeads(m, c, w))
+		lines = append(lines, c.Heads(&m.look, w))
 	}
 	from, to := t.List.Window(room)
 	for i := from; i < to; i++ {
@@ -49,27 +49,10 @@ func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 
 func fleetHeaded(m *model, w, h int) bool { return h >= 6 && w >= 60 && m.h >= 20 }
 
-func cityHeads(m *model, c fleet.Columns, w int) string {
-	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Dim, "   "+widget.Fit("health", c.Health+2, "")+widget.Fit("city", c.Name+2, "")+
-		widget.FitRight("running", c.Agents, ""))
-	for _, col := range []struct {
-		w    int
-		head string
-	}{{c.Needs, "attention"}, {c.Open, "open work"}, {c.Begun, "in progress"}, {c.Mail, "mail"},
-		{c.Loop, "controller"}} {
-		if col.w > 0 {
-			l.Add(themes.Dim, "  "+widget.FitRight(col.head, col.w, ""))
-		}
-	}
-	l.Add(themes.Dim, "  "+widget.Fit("why", c.Why, ""))
-	return widget.Crop(l.Fill(w), w)
-}
-
 // cityRow draws the row of a city: its health, its numbers, and the reason for its health.
 func cityRow(m *model, c *fleet.City, cols fleet.Columns, w int, focus bool) string {
 	more := m.look.Glyphs.More
-	here := c.Info.Name == m.cities.Chosen
+	here := c.Key() == m.cities.Chosen
 	l := m.look.RowStart(widget.RowState{Cursor: here, Focus: focus})
 	h := fleet.HealthOf(&m.look, c)
 	l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, cols.Health, ""))

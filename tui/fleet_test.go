@@ -356,11 +356,39 @@ func TestFleetByMouse(t *testing.T) {
 func TestHomeIsInNoList(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.home, s.m.homeAt, s.m.hosts = "cottage-by-the-lake", "/home/cottage", true
+	s.m.homeSnap, s.m.homeSeen = demoSnapshot(epoch), epoch
 	s.press("@")
-	s.shows("cottage-by-the-lake  is not registered")
+	s.shows("cottage-by-the-lake  ! trouble", "6/12 run", "not registered")
 	s.typeIn("cottage")
 	s.press("enter")
 	if e, _ := effectOf[feed.SwitchCity](s); !e.Home {
+		t.Errorf("%+v", s.out)
+	}
+}
+
+// The list of all cities has the city that the program was started for, even if it is not registered.
+func TestAllCitiesHaveTheOpenedOne(t *testing.T) {
+	s := lobby(t, 120, 40, Options{})
+	s.m.home, s.m.homeAt = "cottage", "/home/cottage"
+	s.m.homeSnap, s.m.homeSeen = demoSnapshot(epoch), epoch
+	listCities(s.m)
+	s.press("/")
+	s.typeIn("cottage")
+	s.press("enter")
+	s.shows("cottage", "not registered")
+	s.press("s")
+	s.shows("cottage is not registered; enter opens it")
+	s.press("esc", "enter")
+	if e, _ := effectOf[feed.SwitchCity](s); !e.Home {
+		t.Errorf("%+v", s.out)
+	}
+}
+
+// The list of cities opens with the cursor on another city.
+func TestTheCursorIsOnAnotherCity(t *testing.T) {
+	s := among(t, 120, 40)
+	s.press("@", "enter")
+	if e, left := effectOf[feed.SwitchCity](s); !left || e.Name == s.m.at {
 		t.Errorf("%+v", s.out)
 	}
 }

@@ -221,7 +221,7 @@ func cityStrip(m *model, w, h int) []string {
 	}
 	lines := []string{m.look.Title(w, false, []widget.Tab{{Name: c.Shown, Active: true}},
 		widget.Plain(c.Info.Path))}
-	all := widget.WrapAll(sisterLines(m, c.Info.Name), w-4)
+	all := widget.WrapAll(sisterLines(m, c), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.KeyOf("fleet.details")+
 			" shows all"))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 )
 
@@ -101,4 +102,15 @@ func TestAKeyOfAnotherPanelSaysWhereItWorks(t *testing.T) {
 	s.press("Z")
 	s.shows("Z does nothing here; ? lists the keys")
 	s.wants()
+}
+
+// A filter that leaves one agent says so, and attaching takes few keys.
+func TestAttachToAnotherAgent(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("/", "t", "r", "i")
+	s.shows("enter selects triage-1")
+	s.press("enter", "a")
+	if e, _ := effectOf[feed.Attach](s); e.Agent != "triage-1" {
+		t.Errorf("%+v", s.out)
+	}
 }

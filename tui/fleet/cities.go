@@ -29,6 +29,19 @@ type City struct {
 	Heard time.Time
 	Known bool   // it has answered once
 	Mute  string // why it does not answer although it is running; "" = it answers
+	// it is not registered; the program was started for it
+	Opened bool
+}
+
+// Opened returns the row of a city that is not registered, from a snapshot that was received at the time seen. A nil
+// snapshot means that its state is unknown. heard is the row's Heard.
+func Opened(name, path string, s *city.Snapshot, seen, heard time.Time) *City {
+	c := &City{Info: city.Info{Name: name, Path: path, Running: true, Status: city.CityRunning},
+		Shown: widget.Plain(name), Heard: heard, Opened: true}
+	if s != nil {
+		c.Known, c.Brief = true, BriefOf(s, seen)
+	}
+	return c
 }
 
 // Brief is a summary of a city, for rooms of other cities.
@@ -153,7 +166,12 @@ func Troubles(s *city.Snapshot) []string {
 	return p
 }
 
-func (c *City) Key() string { return c.Info.Name }
+func (c *City) Key() string {
+	if c.Opened {
+		return c.Info.Path // a registered city may have the same name
+	}
+	return c.Info.Name
+}
 
 // health describes the health of a city: a word, its sign, its colour, and its urgency (0 = most urgent).
 type health struct {
@@ -223,7 +241,11 @@ func (c *City) Why(now time.Time) string {
 	if c.Info.Error != "" {
 		parts = append(parts, widget.Plain(c.Info.Error))
 	}
-	return strings.Join(append(parts, b.Problems...), "; ")
+	parts = append(parts, b.Problems...)
+	if c.Opened {
+		parts = append(parts, "not registered")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Wants returns the number of problems and agents of a city that need attention.

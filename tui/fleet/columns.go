@@ -38,6 +38,24 @@ func ColumnsFor(rows []City, w int) Columns {
 	return c
 }
 
+// Heads returns the row with the titles of the columns.
+func (c Columns) Heads(look *widget.Styles, w int) string {
+	l := widget.Line{Styles: look}
+	l.Add(themes.Dim, "   "+widget.Fit("health", c.Health+2, "")+widget.Fit("city", c.Name+2, "")+
+		widget.FitRight("running", c.Agents, ""))
+	for _, col := range []struct {
+		w    int
+		head string
+	}{{c.Needs, "attention"}, {c.Open, "open work"}, {c.Begun, "in progress"}, {c.Mail, "mail"},
+		{c.Loop, "controller"}} {
+		if col.w > 0 {
+			l.Add(themes.Dim, "  "+widget.FitRight(col.head, col.w, ""))
+		}
+	}
+	l.Add(themes.Dim, "  "+widget.Fit("why", c.Why, ""))
+	return widget.Crop(l.Fill(w), w)
+}
+
 // Figures adds the numbers of a city to its row.
 func (c *City) Figures(l *widget.Line, cols Columns, more string) {
 	numbers, old := themes.Text, !c.Info.Running || c.Mute != ""
