@@ -14,7 +14,7 @@ import (
 // RunType is the type of a run's bead. The beads that a formula run creates have the same label, but other types.
 const RunType = "run"
 
-// ConvoyType is the type of a bead that groups others: its children, which may be assigned to anyone.
+// ConvoyType is the type of a bead that groups others, its children. The children may have any assignees.
 const ConvoyType = "convoy"
 
 // NotWork lists the types of beads that are not work: records and messages of a store, and beads that only group

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeBody reads one JSON value and refuses unknown fields. Without a body, into is unchanged. Errors are *Error
-// and describe the problem in terms of JSON.
+// DecodeBody reads one JSON value and refuses unknown fields. If the body is empty, into is unchanged. Errors are
+// *Error and describe the problem in terms of JSON.
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil

@@ -36,7 +36,8 @@ type Control interface {
 	// RunOutput yields the output of a run: at once what is stored so far, at most 64 KiB and perhaps nothing, then
 	// new output, a few pieces per second at most. It ends without an error when the run has ended. For a run that
 	// has already ended it yields what the record contains, or more if more is still available. A slow reader
-	// misses some output and delays nothing. An unknown run, and a bead that is not a run, is NotFound.
+	// misses some output and delays nothing. If the run is unknown, or the bead is not a run, the error is
+	// NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
 	// Attach opens an agent's terminal. The output of its program is filtered, see Viewer.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)

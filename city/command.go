@@ -77,8 +77,8 @@ type (
 		Size int    `json:"size"`
 		Auto bool   `json:"auto,omitempty"`
 	}
-	// RestartPool restarts all members that a pool wants: at once, or with Rolling one after the other, each when the
-	// one before runs. It is done when all run, and fails at the first that does not come up.
+	// RestartPool restarts all members that a pool wants: at once, or one after the other if Rolling is set, each
+	// when the previous one runs. The command is done when all run, and fails at the first that does not start.
 	RestartPool struct {
 		Pool    string `json:"-"`
 		Rolling bool   `json:"rolling,omitempty"`
@@ -123,7 +123,7 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// CreateBead creates a bead in the store of a rig or, with "", of the city.
+	// CreateBead creates a bead in the store of a rig, or of the city if Rig is "".
 	CreateBead struct {
 		Rig  string     `json:"rig,omitempty"`
 		Bead beads.Bead `json:"bead"`
@@ -146,7 +146,7 @@ type (
 	Emit struct {
 		Event events.Event `json:"event"`
 	}
-	// Shutdown stops the controller and, unless Leave, its agents.
+	// Shutdown stops the controller and, unless Leave is set, its agents.
 	Shutdown struct {
 		Leave bool `json:"leave,omitempty"`
 	}

@@ -226,9 +226,9 @@ func (s *Snapshot) unread(to string) string {
 	return "; this pool member is not running and reads the message when it runs again"
 }
 
-// Mail returns the messages of an address, newest first: the unread ones, or with all those that are not archived.
-// The address is one that Address accepts. An agent gets its own messages and those of its pool that no other
-// member has taken. With to "" it returns the messages for users: those addressed to no agent and no pool.
+// Mail returns the messages of an address, newest first: the unread ones, or all that are not archived if all is
+// set. The address is one that Address accepts. An agent gets its own messages and those of its pool that no other
+// member has taken. If to is "", Mail returns the messages for users: those addressed to no agent and no pool.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -270,8 +270,8 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 	return found, nil
 }
 
-// MayRead reports whether a reader may read a message: an agent its own and its pool's, users ("") those that
-// belong to no agent.
+// MayRead reports whether a reader may read a message. An agent may read its own messages and those of its pool.
+// Users ("") may read those that belong to no agent and no pool.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
 		return s.forPeople(m.To)

@@ -234,8 +234,8 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.whole(), fault}, nil)
 }
 
-// next returns the feed of the oldest event, if no other city can have an older one. Otherwise it returns when
-// there is something to do even without news, zero = never.
+// next returns the feed of the oldest event, if no other city can have an older one. Otherwise wake is the time at
+// which there is something to do even without news; zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -267,7 +267,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	return nil, wake
 }
 
-// take processes an offer of a feed, and reports whether a city has joined by it.
+// take processes an offer of a feed, and reports whether the offer made a city join.
 func (m *merge) take(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {

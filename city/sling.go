@@ -95,8 +95,8 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	return r, nil
 }
 
-// notifiedOf returns the agent to notify of a piece of work: the assignee, else the first running member without work
-// of the pool in its labels, else any running member.
+// notifiedOf returns the agent to notify of a piece of work: the assignee, or a running member of the pool in the
+// work's labels. It prefers a member without work.
 func (s *Snapshot) notifiedOf(assignee string, labels []string) string {
 	if a, ok := s.Agent(assignee); ok {
 		return a.Name

@@ -16,7 +16,7 @@ type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
 // A step belongs to the agent that has its molecule, and other agents must not find it. A molecule that describes
 // how to do a bead belongs, with its steps, to the agent that has the bead. A step with an assignee or the label of
-// a pool belongs to these.
+// a pool belongs to that assignee or pool.
 
 // routed reports whether a bead has an assignee or the label of a pool.
 func routed(b beads.Bead) bool {

@@ -9,8 +9,8 @@ const (
 // Calls reports whether it has escalated and no user has acknowledged.
 func (w *Watchdog) Calls() bool { return w.Escalated != nil && !w.Escalated.Seen }
 
-// Word returns the status of a watchdog as all outputs show it: whether it calls, else the freshness of the
-// heartbeat.
+// Word returns the status of a watchdog as all outputs show it: whether it calls or is suspended, or otherwise the
+// freshness of the heartbeat.
 func (w *Watchdog) Word() string {
 	switch {
 	case w.Calls():

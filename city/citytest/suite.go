@@ -33,7 +33,7 @@ type Harness struct {
 	// reload.
 	Hold func(t *testing.T, ctl city.Control)
 
-	// Record writes an event in the way of the city itself.
+	// Record writes an event as the city itself does.
 	Record func(t *testing.T, ctl city.Control, e events.Event)
 }
 

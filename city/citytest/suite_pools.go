@@ -225,7 +225,8 @@ func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A pool grows and shrinks at its highest number. A draining member that is wanted again keeps its session.
+// A pool grows and shrinks at its highest-numbered members. A draining member that is wanted again keeps its
+// session.
 func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 3})
@@ -287,7 +288,7 @@ func testScaleRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Draining a member that its pool wants is a restart, like for any agent.
+// Draining a member that its pool wants is a restart, as for any agent.
 func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	do(t, ctx, ctl, city.Drain{Agent: crew(1)})

@@ -82,7 +82,7 @@ func At(noun Noun, part string) (Verb, bool) {
 }
 
 // Parts returns the last parts of a verb's paths in the API, the usual one first. It is empty if the API has the
-// verb under a separate path with another body.
+// verb under a separate path with a different body.
 func (v Verb) Parts() []string {
 	switch {
 	case v.API.Summary == "":
