@@ -30,7 +30,7 @@ func checkLine(field, s string, most int) error {
 	return nil
 }
 
-// checkText is checkLine for several lines, with tabs.
+// checkText does the same as checkLine for a text of several lines, which may contain tabs.
 func checkText(field, s string, most int) error {
 	if len(s) > most {
 		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)

@@ -2,8 +2,8 @@
 // and without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls per bead.
 //
 // bd has no revisions. A bead's revision is a hash of its content, and a conditional change first checks that the
-// content is still the same. Between check and change only writers that use gcity are locked out. bd sets the
-// times.
+// content is still the same. Between the check and the change, the lock excludes only writers that use gcity. bd
+// sets the times.
 package bd
 
 import (

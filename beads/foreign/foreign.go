@@ -35,7 +35,7 @@ type Keeper interface {
 	// Find returns, in any order, all beads that the query selects, and possibly others. For a query of ready beads
 	// it returns either exactly those, or also all beads that are not closed. It ignores Before and Limit.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
-	// Make stores a new bead, whose links exist, and returns it as stored. ID may be empty.
+	// Make stores a new bead with links that exist, and returns it as stored. ID may be empty.
 	Make(ctx context.Context, b beads.Bead) (beads.Bead, error)
 	// Change stores the bead now in place of was, which has the same ID, and returns it as stored.
 	Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error)

@@ -27,8 +27,8 @@ func (b *Breaker) Open() bool { return !b.until.IsZero() }
 // Due reports whether it is time for a probe.
 func (b *Breaker) Due(now time.Time) bool { return b.Open() && !b.trying && !now.Before(b.until) }
 
-// Enter asks for permission for a call. The caller reports the end of a permitted call with Ended. probe marks the
-// call that tests the store.
+// Enter reports whether a call is permitted. The caller reports the end of a permitted call with Ended. probe marks
+// the call that tests the store.
 func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	if !b.Open() {
 		return true, false

@@ -66,7 +66,7 @@ func New(tell func(Report)) *Guards {
 	return &Guards{tell: tell, Took: func(string, bool, time.Duration) {}, by: map[string]*Store{}}
 }
 
-// Of returns the guard of a scope's store. If it is another store than before, its breakers start closed.
+// Of returns the guard of a scope's store. If the store was replaced, the breakers of the new one start closed.
 func (gs *Guards) Of(scope string, store beads.Store) *Store {
 	gs.mu.Lock()
 	g := gs.by[scope]

@@ -73,7 +73,7 @@ const closeLimit = 5 * time.Second
 // Close calls the script's shutdown operation if Serve is set. It takes at most closeLimit.
 func (s *Store) Close() error { return s.CloseWithin(context.Background()) }
 
-// CloseWithin is Close with the deadline of ctx.
+// CloseWithin does the same as Close, with the deadline of ctx.
 func (s *Store) CloseWithin(ctx context.Context) error {
 	if !s.k.o.Serve || !s.k.begun() {
 		return nil
@@ -250,7 +250,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return all, err
 }
 
-// beads makes a call that returns beads. aside are those that cannot be parsed.
+// beads makes a call that returns beads. aside lists those that cannot be parsed.
 func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, aside []beads.Aside,
 	err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)

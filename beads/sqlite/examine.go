@@ -27,7 +27,7 @@ const LargeLog = 64 << 20
 const damages = 5
 
 // Examine reads the whole store and looks for damage. It creates nothing. A file of another program is an error and
-// is not changed. With an error, the condition has what was found before.
+// is not changed. After an error, the condition contains what was found before.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition

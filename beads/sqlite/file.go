@@ -27,8 +27,8 @@ type file struct {
 	reads map[string]*sql.Stmt // prepared statements, by text
 }
 
-// open returns the database as it is on the disk now. Without create, it returns nil if the database does not
-// exist.
+// open returns the database as it is on the disk now. If the database does not exist and create is not set, open
+// returns nil.
 func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	select {
 	case <-s.gate:

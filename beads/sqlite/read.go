@@ -9,8 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// reading calls work with the open file, and calls it again if other processes prevented it. Without a file,
-// it returns the zero value and absent.
+// reading calls work with the open file, and calls it again if other processes prevented it. If the file does not
+// exist, it returns the zero value and absent.
 func reading[T any](ctx context.Context, s *Store, absent error,
 	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {

@@ -72,7 +72,7 @@ var (
 // caller must Close the store.
 func Open(dir, prefix string) (*Store, error) { return OpenKnown(dir, prefix, Ledger{}) }
 
-// OpenKnown is Open for a store with a ledger.
+// OpenKnown does the same as Open for a store with a ledger.
 func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 	if err := beads.CheckPrefix(prefix); err != nil {
 		return nil, err
