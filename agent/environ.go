@@ -124,7 +124,7 @@ func personal(a *config.Agent, dir string) [4]variable {
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
 
-// forMember converts the environment of one member of a pool to that of another.
+// forMember converts the environment of one member of a pool to that of another member.
 func forMember(env []string, a *config.Agent, dir string) []string {
 	out := slices.Clone(env)
 	for _, v := range personal(a, dir) {

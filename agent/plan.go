@@ -158,8 +158,7 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	return ""
 }
 
-// poolOf returns the pool of an agent. The environment of its check is that of the agent without variables of
-// sessions.
+// poolOf returns the pool of an agent. Its check gets the agent's environment without the variables of sessions.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
 		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(),

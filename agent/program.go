@@ -13,7 +13,7 @@ import (
 
 // missingProgram describes why the program of an agent cannot start.
 type missingProgram struct {
-	why string // "" = it can start, as far as known
+	why string // "" = no reason is known
 	Lack
 }
 
