@@ -18,7 +18,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Processes is Count for processes.
+// Processes does the same as Count for processes.
 func Processes(n int) string {
 	if n == 1 {
 		return "1 process"

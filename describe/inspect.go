@@ -85,8 +85,8 @@ type Variables struct {
 	All   []city.Variable
 }
 
-// Environment groups an environment by origin: the configuration first, what the controller passes on last. Groups
-// without a variable are left out.
+// Environment groups an environment by origin. Variables from the configuration come first, and inherited ones
+// last. Groups without a variable are left out.
 func Environment(all []city.Variable) []Variables {
 	var out []Variables
 	for _, g := range []struct {
