@@ -26,8 +26,8 @@ type Molecule struct {
 // Item is the root or a step of a molecule.
 type Item struct {
 	Ref string // for the root the formula's name, for a step its ID
-	// one line of at most MaxTitle bytes; for the root the beginning of its description or, without one, the
-	// formula's name
+	// one line of at most MaxTitle bytes; for the root the beginning of its description, or the formula's name if
+	// it has no description
 	Title       string
 	Description string
 	Needs       []string // Refs of the steps that must be done first

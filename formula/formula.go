@@ -1,6 +1,6 @@
 // Package formula expands recipes into work. It reads *.formula.toml files and reports their errors with positions.
-// Of several layers of folders, it selects one file per name. It cooks a formula into a molecule, which a store can
-// save.
+// If several layers of folders contain a formula of the same name, it selects one file. It cooks a formula into a
+// molecule, which a store can save.
 package formula
 
 import (
