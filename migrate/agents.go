@@ -104,7 +104,7 @@ func (c *conversion) addAgent(p *pack, a *agent) error {
 	return nil
 }
 
-// validName returns the pattern of names that agents and cities may have.
+// validName matches the names that agents and cities may have.
 var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 })

@@ -143,7 +143,7 @@ func (c cityWriter) slingTarget(r *rig, name string) string {
 	return target
 }
 
-// cityName returns the name of the city: the registered name, otherwise the name in its files.
+// cityName returns the name of the city: the registered name, or otherwise the name in its files.
 func (c *conversion) cityName() string {
 	var names []string
 	if c.site != nil {

@@ -116,7 +116,7 @@ type conversion struct {
 
 	sessions bool // the city has a named session
 	overlays []layerCopy
-	recipes  []*pack                    // packs of which only the formulas are needed
+	recipes  []*pack                    // packs that are needed only for their formulas
 	schema   map[string]map[string]bool // keys that gcity supports, by table
 	report   *Report
 }
@@ -136,7 +136,7 @@ type source struct {
 	starts     []int
 }
 
-// open reads a file. For a missing file it returns nil without an error.
+// open reads a file. If the file does not exist, it returns nil without an error.
 func (c *conversion) open(path string) (*source, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 	"gcity/config/placeholder"
 )
 
-// field returns the pattern of a field in a template.
+// field matches a field in a template.
 var field = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
 })
