@@ -193,7 +193,7 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/new/unregister", ``, 200, "forgot new"},
 		{"/v0/city/new/unregister", ``, 404, "no city new"},
 		{"/v0/city/none/unregister", ``, 404, "the cities here are old"},
-		{"/v0/city/%2e%2e/unregister", ``, 400, "invalid name of a city"},
+		{"/v0/city/%2e%2e/unregister", ``, 400, "invalid city name"},
 	} {
 		if status, _, body := send(t, hc, "POST", c.path, c.body); status != c.status || !strings.Contains(body, c.want) {
 			t.Errorf("%s %s: %d %s, want %d and %q", c.path, c.body, status, body, c.status, c.want)

@@ -8,7 +8,17 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"gcity/city"
 )
+
+// Reason returns why an agent is in its state, as a text that is complete without the state.
+func Reason(a *city.Agent) string {
+	if a.State == city.Suspended {
+		return "suspended " + a.Reason
+	}
+	return a.Reason
+}
 
 // Count returns a number with its noun: "1 agent", "3 agents".
 func Count(n int, noun string) string {

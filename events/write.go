@@ -196,7 +196,7 @@ func (l *Log) heal(now time.Time) error {
 		if _, err := l.f.Write([]byte{'\n'}); err != nil {
 			return err
 		}
-		l.note(now, "the last line of the event log had no end; it was completed", torn)
+		l.note(now, "the last line of the event log had no newline; it was completed", torn)
 		return l.takeIn(info.Size()+1, now)
 	}
 	if err := l.f.Truncate(l.tail.end); err != nil {

@@ -90,7 +90,7 @@ func (c *conversion) agentFolder(p *pack, name string) error {
 func (c *conversion) addAgent(p *pack, a *agent) error {
 	a.name = a.was
 	if !validName().MatchString(a.was) {
-		return fmt.Errorf(`%s: invalid name of an agent %q; use letters, digits, ".", "_" and "-"`,
+		return fmt.Errorf(`%s: invalid agent name %q; use letters, digits, ".", "_" and "-"`,
 			a.place, a.was)
 	}
 	same := func(b *agent) bool {

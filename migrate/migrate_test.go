@@ -174,7 +174,7 @@ func TestRefused(t *testing.T) {
 			"-- agents/x/prompt.md --\nx\n",
 			`another agent has the name "x"`},
 		{"a name that is none", city + "[daemon]\nformula_v2 = true\n-- agents/x " +
-			"y/prompt.md --\nx\n", `invalid name of an agent "x y"`},
+			"y/prompt.md --\nx\n", `invalid agent name "x y"`},
 		{"a value that is refused", city + "[daemon]\nformula_v2 = true\npatrol_interval " +
 			"= \"soon\"\n", "daemon.patrol_interval"},
 		{"no city", "-- README --\nx\n", "has neither a city.toml nor a pack.toml"},

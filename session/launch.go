@@ -102,7 +102,7 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		if res.Code != 0 {
-			return fmt.Errorf("%s %q failed with exit %d: %s", what, line, res.Code,
+			return fmt.Errorf("%s %q failed with exit code %d: %s", what, line, res.Code,
 				tail(string(res.Output)))
 		}
 	}
@@ -187,15 +187,15 @@ func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {
 	case errors.Is(err, ErrNotFound) || err == nil && st.ID != s.ID:
-		return errors.New("the agent ended before it was ready")
+		return errors.New("the agent exited before it was ready")
 	case err != nil || st.Alive:
 		return nil
 	case st.Exit != nil && st.Exit.Signal != "":
-		return fmt.Errorf("the agent was ended by %s before it was ready", st.Exit.Signal)
+		return fmt.Errorf("the agent was killed by %s before it was ready", st.Exit.Signal)
 	case st.Exit != nil:
-		return fmt.Errorf("the agent ended with exit %d before it was ready", st.Exit.Code)
+		return fmt.Errorf("the agent exited with code %d before it was ready", st.Exit.Code)
 	}
-	return errors.New("the agent ended before it was ready")
+	return errors.New("the agent exited before it was ready")
 }
 
 // LookAt returns the status of one session. It uses a Looker if the provider is one. A live session is preferred to

@@ -63,7 +63,7 @@ func TestLaunchFailures(t *testing.T) {
 		started int
 		want    string
 	}{
-		"pre_start": {func(s *session.Spec) { s.PreStart = []string{"echo no such luck; exit 3"} }, 0, "exit 3: no such luck"},
+		"pre_start": {func(s *session.Spec) { s.PreStart = []string{"echo no such luck; exit 3"} }, 0, "exit code 3: no such luck"},
 		"setup":     {func(s *session.Spec) { s.Setup = []string{"true", "exit 4"} }, 1, "session_setup"},
 		"never ready": {func(s *session.Spec) {
 			s.Ready = session.Ready{Prefix: "never> ", Deadline: 30 * time.Millisecond}
@@ -110,7 +110,7 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	s.ID, s.Ready.Prefix = "id-2", "never"
 	go launch()
 	eventually.True(t, "it can crash", func() bool { return p.Crash("a", 7, "") })
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "exit 7 before it was ready") {
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "code 7 before it was ready") {
 		t.Errorf("%v", err)
 	}
 }

@@ -36,8 +36,8 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 // CheckName returns why a name is not valid for a city, or "".
 func CheckName(name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
-		return fmt.Sprintf("invalid name %q of a city: use letters, digits, and . _ -, starting "+
-			"with a letter or digit", name)
+		return fmt.Sprintf("invalid city name %q: use letters, digits, and . _ -, starting with "+
+			"a letter or digit", name)
 	}
 	return ""
 }

@@ -82,7 +82,7 @@ func ParseResize(b []byte) (cols, rows int, ok bool) {
 func CheckSize(cols, rows int) error {
 	const most = 1<<16 - 1
 	if cols < 1 || rows < 1 || cols > most || rows > most {
-		return Invalid("invalid size of a terminal: %d×%d cells", cols, rows)
+		return Invalid("invalid terminal size: %d×%d cells", cols, rows)
 	}
 	return nil
 }

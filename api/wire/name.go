@@ -36,8 +36,8 @@ func scopedName(escaped string) (string, error) {
 		(len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && ValidPart(parts[2]))
 	if !ok {
 		return "", &city.Error{Code: city.Invalid,
-			Message: `invalid name of an automation: use NAME or NAME:rig:RIG, ` +
-				`with letters, digits, ".", "_" and "-"`}
+			Message: "invalid automation name: use NAME or NAME:rig:RIG, with letters, " +
+				`digits, ".", "_" and "-"`}
 	}
 	return s, nil
 }
@@ -74,14 +74,7 @@ func ValidPart(s string) bool {
 const nameRule = `: use letters, digits, ".", "_" and "-", and begin with a letter or digit`
 
 func badName(what string) error {
-	return &city.Error{Code: city.Invalid, Message: "invalid name of " + article(what) + nameRule}
-}
-
-func article(what string) string {
-	if what == "agent" {
-		return "an " + what
-	}
-	return "a " + what
+	return &city.Error{Code: city.Invalid, Message: "invalid " + what + " name" + nameRule}
 }
 
 func UnknownPath() error {

@@ -61,11 +61,11 @@ func lacks() map[string]string {
 		"labels in the order in which they came: bd sorts them",
 		"times and revisions of gcity's own"
 	return map[string]string{
-		"ids are counted": ids, "an id of one's own": ids, "what is created is kept": order,
-		"a patch changes what it says": order,
-		"labels append":                order, "defaults": times, "closing twice is closing": times,
+		"ids are counted": ids, "an explicit ID": ids, "created beads are stored": order,
+		"a patch changes only its fields": order,
+		"labels append":                order, "defaults": times, "closing a closed bead has no effect": times,
 		"links cannot form a cycle": "two links between the same two beads",
-		"a batch is created whole": "beads that are made at once: bd makes one after the other, " +
+		"a batch creates all its beads": "beads that are made at once: bd makes one after the other, " +
 			"those first that others need",
 	}
 }

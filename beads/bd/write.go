@@ -81,7 +81,7 @@ func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, 
 
 // halfMade closes a bead that was created but differs from the wanted one.
 func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads.Bead, error) {
-	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=created only in part",
+	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=only partly created",
 		"--json"); own == nil {
 		got.Status = beads.StatusClosed
 	}

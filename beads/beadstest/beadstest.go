@@ -26,7 +26,7 @@ func Run(t *testing.T, h Harness) {
 	for _, c := range Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			if what, lacks := h.Lacks[c.Name]; lacks {
-				t.Skip("this store lacks: " + what)
+				t.Skip("this store does not support " + what)
 			}
 			c.Run(t, h)
 		})
@@ -37,45 +37,45 @@ func Run(t *testing.T, h Harness) {
 func Cases() []Case {
 	return []Case{
 		{"a new store is empty", newIsEmpty},
-		{"what is created is kept", createIsKept},
+		{"created beads are stored", createIsKept},
 		{"defaults", defaults},
 		{"ids are counted", idsAreCounted},
-		{"an id of one's own", ownID},
+		{"an explicit ID", ownID},
 		{"unknown ids", unknownIDs},
-		{"what is wrong is refused and leaves nothing", wrongIsRefused},
-		{"any text comes back as it was", anyText},
+		{"an invalid bead is refused and not stored", wrongIsRefused},
+		{"text is stored unchanged", anyText},
 		{"values are copies", valuesAreCopies},
-		{"a patch changes what it says", patchChanges},
-		{"a patch that changes nothing changes nothing", patchOfNothing},
+		{"a patch changes only its fields", patchChanges},
+		{"a patch without changes has no effect", patchOfNothing},
 		{"labels append", labelsAppend},
 		{"metadata is set and removed", metadata},
-		{"closing twice is closing", closingTwice},
+		{"closing a closed bead has no effect", closingTwice},
 		{"links cannot form a cycle", noCircles},
-		{"why it was closed goes when it is opened", closeReasons},
+		{"reopening a bead removes its close reason", closeReasons},
 		{"newest first", newestFirst},
 		{"limits and pages", pages},
 		{"filters", filters},
 		{"ready", ready},
 		{"count", count},
 		{"tally", tally},
-		{"a batch is created whole", batchWhole},
-		{"a batch is all or nothing", batchAllOrNone},
-		{"a molecule from step to step", molecule},
+		{"a batch creates all its beads", batchWhole},
+		{"a batch is atomic", batchAllOrNone},
+		{"the steps of a molecule become ready in order", molecule},
 		{"compare and swap", compareAndSwap},
-		{"thirty edits at once", thirtyEdits},
-		{"many creates at once", manyCreates},
+		{"30 concurrent edits", thirtyEdits},
+		{"concurrent creates", manyCreates},
 		{"the version changes with each change", version},
 		{"a probe changes nothing", probe},
-		{"a purge takes old closed trees", purge},
-		{"a purge keeps what lives", purgeKeeps},
-		{"a restore is taken as it stands", restoreAsItStands},
+		{"a purge removes old closed trees", purge},
+		{"a purge keeps open and recent trees", purgeKeeps},
+		{"a restore keeps IDs and times", restoreAsItStands},
 		{"a restore is idempotent", restoreTwice},
-		{"a restore is all or none", restoreAllOrNone},
-		{"a restore names the beads of a circle", restoreInCircle},
-		{"the later of two wins a restore", restoreLater},
-		{"an export comes back", exportComesBack},
-		{"a read that fails is not empty", failedRead},
-		{"another sees it at once", another},
+		{"a restore is atomic", restoreAllOrNone},
+		{"a restore names the beads of a cycle", restoreInCircle},
+		{"a restore keeps the newer of two versions", restoreLater},
+		{"an export can be imported", exportComesBack},
+		{"a failed read returns an error", failedRead},
+		{"another client sees changes at once", another},
 	}
 }
 
@@ -272,7 +272,7 @@ func unknownIDs(t *testing.T, h Harness) {
 	refused(t, "unknown need in a patch", err)
 	_, err = s.List(t.Context(), beads.Query{Before: "gc-99"})
 	if !errors.Is(err, beads.ErrNotFound) {
-		t.Errorf("a page after nothing: %v", err)
+		t.Errorf("list before an unknown ID: %v", err)
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
@@ -314,7 +314,7 @@ func wrongIsRefused(t *testing.T, h Harness) {
 		refused(t, "patch: "+what, err)
 	}
 	if _, err := s.List(t.Context(), beads.Query{Status: []beads.Status{"x"}}); err == nil {
-		t.Error("a query for an unknown status was answered")
+		t.Error("a query with an unknown status was not refused")
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
@@ -330,13 +330,13 @@ func anyText(t *testing.T, h Harness) {
 			Description: text + "\n\n\t" + text + "\n", Metadata: map[string]string{"k": text}})
 		if got := get(t, s, b.ID); got.Title != text || got.Description !=
 			text+"\n\n\t"+text+"\n" || got.Metadata["k"] != text {
-			t.Errorf("%q came back as %+v", text, got)
+			t.Errorf("%q was stored as %+v", text, got)
 		}
 	}
 	long := strings.Repeat("0123456789abcde\n", beads.MaxText/16)
 	if got := get(t, s, create(t, s, beads.Bead{Title: "long", Description: long}).
 		ID); got.Description != long {
-		t.Errorf("%d bytes came back as %d", len(long), len(got.Description))
+		t.Errorf("%d bytes were stored as %d", len(long), len(got.Description))
 	}
 }
 
@@ -393,13 +393,13 @@ func another(t *testing.T, h Harness) {
 	same(t, "seen by the other", get(t, o, a.ID), a)
 	b := titled(t, o, "b")
 	if b.ID == a.ID {
-		t.Errorf("both gave out %s", a.ID)
+		t.Errorf("both clients created %s", a.ID)
 	}
 	update(t, o, a.ID, beads.Closing())
 	if got := get(t, s, a.ID); got.Status != beads.StatusClosed {
 		t.Errorf("%+v", got)
 	}
 	if same := slices.EqualFunc(everything(t, s), everything(t, o), beads.Bead.Same); !same {
-		t.Error("they see different things")
+		t.Error("the clients list different beads")
 	}
 }

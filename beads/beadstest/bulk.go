@@ -42,16 +42,16 @@ func batchWhole(t *testing.T, h Harness) {
 	for i, m := range made {
 		same(t, m.Title, get(t, s, m.ID), m)
 		if i > 0 && !m.CreatedAt.After(made[i-1].CreatedAt) {
-			t.Errorf("%s was created at %v, the one before at %v", m.Title, m.CreatedAt,
+			t.Errorf("%s was created at %v, the bead before it at %v", m.Title, m.CreatedAt,
 				made[i-1].CreatedAt)
 		}
 		if strings.Contains(m.ID, "$") {
-			t.Errorf("a name was kept: %s", m.ID)
+			t.Errorf("a placeholder was stored as ID: %s", m.ID)
 		}
 	}
 	titles(t, s, beads.Query{}, "dry sand brush paint before")
 	if none, err := b.CreateAll(t.Context(), nil); err != nil || len(none) != 0 {
-		t.Errorf("a batch of nothing: %v, %v", none, err)
+		t.Errorf("an empty batch: %v, %v", none, err)
 	}
 }
 
@@ -79,7 +79,7 @@ func batchAllOrNone(t *testing.T, h Harness) {
 	batch := cooked()
 	batch[3].ID = first.ID
 	if _, err := b.CreateAll(t.Context(), batch); !errors.Is(err, beads.ErrConflict) {
-		t.Errorf("a taken id: %v", err)
+		t.Errorf("an ID in use: %v", err)
 	}
 	same(t, "the store", everything(t, s), []beads.Bead{first})
 }
@@ -94,16 +94,16 @@ func molecule(t *testing.T, h Harness) {
 		steps := list(t, s, beads.Query{Parent: made[0].ID})
 		next, ok := beads.Next(steps)
 		if !ok || next.Title != want {
-			t.Fatalf("next is %q, %v, want %q", next.Title, ok, want)
+			t.Fatalf("the next step is %q, %v, want %q", next.Title, ok, want)
 		}
 		update(t, s, next.ID, beads.Patch{Status: new(beads.StatusInProgress)})
 		if next, ok := beads.Next(list(t, s, beads.Query{Parent: made[0].ID})); ok {
-			t.Fatalf("with %s under way, next is %s", want, next.Title)
+			t.Fatalf("while %s is in progress, the next step is %s", want, next.Title)
 		}
 		update(t, s, next.ID, beads.Closing())
 	}
 	if next, ok := beads.Next(everything(t, s)); ok {
-		t.Errorf("after the last step, next is %s", next.Title)
+		t.Errorf("after the last step, the next step is %s", next.Title)
 	}
 }
 
@@ -122,7 +122,7 @@ func purged(t *testing.T, s beads.Store, q beads.Query, before time.Time, want i
 	t.Helper()
 	n, err := optional[beads.Purger](t, s).Purge(t.Context(), q, before)
 	if err != nil || n != want {
-		t.Errorf("a purge of %+v took %d, %v, want %d", q, n, err, want)
+		t.Errorf("a purge of %+v removed %d, %v, want %d", q, n, err, want)
 	}
 }
 
@@ -146,7 +146,7 @@ func purge(t *testing.T, h Harness) {
 	// a removed bead that it needs does not block it
 	update(t, s, waiting.ID, beads.Patch{Priority: new(beads.Urgent)})
 	if b := titled(t, s, "new"); b.ID == root.ID {
-		t.Errorf("the id %s was given out again", b.ID)
+		t.Errorf("the ID %s was used again", b.ID)
 	}
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 0)
 }
@@ -208,7 +208,8 @@ func restoreAsItStands(t *testing.T, h Harness) {
 	titles(t, s, beads.Query{Labels: []string{"x"}}, "seven")
 	titles(t, s, beads.Query{Ready: true}, "now part") // a missing need does not block
 	if b := titled(t, s, "next"); !strings.HasSuffix(b.ID, "-21") {
-		t.Errorf("after old-7 and %s, with a bead that needs old-20, comes %s", now.ID, b.ID)
+		t.Errorf("after old-7 and %s, with a bead that needs old-20, the next ID is %s", now.ID,
+			b.ID)
 	}
 }
 

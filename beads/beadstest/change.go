@@ -23,7 +23,7 @@ func patchChanges(t *testing.T, h Harness) {
 	want.ID, want.ParentID, want.Needs = a.ID, root.ID, []string{root.ID}
 	want.CreatedAt, want.UpdatedAt, want.Rev = a.CreatedAt, got.UpdatedAt, 2
 	if got.UpdatedAt.Before(a.UpdatedAt) {
-		t.Errorf("updated at %v, after %v", got.UpdatedAt, a.UpdatedAt)
+		t.Errorf("updated at %v, previously at %v", got.UpdatedAt, a.UpdatedAt)
 	}
 	same(t, "updated", got, want)
 	same(t, "read", get(t, s, a.ID), want)
@@ -201,12 +201,12 @@ func manyCreates(t *testing.T, h Harness) {
 		ids[b.ID] = true
 	}
 	if len(ids) != workers*each {
-		t.Errorf("%d ids for %d beads", len(ids), workers*each)
+		t.Errorf("%d IDs for %d beads", len(ids), workers*each)
 	}
 	for w := range workers {
 		if n := len(list(t, s, beads.Query{Labels: []string{fmt.Sprint("w:", w)}, Limit: -1})); n !=
 			each {
-			t.Errorf("%d of worker %d", n, w)
+			t.Errorf("%d beads of worker %d", n, w)
 		}
 	}
 }

@@ -175,7 +175,7 @@ func (m *making) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()
 	p := beads.Closing()
-	p.SetMetadata = map[string]string{beads.CloseReason: "created only in part"}
+	p.SetMetadata = map[string]string{beads.CloseReason: "only partly created"}
 	var left []string
 	for _, b := range m.made {
 		if b.ID == "" || b.Status == beads.StatusClosed {

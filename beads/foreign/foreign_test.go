@@ -90,8 +90,8 @@ func TestSuite(t *testing.T) {
 			return s
 		},
 		Lacks: map[string]string{
-			"what is created is kept": times, "defaults": times, "a patch changes what it says": times, "closing twice is closing": times,
-			"a purge takes old closed trees": "removing", "a purge keeps what lives": "removing",
+			"created beads are stored": times, "defaults": times, "a patch changes only its fields": times, "closing a closed bead has no effect": times,
+			"a purge removes old closed trees": "removing", "a purge keeps open and recent trees": "removing",
 		},
 	})
 }

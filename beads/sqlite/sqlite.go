@@ -253,7 +253,7 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the store of beads %s failed (%w): %s", s.path, err,
 			remedy(s.folder, err))
 	case code == codeReadOnly || code == codeCantOpen || code == codePerm:
-		return fmt.Errorf("cannot write the store of beads %s (%w): %s", s.path, err,
+		return fmt.Errorf("cannot write to the store of beads %s (%w): %s", s.path, err,
 			remedy(s.folder, err))
 	}
 	return fmt.Errorf("the store of beads %s failed: %w", s.path, err)

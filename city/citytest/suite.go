@@ -131,7 +131,7 @@ func until(t *testing.T, ctx context.Context, ctl city.Control,
 			return s
 		}
 	}
-	t.Fatal("the expected state was not reached")
+	t.Fatal("the snapshot did not reach the expected state in time")
 	return nil
 }
 
@@ -150,7 +150,7 @@ func seen(t *testing.T, ctx context.Context, ctl city.Control, text string) {
 			return
 		}
 	}
-	t.Fatalf("%q was not printed; this was: %q", text, all)
+	t.Fatalf("%q was not printed; the output was: %q", text, all)
 }
 
 func do(t *testing.T, ctx context.Context, ctl city.Control, c city.Command) city.Receipt {
@@ -196,7 +196,7 @@ func testSnapshot(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	if lazy, _ := s.Agent(Lazy); lazy == nil || lazy.State != city.Suspended || lazy.Running ||
 		lazy.Session != nil {
-		t.Errorf("the lazy one: %+v", lazy)
+		t.Errorf("the suspended agent: %+v", lazy)
 	}
 }
 
@@ -219,7 +219,7 @@ func testSnapshots(t *testing.T, ctx context.Context, ctl city.Control) {
 			do(t, ctx, ctl, city.Suspend{Agent: Worker})
 		}
 	}
-	t.Error("the change was not seen")
+	t.Error("no snapshot shows the change")
 }
 
 func testSnapshotsEnd(t *testing.T, ctx context.Context, ctl city.Control) {
@@ -285,7 +285,7 @@ func testOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	text, err := ctl.Output(ctx, Worker, 1)
 	if err != nil || bytes.Contains([]byte(text), []byte("\n")) {
-		t.Errorf("one line: %q, %v", text, err)
+		t.Errorf("the last line: %q, %v", text, err)
 	}
 }
 
@@ -306,7 +306,7 @@ func testWatch(t *testing.T, ctx context.Context, ctl city.Control) {
 		first = false
 		if all = append(all, f.Data...); bytes.Contains(all, []byte("over there")) {
 			if !bytes.Contains(all, []byte(Ready)) {
-				t.Errorf("what was there before is missing: %q", all)
+				t.Errorf("the earlier output is missing: %q", all)
 			}
 			return
 		}
@@ -315,7 +315,7 @@ func testWatch(t *testing.T, ctx context.Context, ctl city.Control) {
 			do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "over there"})
 		}
 	}
-	t.Errorf("the nudge was not seen in %q", all)
+	t.Errorf("the nudge is not in the output %q", all)
 }
 
 func testKeys(t *testing.T, ctx context.Context, ctl city.Control) {
@@ -346,7 +346,7 @@ func testAttach(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Fatal(err)
 	}
 	if a, _ := s.Agent(Worker); a.State != city.Running {
-		t.Errorf("after detaching the worker is %s", a.State)
+		t.Errorf("after detaching, the worker is %s", a.State)
 	}
 }
 
@@ -379,7 +379,7 @@ func testAttachEnd(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("the terminal ended with %v, want io.EOF", err)
 	}
 	if n, err := term.Read(make([]byte, 1)); n != 0 || err != io.EOF {
-		t.Errorf("after the end: %d, %v", n, err)
+		t.Errorf("read after the end: %d, %v", n, err)
 	}
 	old, _ := before.Agent(Worker)
 	until(t, ctx, ctl, func(s *city.Snapshot) bool {

@@ -163,7 +163,7 @@ func record(t *testing.T, ctx context.Context, ctl city.Control, id string) bead
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatalf("the record of the run %s stays open", id)
+			t.Fatalf("the record of run %s was not closed", id)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func testFire(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("its history is %q, want %q", got, ids)
 	}
 	if s, err := ctl.Snapshot(ctx); err != nil || s.Work.Open+s.Work.InProgress > 0 {
-		t.Errorf("runs count as work: %+v, %v", s.Work, err)
+		t.Errorf("runs are counted as work: %+v, %v", s.Work, err)
 	}
 }
 
@@ -238,13 +238,13 @@ func testFireRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantCode(t, "Fire of "+name, err, city.NotFound)
 	}
 	_, err := ctl.Do(ctx, city.Fire{Automation: Torn})
-	wantCode(t, "Fire of a broken one", err, city.Conflict)
-	wantMention(t, "Fire of a broken one", err, Torn, "gaet")
+	wantCode(t, "Fire of a broken automation", err, city.Conflict)
+	wantMention(t, "Fire of a broken automation", err, Torn, "gaet")
 	for _, by := range []string{"a\ab", "two\nlines", "\u202egnp", strings.Repeat("x", 300)} {
 		_, err = ctl.Do(ctx, city.Fire{Automation: Chore, By: by})
 		wantCode(t, fmt.Sprintf("Fire by %.20q", by), err, city.Invalid)
 	}
 	if got := listed(t, ctx, ctl, beads.Query{}); len(got) > 0 {
-		t.Errorf("something was opened: %q", got)
+		t.Errorf("a refused request opened runs: %q", got)
 	}
 }

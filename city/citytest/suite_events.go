@@ -46,7 +46,7 @@ func testEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 			t.Fatal(err)
 		}
 		if e.Seq != next {
-			t.Fatalf("event %d, want %d: gapless from the first", e.Seq, next)
+			t.Fatalf("event %d, want %d without a gap", e.Seq, next)
 		}
 		next++
 		if e.Seq == last {
@@ -71,7 +71,7 @@ func testEventsResume(t *testing.T, ctx context.Context, ctl city.Control) {
 	cancel()
 	for e, err := range ctl.Events(ended, 0) {
 		if err == nil {
-			t.Errorf("an event after the end: %+v", e)
+			t.Errorf("an event after the end of the context: %+v", e)
 		}
 	}
 }

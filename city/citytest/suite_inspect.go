@@ -29,11 +29,11 @@ func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 		if about.Drift == nil || len(about.Drift) > 0 || about.Crashes == nil ||
 			len(about.Crashes) > 0 {
-			t.Errorf("Inspect of %s, which runs as configured and never crashed: %+v, %+v", name,
+			t.Errorf("Inspect of %s, which runs as configured and has not crashed: %+v, %+v", name,
 				about.Drift, about.Crashes)
 		}
 		if alive := about.Life != ""; alive != (name == Worker) {
-			t.Errorf("Inspect of %s: its life is %q", name, about.Life)
+			t.Errorf("Inspect of %s: its session is %q", name, about.Life)
 		}
 	}
 	_, err := ctl.Inspect(ctx, "nobody")

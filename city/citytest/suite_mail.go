@@ -61,7 +61,8 @@ func (m mailChecks) await(agent string, unread int, people city.MailCount) {
 		}
 	}
 	s, err := m.ctl.Snapshot(context.WithoutCancel(m.ctx))
-	m.t.Fatalf("%d for %s and %+v for users was never counted: %+v, %v", unread, agent, people, s,
+	m.t.Fatalf("the counts never became %d for %s and %+v for users: %+v, %v", unread, agent,
+		people, s,
 		err)
 }
 
@@ -85,7 +86,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("read %+v, %v", m, err)
 	}
 	if m, err = city.ReadMail(ctx, ctl, one); err != nil || !m.Read {
-		t.Errorf("read again %+v, %v", m, err)
+		t.Errorf("read a second time: %+v, %v", m, err)
 	}
 	if _, err := city.ReadMail(ctx, ctl, people); err != nil {
 		t.Error(err)
@@ -136,7 +137,7 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		checks.want(who, false, id)
 	}
 	if m, err := city.TakeMail(ctx, ctl, id, Worker); err != nil || m.To != "pool:"+Crew {
-		t.Errorf("no member takes anything: %+v, %v", m, err)
+		t.Errorf("an agent outside the pool took the message: %+v, %v", m, err)
 	}
 	m, err := city.TakeMail(ctx, ctl, id, crew(2))
 	if err != nil || m.To != crew(2) || !m.Read {
@@ -147,7 +148,7 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	checks.want(crew(2), true, id)
 	if m, err = city.TakeMail(ctx, ctl, id, crew(1)); err != nil || m.To != crew(2) {
-		t.Errorf("it belongs to another member: %+v, %v", m, err)
+		t.Errorf("another member read the message of the first: %+v, %v", m, err)
 	}
 	checks.await(crew(1), 0, city.MailCount{})
 }
@@ -184,11 +185,11 @@ func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	if got := sling(city.SlingRequest{Target: Crew, Bead: b.ID}); got.Assignee != "" ||
 		!slices.Contains(got.Labels, city.PoolLabel+Crew) {
-		t.Errorf("to the pool: %+v", got)
+		t.Errorf("assigned to the pool: %+v", got)
 	}
 	got := sling(city.SlingRequest{Target: "hand", Bead: b.ID, By: Worker})
 	if got.Assignee != RigWorker || slices.Contains(got.Labels, city.PoolLabel+Crew) {
-		t.Errorf("to the agent: %+v", got)
+		t.Errorf("assigned to the agent: %+v", got)
 	}
 	if again := sling(city.SlingRequest{Target: RigWorker, Bead: b.ID}); again.Rev != got.Rev {
 		t.Errorf("again: %+v", again)

@@ -68,7 +68,7 @@ func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
 	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
 		before.PID != after.PID {
-		t.Errorf("%s has another session: %+v, then %+v", before.Name, before.Session,
+		t.Errorf("%s has a new session: %+v, then %+v", before.Name, before.Session,
 			after.Session)
 	}
 }
@@ -104,13 +104,13 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	if d := a.Drain.Deadline.Sub(a.Drain.Since).Round(2 * time.Second); d != drainTimeout ||
 		!a.Until.Equal(*a.Drain.Deadline) {
-		t.Errorf("asked at %v, it has until %v, and is shown until %v", a.Drain.Since,
+		t.Errorf("drain since %v, deadline %v, but the agent's until is %v", a.Drain.Since,
 			a.Drain.Deadline, a.Until)
 	}
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "still here"})
 	seen(t, ctx, ctl, "still here")
 	if again := worker(t, ctx, ctl).Drain; again == nil || again.Since.After(a.Drain.Since) {
-		t.Errorf("asked twice, it has more time: %+v, then %+v", a.Drain, again)
+		t.Errorf("a second request extended the deadline: %+v, then %+v", a.Drain, again)
 	}
 
 	do(t, ctx, ctl, city.Undrain{Agent: Worker})
@@ -118,7 +118,7 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	a, _ = s.Agent(Worker)
 	same(t, before, *a)
 	if a.Drain != nil || a.Until != nil {
-		t.Errorf("no longer draining: %+v, %+v", a, a.Drain)
+		t.Errorf("the drain is canceled: %+v, %+v", a, a.Drain)
 	}
 
 	do(t, ctx, ctl, city.Drain{Agent: Worker})
@@ -127,7 +127,7 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 		return a.State == city.Running && a.Session != nil && a.Session.ID != before.Session.ID
 	})
 	if a, _ = s.Agent(Worker); a.Drain != nil {
-		t.Errorf("the new session is draining: %+v", a.Drain)
+		t.Errorf("the new session is still draining: %+v", a.Drain)
 	}
 }
 
@@ -157,7 +157,7 @@ func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 func testDrainRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	_, err := ctl.Do(ctx, city.Drain{Agent: Lazy})
-	wantCode(t, "Drain of an agent that does not run", err, city.Conflict)
+	wantCode(t, "Drain of a suspended agent", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.DrainAck{Agent: Worker})
 	wantCode(t, "DrainAck without a drain", err, city.Conflict)
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "still here"})
@@ -252,7 +252,7 @@ func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	_, err := ctl.Do(ctx, city.Undrain{Agent: crew(3)})
-	wantCode(t, "Undrain of one too many", err, city.Conflict)
+	wantCode(t, "Undrain of a surplus member", err, city.Conflict)
 
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 2})
 	s = awaitCrew(t, ctx, ctl, 1, 2)
@@ -269,7 +269,7 @@ func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Auto: true})
 	s = awaitCrew(t, ctx, ctl, 1)
 	if p, _ := s.Pool(Crew); p.Override != nil {
-		t.Errorf("its check decides again: %+v", p)
+		t.Errorf("the size follows the check again: %+v", p)
 	}
 }
 
@@ -277,8 +277,8 @@ func testScaleRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	for _, size := range []int{-1, CrewMin - 1, CrewMax + 1, 1 << 30} {
 		_, err := ctl.Do(ctx, city.Scale{Pool: Crew, Size: size})
-		wantCode(t, "a size that is not allowed", err, city.Invalid)
-		wantMention(t, "a size that is not allowed", err, "1", "3", "city.toml")
+		wantCode(t, "a size outside the limits", err, city.Invalid)
+		wantMention(t, "a size outside the limits", err, "1", "3", "city.toml")
 	}
 	_, err := ctl.Do(ctx, city.Scale{Pool: Worker, Size: 1})
 	wantCode(t, "an agent that is not a pool", err, city.NotFound)
@@ -312,13 +312,13 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 		_, err := ctl.Do(ctx, c)
 		wantCode(t, c.Verb()+" of a member", err, city.Conflict)
 		if err != nil && !strings.Contains(strings.ReplaceAll(err.Error(), crew(1), ""), Crew) {
-			t.Errorf("%s of a member: the pool is not named: %v", c.Verb(), err)
+			t.Errorf("%s of a member: the error does not name the pool: %v", c.Verb(), err)
 		}
 	}
 	for _, c := range []city.Command{city.Restart{Agent: Crew}, city.Kill{Agent: Crew},
 		city.Drain{Agent: Crew}, city.Nudge{Agent: Crew, Text: "x"}} {
 		if _, err := ctl.Do(ctx, c); err == nil {
-			t.Errorf("%s of a pool was executed", c.Verb())
+			t.Errorf("%s of a pool was not refused", c.Verb())
 		} else {
 			wantMention(t, c.Verb()+" of a pool", err, Crew)
 		}
@@ -365,7 +365,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.SuspendedBy != city.AgentLevel {
-		t.Errorf("an agent with a flag of its own: %+v", a)
+		t.Errorf("an agent with its own suspended flag: %+v", a)
 	}
 	if a, _ := s.Agent(Worker); a.State != city.Running {
 		t.Errorf("an agent outside the rig: %+v", a)
@@ -378,7 +378,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.SuspendedBy != city.AgentLevel {
-		t.Errorf("an agent with a flag of its own: %+v", a)
+		t.Errorf("an agent with its own suspended flag: %+v", a)
 	}
 }
 
@@ -401,8 +401,8 @@ func testHeld(t *testing.T, ctx context.Context, ctl city.Control,
 	before := worker(t, ctx, ctl)
 	hold(t, ctl)
 	_, err := ctl.Do(ctx, city.Reload{})
-	wantCode(t, "a reload of what is held", err, city.Conflict)
-	wantMention(t, "a reload of what is held", err, Worker, "reload --confirm")
+	wantCode(t, "a reload while a configuration is held", err, city.Conflict)
+	wantMention(t, "a reload while a configuration is held", err, Worker, "reload --confirm")
 	s := until(t, ctx, ctl, func(s *city.Snapshot) bool { return s.Config.Held != nil })
 	h := s.Config.Held
 	if h.Revision == "" || h.Revision == s.Config.Revision || h.Since.IsZero() ||

@@ -77,7 +77,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		// the run continues only after its first line was seen
 		for p, err := range ctl.RunOutput(ctx, run) {
 			if p.Text != all || err != nil {
-				t.Errorf("a late reader sees %q, %v", p.Text, err)
+				t.Errorf("a second reader got %q, %v", p.Text, err)
 			}
 			break
 		}
@@ -96,11 +96,11 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("%q in %d pieces", all, pieces)
 	}
 	if text := <-late; text != all {
-		t.Errorf("another reader saw %q", text)
+		t.Errorf("another reader got %q", text)
 	}
 	record(t, ctx, ctl, run)
 	if text := heard(t, ctx, ctl, run); text != all {
-		t.Errorf("the record keeps %q", text)
+		t.Errorf("the record has the output %q", text)
 	}
 }
 
@@ -114,7 +114,7 @@ func testEndRunRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err := ctl.Do(ctx, city.EndRun{Automation: Chore, By: "tester"})
 	wantCode(t, "EndRun without a run", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.EndRun{Automation: Chore, By: "a\ab"})
-	wantCode(t, "EndRun by a name with a bell", err, city.Invalid)
+	wantCode(t, "EndRun by a name with a control character", err, city.Invalid)
 }
 
 // A run that was stopped by hand has failed, and the record names the author.

@@ -23,7 +23,7 @@ func create(t *testing.T, ctx context.Context, ctl city.Control, b beads.Bead) b
 func beadOf(t *testing.T, r city.Receipt) beads.Bead {
 	t.Helper()
 	if r.Bead == nil || r.Bead.ID == "" || r.Message == "" {
-		t.Fatalf("a receipt without its bead: %+v", r)
+		t.Fatalf("the receipt has no bead: %+v", r)
 	}
 	return *r.Bead
 }
@@ -53,7 +53,7 @@ func listed(t *testing.T, ctx context.Context, ctl city.Control, q beads.Query) 
 
 func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	if ids := listed(t, ctx, ctl, beads.Query{NotType: []string{city.RunType}}); len(ids) > 0 {
-		t.Fatalf("an empty store has %q", ids)
+		t.Fatalf("the store is not empty: %q", ids)
 	}
 	root := create(t, ctx, ctl, beads.Bead{Title: "größer <&>", Type: beads.TypeMolecule,
 		Description: "two\nlines", Priority: beads.Urgent})
@@ -69,7 +69,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	for _, b := range []beads.Bead{root, first, second} {
 		if got := get(t, ctx, ctl, b.ID); !got.Same(b) || got.Rev != b.Rev {
-			t.Errorf("%+v was created, but the store has %+v", b, got)
+			t.Errorf("created %+v, but the store returns %+v", b, got)
 		}
 	}
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID,
@@ -123,7 +123,7 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	again := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
 	if closed.Status != beads.StatusClosed || closed.ClosedAt == nil || !again.Same(closed) ||
 		again.Rev != closed.Rev {
-		t.Errorf("closed as %+v, then %+v", closed, again)
+		t.Errorf("closed: %+v, closed a second time: %+v", closed, again)
 	}
 	open := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Patch{
 		Status: new(beads.StatusOpen), Assignee: new(""), RemoveLabels: []string{"a"},
@@ -133,7 +133,7 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("reopened: %+v", open)
 	}
 	if got := get(t, ctx, ctl, b.ID); !got.Same(open) {
-		t.Errorf("%+v is there, not %+v", got, open)
+		t.Errorf("the store returns %+v, want %+v", got, open)
 	}
 }
 
@@ -149,7 +149,7 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantCode(t, fmt.Sprintf("%+v", bad), err, city.Invalid)
 	}
 	_, err := ctl.Do(ctx, city.CreateBead{Bead: beads.Bead{ID: b.ID, Title: "twin"}})
-	wantCode(t, "an ID that is taken", err, city.Conflict)
+	wantCode(t, "an ID in use", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.CreateBead{Rig: "nowhere", Bead: beads.Bead{Title: "x"}})
 	wantCode(t, "an unknown rig", err, city.NotFound)
 	for _, bad := range []beads.Patch{{Title: new("")}, {Status: new(beads.Status("done"))},
@@ -166,9 +166,9 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err = ctl.Beads(ctx, beads.Query{Status: []beads.Status{"done"}})
 	wantCode(t, "an unknown status", err, city.Invalid)
 	_, err = ctl.Beads(ctx, beads.Query{Before: "tw-999"})
-	wantCode(t, "the page after an unknown bead", err, city.NotFound)
+	wantCode(t, "a page before an unknown bead", err, city.NotFound)
 	if got := listed(t, ctx, ctl, beads.Query{}); !slices.Equal(got, []string{b.ID}) {
-		t.Errorf("there are %q now", got)
+		t.Errorf("the store has changed: %q", got)
 	}
 	if got := get(t, ctx, ctl, b.ID); !got.Same(b) || got.Rev != b.Rev {
 		t.Errorf("%+v became %+v", b, got)
@@ -223,7 +223,7 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err := ctl.Do(ctx, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Conflict ||
 		!strings.Contains(e.Message, two.ID+" two") {
-		t.Errorf("a step of a step is open: %v", err)
+		t.Errorf("a step of a step is still open: %v", err)
 	}
 	if b := get(t, ctx, ctl, root.ID); b.Status != beads.StatusOpen {
 		t.Errorf("%+v", b)
@@ -290,6 +290,6 @@ func testConcurrentWork(t *testing.T, ctx context.Context, ctl city.Control) {
 	got := listed(t, ctx, ctl, beads.Query{Labels: []string{"crowd"}, Limit: -1})
 	slices.Sort(got)
 	if !slices.Equal(got, want) || len(slices.Compact(got)) != hands*each {
-		t.Errorf("%q were created, %q are there", want, got)
+		t.Errorf("created %q, but the list is %q", want, got)
 	}
 }

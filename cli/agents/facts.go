@@ -21,7 +21,7 @@ func standing(e *env.Env, g *city.Agent) string {
 
 // agentFacts writes the details of an agent, one per line.
 func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
-	e.Fact("because", g.Reason)
+	e.Fact("because", describe.Reason(g))
 	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
 		e.Fact("until", e.Ahead(*g.Until))
 	}

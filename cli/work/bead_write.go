@@ -128,7 +128,7 @@ func (f *patchFlags) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.set, "set", nil,
 		"a metadata entry KEY=VALUE; an empty value removes the key")
 	c.Flags().BoolVar(&f.claim, "claim", false,
-		"assign it to yourself (or to --assignee) and start it; fails if it is assigned to another")
+		"assign it to yourself (or to --assignee) and start it; fails if it has another assignee")
 	c.Flags().Uint64Var(&f.rev, "if-rev", 0, "change the bead only if this is its revision "+
 		"(rev in --json)")
 }

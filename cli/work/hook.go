@@ -164,7 +164,7 @@ func runQuery(ctx context.Context, dir string, w *agent.Want, line string) (stri
 	}
 	text, said := strings.TrimSpace(string(got.Stdout)), strings.TrimSpace(string(got.Output))
 	if got.Code != 0 && said != "" {
-		return "", fmt.Errorf("the work_query of %s failed with exit %d: %s", w.Name, got.Code,
+		return "", fmt.Errorf("the work_query of %s failed with exit code %d: %s", w.Name, got.Code,
 			said)
 	}
 	if text == "[]" || text == "null" { // an empty list in JSON

@@ -28,7 +28,7 @@ func MailCommand(e *env.Env) *cobra.Command {
 	c := env.Group("mail", "Send and read messages between agents, pools and people",
 		mailSend(e), mailInbox(e), mailRead(e), mailPeek(e), mailReply(e), mailThread(e),
 		mailCheck(e), mailCount(e),
-		mailArchive(e), mailMark(e, "mark-read", "Mark messages as read, also those of others",
+		mailArchive(e), mailMark(e, "mark-read", "Mark messages as read, in any mailbox",
 			mail.ReadPatch()),
 		mailMark(e, "mark-unread", "Mark messages as unread", mail.UnreadPatch()))
 	c.Long = `mail sends and reads messages, with or without a controller. Each message is a bead of

@@ -47,7 +47,7 @@ func (f *slingFlags) flags(c *cobra.Command) {
 		"NAME=VALUE of a variable of the formula; may be repeated")
 	c.Flags().BoolVar(&f.nudge, "nudge", false,
 		"also notify the assigned agent in its terminal")
-	c.Flags().BoolVar(&f.force, "force", false, "assign it even if it is assigned to another")
+	c.Flags().BoolVar(&f.force, "force", false, "assign it even if it has another assignee")
 	c.Flags().BoolVar(&f.force, "reassign", false, "the same as --force")
 	c.Flags().BoolVar(&f.stdin, "stdin", false,
 		"create a bead from standard input: the first line is its title, the rest its description")

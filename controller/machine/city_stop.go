@@ -174,7 +174,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 			orDefault(strings.Join(m.cityStop.waits, "; "), m.cityStop.unlistedReason()))
 	}
 	m.cityStop.gaveUp, m.cityStop.giveUp = true, strings.Join(parts, "; ")
-	m.cityStop.end(now, "given up after "+now.Sub(m.cityStop.since).Round(time.Second).String()+
+	m.cityStop.end(now, "gave up after "+now.Sub(m.cityStop.since).Round(time.Second).String()+
 		": "+m.cityStop.giveUp)
 	return m.step.Effects
 }

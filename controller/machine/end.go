@@ -75,13 +75,13 @@ func (fn *cityStop) seenEmpty(now time.Time, turn uint64) {
 func (fn *cityStop) end(now time.Time, msg string) {
 	fn.m.ending = ended
 	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.Farewell),
-		[]string{"waiting for the last effects"}, true
+		[]string{"waiting for the last operations to finish"}, true
 	fn.m.texts.GiveUpAll(now)
 	fn.m.journal.release(time.Time{})
 	for i := range fn.leaving {
 		if fn.gaveUp {
 			fn.leaving[i].Err = &city.Error{Code: city.Unavailable,
-				Message: "the stop of the city was " + msg + "; " + LookFor}
+				Message: "cannot stop the city: " + msg + "; " + LookFor}
 			continue
 		}
 		fn.leaving[i].Receipt.Message = msg

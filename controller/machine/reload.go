@@ -67,8 +67,8 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		// the log must show that the other configuration is gone
 		if ld.held != nil || ld.rejected != "" {
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
-				Actor: effect.ActorController, Message: "the file is back to the configuration " +
-					"in force: revision " + step.Short(ld.m.conf.Revision)}})
+				Actor: effect.ActorController, Message: "the file matches the configuration in " +
+					"force again: revision " + step.Short(ld.m.conf.Revision)}})
 		}
 		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")

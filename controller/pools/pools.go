@@ -274,7 +274,7 @@ func (ps *Pools) guess(now time.Time, p *Pool) {
 	n := p.Want.Size(found)
 	why := "the minimum" + unanswered
 	if found > p.Want.Min {
-		why = "as many as were found running" + unanswered
+		why = "the number of running members" + unanswered
 	}
 	p.settled = true
 	p.Desired, p.why, p.since = n, why, now
@@ -347,7 +347,7 @@ func (ps *Pools) Checked(now time.Time, in effect.PoolChecked) {
 	if in.Check != p.Want.Check {
 		ps.check(now, p)
 		if _, again := ps.checking[in.Pool]; !again {
-			ps.refuseCheck(p, "has a new check, and the new check is not run now")
+			ps.refuseCheck(p, "the check has changed, and the new check does not run now")
 		}
 		return
 	}

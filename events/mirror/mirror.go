@@ -190,7 +190,7 @@ func (m *mirror) follow(ctx context.Context) {
 		for e, err := range m.o.Log.Follow(ctx, m.at.Seq) {
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, events.ErrClosed) {
-					m.o.Logger.Warn("the event script has to wait, because the log "+
+					m.o.Logger.Warn("no events are sent to the event script, because the log "+
 						"cannot be read",
 						"error", err)
 				}
@@ -259,8 +259,8 @@ func (m *mirror) send(ctx context.Context, e events.Event) bool {
 
 func (m *mirror) taken(seq uint64) {
 	if m.fails >= failing {
-		m.say(Healed, fmt.Sprintf("the event script accepts events again; the last event that "+
-			"waited is %d", m.o.Log.Last()))
+		m.say(Healed, fmt.Sprintf("the event script accepts events again; the last delayed "+
+			"event is %d", m.o.Log.Last()))
 	}
 	m.fails, m.at.Since, m.at.Why = 0, time.Time{}, ""
 	m.at.Seq = seq

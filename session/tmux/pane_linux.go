@@ -56,7 +56,7 @@ func (in *paneTask) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
 	if err != nil {
 		return refusal{Message: "the session is locked by a process of an " +
-			"earlier life: " + err.Error()}
+			"earlier start: " + err.Error()}
 	}
 	// from now on the agent's processes inherit the lock
 	if _, err := proc.Raise(fd, lockNumber); err != nil {

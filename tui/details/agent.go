@@ -142,12 +142,8 @@ func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 			state += " (" + widget.Clock(r.Until, src.Now) + ")"
 		}
 	}
-	why := a.Reason
-	if a.State == city.Suspended {
-		why = "suspended " + why
-	}
 	lines := []string{src.Look.Field("state", state),
-		src.Look.Field("why", widget.Plain(why))}
+		src.Look.Field("why", widget.Plain(describe.Reason(a)))}
 	// whether the line of the state already shows the next event
 	told := r.Ends(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
 		a.Next.At.Equal(r.Until)

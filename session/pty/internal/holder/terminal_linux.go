@@ -174,8 +174,8 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	case errors.Is(err, unix.EPIPE):
 		return n, refuse("the program has closed its standard input")
 	case errors.Is(err, os.ErrDeadlineExceeded) && t.plain:
-		return n, refuse("the program took %d of %d bytes of its standard input and stopped "+
-			"reading; it keeps what it took", n, len(data))
+		return n, refuse("the program read only %d of %d bytes from its standard input; those "+
+			"bytes cannot be withdrawn", n, len(data))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return n, refuse("the terminal's input is full: the program took %d of %d bytes and "+
 			"stopped reading", n, len(data))
