@@ -74,7 +74,7 @@ func PrefixText(all []Prefix) string {
 	return "bead IDs of this city start with " + strings.Join(parts, ", ")
 }
 
-// WorkError converts an error of a store of beads to an *Error. It returns nil and an *Error unchanged.
+// WorkError converts an error of a bead store to an *Error. It returns nil and an *Error unchanged.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

@@ -326,7 +326,7 @@ func TestEventTones(t *testing.T) {
 	}
 }
 
-// slowCity is a city with a store of beads that never answers.
+// slowCity is a city with a bead store that never answers.
 type slowCity struct{ *fakeCity }
 
 func (slowCity) Beads(ctx context.Context, _ beads.Query) ([]beads.Bead, error) {

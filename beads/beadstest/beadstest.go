@@ -1,4 +1,4 @@
-// Package beadstest is the test suite that every store of beads must pass: short tests of the guarantees of
+// Package beadstest is the test suite that every bead store must pass: short tests of the guarantees of
 // beads.Store and of the optional interfaces that the store implements.
 package beadstest
 

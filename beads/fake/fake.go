@@ -1,4 +1,4 @@
-// Package fake is a store of beads in memory, for tests. It implements the guarantees of beads.Store in the
+// Package fake is a bead store in memory, for tests. It implements the guarantees of beads.Store in the
 // simplest way, and tests can make it fail.
 package fake
 
@@ -75,7 +75,7 @@ func (s *Store) enter(ctx context.Context) error {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("the store of beads did not answer: %w", err)
+		return fmt.Errorf("the bead store did not answer: %w", err)
 	}
 	s.mu.Lock()
 	if err := s.broken; err != nil {

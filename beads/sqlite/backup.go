@@ -18,7 +18,7 @@ import (
 const backupLimit = 2 * time.Minute
 
 // ErrNone means that there is no store yet, so there is nothing to back up.
-var ErrNone = errors.New("there is no store of beads yet")
+var ErrNone = errors.New("there is no bead store yet")
 
 // errDamaged means that SQLite can read the file, but its content is inconsistent.
 var errDamaged = errors.New("it is damaged")
@@ -52,7 +52,7 @@ func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 			err = disk.SyncDir(filepath.Dir(path))
 		}
 		if err != nil {
-			err = fmt.Errorf("cannot back up the store of beads: %w", s.explain(ctx, err))
+			err = fmt.Errorf("cannot back up the bead store: %w", s.explain(ctx, err))
 			return Copy{}, errors.Join(err, gone(os.Remove(path+".unfinished")))
 		}
 		return c, nil

@@ -87,7 +87,7 @@ func (s *Store) look() (c Condition, err error) {
 		return c, nil
 	}
 	if err != nil {
-		return c, fmt.Errorf("cannot read the folder of the store of beads: %w", err)
+		return c, fmt.Errorf("cannot read the folder of the bead store: %w", err)
 	}
 	if info, err := os.Stat(s.folder); err == nil && info.Mode().Perm()&0o022 != 0 {
 		c.Exposed = append(c.Exposed, fmt.Sprintf("%s (%v)", s.folder, info.Mode().Perm()))

@@ -34,20 +34,20 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	case <-s.gate:
 		defer func() { s.gate <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, &overdue{fmt.Sprintf("the store of beads %s takes too long to open", s.path),
+		return nil, &overdue{fmt.Sprintf("the bead store %s takes too long to open", s.path),
 			ctx.Err()}
 	}
 	is, err := disk.CheckFile(s.path)
 	if _, unsafe := errors.AsType[*disk.UnsafeError](err); unsafe {
-		return nil, fmt.Errorf("cannot read the store of beads: %w", err)
+		return nil, fmt.Errorf("cannot read the bead store: %w", err)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read the store of beads: %w; %s", err, remedy(s.folder, err))
+		return nil, fmt.Errorf("cannot read the bead store: %w; %s", err, remedy(s.folder, err))
 	}
 	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is)) {
 		// the file was removed or replaced, so writes to the open one would be lost
 		if err := s.file.close(ctx); err != nil {
-			return nil, fmt.Errorf("cannot close the store of beads %s, which was removed or "+
+			return nil, fmt.Errorf("cannot close the bead store %s, which was removed or "+
 				"replaced: %w", s.path, err)
 		}
 		s.file = nil
@@ -57,7 +57,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	}
 	if err != nil {
 		if _, home := os.Stat(filepath.Dir(s.folder)); home != nil {
-			return nil, fmt.Errorf("the folder of the store of beads does not exist: %w", home)
+			return nil, fmt.Errorf("the folder of the bead store does not exist: %w", home)
 		}
 		if err := s.missing("is missing"); err != nil {
 			return nil, err
@@ -66,11 +66,11 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 			return nil, nil
 		}
 		if err := s.makeFile(); err != nil {
-			return nil, fmt.Errorf("cannot create the store of beads: %w; %s", err,
+			return nil, fmt.Errorf("cannot create the bead store: %w; %s", err,
 				remedy(filepath.Dir(s.folder), err))
 		}
 		if is, err = disk.StatFile(s.path); err != nil {
-			return nil, fmt.Errorf("cannot create the store of beads: %w", err)
+			return nil, fmt.Errorf("cannot create the bead store: %w", err)
 		}
 	}
 	f, err := s.connect(ctx, is)
@@ -98,7 +98,7 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	f.write.turn <- struct{}{}
 	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite writes to all of them
 		if _, err := disk.CheckFile(s.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("cannot open the store of beads: %w", err)
+			return nil, fmt.Errorf("cannot open the bead store: %w", err)
 		}
 	}
 	var err error
@@ -176,7 +176,7 @@ func (s *Store) ready(t *txn) error {
 		return fmt.Errorf("%s belongs to another program, perhaps an older bd: move it away, or "+
 			"let gcity use that program for beads", s.path)
 	case version > newest:
-		return fmt.Errorf("a newer gcity wrote the store of beads %s (its schema is %d, this "+
+		return fmt.Errorf("a newer gcity wrote the bead store %s (its schema is %d, this "+
 			"gcity supports %d): use that gcity", s.path, version, newest)
 	}
 	if version == 0 {
@@ -198,7 +198,7 @@ func (s *Store) ready(t *txn) error {
 		}
 	}
 	if !strings.EqualFold(have, want) {
-		return fmt.Errorf("the store of beads %s stays in journal mode %s, but needs %s",
+		return fmt.Errorf("the bead store %s stays in journal mode %s, but needs %s",
 			s.path, have, want)
 	}
 	if version != newest {

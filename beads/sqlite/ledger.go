@@ -54,7 +54,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("the store of beads %s %s; `%s` restores the newest backup, `%s "+
+	return fmt.Sprintf("the bead store %s %s; `%s` restores the newest backup, `%s "+
 		"--new-store` accepts what is there as a new store (new IDs start above %d)",
 		e.Path, e.Why, e.How, e.How, e.Last)
 }
@@ -78,7 +78,7 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 	}
 	if err != nil {
 		return Identity{}, false, fmt.Errorf("cannot read %s, which has the identity of the "+
-			"store of beads: %w",
+			"bead store: %w",
 			l.File, err)
 	}
 	return e.Identity, e.Folder == l.Folder, nil

@@ -61,7 +61,7 @@ func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) 
 			"another name: %w",
 			s.path, broken, beads.ErrConflict)
 	case now.Beads > 0 && (!named || now.ID == known.ID):
-		return fmt.Errorf("the store of beads %s is intact and has %d beads; --force replaces it "+
+		return fmt.Errorf("the bead store %s is intact and has %d beads; --force replaces it "+
 			"and keeps the current file under another name: %w",
 			s.path, now.Beads, beads.ErrConflict)
 	}
@@ -143,7 +143,7 @@ func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()
 		now, broken := inspect(ctx, s.path)
 		if broken == nil && named && now.ID == known.ID {
-			return Recovered{}, fmt.Errorf("the store of beads %s is the one in the city's "+
+			return Recovered{}, fmt.Errorf("the bead store %s is the one in the city's "+
 				"ledger, so there is no new one to accept: %w", s.path, beads.ErrConflict)
 		}
 		plain, err := OpenKnown(filepath.Dir(s.folder), s.prefix, Ledger{})

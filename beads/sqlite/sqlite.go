@@ -1,4 +1,4 @@
-// Package sqlite is the embedded store of beads: one SQLite file in a folder ".beads", used by any number of
+// Package sqlite is the embedded bead store: one SQLite file in a folder ".beads", used by any number of
 // processes at the same time. It needs no server. The first call opens the file, and the first write creates it.
 //
 // # Concurrency
@@ -108,7 +108,7 @@ func (s *Store) Close() error {
 	case <-s.idle:
 		s.calls.Wait()
 	case <-time.After(queue):
-		return fmt.Errorf("the store of beads %s has calls that hang", s.path)
+		return fmt.Errorf("the bead store %s has calls that hang", s.path)
 	}
 	if s.file == nil {
 		return nil
@@ -143,7 +143,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	ctx, cancel := limited(ctx, patience)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return none, fmt.Errorf("the store of beads %s was not called: %w", s.path, err)
+		return none, fmt.Errorf("the bead store %s was not called: %w", s.path, err)
 	}
 	done := make(chan outcome[T], 1)
 	began := s.begin(func() {
@@ -152,7 +152,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 		done <- o
 	})
 	if !began {
-		return none, fmt.Errorf("the store of beads %s is closed", s.path)
+		return none, fmt.Errorf("the bead store %s is closed", s.path)
 	}
 	select {
 	case r := <-done:
@@ -163,7 +163,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	case r := <-done:
 		return r.get()
 	case <-time.After(grace):
-		return none, &overdue{fmt.Sprintf("the store of beads %s does not answer; a write in "+
+		return none, &overdue{fmt.Sprintf("the bead store %s does not answer; a write in "+
 			"progress may still succeed", s.path), ctx.Err()}
 	}
 }
@@ -200,7 +200,7 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 		}
 		waited = true
 		if time.Now().After(end) {
-			return &overdue{fmt.Sprintf("the store of beads %s has been locked by another "+
+			return &overdue{fmt.Sprintf("the bead store %s has been locked by another "+
 				"process for %v", s.path, queue), err}
 		}
 		select {
@@ -213,7 +213,7 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 
 // locked returns the error of a call that waited for other processes until its deadline.
 func (s *Store) locked(over error) error {
-	return &overdue{fmt.Sprintf("the store of beads %s is locked by another process", s.path), over}
+	return &overdue{fmt.Sprintf("the bead store %s is locked by another process", s.path), over}
 }
 
 // overdue is the error of a call that was given up. Its text is for users; it wraps the cause.
@@ -228,7 +228,7 @@ func (o *overdue) Unwrap() error { return o.by }
 
 // full returns the error of a change for which the disk has no space.
 func (s *Store) full(err error) error {
-	return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): free some "+
+	return fmt.Errorf("the bead store %s cannot grow, the disk is full (%w): free some "+
 		"space and try again", s.path, err)
 }
 
@@ -243,18 +243,18 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		!errors.Is(err, context.Canceled):
 		return err
 	case over != nil:
-		return &overdue{fmt.Sprintf("the store of beads %s did not answer in time", s.path), over}
+		return &overdue{fmt.Sprintf("the bead store %s did not answer in time", s.path), over}
 	case code == codeCorrupt || code == codeNotADB:
-		return fmt.Errorf("the store of beads %s is damaged (%w): `%s` restores the newest backup",
+		return fmt.Errorf("the bead store %s is damaged (%w): `%s` restores the newest backup",
 			s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))
 	case code == codeFull:
 		return s.full(err)
 	case code == codeIOErr:
-		return fmt.Errorf("the store of beads %s failed (%w): %s", s.path, err,
+		return fmt.Errorf("the bead store %s failed (%w): %s", s.path, err,
 			remedy(s.folder, err))
 	case code == codeReadOnly || code == codeCantOpen || code == codePerm:
-		return fmt.Errorf("cannot write to the store of beads %s (%w): %s", s.path, err,
+		return fmt.Errorf("cannot write to the bead store %s (%w): %s", s.path, err,
 			remedy(s.folder, err))
 	}
-	return fmt.Errorf("the store of beads %s failed: %w", s.path, err)
+	return fmt.Errorf("the bead store %s failed: %w", s.path, err)
 }

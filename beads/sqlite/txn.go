@@ -44,7 +44,7 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 }
 
 // errMoved means that another file has replaced the open one. Nothing was written.
-var errMoved = errors.New("the store of beads was replaced")
+var errMoved = errors.New("the bead store was replaced")
 
 // within runs work in a transaction if its file is still the store. A restore needs the same lock to replace the
 // file, so the file cannot change before the commit.

@@ -25,7 +25,7 @@ const patience = 2 * time.Minute
 // Harness opens cities for Suite.
 type Harness struct {
 	// Open opens a city for one test. It has the agents Worker and Lazy, the pool Crew, the rig Rig with RigWorker and
-	// RigLazy, an empty store of beads, and the automations of WriteAutomations. The effect of a command may be visible
+	// RigLazy, an empty bead store, and the automations of WriteAutomations. The effect of a command may be visible
 	// with a delay. Open is called in the test's goroutine and cleans up after the test.
 	Open func(t *testing.T) city.Control
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A store of beads for gcity in a folder of JSON files, one for each bead. It needs jq.
+# A bead store for gcity in a folder of JSON files, one for each bead. It needs jq.
 set -eu
 at="${BEADS_DIR:?}/folder"
 op="${1:?which operation?}"
