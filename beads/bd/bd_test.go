@@ -63,7 +63,7 @@ func lacks() map[string]string {
 	return map[string]string{
 		"ids are counted": ids, "an explicit ID": ids, "created beads are stored": order,
 		"a patch changes only its fields": order,
-		"labels append":                order, "defaults": times, "closing a closed bead has no effect": times,
+		"labels append":                   order, "defaults": times, "closing a closed bead has no effect": times,
 		"links cannot form a cycle": "two links between the same two beads",
 		"a batch creates all its beads": "beads that are made at once: bd makes one after the other, " +
 			"those first that others need",
