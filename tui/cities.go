@@ -219,9 +219,10 @@ func cityMark(m *model, w int) (position, wanting string) {
 	if !m.directory || m.fleet == nil {
 		return "", ""
 	}
-	at, others := 0, len(m.fleet.Rows)
-	for i := range m.fleet.Rows {
-		if m.fleet.Rows[i].Info.Name == m.at {
+	rows := listed(m)
+	at, others := 0, len(rows)
+	for i := range rows {
+		if isHere(m, &rows[i]) {
 			at = i + 1
 			others--
 		}
@@ -235,12 +236,12 @@ func cityMark(m *model, w int) (position, wanting string) {
 		return "", key + m.look.Glyphs.Alert + fmt.Sprint(min(n, 99))
 	case w < 60:
 		return key, ""
-	case at == 0:
-		position = fmt.Sprintf("%d cities %s", others+1, key)
+	case unlisted(m) != nil || at == 0:
+		position = fmt.Sprintf("%d cities %s", max(len(rows), others+1), key)
 	case w < 100:
-		position = fmt.Sprintf("city %d/%d %s", at, len(m.fleet.Rows), key)
+		position = fmt.Sprintf("city %d/%d %s", at, len(rows), key)
 	default:
-		position = fmt.Sprintf("city %d of %d %s", at, len(m.fleet.Rows), key)
+		position = fmt.Sprintf("city %d of %d %s", at, len(rows), key)
 	}
 	if n > 0 {
 		wanting = fmt.Sprintf("%s %d need attention", key, n)

@@ -52,7 +52,7 @@ func stays(m *model, a *action, w int) bool {
 
 // severalCities reports whether there is another city to go to.
 func severalCities(m *model) bool {
-	return m.directory && m.fleet != nil && len(m.fleet.Rows) > 1
+	return m.directory && m.fleet != nil && len(listed(m)) > 1
 }
 
 // urgency returns the order of verbs in the footer, smaller first.
