@@ -12,7 +12,7 @@ import (
 
 // Each agent, including each pool member, gets a prompt with its own values. Only the content of its prompt and overlay
 // counts as drift.
-func TestToldAndGiven(t *testing.T) {
+func TestNotifiedAndAssigned(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -139,7 +139,7 @@ func TestFingerprintOfBeforeStands(t *testing.T) {
 }
 
 // An agent without a configured program does not drift if a different program is found, or none.
-func TestFoundFirstIsNoDrift(t *testing.T) {
+func TestFirstFoundProgramIsNotDrift(t *testing.T) {
 	const text = "[[agents]]\nname = \"a\"\nenv = { A = \"1\" }\n"
 	was := one(t, text, having("/bin/opencode")).Spec
 	for _, h := range []Host{having("/bin/claude"), having(), {}} {

@@ -32,7 +32,7 @@ func (screen) Read([]byte) (int, error) { panic("least of all of this") }
 func (screen) Close() error { return nil }
 
 // A request whose handler panics gets no response, and the log has the reason. Other requests are not affected.
-func TestAPanicIsOfOneRequest(t *testing.T) {
+func TestPanicFailsOneRequest(t *testing.T) {
 	log := &journal{}
 	f := broken{town()}
 	path, stop := serve(t, f, api.Options{Log: slog.New(slog.NewTextHandler(log, nil))})

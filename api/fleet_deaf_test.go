@@ -30,7 +30,7 @@ func (m *deaf) Output(context.Context, string, int) (string, error) {
 }
 
 // A city that never returns its log or its screens does not block other requests or the supervisor's shutdown.
-func TestDeafCity(t *testing.T) {
+func TestCityDoesNotRespond(t *testing.T) {
 	t.Parallel()
 	well := named("well")
 	happen(well, 1, "x.y")

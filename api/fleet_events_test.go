@@ -207,7 +207,7 @@ func TestFleetCursors(t *testing.T) {
 }
 
 // The stream of one city reports events that are missing from its log (N8).
-func TestStreamTellsHoles(t *testing.T) {
+func TestStreamReportsGaps(t *testing.T) {
 	f := named("a")
 	happen(f, 5, "x.y")
 	path, _ := serve(t, lossy{f}, api.Options{})

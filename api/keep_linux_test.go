@@ -10,7 +10,7 @@ import (
 )
 
 // A token file on a file system that hangs does not prevent the use of another token file.
-func TestKeepMuteToken(t *testing.T) {
+func TestKeepUnreadableToken(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}

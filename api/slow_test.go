@@ -119,7 +119,7 @@ func TestHalfRequestsMakeRoom(t *testing.T) {
 }
 
 // A server that ends before the city does not delay the city's shutdown.
-func TestNoLastWordsBeforeTheEnd(t *testing.T) {
+func TestNoLastOutputBeforeTheExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last := town(), shutdown.New(time.Minute)
 		f.OnDo(func(city.Command) (city.Receipt, error) {

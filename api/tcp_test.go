@@ -281,7 +281,7 @@ func (l *journal) String() string {
 }
 
 // The guard checks every request before it is answered, even OPTIONS *, and does not wait for its body (N1, N6).
-func TestAsterisk(t *testing.T) {
+func TestStarInNames(t *testing.T) {
 	t.Parallel()
 	everyDoor(t, api.Guard{Token: token}, func(t *testing.T, addr string) {
 		for name, request := range map[string]string{

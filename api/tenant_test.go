@@ -295,7 +295,7 @@ func (s shifty) Survey(_ context.Context, path string) (city.Declared, error) {
 
 // A folder that is registered under the name of another owner's city does not belong to the tenant, whatever its
 // configuration says.
-func TestTenantRegistersWhatIsTaken(t *testing.T) {
+func TestTenantRegistersATakenName(t *testing.T) {
 	h := newHotel(t)
 	h.m.Remove("prod")
 	h.m.Folder("/secretproject", named("prod"))

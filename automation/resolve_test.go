@@ -32,7 +32,7 @@ func cooks(formula string, more string) string {
 }
 
 // An automation whose formula or pool cannot work is broken, and the problem suggests the intended name.
-func TestWhatTheFormulaAndThePoolAreMissing(t *testing.T) {
+func TestMissingFormulaAndPool(t *testing.T) {
 	w := newTown(t, "city", "demo/low")
 	w.o.Pools = []string{"worker", "alone", "demo/worker", "demo/tester"}
 	w.recipe("city", "plain", "")
@@ -85,7 +85,7 @@ c6 broken
 }
 
 // An automation that lacks its formula is repaired when the formula is added.
-func TestAFormulaThatComesLater(t *testing.T) {
+func TestFormulaIsAddedLater(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", cooks("later", ""))
 	if before := w.scan(); len(before.Broken) != 1 {
@@ -100,7 +100,7 @@ func TestAFormulaThatComesLater(t *testing.T) {
 }
 
 // A mistake in an override is reported at the override, not in the file that it changes.
-func TestWhatAnOverrideBreaksIsItsOwn(t *testing.T) {
+func TestOverrideProblemNamesTheOverride(t *testing.T) {
 	w := newTown(t, "city")
 	w.o.Pools = []string{"worker"}
 	w.recipe("city", "plain", "")
@@ -128,7 +128,7 @@ pool broken
 }
 
 // A file or folder that looks like an automation but is not one causes a warning.
-func TestStrays(t *testing.T) {
+func TestRemainingProcesses(t *testing.T) {
 	w := newTown(t, "city")
 	w.write("city", "a", byHand("x"))
 	dir := filepath.Join(w.dir, "city", Folder)
@@ -161,7 +161,7 @@ warning: city/automations/x.toml: is ignored: an automation is a folder; move it
 }
 
 // A run that times out names the setting that limited it.
-func TestWhoseLimit(t *testing.T) {
+func TestOwnerOfTheLimit(t *testing.T) {
 	w := newTown(t, "city")
 	w.o.MaxTimeout, w.o.MaxAt = 2*time.Minute, toml.Place{File: "city.toml", Line: 3, Column: 15}
 	w.o.Overrides = []Override{{At: toml.Place{File: "city.toml", Line: 7, Column: 1}, Name: "over",

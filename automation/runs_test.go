@@ -9,7 +9,7 @@ import (
 
 const everyMinute = "gate = 'cooldown'\ninterval = '1m'\nexec = 'x'\n"
 
-func TestARunAfterTheOther(t *testing.T) {
+func TestRunsFollowEachOther(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute))
 	d.is(d.state("a"), "idle: not evaluated yet")
 	d.is(d.turn(0), "a")
@@ -304,7 +304,7 @@ func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
 }
 
 // A run after a failure knows which automation failed, even if the run had to wait in the queue.
-func TestWhoseFailureAQueuedRunFollows(t *testing.T) {
+func TestQueuedRunAfterAFailure(t *testing.T) {
 	d := newDrill(t, 3, parse(t, "a", "gate = 'manual'\nexec = 'x'\non_failure = "+
 		"'alarm'\nretry = 1"), parse(t, "alarm", "gate = 'manual'\nexec = 'x'"))
 	for _, name := range []string{"a", "alarm"} {

@@ -57,7 +57,7 @@ func parse(t testing.TB, name, text string) Definition {
 	return d
 }
 
-func TestWhatIsNotWritten(t *testing.T) {
+func TestFilesThatAreNotWritten(t *testing.T) {
 	exec := parse(t, "x", `exec = "x"
 gate = "condition"
 check = "true"`)

@@ -36,7 +36,7 @@ func TestNothingHiddenIsWritten(t *testing.T) {
 	}
 }
 
-func TestErrorsAreForPeople(t *testing.T) {
+func TestErrorsAreReadable(t *testing.T) {
 	for want, b := range map[string]Bead{
 		"the bead: its title is empty: describe in one line what is to be done":                                       {},
 		"the bead: its title has 501 bytes, but at most 500 are allowed":                                              {Title: strings.Repeat("x", 501)},

@@ -9,7 +9,7 @@ import (
 
 // A stop reports each thing that it waits for once, and again after a change. It does not name every agent of a large
 // city.
-func TestTelling(t *testing.T) {
+func TestNotifying(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	grace := at.Add(5 * time.Second)
 	s := &Snapshot{Ending: &Ending{Since: at, Hurry: at.Add(25 * time.Second),

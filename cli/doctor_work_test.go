@@ -13,7 +13,7 @@ import (
 
 // status and doctor list the beads assigned to agents that do not run, with their IDs and what to do.
 // Control characters in the names of agents are removed.
-func TestStrandedWorkIsTold(t *testing.T) {
+func TestStrandedWorkIsReported(t *testing.T) {
 	s := &city.Snapshot{Stranded: []city.Stranded{
 		{Agent: "w\x1b[2J", Why: "is suspended with rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},
 		{Agent: "old", Why: "is no longer an agent here", Gone: true, Beads: []string{"gc-3"}, Count: 1},

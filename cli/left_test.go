@@ -10,7 +10,7 @@ import (
 )
 
 // Agents of a running controller do not count as orphans. They do once the controller is killed.
-func TestWhoIsLeft(t *testing.T) {
+func TestRemainingAgents(t *testing.T) {
 	cmd, dir := headlessCity(t, nil)
 	eventually.True(t, "its agent runs", func() bool {
 		near, closeNear, err := folder.Dial(dir)

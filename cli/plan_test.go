@@ -150,7 +150,7 @@ func TestPlannedHold(t *testing.T) {
 
 // An agent whose provider cannot list its sessions is neither started a second time nor reported as gone.
 // An agent whose restart would fail keeps running.
-func TestPlannedInTheDark(t *testing.T) {
+func TestPlannedWithUnknownSessions(t *testing.T) {
 	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}),
 		session.NewFingerprint(map[string]string{"command": "b"})
 	want := func(name, provider string, f session.Fingerprint) agent.Want {

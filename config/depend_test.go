@@ -42,7 +42,7 @@ depends_on = ["demo/db"]
 }
 
 // A dependency cycle of thousands of agents is reported in one line and does not overflow the stack.
-func TestALongCircle(t *testing.T) {
+func TestLongCycle(t *testing.T) {
 	const n = 5000
 	var b strings.Builder
 	for i := range n {

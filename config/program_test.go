@@ -345,7 +345,7 @@ func TestPresets(t *testing.T) {
 }
 
 // Dialogs are answered only if the configuration says so. Otherwise they are recognised but not answered.
-func TestDialogsAreAnsweredWhereTheConfigurationSaysSo(t *testing.T) {
+func TestDialogsAreAnsweredIfConfigured(t *testing.T) {
 	c := load(t, `
 [[agents]]
 name = "silent"

@@ -11,7 +11,7 @@ import (
 )
 
 // A state file with unusable content is copied to .bad before it is replaced. Its usable entries are kept.
-func TestDeedsThatCannotBeUsed(t *testing.T) {
+func TestUnusableAutomationState(t *testing.T) {
 	const well = `"well":{"born":"2026-01-01T00:00:00Z","on":"x.y","cursor":7}`
 	for name, c := range map[string]struct {
 		file, why string

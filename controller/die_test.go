@@ -135,8 +135,8 @@ exec sleep 1000`
 	return dir
 }
 
-// TestLifeThatIsCut is the controller that is killed. The test below starts it in a separate process.
-func TestLifeThatIsCut(t *testing.T) {
+// TestCutSessionRecord is the controller that is killed. The test below starts it in a separate process.
+func TestCutSessionRecord(t *testing.T) {
 	dir, moment, gate := os.Getenv("GCITY_CUT_CITY"), os.Getenv("GCITY_CUT_AT"),
 		os.Getenv("GCITY_CUT_GATE")
 	if dir == "" {
@@ -194,7 +194,7 @@ func cutLife(t *testing.T, dir, moment, gate string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cut := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestLifeThatIsCut$")
+	cut := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestCutSessionRecord$")
 	cut.Env = append(os.Environ(), "GCITY_CUT_CITY="+dir, "GCITY_CUT_AT="+moment,
 		"GCITY_CUT_GATE="+gate)
 	cut.WaitDelay = time.Second

@@ -119,7 +119,7 @@ func TestAStopIsBounded(t *testing.T) {
 }
 
 // If no agent is known to run, a stop still waits for a list of the sessions, and the snapshot says so.
-func TestAStopThatCannotLook(t *testing.T) {
+func TestStopCannotListSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, s := newUnheardTown(t)
 		w.begin()

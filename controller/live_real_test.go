@@ -44,7 +44,7 @@ func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) 
 
 // A run with much output and one reader that never reads is not slowed down. The other reader receives the end. The
 // slow reader learns how many bytes it has missed.
-func TestFloodHoldsNobodyUp(t *testing.T) {
+func TestFloodDelaysNoOtherAgent(t *testing.T) {
 	const flood = 30_000_000
 	c := openWith(t, map[string]string{"flood": "gate = \"manual\"\nexec = \"yes | head -c " +
 		"30000000\"\n"})

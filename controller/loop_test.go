@@ -157,7 +157,7 @@ func TestRun(t *testing.T) {
 }
 
 // The last output of a crashed agent is kept in the event and in a file.
-func TestCrashKeepsTheLastWords(t *testing.T) {
+func TestCrashKeepsTheLastOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
 		defer w.begin()()

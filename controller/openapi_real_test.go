@@ -298,7 +298,7 @@ type direct struct {
 func (d direct) City(string) (city.Control, error) { return d.only, nil }
 
 // The API of all cities reveals no secret of a city (N13).
-func TestFleetTellsNoSecret(t *testing.T) {
+func TestFleetHidesSecrets(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
 	m := direct{citytest.NewMachine(), open(t)}

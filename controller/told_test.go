@@ -9,7 +9,7 @@ import (
 )
 
 // The text log has failed runs and configuration changes, and no other events.
-func TestTheLogTellsWhatFailed(t *testing.T) {
+func TestLogNamesWhatFailed(t *testing.T) {
 	var text strings.Builder
 	c := &Controller{o: Options{Logger: slog.New(slog.NewTextHandler(&text, nil))}}
 	for _, kind := range []string{events.AutomationFailed, events.ConfigRejected,

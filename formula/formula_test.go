@@ -129,7 +129,7 @@ func TestCook(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeCooked(t *testing.T) {
+func TestFormulasThatCannotBeCooked(t *testing.T) {
 	f, err := Parse("mol.formula.toml", []byte(recipe))
 	if err != nil {
 		t.Fatal(err)

@@ -119,7 +119,7 @@ func TestLink(t *testing.T) {
 }
 
 // Link creates the .beads folder as a store would: only its user can read it, and git ignores it.
-func TestLinkMakesAFolderOfOurOwn(t *testing.T) {
+func TestLinkCreatesItsOwnFolder(t *testing.T) {
 	src := write(t, map[string]string{"a.formula.toml": small("a")})
 	winners, err := Resolve([]Layer{{Dir: src}})
 	if err != nil {

@@ -165,7 +165,7 @@ func TestInstallStaysInItsFolder(t *testing.T) {
 	}
 }
 
-func TestAFileOfOursIsKeptFreshUntilSomebodyMakesItHis(t *testing.T) {
+func TestCopiedFileIsUpdatedUntilAUserEditsIt(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, ".opencode/plugins/gcity.js")
 	put(t, file, begins+sum("older\n")+"\nolder\n")

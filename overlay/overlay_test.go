@@ -72,7 +72,7 @@ func (w *world) says(r Report, want string) {
 	}
 }
 
-func TestApplyNeverGoesOverWhatIsThere(t *testing.T) {
+func TestApplyNeverOverwrites(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "new.md", "new", 0o644)
 	w.put(w.from, "deep/er/run.sh", "#!/bin/sh\n", 0o755)
@@ -87,7 +87,7 @@ func TestApplyNeverGoesOverWhatIsThere(t *testing.T) {
 	w.says(w.apply(), "left as they are: theirs.md")
 }
 
-func TestApplyFollowsTheOverlayAsLongAsNobodyElseDoes(t *testing.T) {
+func TestApplyUpdatesUnmodifiedFiles(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"kept", "edited", "gone"} {
 		w.put(w.from, name, "one", 0o444)
@@ -115,7 +115,7 @@ func TestApplyFollowsTheOverlayAsLongAsNobodyElseDoes(t *testing.T) {
 }
 
 // Temporary files of a killed Apply are removed by a later one, but only in the folders that it writes to.
-func TestApplySweepsWhatAKilledOneLeft(t *testing.T) {
+func TestApplyRemovesFilesOfAKilledRun(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "a/x", "one", 0o644)
 	w.put(w.from, "b/y", "one", 0o644)
@@ -239,7 +239,7 @@ func TestApplyStaysInItsFolders(t *testing.T) {
 	w.says(w.apply(), "left as they are: a/b, dangling")
 }
 
-func TestScanRefusesWhatIsNoFile(t *testing.T) {
+func TestScanRefusesSpecialFiles(t *testing.T) {
 	for want, make := range map[string]func(dir string) error{
 		"has a link x that is dangling, or leads out of the overlay: path escapes from parent":  func(dir string) error { return os.Symlink("/etc/passwd", filepath.Join(dir, "x")) },
 		"has a link x that is dangling, or leads out of the overlay: no such file or directory": func(dir string) error { return os.Symlink("y", filepath.Join(dir, "x")) },
@@ -293,7 +293,7 @@ func TestScanKnowsEveryChange(t *testing.T) {
 	look("another name")
 }
 
-func TestAWrongMemoryTouchesNothing(t *testing.T) {
+func TestInvalidMemoryFileChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.put(w.from, "a", "one", 0o644)
 	w.apply()
@@ -323,7 +323,7 @@ func TestApplyEndsWithItsContext(t *testing.T) {
 }
 
 // A reader never sees an incomplete file.
-func TestFilesAreThereWholeOrNotAtAll(t *testing.T) {
+func TestFilesAreWrittenAtomically(t *testing.T) {
 	w := newWorld(t)
 	big := strings.Repeat("x", 1<<20)
 	w.put(w.from, "big", big, 0o644)

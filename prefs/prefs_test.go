@@ -91,7 +91,7 @@ focus.peek = 9
 }
 
 // A mistake is reported with its place and the next step. All other settings apply.
-func TestMistakesAreToldAndPassedOver(t *testing.T) {
+func TestMistakesAreReportedAndIgnored(t *testing.T) {
 	for text, want := range map[string]string{
 		`theme = "drak"`:                      `config.toml:1:9: theme: unknown value "drak"; did you mean "dark"?`,
 		`theme = 5`:                           `config.toml:1:9: theme: is a whole number`,
@@ -138,7 +138,7 @@ func TestOwnThemesMistakes(t *testing.T) {
 }
 
 // If a file is broken, for example half-written, its previous settings stay in effect and the problem is reported.
-func TestBrokenFileKeepsTheLast(t *testing.T) {
+func TestBrokenFileKeepsThePreviousConfiguration(t *testing.T) {
 	f := home(t, map[string]string{"config.toml": "confirm = 'never'\nfps = 30"})
 	first := Load(f, Prefs{})
 	if err := os.WriteFile(f.Config, []byte("confirm = "), 0o600); err != nil {

@@ -13,7 +13,7 @@ func policy(mode Mode) Policy {
 	return Policy{Mode: mode, MinUptime: 10 * time.Second, MaxRestarts: 5, Window: time.Hour, Backoff: time.Second, MaxBackoff: 30 * time.Second}
 }
 
-func TestWhatCountsAsACrash(t *testing.T) {
+func TestCrashRules(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		mode    Mode
@@ -98,7 +98,7 @@ func TestZeroMeansForEver(t *testing.T) {
 
 // A simple model agrees: quarantine begins exactly when the last max_restarts+1 crashes since the last quarantine are
 // within one window. Memory stays bounded.
-func TestQuarantineAgreesWithADumbTwin(t *testing.T) {
+func TestQuarantineAgreesWithASimpleModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := policy(Always)
 		p.MaxRestarts = rapid.IntRange(1, 6).Draw(t, "max")

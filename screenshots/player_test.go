@@ -21,7 +21,7 @@ func theTape(t *testing.T) *tape {
 }
 
 // The committed tape can be read, and shows the expected states at the album's moments.
-func TestTheTapeShowsWhatTheAlbumWants(t *testing.T) {
+func TestTapeHasTheMomentsOfThePictures(t *testing.T) {
 	kept := theTape(t)
 	p := newPlayer(kept, kept.Began)
 	see := func(second float64) *city.Snapshot {

@@ -81,7 +81,7 @@ func TestHalfWrittenDrainIsHarmless(t *testing.T) {
 	}
 }
 
-func TestDrainThatCannotBeSaid(t *testing.T) {
+func TestDrainCannotBeStored(t *testing.T) {
 	for _, d := range []session.Drain{
 		{Since: time.Unix(-5, 0), By: "pool"},
 		{Since: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), By: "pool"},

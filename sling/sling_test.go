@@ -106,7 +106,7 @@ func kinds(all []events.Event) (out []string) {
 }
 
 // New work whose formula cannot be cooked is not created. Otherwise a retry would create it twice.
-func TestSlingOfNewWorkIsWholeOrNothing(t *testing.T) {
+func TestSlingOfNewWorkIsAtomic(t *testing.T) {
 	s, stores := slinger(t)
 	cooked := s.Recipe
 	for _, recipe := range []func(name, rig string) (*formula.Formula, error){
@@ -253,7 +253,7 @@ func TestSlingQuery(t *testing.T) {
 
 // Beads that were created for work that could not be assigned are closed again, including steps, and the error says so.
 // A retry does not create duplicates.
-func TestSlingTakesBack(t *testing.T) {
+func TestSlingUndoes(t *testing.T) {
 	s, stores := slinger(t)
 	if err := os.WriteFile(filepath.Join(s.Config.Path, "full"), nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func TestSlingTakesBack(t *testing.T) {
 }
 
 // If the sling_query fails after the work was assigned or begun, its beads stay open, and the error says so.
-func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
+func TestSlingLeavesAssignedWork(t *testing.T) {
 	begun := beads.Patch{Status: new(beads.StatusInProgress)}
 	for _, c := range []struct {
 		what, id string
@@ -353,7 +353,7 @@ func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
 
 // If two callers assign the same bead at the same time, one is refused, and the beads that were created for it are
 // closed.
-func TestSlingTakesBackFromTheSlower(t *testing.T) {
+func TestSlingUndoesTheSlowerOfTwo(t *testing.T) {
 	s, stores := slinger(t)
 	b := put(t, stores[""], beads.Bead{Title: "shoe"})
 	recipe := s.Recipe

@@ -36,7 +36,7 @@ func (l *land) leaves(wrong map[string]error) (ended func() []string) {
 
 // If a city cannot be opened, sessions of its earlier run are shown and are stopped with the city. Stopping waits for
 // them. Sessions of another controller are not touched.
-func TestWhatARefusedCityHasLeft(t *testing.T) {
+func TestSessionsOfARefusedCity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
 		ended := l.leaves(map[string]error{"/c/hard": errors.New("one does not end"), "/c/taken": errBusy})
@@ -90,7 +90,7 @@ func TestLeaveOfARefusedCity(t *testing.T) {
 }
 
 // If a city crashed and cannot be opened again, its agents are stopped with the supervisor.
-func TestStopOfACityThatIsRefusedSinceItBroke(t *testing.T) {
+func TestStopOfACityThatIsRefusedAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
 		ended := l.leaves(nil)
@@ -109,7 +109,7 @@ func TestStopOfACityThatIsRefusedSinceItBroke(t *testing.T) {
 }
 
 // Sessions that another controller has taken over no longer count as left behind.
-func TestWhatWasLeftAndIsTaken(t *testing.T) {
+func TestLeftAgentsAreAdopted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
 		l.leaves(map[string]error{"/c/bad": errBusy})
@@ -133,7 +133,7 @@ func TestWhatWasLeftAndIsTaken(t *testing.T) {
 }
 
 // The supervisor does not stop sessions that were started after a user stopped their city.
-func TestStopOfACityThatSomebodyStopped(t *testing.T) {
+func TestStopOfACityThatWasStoppedByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
 		ended := l.leaves(nil)

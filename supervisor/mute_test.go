@@ -7,7 +7,7 @@ import (
 )
 
 // A folder that does not respond has at most one read in flight, however often it is registered.
-func TestAFolderThatNeverAnswers(t *testing.T) {
+func TestFolderDoesNotRespond(t *testing.T) {
 	h, dir := newHome(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})

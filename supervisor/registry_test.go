@@ -305,7 +305,7 @@ func FuzzRegistry(f *testing.F) {
 
 // The record of a killed supervisor is not used, even if another process has its pid and a third process is testing the
 // lock. Otherwise a stop would signal that pid.
-func TestAStrangerIsNoSupervisor(t *testing.T) {
+func TestOtherProcessIsNotASupervisor(t *testing.T) {
 	h := newHome(t)
 	hold, err := Acquire(h, "v1")
 	if err != nil {

@@ -248,7 +248,7 @@ func tick() { time.Sleep(10 * time.Millisecond) } // on the bubble's clock
 
 // If a city crashes, the others continue. The crash is reported. The city is retried after increasing waits, or when
 // its file changes.
-func TestACityThatBreaks(t *testing.T) {
+func TestCityCrashes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
 		l.begin("/c/a", "/c/b")
@@ -657,7 +657,7 @@ func TestLeave(t *testing.T) {
 }
 
 // A city that does not stop in time during Leave is abandoned. Its agents are not stopped instead.
-func TestLeaveOfADeafCity(t *testing.T) {
+func TestLeaveOfACityThatDoesNotRespond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
 		l.begin("/c/a", "/c/b")

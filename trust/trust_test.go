@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 }
 
 // A program that was accepted once stays accepted, even after a later pull.
-func TestJudgeRenews(t *testing.T) {
+func TestJudgeRestarts(t *testing.T) {
 	const city, file = "/src/c", "/src/c/city.toml"
 	first := NewRecord(city, []Program{program("old", file)}, map[string]Head{city: {Commit: "1"}}, time.Now())
 	edited, refused := Judge(city, &first, []Program{program("new", file)}, map[string]Head{city: {Commit: "1"}})

@@ -9,7 +9,7 @@ import (
 )
 
 // In ASCII mode, a copy has the original text, not the ASCII form on the screen.
-func TestTypewrittenIsNotCopied(t *testing.T) {
+func TestASCIIScreensAreNotCopied(t *testing.T) {
 	s := newStage(t, Options{ASCII: true})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})

@@ -236,7 +236,7 @@ func TestFireFromThePalette(t *testing.T) {
 }
 
 // The result of a run that was fired in this room is shown when the run ends.
-func TestFiredRunsTellHowTheyEnded(t *testing.T) {
+func TestFiredRunsReportTheirResult(t *testing.T) {
 	ended := func(s *stage, id, outcome string) {
 		s.automation("release", func(a *city.Automation) {
 			end := s.now
@@ -304,7 +304,7 @@ func TestAutomationDetails(t *testing.T) {
 }
 
 // A late response to the details of one automation is not shown in the details of another.
-func TestLateAnswersAreLetGo(t *testing.T) {
+func TestLateAnswersAreDropped(t *testing.T) {
 	s := automated(t, 120, 50)
 	s.point("db-health")
 	s.press("d")

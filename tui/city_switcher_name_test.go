@@ -15,7 +15,7 @@ import (
 
 // A city that was stopped, renamed and started again can be opened by its new name, from its old room and from the
 // list.
-func TestACityThatIsCalledOtherwise(t *testing.T) {
+func TestCityWithAnotherName(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	d := citytest.NewMachine(a, citytest.NewFake("beta", city.Agent{Name: "two", Running: true}))
 	home, err := d.City("beta")
@@ -73,7 +73,7 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 }
 
 // A switch to another city times out if the directory does not answer.
-func TestTheWayToACityHasAnEnd(t *testing.T) {
+func TestSwitchToACityHasADeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		d := silentList{citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}

@@ -120,7 +120,7 @@ func TestLeavingACityEndsItsStreams(t *testing.T) {
 }
 
 // Commands to a city fail if its name now belongs to another city.
-func TestACityThatIsAnotherByNow(t *testing.T) {
+func TestCityWasReplaced(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "one", Running: true})
 	d := citytest.NewMachine(a, b)
@@ -329,7 +329,7 @@ func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 }
 
 // A room that was opened before the supervisor started detects it later.
-func TestSupervisorThatComesLater(t *testing.T) {
+func TestSupervisorStartsLater(t *testing.T) {
 	a := citytest.NewFake("alpha", city.Agent{Name: "one", Running: true})
 	b := citytest.NewFake("beta", city.Agent{Name: "two", Running: true})
 	d := &late{Directory: citytest.NewMachine(a, b)}

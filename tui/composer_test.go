@@ -126,7 +126,7 @@ func TestComposerBeginsEmptyAgain(t *testing.T) {
 	}
 }
 
-func TestComposerWalksWhatWasSent(t *testing.T) {
+func TestComposerRecallsSentTexts(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	for _, text := range []string{"one", "two\nlines", "one", "three"} {

@@ -64,7 +64,7 @@ func TestAnotherConfigurationIsNotConfirmed(t *testing.T) {
 	}
 }
 
-func TestACityTellsOfItsRigsAndPlans(t *testing.T) {
+func TestCityReportsRigsAndPlans(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(held("builder", "chatty", "idle"))
 	s.press("c")

@@ -24,7 +24,7 @@ func (o once) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // Missed returns exactly the deliveries that a program did not read before it exited.
-func TestUnreadPostIsKept(t *testing.T) {
+func TestUnreadMailIsKept(t *testing.T) {
 	p := tea.NewProgram(once{}, tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutSignalHandler())
 	var wg sync.WaitGroup
 	wg.Go(func() {

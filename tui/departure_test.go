@@ -139,7 +139,7 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 }
 
 // Leaving does not wait for agents that cannot be drained.
-func TestDrainAllOfThoseThatRefuse(t *testing.T) {
+func TestDrainAllIsRefused(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
 	s.press("q", "d", "y")

@@ -23,7 +23,7 @@ func TestDrainAsksFirst(t *testing.T) {
 	s.shows("draining builder")
 }
 
-func TestDrainIsTakenBack(t *testing.T) {
+func TestDrainIsCanceled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("deployer")
 	s.shows("D undrain", "u release")
@@ -49,7 +49,7 @@ func TestDrainNeedsSomethingToFinish(t *testing.T) {
 }
 
 // A surplus member can be kept only by scaling its pool up. No other action is offered.
-func TestSurplusIsNotTakenBack(t *testing.T) {
+func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("worker-3")
 	s.hides("D undrain", "u release")
@@ -138,7 +138,7 @@ func TestDrainOfMany(t *testing.T) {
 	}
 }
 
-func TestADrainWithoutDeadlineIsSaid(t *testing.T) {
+func TestDrainWithoutDeadlineIsShown(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pool("worker", func(p *city.Pool) { p.Timeout = 0 })
 	s.choose("worker-1")

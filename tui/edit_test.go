@@ -169,7 +169,7 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 }
 
 // The question about a finished edit waits until the user has finished typing.
-func TestAnEditWaitsForWhoTypes(t *testing.T) {
+func TestEditWaitsForATypingUser(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})
@@ -324,7 +324,7 @@ func TestEditIsRefused(t *testing.T) {
 }
 
 // If the file has changed since the edit began, it is not overwritten, and the draft is kept.
-func TestEnforceAfterSomebodyElse(t *testing.T) {
+func TestEnforceAfterAnotherWriter(t *testing.T) {
 	path, _ := writing(t, "")
 	d, err := feed.NewDraft(textFile{path}, feed.FileLine{})
 	if err != nil {

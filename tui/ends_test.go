@@ -10,7 +10,7 @@ import (
 )
 
 // Every state that ends by itself shows when and how (L14).
-func TestWhatWillHappenIsSaid(t *testing.T) {
+func TestNextStepIsShown(t *testing.T) {
 	in := func(d time.Duration) *time.Time { at := epoch.Add(d); return &at }
 	life := func(quiet time.Duration) *city.Session { return &city.Session{LastActivity: in(-quiet)} }
 	s := demo(t, 120, 40) // patrol_interval is 30s
@@ -48,7 +48,7 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 }
 
 // In a narrow row, a brief form replaces the long text of what happens next.
-func TestTheRowSaysItBriefly(t *testing.T) {
+func TestRowIsBrief(t *testing.T) {
 	for _, c := range []struct {
 		w        int
 		yes, not string

@@ -134,7 +134,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 }
 
 // A key applies to the event that the user saw, not to one that arrived just before the key.
-func TestAnEventThatComesInIsNotMeant(t *testing.T) {
+func TestNewEventDoesNotMoveTheCursor(t *testing.T) {
 	s := pooled(t, 120, 40)
 	came := func(seq uint64, who string) {
 		s.hear(feed.News{Events: []events.Event{{Seq: seq, TS: epoch, Type: events.AgentStopped, Subject: who, Message: "stopped"}}})

@@ -244,7 +244,7 @@ func TestSwitchListLives(t *testing.T) {
 	}
 }
 
-func TestSwitchToWhereOneIs(t *testing.T) {
+func TestSwitchToTheCurrentCity(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@")
 	s.typeIn("bright")
@@ -288,7 +288,7 @@ func TestHeaderNamesOtherCities(t *testing.T) {
 }
 
 // While all agents drain before leaving, the user cannot switch cities.
-func TestNobodySwitchesWhileLeaving(t *testing.T) {
+func TestNoSwitchWhileLeaving(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.mode = Hosting
 	s.press("q", "d")
@@ -318,7 +318,7 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 }
 
 // An older snapshot does not replace a newer one, so the time since the controller's last pass does not jump back.
-func TestThePulseDoesNotGoBack(t *testing.T) {
+func TestPulseNeverDecreases(t *testing.T) {
 	s := demo(t, 120, 40)
 	fresh, old := *s.m.snap, *s.m.snap
 	fresh.Patrol.Last, old.Patrol.Last = epoch, epoch.Add(-10*fresh.Patrol.Interval)
@@ -395,7 +395,7 @@ func TestTheCursorIsOnAnotherCity(t *testing.T) {
 }
 
 // A watchdog's escalation is visible from other cities, even if no agent needs attention.
-func TestACallIsHeardElsewhere(t *testing.T) {
+func TestCallOfAnotherCity(t *testing.T) {
 	s := &city.Snapshot{Agents: []city.Agent{{Name: "deacon", State: city.Running, Running: true, Since: epoch}},
 		Watchdogs: []city.Watchdog{{Name: "daemon", Watches: "deacon", Freshness: city.VeryStale,
 			Escalated: &city.Escalation{At: epoch, To: "overseer", Message: "3 wakes did not help"}}}}

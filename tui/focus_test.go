@@ -48,7 +48,7 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 }
 
 // The reason for hidden rows is shown at every width that has lists.
-func TestWhatHidesRowsIsSeen(t *testing.T) {
+func TestActiveFilterIsShown(t *testing.T) {
 	for _, w := range []int{40, 50, 60, 76, 80, 100, 119, 120, 160} {
 		for panel, found := range map[string]string{"1": "2 of 21", "2": "1 of 5"} {
 			s := pooled(t, w, 24)

@@ -9,7 +9,7 @@ import (
 )
 
 // Small screens also show the keys for the filter, the help and leaving.
-func TestSmallScreensTellTheKeysThatHelp(t *testing.T) {
+func TestSmallScreensShowTheHelpKeys(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}} {
 		for _, panel := range []string{"1", "2", "3"} {
 			s := pooled(t, size[0], size[1])

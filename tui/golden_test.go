@@ -325,7 +325,7 @@ func TestScenesInASCII(t *testing.T) {
 }
 
 // Agents that need attention are counted first, and their number stays visible on narrow screens.
-func TestHeaderCountsWhoNeedsAPerson(t *testing.T) {
+func TestHeaderCountsAgentsThatNeedAttention(t *testing.T) {
 	for w, want := range map[int]string{120: "1 failed  1 quarantined  4 running  1 backoff  5 others", 80: "1 failed  1 quarantined  4 running  6 others",
 		60: "1 failed  1 quarantined", 40: "1 failed  1 quarantined", 30: "2 in trouble"} {
 		s := demo(t, w, 20)

@@ -412,7 +412,7 @@ func TestReadyWorkIsLoose(t *testing.T) {
 
 // Tasks reach the city. A failure of one does not hide the success of another, and a panic ends the room but not the
 // process.
-func TestErrands(t *testing.T) {
+func TestTasks(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = someMail()
 	box, broken := feed.NewMailbox(), make(chan struct{}, 1)

@@ -93,7 +93,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 }
 
 // The room announces a restored filter, because it hides rows. Typing replaces the filter.
-func TestAKeptFilterIsTold(t *testing.T) {
+func TestKeptFilterIsShown(t *testing.T) {
 	s := demo(t, 120, 40)
 	recall(s.m, feed.Memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
 	s.wait(0)

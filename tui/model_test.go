@@ -51,7 +51,7 @@ func TestListsCountNames(t *testing.T) {
 	}
 }
 
-func TestOrderStaysStillUnderTheHands(t *testing.T) {
+func TestOrderStaysWhileTheUserWorks(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	before := s.order()
@@ -152,7 +152,7 @@ func TestSuspendAndResume(t *testing.T) {
 	s.wants(city.Resume{Agent: "shop/writer"})
 }
 
-func TestReleaseNeedsSomebodyHeld(t *testing.T) {
+func TestReleaseNeedsAHeldAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("3", "u")
 	s.wants(city.Release{Agent: "scout"})
@@ -274,7 +274,7 @@ func TestEscNeverLeaves(t *testing.T) {
 }
 
 // If the typed text is not the required one, a message says so.
-func TestAWrongNameIsSaid(t *testing.T) {
+func TestInvalidNameIsReported(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 20}} {
 		s := demo(t, size[0], size[1])
 		s.choose("idle")
@@ -345,7 +345,7 @@ func TestLostCityIsSaid(t *testing.T) {
 	s.shows("no patrol by the controller for 5m")
 }
 
-func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
+func TestRoomLeavesAStoppedCityAtOnce(t *testing.T) {
 	why := "the controller has ended"
 	for _, c := range []struct {
 		mode     Mode
@@ -385,7 +385,7 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 }
 
 // A dialog that covers the whole screen shows that its data is outdated if the city does not answer.
-func TestASheetOfACityThatIsGone(t *testing.T) {
+func TestDetailsOfARemovedCity(t *testing.T) {
 	for _, key := range []string{"d", "c"} {
 		s := newStage(t, Options{Mode: Joined})
 		s.size(80, 24)

@@ -163,7 +163,7 @@ func TestPaletteShowsKeysAndRanksNames(t *testing.T) {
 }
 
 // A row that is only similar to the typed text runs only if the user has selected it.
-func TestEnterRunsWhatIsCalledSo(t *testing.T) {
+func TestEnterRunsTheActionOfThatName(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.change(func(n *city.Snapshot) {
 		withAutomations(n)

@@ -70,7 +70,7 @@ func TestFilterFindsOnlyWhatIsShown(t *testing.T) {
 	}
 }
 
-func TestThatItIsDeclaredGoesWithoutSaying(t *testing.T) {
+func TestDeclaredIsNotShownAsAReason(t *testing.T) {
 	for _, c := range []struct{ state, reason, description, want string }{
 		{"running", "declared at city.toml:14:1", "", ""},
 		{"running", "declared at /srv/my city/city.toml:14:1", "waits for work", "waits for work"},
@@ -210,7 +210,7 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	}
 }
 
-func TestLastWordsStay(t *testing.T) {
+func TestLastOutputStays(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
 	s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
@@ -372,7 +372,7 @@ func TestLastExit(t *testing.T) {
 }
 
 // The path of an ended agent's full output is shown below its last output. The last output can be scrolled to its end.
-func TestLastWordsNameTheirFile(t *testing.T) {
+func TestLastOutputNamesItsFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Ended: true}})

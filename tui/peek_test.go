@@ -127,7 +127,7 @@ func TestSearchThatFindsTooMuch(t *testing.T) {
 }
 
 // A canceled search leaves the pane as it was, and a search without a match keeps it following.
-func TestASearchThatIsGivenUp(t *testing.T) {
+func TestSearchIsCanceled(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 300))
 	s.press("/", "0", "1", "0")
 	s.shows("line 010", "1 of 1")

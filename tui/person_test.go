@@ -18,7 +18,7 @@ import (
 )
 
 // The user's theme has priority over the city's, and that over the default. Without colours no theme applies.
-func TestWhoseTheme(t *testing.T) {
+func TestOwnerOfTheTheme(t *testing.T) {
 	for _, c := range []struct {
 		person, city string
 		noColor      bool
@@ -110,7 +110,7 @@ func TestThemePreview(t *testing.T) {
 }
 
 // Changed preferences apply at once, and all texts that name keys show the new keys.
-func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
+func TestPreferencesAreReloadedInAnOpenRoom(t *testing.T) {
 	s := demo(t, 120, 40)
 	leave, err := detach.Parse("ctrl+]")
 	if err != nil {
@@ -144,7 +144,7 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 }
 
 // A city's colour is the background of its name. It does not change the width of the line.
-func TestSignboard(t *testing.T) {
+func TestCityBadge(t *testing.T) {
 	s := demo(t, 120, 40)
 	before := s.m.draw().lines[0]
 	s.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
@@ -214,7 +214,7 @@ func headLine(t *testing.T, s *stage) string {
 	return ""
 }
 
-func TestThemesOfOneself(t *testing.T) {
+func TestOwnThemes(t *testing.T) {
 	mine, err := themes.Parse("mine", []byte("description = 'sand'\n[styles]\naccent = '#c2b280'"))
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 }
 
 // An unknown plan is shown as unknown, never as "changes no agent".
-func TestPlanThatCannotBeTold(t *testing.T) {
+func TestPlanIsUnknown(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)
 	s.hear(feed.News{Snap: demoSnapshot(epoch)})

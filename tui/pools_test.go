@@ -87,7 +87,7 @@ func TestPoolCheckTexts(t *testing.T) {
 }
 
 // On a wide screen the details next to the lists are about the focused panel.
-func TestTheStripIsAboutThePool(t *testing.T) {
+func TestStripShowsThePool(t *testing.T) {
 	s := pooled(t, 200, 60)
 	s.pick("triage")
 	s.shows("─ pool triage ─", "✗ failing · 1 of 1 wanted · 1-3", "output: queue.sh: giving up")

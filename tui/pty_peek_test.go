@@ -68,7 +68,7 @@ func TestTerminalTermDuringAPager(t *testing.T) {
 	c.ends("terminated <nil>")
 }
 
-func TestTerminalPagerThatIsNone(t *testing.T) {
+func TestTerminalWithoutAPager(t *testing.T) {
 	t.Parallel()
 	c := open(t, "hosting", 100, 30, "PAGER=no-such-pager-anywhere")
 	c.sees("prober")

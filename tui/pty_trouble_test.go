@@ -86,7 +86,7 @@ func (mute) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 }
 
 // The first frame does not wait for the city, and a room without a city can be left.
-func TestTerminalMuteCity(t *testing.T) {
+func TestTerminalOfACityThatDoesNotRespond(t *testing.T) {
 	t.Parallel()
 	c := open(t, "joined mute", 100, 30)
 	c.sees("1 Agents")

@@ -158,7 +158,7 @@ func FuzzRebind(f *testing.F) {
 }
 
 // Hints show the user's keys instead of the default ones.
-func TestHintsNameThePersonsKeys(t *testing.T) {
+func TestHintsNameTheUsersKeys(t *testing.T) {
 	s := newStage(t,
 		Options{Person: feed.Person{Keys: []keymap.Binding{{Action: "prompt.done",
 			Keys: []string{"ctrl+o"}, Place: ""}, {Action: "prompt.cancel", Keys: []string{"ctrl+g"}, Place: ""},

@@ -268,7 +268,7 @@ func (r *runsOf) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 }
 
 // A stream that breaks during its run is reopened; one that has ended is not.
-func TestViewerHearsRuns(t *testing.T) {
+func TestViewerGetsRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opened := []string{}
 		c := &runsOf{newFakeCity(epoch), func(ctx context.Context, run string, yield func(city.Piece, error) bool) {

@@ -14,7 +14,7 @@ import (
 )
 
 // If several agents are marked, only those that can receive text get it. The composer names the others.
-func TestSendLeavesOutWhoCannotHear(t *testing.T) {
+func TestSendLeavesOutAgentsThatCannotReceive(t *testing.T) {
 	s := demo(t, 120, 40)
 	for _, name := range []string{"scout", "builder", "idle"} {
 		s.choose(name)
@@ -127,7 +127,7 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	s.shows("acknowledged 44s ago", `"look at the log"`, "queued for 16s: a user's draft is on the input line", "(4 lines, 130 B)", "U takes waiting texts back   I sends the next text now")
 }
 
-func TestUnsendTakesBackWhatWaits(t *testing.T) {
+func TestUnsendCancelsQueuedTexts(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("U")
@@ -152,7 +152,7 @@ func TestUnsendTakesBackWhatWaits(t *testing.T) {
 }
 
 // A text that the user takes back is not reported as a failure when it is given up.
-func TestTakenBackIsNoNews(t *testing.T) {
+func TestUndoneChangeIsNotReported(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.press("i", "x", "enter")
@@ -257,7 +257,7 @@ func TestPaletteSends(t *testing.T) {
 
 // If an agent cannot receive text, letters that the user continues to type are not verbs. Other keys, and letters after
 // a pause, work as usual.
-func TestWhatIsTypedAfterARefusalIsNoVerb(t *testing.T) {
+func TestTextAfterARefusalIsNotAVerb(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
 	quickly := func(keys ...string) {

@@ -9,7 +9,7 @@ import (
 )
 
 // A row under the cursor stays even if its filter no longer matches. Keys still act on it until the cursor leaves it.
-func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
+func TestRowUnderTheCursorStays(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.press("/")
 	s.typeIn("state:running")

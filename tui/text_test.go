@@ -9,7 +9,7 @@ import (
 )
 
 // Members of a pool with a long common name can be distinguished at every width that has a list.
-func TestLongNamesAreToldApart(t *testing.T) {
+func TestLongNamesAreDistinct(t *testing.T) {
 	for w := 40; w <= 200; w += 5 {
 		s := demo(t, w, 20)
 		s.change(func(n *city.Snapshot) {

@@ -21,7 +21,7 @@ func (s *stage) done(said ...string) {
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: len(p.Commands), Receipts: said}}})
 }
 
-func TestUndoTakesTheLastVerbBack(t *testing.T) {
+func TestUndoRevertsTheLastVerb(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("s", "y")

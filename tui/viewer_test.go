@@ -107,7 +107,7 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 	})
 }
 
-func TestViewerKeepsLastWords(t *testing.T) {
+func TestViewerKeepsTheLastOutput(t *testing.T) {
 	opened := 0
 	viewing(t, func(_ context.Context, _ string, yield func(city.Frame, error) bool) {
 		opened++
@@ -233,7 +233,7 @@ func TestPump(t *testing.T) {
 }
 
 // After an interruption the streams of a city continue, and no event is missed or delivered twice.
-func TestBridgeFindsTheCityAgain(t *testing.T) {
+func TestBridgeReconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := &flickering{fakeCity: newFakeCity(epoch)}

@@ -19,7 +19,7 @@ func attached(n int) func(*city.Agent) {
 }
 
 // The city counts viewers only at each patrol. Until then, a user who has just left is not shown as a viewer.
-func TestTheOwnVisitDoesNotLinger(t *testing.T) {
+func TestOwnVisitEnds(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.hear(feed.News{Pane: paneOf("idle", "idle-1")})
@@ -52,7 +52,7 @@ func TestOtherViewersStay(t *testing.T) {
 }
 
 // A visit that ends before the first snapshot changes nothing.
-func TestAVisitWithoutACity(t *testing.T) {
+func TestSwitchWithoutACity(t *testing.T) {
 	s := newStage(t, Options{})
 	left(s.m, s.now, staying(s.m, "idle"))
 	s.wait(time.Hour)

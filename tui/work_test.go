@@ -155,7 +155,7 @@ func TestWorkIsAskedForWhenItIsSeenAndChanges(t *testing.T) {
 
 // If there is much work, the newest is requested first, and the end of the list requests more. A query for ready work
 // shows which beads are blocked.
-func TestMuchWork(t *testing.T) {
+func TestWorkOfManyBeads(t *testing.T) {
 	s := automated(t, 120, 40)
 	all := make([]beads.Bead, 0, 3000)
 	for i := range 3000 {

@@ -226,7 +226,7 @@ func TestAMoleculeAsBdKeepsIt(t *testing.T) {
 }
 
 // bd's own statuses and values are mapped, and output that cannot be parsed is an error that shows it.
-func TestWhatBdSays(t *testing.T) {
+func TestErrorsOfBd(t *testing.T) {
 	const one = `{"id":"b-1","title":"x","priority":2,"issue_type":"task","created_at":"2026-04-01T10:00:00Z","updated_at":"2026-04-01T10:00:00Z"`
 	for said, want := range map[string]string{
 		`note: hello` + "\n[" + one + `,"status":"hooked"}]`:                       "in_progress",
@@ -310,7 +310,7 @@ func TestABdThatMisbehaves(t *testing.T) {
 }
 
 // If a bead has disappeared when bd is called, each operation reports the missing bead, and not a failure of the store.
-func TestABeadThatIsGone(t *testing.T) {
+func TestMissingBead(t *testing.T) {
 	with(t, "")
 	dir := t.TempDir()
 	s := open(t, dir)

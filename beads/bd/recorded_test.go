@@ -121,7 +121,7 @@ func TestRecordings(t *testing.T) {
 
 // The simulated tool answers like bd: for the same calls it has the same exit codes, and the store reads the same
 // result.
-func TestTheToolIsTrue(t *testing.T) {
+func TestBenchToolMeasuresRight(t *testing.T) {
 	with(t, "")
 	city := t.TempDir()
 	t.Setenv("SECRET", "")

@@ -131,7 +131,7 @@ func TestWaitingUntilItIsReady(t *testing.T) {
 }
 
 // After a failure no part of a batch is left open, even if little time is left.
-func TestABatchThatBreaks(t *testing.T) {
+func TestBatchFailsPartway(t *testing.T) {
 	s, k := open(t, "third")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

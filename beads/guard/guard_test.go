@@ -93,7 +93,7 @@ func TestGuardOfAHungStore(t *testing.T) {
 
 // A refusal by the store is a valid answer. A call whose deadline is too short proves nothing. A missing ability is not
 // a failure.
-func TestGuardKnowsRefusals(t *testing.T) {
+func TestGuardIgnoresRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gs := New(func(in Report) { t.Errorf("told %+v", in) })
 		store := fake.New("gc")

@@ -36,7 +36,7 @@ const began = "ensure-ready\ninit DIR sc\nconfig-set issue_prefix sc\n"
 
 // If a script implements only the required operations, the others are built from them. Each unknown operation is tried
 // only once.
-func TestAScriptThatKnowsLittle(t *testing.T) {
+func TestScriptSupportsFewOperations(t *testing.T) {
 	s, log := told(t, `list) echo '[{"id":"a-1","title":"x","status":"blocked","labels":["l"],"created_at":"2026-04-01T10:00:00Z"},{"id":"a-2","title":"y","status":"closed"}]' ;;`)
 	for range 2 {
 		all, err := s.List(t.Context(), beads.Query{Ready: true, Labels: []string{"l"}})
@@ -56,7 +56,7 @@ func TestAScriptThatKnowsLittle(t *testing.T) {
 }
 
 // A script gets the operation and the IDs as arguments, and everything else unchanged as JSON.
-func TestWhatAScriptIsGiven(t *testing.T) {
+func TestEnvironmentOfAScript(t *testing.T) {
 	s, log := told(t, `get) cat "$BEADS_DIR/../bead" ;;
 create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/../log"
   printf '{"id":"a-1","title":"x","type":"task","labels":["m","l"],"status":"%s"}' "$([ "$1" = close ] && echo closed || echo open)" | tee "$BEADS_DIR/../bead" ;;`)
@@ -86,7 +86,7 @@ create|update|close|set-metadata) cat >>"$BEADS_DIR/../log"; echo >>"$BEADS_DIR/
 }
 
 // A bead that was created without some of its fields is closed.
-func TestABeadThatLosesSomethingIsClosed(t *testing.T) {
+func TestIncompleteBeadIsClosed(t *testing.T) {
 	s, log := told(t, `create|update) echo '{"id":"a-1","title":"x"}' ;;
 close) ;; get) echo '{"id":"a-1","title":"x"}' ;;`)
 	_, err := s.Create(t.Context(), beads.Bead{Title: "x", Description: "long", Priority: beads.Urgent})
@@ -129,7 +129,7 @@ func TestScriptsThatMisbehave(t *testing.T) {
 }
 
 // "not found" about something other than the bead is a failure, not an answer.
-func TestWhatIsNotFound(t *testing.T) {
+func TestNotFound(t *testing.T) {
 	for said, gone := range map[string]bool{
 		"bead a-1 not found": true, "Not found.": true, "no such bead": true, `issue not found: "a-1"`: true,
 		"store.sh: line 9: jq: command not found": false, "dolt: executable file not found in $PATH": false, "a-10 not found": false,

@@ -16,7 +16,7 @@ import (
 )
 
 // The store and the simplest correct implementation get the same random calls and must give the same results.
-func TestTwin(t *testing.T) {
+func TestSimpleModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := open(t, t.TempDir())
 		w := &twins{r: r, one: s, other: fake.New("gc")}

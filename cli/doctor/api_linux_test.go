@@ -10,7 +10,7 @@ import (
 )
 
 // A token file on a file system that does not respond is reported and does not block doctor.
-func TestMuteToken(t *testing.T) {
+func TestUnreadableToken(t *testing.T) {
 	if !hungfs.InNamespace(t) {
 		return
 	}

@@ -58,7 +58,7 @@ func TestDamagedOverrides(t *testing.T) {
 }
 
 // A valid configuration that is not in force is not "ok". Doctor names the revision in force.
-func TestDoctorTellsWhatIsInForce(t *testing.T) {
+func TestDoctorShowsTheRevisionInForce(t *testing.T) {
 	conf := &config.City{Revision: "bbbbbbbbbbbb0123"}
 	mistakes := &config.Error{Problems: []config.Problem{{Message: "one"}, {Message: "two"}}}
 	running := func(c city.ConfigInfo) *city.Snapshot {

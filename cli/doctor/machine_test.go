@@ -105,7 +105,7 @@ func TestKillers(t *testing.T) {
 
 // Doctor reports a unit that differs from what install would write.
 // It also reports programs that the shell finds and the service does not.
-func TestDoctorLooksAtTheUnit(t *testing.T) {
+func TestDoctorChecksTheUnit(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"city.toml": "[workspace]\nname = \"x\"\n" +
 		"[[agents]]\nname = \"a\"\nstart_command = \"helper --now\"\n"} {

@@ -13,7 +13,7 @@ import (
 )
 
 // The command that replaces a controller and keeps its agents depends on how the controller was started.
-func TestWhatRenewsAController(t *testing.T) {
+func TestControllerRestarts(t *testing.T) {
 	for want, got := range map[string]string{
 		"`kill -USR1 7`, then `gcity daemon start`,":     renewal(7, "headless", ""),
 		"`kill -USR1 7`, then `gcity`,":                  renewal(7, "console", ""),

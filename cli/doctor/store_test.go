@@ -16,7 +16,7 @@ import (
 )
 
 // Every problem with a store comes with a fix. A folder that belongs to another program is left unchanged.
-func TestDoctorLooksAtWork(t *testing.T) {
+func TestDoctorChecksWork(t *testing.T) {
 	make := func(t *testing.T, dir string) workstore.Place {
 		t.Helper()
 		where := workstore.Place{Dir: dir, Prefix: "gc"}
@@ -94,7 +94,7 @@ func TestDoctorLooksAtWork(t *testing.T) {
 }
 
 // The store of each rig is checked unless the rig's folder has a problem.
-func TestDoctorLooksAtWorkOfRigs(t *testing.T) {
+func TestDoctorChecksWorkOfRigs(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "yard"), 0o700),
 		os.WriteFile(filepath.Join(dir, config.FileName), []byte(

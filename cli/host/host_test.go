@@ -58,7 +58,7 @@ func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 }
 
 // The controller gives up on agents that do not exit after they are killed, and stops.
-func TestWhatDoesNotEndIsGivenUp(t *testing.T) {
+func TestHungTaskIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &slow{hurried: make(chan struct{}), gaveUp: make(chan struct{})}
 		l.limit.Store(int64(time.Hour))

@@ -73,7 +73,7 @@ func TestAHostedCityThatDoesNotClose(t *testing.T) {
 }
 
 // A panic outside the controller loop reaches the supervisor unchanged.
-func TestAHostedCityThatBreaksBesideItsLoop(t *testing.T) {
+func TestHostedCityCrashesOutsideItsLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fault := recovery.Catch(func() {
 			_ = quietCity(func() {}).Run(t.Context(), func() { panic("beside") })

@@ -51,7 +51,7 @@ func alive(name string) session.Status {
 
 // Without a controller, the desired size of a pool is the size set by hand or the number of running members.
 // Both are kept within the limits of the pool. Members that are neither running nor wanted are not shown.
-func TestPoolsAside(t *testing.T) {
+func TestOfflinePools(t *testing.T) {
 	b, _ := besides(t)
 	p := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 12}, Check: "echo 3", DrainTimeout: time.Minute, Source: "city.toml:4:1"}
 	var wants []agent.Want
@@ -105,7 +105,7 @@ func TestPoolsAside(t *testing.T) {
 }
 
 // A drain is stored in the marks of the session, where the next controller finds it. Invalid marks are ignored.
-func TestDrainAside(t *testing.T) {
+func TestOfflineDrain(t *testing.T) {
 	b, p := besides(t, "a")
 	do := func(c city.Command, code city.Code, says string) {
 		t.Helper()
@@ -155,7 +155,7 @@ func TestDrainAside(t *testing.T) {
 
 // The time since which an agent is not running comes from the event log.
 // Without events of a controller, it is the modification time of city.toml.
-func TestSinceAside(t *testing.T) {
+func TestOfflineSince(t *testing.T) {
 	b, _ := besides(t)
 	written := noon.Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(b.Dir, config.FileName), written, written); err != nil {
@@ -198,7 +198,7 @@ func TestSinceAside(t *testing.T) {
 }
 
 // The last output of a dead agent is read from its newest crash file.
-func TestLastWordsAside(t *testing.T) {
+func TestOfflineLastOutput(t *testing.T) {
 	b, _ := besides(t)
 	if text, err := b.Output(t.Context(), "rig/a", 5); err == nil || text != "" {
 		t.Errorf("nothing is kept: %q, %v", text, err)
@@ -219,7 +219,7 @@ func TestLastWordsAside(t *testing.T) {
 
 // Suspending stops exactly one agent, the members of a pool, or the agents of a rig.
 // A single member of a larger pool cannot be suspended.
-func TestWhoseFlag(t *testing.T) {
+func TestOwnerOfTheFlag(t *testing.T) {
 	wants := []agent.Want{{Name: "a"}, {Name: "b"}, {Name: "one", Pool: "one", Index: 1}, {Name: "w-1", Pool: "w", Index: 1}, {Name: "w-2", Pool: "w", Index: 2}}
 	for name, ends := range map[string]string{"": "a b one w-1 w-2", "a": "a", "one": "one", "w": "w-1 w-2", "stranger": ""} {
 		f, err := declarer(name, wants)
@@ -242,7 +242,7 @@ func TestWhoseFlag(t *testing.T) {
 }
 
 // A size set by hand must be within the limits of the pool and is stored for the next controller.
-func TestScaleAside(t *testing.T) {
+func TestOfflineScale(t *testing.T) {
 	b, _ := besides(t)
 	pools := []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 5}, Source: "city.toml:4:1"}, {Spec: pool.Spec{Name: "off"}, Source: "city.toml:9:1"}}
 	for _, c := range []struct {
@@ -285,7 +285,7 @@ func (p *stops) Stop(ctx context.Context, name string, grace time.Duration) erro
 }
 
 // A kill without a controller passes --force on to the provider.
-func TestForcedKillAside(t *testing.T) {
+func TestOfflineForcedKill(t *testing.T) {
 	b, p := besides(t, "a", "b")
 	seen := &stops{Provider: p}
 	b.Sessions = seen
@@ -309,7 +309,7 @@ func (h half) List(ctx context.Context) ([]session.Status, error) {
 
 // If one of several providers does not respond, the sessions of the others are still shown and stopped.
 // The missing provider is reported, because it may have more sessions.
-func TestAsideOfAHalf(t *testing.T) {
+func TestOfflineWithPartOfTheSessions(t *testing.T) {
 	b, p := besides(t, "a")
 	b.Sessions = half{p}
 	s, err := b.Snapshot(t.Context())
@@ -332,7 +332,7 @@ func TestAsideOfAHalf(t *testing.T) {
 }
 
 // Even without a controller, a bead is created in the store of the given rig.
-func TestWorkAsideGoesWhereItBelongs(t *testing.T) {
+func TestOfflineWorkGoesToItsStore(t *testing.T) {
 	b, _ := besides(t)
 	for _, rig := range []string{"", "demo"} {
 		p := workstore.Place{Rig: rig, Dir: t.TempDir(), Prefix: "t" + rig, City: b.Dir, By: city.WorkStore{}}

@@ -196,7 +196,7 @@ type fall struct{ error }
 func (fall) Stack() []byte { return nil }
 
 // A service exits with 2 after a recovered panic, as it does after an unrecovered one.
-func TestCrashIsNoPlainFailure(t *testing.T) {
+func TestCrashIsNotAFailure(t *testing.T) {
 	if code, why := exit.Verdict(errors.Join(errors.New("the loop"), fall{errors.New("broke")})); code != 2 || !strings.Contains(why, "broke") {
 		t.Errorf("exit %d, %s", code, why)
 	}
@@ -252,7 +252,7 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 }
 
 // The hint for stopping a controller never signals a process that runs several cities.
-func TestLetGo(t *testing.T) {
+func TestReleased(t *testing.T) {
 	for mode, want := range map[string]string{"headless": "kill -USR1 7", "console": "kill -USR1 7", "supervised": "gcity stop", "": "gcity stop"} {
 		if how, keeps := howToStop(&city.Snapshot{Mode: mode, PID: 7}); how != want || strings.Contains(keeps, "leaves") != (how != "gcity stop") {
 			t.Errorf("%s: %s %s", mode, how, keeps)

@@ -263,7 +263,7 @@ func TestWatchIgnoresTheRest(t *testing.T) {
 }
 
 // A file that is changed and changed back counts as changed, because the receiver may have read it in between.
-func TestCityTellsOfAChangeThatIsUndone(t *testing.T) {
+func TestCityReportsAnUndoneChange(t *testing.T) {
 	for _, polling := range []bool{false, true} {
 		t.Run(fmt.Sprintf("polling=%t", polling), func(t *testing.T) {
 			dir := folder(t, agents(1))

@@ -114,9 +114,9 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestAnEarlierCancelIsOver checks that a new wait for a found session can be canceled after an earlier start was
+// TestEarlierCancelHasNoEffect checks that a new wait for a found session can be canceled after an earlier start was
 // canceled.
-func TestAnEarlierCancelIsOver(t *testing.T) {
+func TestEarlierCancelHasNoEffect(t *testing.T) {
 	var p Phase
 	for _, event := range []string{"Start", "Cancel", "StartEnds", "Doubt", "Listed", "FoundUnready",
 		"Resume"} {

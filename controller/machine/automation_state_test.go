@@ -14,7 +14,7 @@ import (
 )
 
 // Without its saved state, a controller continues from the run records and handles the events since then.
-func TestRecordsStandInForDeeds(t *testing.T) {
+func TestRunRecordsReplaceAutomationState(t *testing.T) {
 	w := newWorld()
 	w.stuck["scan"] = true
 	if err := w.automate([]string{"a", "gate=event", "on=job.done"}); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // If a run record is gone or invalid for its store, closing it is reported once and not retried.
-func TestARecordThatIsGoneIsGivenUp(t *testing.T) {
+func TestMissingRunRecordIsGivenUp(t *testing.T) {
 	for _, err := range []error{beads.ErrNotFound,
 		&beads.Invalid{Field: "title", Reason: "is odd"}} {
 		w := newWorld()
@@ -70,7 +70,7 @@ func TestTheEndIsOnRecordBeforeTheNextRun(t *testing.T) {
 }
 
 // The bead that a run created is reported before the end of the run. Its event has the run's depth.
-func TestWhatARunMadeIsTold(t *testing.T) {
+func TestCreatedBeadsOfARunAreShown(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"brew", "gate=manual"}); err != nil {
 		t.Fatal(err)

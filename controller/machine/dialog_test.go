@@ -69,7 +69,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 }
 
 // An answer given on behalf of a user is recorded, even if the agent no longer exists.
-func TestAnAnswerIsOnRecord(t *testing.T) {
+func TestAnswerIsRecorded(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(time.Second)

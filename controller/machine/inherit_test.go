@@ -84,7 +84,7 @@ func TestAStopIsRecordedByTheSuccessor(t *testing.T) {
 }
 
 // A crash whose event still waits for its output survives its controller, even if the agent has restarted.
-func TestACrashBehindANewLifeIsRecorded(t *testing.T) {
+func TestCrashBeforeANewSessionIsRecorded(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b")
 	w.advance(time.Minute)
@@ -112,7 +112,7 @@ func TestACrashBehindANewLifeIsRecorded(t *testing.T) {
 }
 
 // The file of an end is deleted once the event is recorded. The controller that wrote the file does this too.
-func TestTheFileOfAnEndGoes(t *testing.T) {
+func TestExitFileIsRemoved(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(time.Minute)
@@ -163,7 +163,7 @@ func TestARecordedEndThatIsSeenLate(t *testing.T) {
 
 // A session that is first listed as alive and then lost has no second end if its end was recorded: its holder was
 // exiting.
-func TestARecordedEndOfALeavingHolder(t *testing.T) {
+func TestRecordedExitOfALeavingHolder(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(time.Minute)
@@ -181,7 +181,7 @@ func TestARecordedEndOfALeavingHolder(t *testing.T) {
 }
 
 // The recorded end of a lost session has the reason that the provider reports.
-func TestALostEndHasItsReason(t *testing.T) {
+func TestLostExitHasAReason(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(time.Minute)

@@ -23,7 +23,7 @@ func (w *world) told(kind string) int {
 }
 
 // If an agent is suspended while it stops for a restart, the restart is answered with an error.
-func TestRestartOvertakenByStopIsAnswered(t *testing.T) {
+func TestRestartDuringAStopIsAnswered(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(0)
@@ -41,7 +41,7 @@ func TestRestartOvertakenByStopIsAnswered(t *testing.T) {
 }
 
 // A crash whose output is still being captured is recorded before the controller exits.
-func TestLeavingTellsOfACrash(t *testing.T) {
+func TestLeavingReportsACrash(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(0)
@@ -92,7 +92,7 @@ func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
 }
 
 // If a stop of the city is given up, the shutdown command is answered with an error.
-func TestGivingUpIsAnError(t *testing.T) {
+func TestStopThatGivesUpIsAnError(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(0)
@@ -107,7 +107,7 @@ func TestGivingUpIsAnError(t *testing.T) {
 }
 
 // A requested end is not a crash, neither after a canceled start nor after a stop that timed out.
-func TestAskedEndsAreNoCrashes(t *testing.T) {
+func TestRequestedExitsAreNotCrashes(t *testing.T) {
 	w := newWorld()
 	w.declare("a:restart=never")
 	w.stuck["agent:a"] = true
@@ -150,7 +150,7 @@ func TestQuarantineOfAFailingStartSaysWhy(t *testing.T) {
 }
 
 // A restart that an agent requests happens regardless of its restart policy.
-func TestRequestedRestartHappensOnce(t *testing.T) {
+func TestRequestedRestartIsDoneOnce(t *testing.T) {
 	for _, policy := range []string{"always", "on-failure", "never"} {
 		w := newWorld()
 		w.declare("a:restart=" + policy)
@@ -165,7 +165,7 @@ func TestRequestedRestartHappensOnce(t *testing.T) {
 
 // An unacknowledged exit under an earlier session name is acknowledged. It neither ends the current session nor counts
 // as a crash (L11).
-func TestAnOldEndUnderAnotherName(t *testing.T) {
+func TestOldExitUnderAnotherName(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(time.Second)
@@ -198,7 +198,7 @@ func TestAnEditLooksForViewersFirst(t *testing.T) {
 }
 
 // A list that fails late, after a newer one was answered, is ignored. Running agents continue (L11).
-func TestALateFailureEndsNobody(t *testing.T) {
+func TestLateFailureStopsNoAgent(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(time.Second)

@@ -10,7 +10,7 @@ import (
 )
 
 // If a file comes back after another one was active, it is checked and reported again: held or rejected (L6).
-func TestTheSameFileAgainIsNews(t *testing.T) {
+func TestUnchangedFileIsReloaded(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b", "c")
 	w.advance(0)

@@ -84,7 +84,7 @@ func TestAnEffectIsRecordedAfterItsCause(t *testing.T) {
 }
 
 // A capture that hangs delays the log only for a bounded time.
-func TestACaptureThatHangsHoldsNothingUp(t *testing.T) {
+func TestHungCaptureDelaysNothing(t *testing.T) {
 	w := newWorld()
 	w.declare("a", "b")
 	w.advance(time.Minute)

@@ -11,7 +11,7 @@ import (
 )
 
 // If an agent requests a restart and exits before it can be stopped, it restarts and this does not count as a crash.
-func TestARequestedRestartIsNoCrash(t *testing.T) {
+func TestRequestedRestartIsNotACrash(t *testing.T) {
 	w := newWorld()
 	w.declare("a")
 	w.advance(2 * time.Second)

@@ -13,7 +13,7 @@ import (
 
 // Stray records are searched for once, some time after the last record that could not be created. No search runs while
 // a record is being created.
-func TestStraysAreSoughtAfterATrouble(t *testing.T) {
+func TestRemainingProcessesAreSearchedAfterAFault(t *testing.T) {
 	w := newWorld()
 	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // A listener is requested once, when its address changes. The result is shown.
-func TestDoor(t *testing.T) {
+func TestEntry(t *testing.T) {
 	m, now := newMachine(), time.Now()
 	asked := func(in effect.Input) (all []config.API) {
 		for _, f := range m.Step(now, in) {

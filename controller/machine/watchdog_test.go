@@ -62,7 +62,7 @@ func TestBriefing(t *testing.T) {
 }
 
 // If a wake text is too long to be typed, the wake fails with no further effect.
-func TestEndlessWake(t *testing.T) {
+func TestWakeWithoutEffect(t *testing.T) {
 	w := newWorld()
 	if err := w.keep([]string{"care", "watches=worker"}); err != nil {
 		t.Fatal(err)

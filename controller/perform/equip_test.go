@@ -57,7 +57,7 @@ func TestAPromptIsOneArgument(t *testing.T) {
 	}
 }
 
-func TestWaysOfTelling(t *testing.T) {
+func TestNotificationTexts(t *testing.T) {
 	long := strings.Repeat("long ", 900)
 	for _, tt := range []struct{ mode, flag, text, command, nudge string }{
 		{"flag", "--prompt", "- be", `printf '<%s>' --prompt '- be'`, "go"},
@@ -108,7 +108,7 @@ func TestAPromptThatCannotBeFilledInKeepsTheAgentFromStarting(t *testing.T) {
 	}
 }
 
-func TestPromptOfIsDiscreet(t *testing.T) {
+func TestPromptHidesSecrets(t *testing.T) {
 	_, w := prompted(t, "{{.A_TOKEN}} {{.URL}}", "arg", "")
 	for discreet, want := range map[bool]string{true: "*** http://…@x/",
 		false: "hush http://me:hush@x/"} {

@@ -47,7 +47,7 @@ func told(h *outputReader) (texts []string, lost int64) {
 }
 
 // The first take returns a piece at once, even an empty one. Later output is returned in pieces.
-func TestHearer(t *testing.T) {
+func TestEventSubscriber(t *testing.T) {
 	o := &output{over: make(chan struct{})}
 	h := &outputReader{of: o, first: true}
 	if texts, lost := told(h); len(texts) != 1 || texts[0] != "" || lost != 0 {
@@ -77,7 +77,7 @@ func TestHearer(t *testing.T) {
 }
 
 // A reader that is too slow continues with a whole line after a line break. It learns how many bytes are missing.
-func TestHearerThatIsSlow(t *testing.T) {
+func TestSlowEventSubscriber(t *testing.T) {
 	for _, c := range []struct{ name, line string }{{"lines", "世界\n"}, {"one line", "世"}} {
 		o := &output{over: make(chan struct{})}
 		h := &outputReader{of: o, first: true}

@@ -89,7 +89,7 @@ func (s *busy) Count(ctx context.Context, q beads.Query) (int, error) {
 
 // Working agents are counted after the work of pools. A pool that shrinks because of the count therefore keeps an agent
 // that has just started a bead.
-func TestWhoIsAtWorkIsCountedLast(t *testing.T) {
+func TestBusyMembersAreCountedLast(t *testing.T) {
 	own := &busy{Store: fake.New("x"), begins: beads.Patch{Status: new(beads.StatusInProgress),
 		Assignee: new("w-3")}}
 	b, err := own.Create(t.Context(), beads.Bead{Title: "a",
@@ -182,7 +182,7 @@ func (c *counted) Count(ctx context.Context, q beads.Query) (int, error) {
 }
 
 // L5: an unchanged store is not queried again. Reading a message is a change.
-func TestCountOfWhatIsAsItWas(t *testing.T) {
+func TestCountOfUnchangedWork(t *testing.T) {
 	store := &counted{Store: fake.New("x")}
 	r := counting(func(string) (beads.Store, error) { return store, nil })
 	look := func() effect.WorkCounted {

@@ -25,7 +25,7 @@ import (
 )
 
 // If the log is closed while events are followed, the controller receives an input with the error.
-func TestFollowersTellOfTheirEnd(t *testing.T) {
+func TestFollowersReportTheirEnd(t *testing.T) {
 	w, _ := workBench(t)
 	w.r.automations.followEvents(effect.Follow{Types: []string{"x"}})
 	if err := w.log.Close(); err != nil {
@@ -254,7 +254,7 @@ func TestRecordsOfRunsThatNeverWereAreClosed(t *testing.T) {
 }
 
 // Assigned work is counted in every store, started beads first, whether or not the store has counters.
-func TestWhatPeopleHoldIsCounted(t *testing.T) {
+func TestWorkOfPeopleIsCounted(t *testing.T) {
 	own, yard := stores.New("tw"), stores.New("ya")
 	r := counting(func(rig string) (beads.Store, error) {
 		if rig == "yard" {

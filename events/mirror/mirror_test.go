@@ -153,7 +153,7 @@ func TestFarBehind(t *testing.T) {
 }
 
 // If the state file names another script, a seq beyond the log, or is unreadable, mirroring starts from the beginning.
-func TestBeginningAnew(t *testing.T) {
+func TestBeginningAgain(t *testing.T) {
 	for _, state := range []string{`{"script":"another","seq":2}`, `{"script":"SCRIPT","seq":900}`, "no JSON"} {
 		o, log := city(t, keeps)
 		write(t, log, "a.a", "b.b")
@@ -175,7 +175,7 @@ func TestAScriptThatIsNotThere(t *testing.T) {
 }
 
 // When the city stops, a failing script is not retried, and a hung script is not waited for twice.
-func TestTheLastWordsFail(t *testing.T) {
+func TestSavingTheLastOutputFails(t *testing.T) {
 	for _, tc := range []struct {
 		name, record string
 		running      bool // the city stops while the script runs

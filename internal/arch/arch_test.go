@@ -126,7 +126,7 @@ var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*"
 // these names.
 var characters = []string{"mayor", "witness", "polecat", "deacon", "refinery"}
 
-func TestDoors(t *testing.T) {
+func TestDocumentedImports(t *testing.T) {
 	foreign := map[string][]string{} // by folder
 	for _, f := range sources(t) {
 		from, ok := room(f.dir)
@@ -199,7 +199,7 @@ func TestNoInit(t *testing.T) {
 }
 
 // The checks above detect violations.
-func TestTheRulesBite(t *testing.T) {
+func TestRulesFindViolations(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
 		want     bool

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOneOfManyClaims lets concurrent processes label and claim the same bead. Exactly one claim succeeds.
-func TestOneOfManyClaims(t *testing.T) {
+// TestOnlyOneClaimSucceeds lets concurrent processes label and claim the same bead. Exactly one claim succeeds.
+func TestOnlyOneClaimSucceeds(t *testing.T) {
 	const people = 4
 	c := newTown(t, 0, "")
 	c.gcity(0, "bead", "create", "dig", "--json")

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestAHundredDueAtOnce makes a hundred automations due at the same time. At most eight run at once, and all of them
+// TestHundredAutomationsDueAtOnce makes a hundred automations due at the same time. At most eight run at once, and all of them
 // run. An automation that is due again does not run before one that still waits (A13, Q4).
-func TestAHundredDueAtOnce(t *testing.T) {
+func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	const n, most = 100, 8
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"rush\"\n[daemon]\npatrol_interval = \"300ms\"\n")

@@ -30,7 +30,7 @@ func (c *town) prefer(text string) (home string) {
 }
 
 // A user's preferences apply in a real control room and in a real attach, from the first frame on and after a change.
-func TestAPersonsPreferences(t *testing.T) {
+func TestUserPreferences(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"shell": "exec sh -i"})
 	c.run()

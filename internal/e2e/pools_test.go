@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// TestOneCheckDelaysNobody has fifty pools. One check hangs, and one prints without end. The other pools still reach
+// TestOneCheckDelaysNoOther has fifty pools. One check hangs, and one prints without end. The other pools still reach
 // their size, and the loop continues (A1, A3).
-func TestOneCheckDelaysNobody(t *testing.T) {
+func TestOneCheckDelaysNoOther(t *testing.T) {
 	const n = 50
 	c := newTown(t, 0, "")
 	var toml strings.Builder

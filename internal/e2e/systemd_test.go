@@ -358,8 +358,8 @@ func TestSystemd(t *testing.T) {
 	daemon.nothingLeft()
 }
 
-// TestEstateLeavesNothing checks that all processes of the manager exit with it, and that its control group is removed.
-func TestEstateLeavesNothing(t *testing.T) {
+// TestTestCityLeavesNoProcess checks that all processes of the manager exit with it, and that its control group is removed.
+func TestTestCityLeavesNoProcess(t *testing.T) {
 	var inside int
 	var group string
 	t.Run("estate", func(t *testing.T) {

@@ -36,7 +36,7 @@ func TestCampaign(t *testing.T) {
 }
 
 // The checks of the log detect each kind of violation.
-func TestTheLogIsHeldAgainstItsLaws(t *testing.T) {
+func TestEventLogObeysTheLaws(t *testing.T) {
 	life := func(seq uint64, kind, session string) record {
 		r := record{Seq: seq, Type: kind}
 		r.Payload.Session = session

@@ -12,7 +12,7 @@ import (
 )
 
 // A process that is interrupted during an exec is not mistaken for one with an empty environment.
-func TestWhoMayHideAnEnvironment(t *testing.T) {
+func TestHiddenEnvironment(t *testing.T) {
 	for at, want := range map[[3]int]bool{{0, 0, 0}: true, {0, 900, 900}: true, {0, 900, 910}: true,
 		{100, 900, 910}: true, {100, 900, 900}: false} {
 		stat := fmt.Sprintf("7 (a) R 1 7 7 0 -1 4194304 56 0 0 0 0 0 0 0 22 2 1 0 248 256 318 "+
@@ -37,7 +37,7 @@ func TestWhoMayHideAnEnvironment(t *testing.T) {
 }
 
 // A process that calls exec repeatedly shows its whole environment at every read.
-func TestEnvironOfOneThatKeepsBecomingAnother(t *testing.T) {
+func TestEnvironOfAProcessThatKeepsExecuting(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "again")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec \"$0\"\n"), 0o755); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // since finds every process that started after the given one, by testing single pids and by listing all.
-func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
+func TestSinceHasAllLaterEvents(t *testing.T) {
 	first, _ := line(t, "exec sleep 1000")
 	for range 3 {
 		var later []int
@@ -45,7 +45,7 @@ func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
 }
 
 // SweepSince also kills a process that starts new ones during the sweep.
-func TestSweepSinceOfARespawner(t *testing.T) {
+func TestSweepOfAProcessThatRespawns(t *testing.T) {
 	mark := fmt.Sprintf("GC_TEST=%d", os.Getpid())
 	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep "+
 		"1000; done' &)")

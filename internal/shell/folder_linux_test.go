@@ -16,7 +16,7 @@ import (
 )
 
 // A line has the same environment and working folder as if it had been started in that folder.
-func TestALineDoesNotSeeHowItCameIntoItsFolder(t *testing.T) {
+func TestCommandDoesNotSeeTheFolderWrapper(t *testing.T) {
 	base := t.TempDir()
 	odd := filepath.Join(base, "-a 'b'\n$(c) \"d\"")
 	link := filepath.Join(base, "link")

@@ -11,7 +11,7 @@ import (
 )
 
 // A program gets its arguments and input unchanged, and its output and exit code are returned.
-func TestAProgramGetsWhatItIsGiven(t *testing.T) {
+func TestProgramGetsItsArguments(t *testing.T) {
 	dir := t.TempDir()
 	odd := []string{"$(id)", "a b", "", "-x", "é\n'\"", ";"}
 	for _, in := range []string{"", dir} {

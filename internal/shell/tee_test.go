@@ -39,7 +39,7 @@ func patient(t *testing.T) context.Context {
 
 // The line continues only after the tee has received its first output, so output must arrive immediately and not at the
 // end.
-func TestTeeSeesItAsItComes(t *testing.T) {
+func TestTeeSeesOutputAsItArrives(t *testing.T) {
 	for _, split := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "go-on")
 		if err := unix.Mkfifo(path, 0o600); err != nil {

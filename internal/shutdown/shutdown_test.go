@@ -11,7 +11,7 @@ import (
 )
 
 // All work of a shutdown shares one deadline, and End reports what was not done by then.
-func TestOneTimeForAll(t *testing.T) {
+func TestOneDeadlineForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		last := shutdown.New(6 * time.Second)
 		ctx, cancel := context.WithCancel(shutdown.NewContext(t.Context(), last))

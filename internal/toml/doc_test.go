@@ -120,7 +120,7 @@ f.toml:13:5: k: "-5s" is negative`
 	}
 }
 
-func TestWhatIsNoTOML(t *testing.T) {
+func TestInvalidTOML(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no value", "a =\n", "f.toml:1:4: a value is expected here; text must be in quotes"},
 		{"no quotes", "a = hello\n", "f.toml:1:5: a value is expected here; text must be in quotes"},

@@ -37,7 +37,7 @@ func (s *tardy) List(ctx context.Context) ([]session.Status, error) {
 
 // A List does not wait longer for a slow provider than for others. The provider's own List continues, later calls share
 // it, and session.Await waits for its result.
-func TestALateLook(t *testing.T) {
+func TestLateStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, "pty")
 		s := &tardy{Provider: fake.New()}
@@ -106,7 +106,7 @@ func (h hasty) List(ctx context.Context) ([]session.Status, error) {
 	return h.Provider.List(ctx)
 }
 
-func TestNoPatienceIsNeeded(t *testing.T) {
+func TestNoWaitIsNeeded(t *testing.T) {
 	h := newHouse(t, "pty")
 	h.kept["hasty"] = hasty{fake.New()}
 	start(t, h.mix(t, false), "a", "hasty")

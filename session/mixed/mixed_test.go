@@ -250,7 +250,7 @@ func TestOneThatCannotBeOpened(t *testing.T) {
 }
 
 // The error for a missing ability names the session's provider and the ability.
-func TestWhatIsLackingHasAName(t *testing.T) {
+func TestMissingAbilityIsNamed(t *testing.T) {
 	h := newHouse(t, "pty")
 	h.kept["plain"] = plain{fake.New()}
 	h.kept["fail"] = fake.Refuser{Why: "it is a drill"}
@@ -345,7 +345,7 @@ func (c *courteous) Look(context.Context, string) (session.Status, error) {
 
 // The abilities to send a text politely and to look at one session are used if the provider has them. Otherwise the
 // text is sent normally, and the list is read.
-func TestPolitenessWherePossible(t *testing.T) {
+func TestSendPolitelyIfSupported(t *testing.T) {
 	h := newHouse(t, "pty")
 	c := &courteous{Provider: fake.New()}
 	h.kept["one"] = c
@@ -408,7 +408,7 @@ func TestTriedAgainByMany(t *testing.T) {
 }
 
 // A launch that waits for its agent asks only that agent's provider, and does not list the sessions of all providers.
-func TestALaunchAsksItsOwn(t *testing.T) {
+func TestLaunchAsksItsOwnSession(t *testing.T) {
 	h := newHouse(t, "pty", "one", "two")
 	p := h.mix(t, false)
 	start(t, p, "a", "")

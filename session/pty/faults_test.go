@@ -286,7 +286,7 @@ func TestLockHeldByStranger(t *testing.T) {
 }
 
 // P7, C9: a record of an earlier boot, or with a PID that another process has now, causes no signal.
-func TestStrangersAreLeftAlone(t *testing.T) {
+func TestOtherProcessesAreLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	boot, err := proc.BootID()
 	if err != nil {

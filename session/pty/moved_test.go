@@ -12,7 +12,7 @@ import (
 
 // L3: the sessions of a moved city belong to the city at its new place, even if a new city or a copy is at the old
 // place.
-func TestACityWhereAnotherWas(t *testing.T) {
+func TestCityInTheFolderOfAnother(t *testing.T) {
 	for name, make := range map[string]func(to, from string) error{
 		"new":  func(to, _ string) error { return os.Mkdir(to, 0o755) },
 		"copy": func(to, from string) error { return exec.Command("cp", "-a", from, to).Run() },

@@ -102,7 +102,7 @@ func TestWavesBesideObservers(t *testing.T) {
 
 // A holder that was just executed and has no socket yet is not mistaken for one that lost its socket. This holds for an
 // observer, for the controller that starts it, and for one that adopts it.
-func TestNewbornIsLeftAlone(t *testing.T) {
+func TestStartingSessionIsLeftAlone(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	gate := filepath.Join(city, "gate")
@@ -179,7 +179,7 @@ func TestWarmHolderBesideObservers(t *testing.T) {
 }
 
 // An exit that no controller has acknowledged is kept for the next one, even if observers read it in between.
-func TestUnheardEndBesideObservers(t *testing.T) {
+func TestUnreportedExitBesideObservers(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	s := spec(city, "a", "exit 3")
@@ -232,7 +232,7 @@ func TestObserverStops(t *testing.T) {
 
 // An observer does not restore a missing folder or socket. The controller makes the holder restore it, even if only the
 // socket is missing.
-func TestObserverRousesNobody(t *testing.T) {
+func TestObserverStartsNothing(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", "exec cat"))

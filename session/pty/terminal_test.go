@@ -106,7 +106,7 @@ while True:
 }
 
 // The agent gets only its own environment, a blocking controlling terminal of its size, and default signals.
-func TestSurroundings(t *testing.T) {
+func TestEnvironmentOfTheCity(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	s := spec(city, "a", "tty; stty size; echo; ps -o tpgid=,pgid=,sid= -p $$; env | grep -v ^_= | sort; grep -E 'flags' /proc/$$/fdinfo/0; grep Sig[BI] /proc/self/status; echo end; read x")

@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 
 // A look at one session asks the script about no other session. It asks whether the session runs only if no process of
 // it is found on this machine.
-func TestLookAtOne(t *testing.T) {
+func TestStatusOfOne(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b"} {
 		start(t, h, name, forever)

@@ -107,7 +107,7 @@ func TestAKilledControllersStart(t *testing.T) {
 
 // If a script forgets a session, the session does not end. Its processes on this machine keep running, and it is not
 // started again. When it has ended, no process is left.
-func TestAForgetfulScript(t *testing.T) {
+func TestScriptLosesItsState(t *testing.T) {
 	h := open(t, muxScript(t))
 	left := filepath.Join(h.city, "left")
 	first := start(t, h, "gc-a", `setsid sh -c 'trap "" INT TERM HUP; echo $$ >left; `+forever+`' & wait`)
@@ -140,7 +140,7 @@ func TestAForgetfulScript(t *testing.T) {
 }
 
 // Processes that an earlier session has left are killed before the next start, even if the script does not know them.
-func TestTheWayIsCleared(t *testing.T) {
+func TestPathIsCleared(t *testing.T) {
 	h := open(t, muxScript(t))
 	first := start(t, h, "gc-a", forever)
 	if err := h.Stop(t.Context(), "gc-a", 0); err != nil {
@@ -199,7 +199,7 @@ func TestAStartThatCannotBeTakenBack(t *testing.T) {
 }
 
 // If the script does not support a text, a key or an interrupt, the caller gets an error.
-func TestAPoorScript(t *testing.T) {
+func TestScriptWithFewOperations(t *testing.T) {
 	h := open(t, muxScript(t))
 	if err := os.WriteFile(filepath.Join(h.city, "records", "state", "poor"), nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func soon(t *testing.T, what string, done <-chan error) error {
 }
 
 // A later stop with a shorter grace period shortens a stop in progress, even while the script handles the interrupt.
-func TestAStopIsHastened(t *testing.T) {
+func TestSecondStopKills(t *testing.T) {
 	for _, deaf := range []bool{false, true} {
 		h := open(t, muxScript(t))
 		st := start(t, h, "gc-a", `trap "" INT; `+forever)
@@ -131,7 +131,7 @@ func TestAFailedStopIsForgotten(t *testing.T) {
 }
 
 // The script is asked about several sessions at the same time.
-func TestSeveralAreAskedAtOnce(t *testing.T) {
+func TestProvidersAreAskedConcurrently(t *testing.T) {
 	h := open(t, muxScript(t))
 	for _, name := range []string{"gc-a", "gc-b", "gc-c"} {
 		s := h.spec(name, forever)

@@ -237,7 +237,7 @@ func TestInterruptAndStop(t *testing.T) {
 }
 
 // A program that closes its output keeps running, and its exit is reported when it exits.
-func TestSilenceIsNoEnd(t *testing.T) {
+func TestSilenceIsNotAnExit(t *testing.T) {
 	p := open(t, t.TempDir())
 	start(t, p, "a", `exec >/dev/null 2>&1; read -r line; exit 3`)
 	if err := p.Send(t.Context(), "a", "go"); err != nil {
@@ -249,7 +249,7 @@ func TestSilenceIsNoEnd(t *testing.T) {
 }
 
 // The last output of a session is kept completely, even if it ends within a line.
-func TestLastWords(t *testing.T) {
+func TestLastOutput(t *testing.T) {
 	p := open(t, t.TempDir())
 	st := start(t, p, "a", `i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done; printf 'no end'; kill -9 $$`)
 	if x := ended(t, p); x.Signal != "SIGKILL" {

@@ -124,7 +124,7 @@ func TestSocketIsGone(t *testing.T) {
 
 // L3: a session with the same name that belongs to another city is not changed. A start that a controller of this city
 // did not finish is replaced.
-func TestWhatStandsInTheWay(t *testing.T) {
+func TestObstaclesAtThePath(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)

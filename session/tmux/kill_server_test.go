@@ -46,7 +46,7 @@ func TestDismissed(t *testing.T) {
 
 // A server with a session of another program keeps running. Without one, a server exits even if it has no provider any
 // more.
-func TestDismissedWithAStranger(t *testing.T) {
+func TestDismissedWithAnotherProcess(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -11,7 +11,7 @@ import (
 
 // A look at one session returns the same as a list. It calls tmux once, and not at all after the session's exit was
 // reported.
-func TestLookAtOne(t *testing.T) {
+func TestStatusOfOne(t *testing.T) {
 	t.Parallel()
 	city := t.TempDir()
 	p := newProvider(t, city)

@@ -49,7 +49,7 @@ func TestPromptLeaves(t *testing.T) {
 }
 
 // The up key shows earlier texts instead of the draft, and down returns to the draft.
-func TestComposerWalksWhatWasSent(t *testing.T) {
+func TestComposerRecallsSentTexts(t *testing.T) {
 	c := NewComposer(&Composer[int]{Sent: []string{"first", "second"}}, Unsent{Text: "mine"})
 	c.Fit(80, 24)
 	c.Up()

@@ -11,7 +11,7 @@ import (
 
 // Every symbol that gcity draws has an ASCII equivalent of the same width. Letters, and symbols that are part of a
 // wider character, are unchanged.
-func TestTypewritten(t *testing.T) {
+func TestASCIIScreens(t *testing.T) {
 	g := themes.Unicode()
 	ours := g.Running + g.Suspended + g.Failed + g.Starting + g.Waiting + g.Backoff + g.Leaving +
 		g.Done + g.More + g.Dot + g.Thin + g.Heavy +

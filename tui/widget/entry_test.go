@@ -85,7 +85,7 @@ func TestEntryTakesPastes(t *testing.T) {
 	}
 }
 
-func TestEntryShowsWhatIsAroundTheCursor(t *testing.T) {
+func TestEntryShowsTextAroundTheCursor(t *testing.T) {
 	e := NewEntry("日本語 text")
 	for _, c := range []struct {
 		keys []string

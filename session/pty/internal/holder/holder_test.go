@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 }
 
 // A client that connects before the first session and disconnects again changes nothing.
-func TestHangUpBeforeBirth(t *testing.T) {
+func TestHangupBeforeTheStart(t *testing.T) {
 	h := &holder{held: map[*conn]bool{}}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
