@@ -54,3 +54,21 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 		t.Errorf("when it can: %s", got)
 	}
 }
+
+// A member of a pool shows its command, also one that joins after the configuration was loaded.
+func TestMembersShowTheirCommand(t *testing.T) {
+	w := newWorld()
+	w.declare("crew:pool=2-4", "alone")
+	w.advance(time.Second)
+	w.command(1, city.Scale{Pool: "crew", Size: 3})
+	w.advance(time.Second)
+	all := w.m.Snapshot(w.now).Agents
+	for _, a := range all {
+		if want := w.m.agents[a.Name].want.Spec.Command; a.Command != want || want == "" {
+			t.Errorf("%s runs %q, want %q", a.Name, a.Command, want)
+		}
+	}
+	if len(all) != 4 {
+		t.Errorf("%d agents, want 4", len(all))
+	}
+}

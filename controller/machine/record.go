@@ -14,6 +14,7 @@ import (
 	"gcity/controller/step"
 	"gcity/controller/usage"
 	"gcity/events"
+	"gcity/internal/redact"
 	"gcity/restart"
 	"gcity/session"
 )
@@ -346,7 +347,11 @@ func (m *Machine) join(a *record, p *pools.Pool, w *agent.Want) {
 // declare sets the declaration of an agent, and with it the policy of its kind.
 func (m *Machine) declare(a *record, w *agent.Want) {
 	a.want, a.policy = w, always{m}
-	if w != nil && w.TriageOf != "" {
+	if w == nil {
+		return
+	}
+	a.command = redact.Text(w.Spec.Command)
+	if w.TriageOf != "" {
 		a.policy = onCall{m}
 	}
 }

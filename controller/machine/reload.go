@@ -9,7 +9,6 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/step"
 	"gcity/events"
-	"gcity/internal/redact"
 )
 
 // loader brings configurations into force, and writes the suspended flags that commands change.
@@ -214,7 +213,6 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	a.rededicate(w)
 	ld.suspension(a, w)
 	ld.m.declare(a, w)
-	a.command = redact.Text(w.Spec.Command)
 }
 
 // suspension records that an agent was resumed, or suspended while it was stopped. The suspension of a running
