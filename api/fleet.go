@@ -88,7 +88,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods returns the handlers for all cities. alone means that a single city has no requests of this kind.
+// methods returns the handlers for all cities. If alone is true, requests of this kind cannot be about one city.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {

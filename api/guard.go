@@ -16,7 +16,8 @@ import (
 	"gcity/city"
 )
 
-// Guard checks requests over TCP before they are handled. A socket needs none: the kernel identifies the client.
+// Guard checks requests over TCP before they are handled. Requests over the unix socket need no Guard, because the
+// kernel identifies the client.
 type Guard struct {
 	// host names that are accepted besides loopback names and the address of the connection
 	Hosts []string

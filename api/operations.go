@@ -129,7 +129,7 @@ func workReads() []openapi.Operation {
 // verbs are the operations of the table of verbs.
 func verbs() []openapi.Operation {
 	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
-		Summary: "Upgrade to the agent's terminal",
+		Summary: "Upgrade the connection to the agent's terminal",
 		Query:   "cols rows raw", Text: "application/octet-stream"}}
 	for _, v := range verb.All() {
 		summary := v.API.Summary

@@ -195,7 +195,7 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits until all requests have been answered, and returns the number of requests that are still in progress.
+// drain waits, at most atMost, until all requests have been answered. It returns how many are still in progress.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.until(atMost, func() int { active, _, _ := c.count(); return active })
 }

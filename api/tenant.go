@@ -235,5 +235,5 @@ func (f *fleet) redact(err error) error {
 	}
 	f.o.Log.Warn("cities cannot be registered or unregistered", "tenant", f.let.name, "err", err)
 	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "the machine's list of cities " +
-		"cannot be changed; its log has details"}
+		"cannot be changed; the supervisor's log has details"}
 }

@@ -19,7 +19,7 @@ type Patch struct {
 	Ref         *string   `json:"ref,omitempty"`
 	Needs       *[]string `json:"needs,omitempty"` // replaces all needs
 	Description *string   `json:"description,omitempty"`
-	// labels that the bead has already keep their position
+	// labels that the bead already has keep their position
 	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // keys to set; "" removes a key

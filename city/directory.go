@@ -18,8 +18,8 @@ import (
 type Directory interface {
 	// Cities lists all registered cities, running or not, in the order of their names. It never waits for a city.
 	Cities(ctx context.Context) ([]Info, error)
-	// Watch yields the result of Cities at once and after each change. A slow reader misses intermediate lists. It
-	// ends with ctx, or with an error when the directory is gone.
+	// Watch yields the result of Cities at once and after each change. A slow reader misses intermediate lists. The
+	// sequence ends with ctx, or with an error when the directory is gone.
 	Watch(ctx context.Context) iter.Seq2[[]Info, error]
 	// City returns the city with this name; an unknown name is an *Error NotFound. The result stays valid when the
 	// city is stopped and started. While the city does not run, its methods fail with *Error Unavailable and the

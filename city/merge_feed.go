@@ -29,7 +29,7 @@ type feed struct {
 	head  *events.Event // the event that waits to be yielded
 	key   time.Time     // time of head, for sorting
 	fault error         // the fault that head reports; head is not a position in the log then
-	asked time.Time     // time of the request for an event, while none has arrived
+	asked time.Time     // when an event was requested; set until one arrives
 	slow  bool          // the stream does not wait for it any more
 }
 

@@ -85,7 +85,7 @@ other agents start. With --strict a warning is an error.`,
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat warnings as errors")
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
-		"read one more `FILE`, after the files that city.toml includes")
+		"also read the configuration file `FILE`, after those that city.toml includes")
 	return c
 }
 

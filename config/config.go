@@ -190,8 +190,8 @@ type Derived struct {
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }
 
-// Provider is one [providers.X] table: the program of an agent and how it is started. The preset of the same name
-// has the values that are not set.
+// Provider is one [providers.X] table: the program of an agent and how it is started. Values that are not set come
+// from the preset of the same name.
 type Provider struct {
 	Name        string
 	DisplayName string

@@ -267,7 +267,7 @@ inject_fragments = ["manners"]
 	for _, want := range []string{"# secrets are shown as ***", "# this file does not contain the formulas and " +
 		"automations of the topology team",
 		"# prompt_template = ", "# its prompt uses fragments of the topology",
-		"# {{.ConfigDir}} is another folder in this file: pre_start"} {
+		"# in this file {{.ConfigDir}} is a different folder: pre_start"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not said in\n%s", want, shown)
 		}

@@ -32,7 +32,7 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 			}
 			if r.value = mark().ReplaceAllLiteralString(r.value, quoted); strings.Contains(r.value,
 				".ConfigDir") {
-				notes = append(notes, "{{.ConfigDir}} is another folder in this file: "+r.key)
+				notes = append(notes, "in this file {{.ConfigDir}} is a different folder: "+r.key)
 			}
 		}
 		out = append(out, r)

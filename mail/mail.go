@@ -156,8 +156,8 @@ func Query(to string) beads.Query {
 	return q
 }
 
-// ThreadQuery returns the query for the answers in a thread, including archived ones. The message that began the thread
-// is found by its ID.
+// ThreadQuery returns the query for the answers in a thread, including archived ones. The query does not
+// find the message that began the thread; its ID is the ID of the thread.
 func ThreadQuery(id string) beads.Query {
 	return beads.Query{Type: Type, Labels: []string{labelThread + id}, Limit: -1}
 }

@@ -349,7 +349,7 @@ func (e emitter) bound(a *agent, key, older string) (int, value) {
 	return n, v
 }
 
-// limit returns the limit of sessions that the city sets, or 0 if there is no limit.
+// limit returns the limit of sessions that the city sets, or 0 without a limit.
 func (e emitter) limit() int {
 	for _, s := range e.files {
 		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {

@@ -76,9 +76,8 @@ func needDrain(m *model) string {
 
 // isSurplus returns why a surplus member of a pool drains, and how to keep it.
 func isSurplus(m *model, r *panel.AgentRow) string {
-	return fmt.Sprintf("%s drains because pool %s is scaling down; to keep it, press %s, then %s",
-		r.Shown, widget.Plain(r.Pool),
-		m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
+	return fmt.Sprintf("%s is draining because pool %s scales down; to keep it, press %s, then %s",
+		r.Shown, widget.Plain(r.Pool), m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
 }
 
 func askDrain(m *model) []feed.Effect {

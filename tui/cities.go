@@ -25,7 +25,7 @@ type otherCities struct {
 	at        string      // the city's name in the list, "" = not listed
 	under     string      // its name when it was opened from the list; "" = opened otherwise
 	folder    string      // folder of the city, without symbolic links; "" = unknown
-	// name of the city that the program was started for, if this is another one
+	// name of the city that the program was started for, if the room shows a different one
 	home string
 	// its last snapshot, and when that was received
 	homeSnap *city.Snapshot

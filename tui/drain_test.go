@@ -56,7 +56,7 @@ func TestDrainOfASurplusMemberIsNotCanceled(t *testing.T) {
 	for _, key := range []string{"D", "u"} {
 		s.press(key)
 		s.wants()
-		s.shows("worker-3 drains because pool worker is scaling down; to keep it, press 2, then >")
+		s.shows("worker-3 is draining because pool worker scales down; to keep it, press 2, then >")
 	}
 	s.press("esc")
 	s.choose("worker-2")

@@ -179,7 +179,7 @@ func (m *model) planWide(p *plan, body int) {
 		p.right = []place{{panel: panel.IDDetail, h: strip}, slot}
 		return
 	}
-	// The pane gets as much room as possible. Events gets rows that a short list of agents does not need.
+	// The pane gets as much room as possible. The panel Events gets the rows that a short list of agents does not need.
 	slot.h = max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
 	p.left = slices.Concat(
 		[]place{{panel: panel.IDAgents, h: top - held - slot.h}},

@@ -101,8 +101,8 @@ func keysDoc(r *registry) string {
 	b.WriteString("# Keys of the control room\n\n<!-- Written by `go test ./tui -run TestKeysDoc -update`; edit the registry, not this page. -->\n\n" +
 		"`?` shows the same list in the control room: type to search, `enter` runs the selected action. `ctrl+q` leaves an attached\n" +
 		"terminal.\n\n" +
-		"An action applies to the marked rows, or to the selected row if none is marked. Actions of agents work in most panels:\n\n" +
-		"- In Pools `s`, `r`, `D`, `d`, `W` and `B` apply to the pool, and `a` attaches to a member. Other actions of agents are\n" +
+		"An action applies to the marked rows, or to the selected row if none is marked. Actions on agents work in most panels:\n\n" +
+		"- In Pools `s`, `r`, `D`, `d`, `W` and `B` apply to the pool, and `a` attaches to a member. Other actions on agents are\n" +
 		"  refused; `1` goes to Agents.\n" +
 		"- In Watchdogs they apply to the watched agent, and `u` acknowledges a call.\n" +
 		"- In Rigs, Work and Mail the keys of the panel take precedence, and actions of agents are refused.\n" +
@@ -137,7 +137,7 @@ func keysDoc(r *registry) string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.Name+" "+strings.ReplaceAll(v.Usage, "|", "\\|")), v.Does)
 	}
 	b.WriteString("\nIn a question the letter beside an answer takes it. It may be typed at once. A new question refuses other keys for its\nfirst 0.3 seconds, and says so.\n")
-	b.WriteString("\nOther keys go into `[keys]` of the file that `gcity prefs path` names, by these ids; see [room.md](room.md#preferences).\n")
+	b.WriteString("\nTo change a key, set its action's ID from the tables above under `[keys]` in the file that `gcity prefs path` prints; see\n[room.md](room.md#preferences).\n")
 	return b.String()
 }
 

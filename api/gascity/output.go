@@ -15,7 +15,7 @@ const (
 	outputLines = 100
 )
 
-// Output is the last lines of an agent.
+// Output has the last lines of an agent's output.
 type Output struct {
 	Agent  string `json:"agent"`
 	Format string `json:"format"` // "text"

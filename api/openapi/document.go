@@ -174,7 +174,7 @@ func parameters() map[string]string {
 		"view":   "string \"status\": only what `gcity status` shows",
 		"git":    "boolean accepted without effect: gcity does not query git",
 		"tail":   "integer accepted without effect: use lines",
-		"before": "string before this cursor; without effect for an agent's output",
+		"before": "string before this cursor; has no effect on an agent's output",
 	}
 }
 

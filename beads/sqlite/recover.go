@@ -21,8 +21,8 @@ type Recovered struct {
 }
 
 // Recover replaces the store by a backup. The previous file is kept under another name. Other processes may have
-// the store open: their later writes go to the restored store. Numbers of IDs that the ledger knows are not reused.
-// An intact store is replaced only if force is set.
+// the store open: their later writes go to the restored store. ID numbers that the ledger knows are not reused. An
+// intact store is replaced only if force is set.
 func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -136,8 +136,8 @@ func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovere
 	return done, os.Rename(fresh.Path, s.path)
 }
 
-// Accept records the file at the store's path in the ledger as the city's store. If the file does not exist, Accept
-// creates an empty store. Numbers of IDs that the ledger knows are not reused.
+// Accept records in the ledger that the file at the store's path is the city's store. If the file does not exist,
+// Accept creates an empty store. ID numbers that the ledger knows are not reused.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()

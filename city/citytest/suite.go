@@ -119,7 +119,7 @@ func cases(h Harness) []suiteCase {
 	}
 }
 
-// until waits for a snapshot.
+// until waits for a snapshot that satisfies a condition.
 func until(t *testing.T, ctx context.Context, ctl city.Control,
 	ok func(*city.Snapshot) bool) *city.Snapshot {
 	t.Helper()

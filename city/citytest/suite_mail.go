@@ -172,7 +172,7 @@ func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Work is assigned to an agent as assignee and to a pool by its label, never to both. Only force reassigns it.
+// Work is assigned either to an agent, as its assignee, or to a pool, by a label. Only force reassigns it.
 func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "polish"})
 	sling := func(s city.SlingRequest) beads.Bead {

@@ -85,7 +85,7 @@ func testSendNow(t *testing.T, ctx context.Context, ctl city.Control) {
 	drafting(t, ctx, ctl, "half ")
 	s := queued(t, ctx, ctl, "patient")
 	_, err := ctl.Do(ctx, city.Unsend{Agent: Worker, ID: s.ID + 1000})
-	wantCode(t, "Unsend of another", err, city.Conflict)
+	wantCode(t, "Unsend of a text of another sender", err, city.Conflict)
 	do(t, ctx, ctl, city.Unsend{Agent: Worker, ID: s.ID})
 	_, err = ctl.Do(ctx, city.Unsend{Agent: Worker, ID: s.ID})
 	wantCode(t, "Unsend again", err, city.Conflict)

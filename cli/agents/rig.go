@@ -52,7 +52,7 @@ func RigCommand(e *env.Env) *cobra.Command {
 		Use: "restart NAME", Short: "Restart a rig's agents",
 		Long: `restart restarts the agents of a rig and prints the result of each. Agents restart at
 the same time, except that an agent restarts before the agents that depend on it.
-Suspended and draining agents are not restarted. If another agent could not be
+Suspended and draining agents are not restarted. If one of the others cannot be
 restarted, the exit code is 1.`,
 	}, func(ctx context.Context, l *env.Link,
 		f env.Found) error {

@@ -31,9 +31,9 @@ func rigAdd(e *env.Env) *cobra.Command {
 		Use: "add PATH", Short: "Make a project folder a rig, and create its work store",
 		Args: env.Exactly(1),
 		Long: `add adds a [[rigs]] table to city.toml, and changes nothing else there. The folder
-must exist; a path below the city's folder is written relative to it. If the result
-would be invalid, add fails and writes nothing. Then it creates the rig's work store
-in the folder .beads of the project. A running controller uses the rig at once.
+must exist; a path below the city's folder is written relative to it. add also creates
+the rig's work store in .beads of that folder. If the result would be invalid, add
+fails and writes nothing. A running controller uses the rig at once.
 An agent works in the rig if its dir is the rig's name.`,
 		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti " +
 			"--suspended",

@@ -128,7 +128,7 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use: "unsend AGENT [ID]", Short: "Cancel one queued text, or all of an agent",
+		Use: "unsend AGENT [ID]", Short: "Cancel one queued text, or all queued texts of an agent",
 		Long: "unsend cancels a text that nudge has queued. nudge and agent show print the " +
 			"number\nof each text. Without a number, unsend cancels all texts that are queued " +
 			"for the agent.",

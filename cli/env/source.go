@@ -28,7 +28,7 @@ func LoadHere(e *Env) (*config.City, error) {
 // WithSource adds the flags that select the files of the configuration to a command.
 func WithSource(e *Env, c *cobra.Command) *cobra.Command {
 	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
-		"read one more `FILE` of the configuration, after those that city.toml includes")
+		"also read the configuration file `FILE`, after those that city.toml includes")
 	c.Flags().BoolVar(&e.Strict, "strict", false,
 		"fail if two files set the same key")
 	return c

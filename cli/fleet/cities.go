@@ -29,8 +29,8 @@ func RegisterCommand(e *env.Env) *cobra.Command {
 		Use: "register [DIR]", Short: "Register a city with the supervisor, which then runs it",
 		Args: env.Between(0, 1),
 		Long: `register adds the city in DIR, or the current one, to the cities that the supervisor
-of this machine runs. A running supervisor starts it at once, even if it is waiting
-for a retry. A city is identified by its folder, and by the name in its city.toml,
+of this machine runs. A running supervisor starts the city at once, even if the city
+is waiting for a retry. A city is identified by its folder, and by the name in its city.toml,
 which must be unique among the registered cities.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return register(cmd.Context(), e,

@@ -68,8 +68,8 @@ func OpenCity(ctx context.Context, e *env.Env, o CityOptions) (*City, error) {
 		o.Logger.Warn("other commands will not use the files given with -f", "error", err)
 	}
 	if err := folder.KeepKnown(p.at, c); err != nil {
-		o.Logger.Warn("mail and work will need a valid configuration while no "+
-			"controller is running",
+		o.Logger.Warn("while no controller is running, the commands for mail and work "+
+			"need a valid configuration",
 			"error", err)
 	}
 	closeParts := p.ReleaseAll

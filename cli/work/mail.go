@@ -314,7 +314,8 @@ type countShape struct {
 
 func mailCount(e *env.Env) *cobra.Command {
 	return withMail(e, &cobra.Command{
-		Use: "count [MAILBOX]", Short: "Count all and unread messages", Args: env.Between(0, 1),
+		Use: "count [MAILBOX]", Short: "Show the number of messages and of unread ones",
+		Args:              env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
 	}, false, func(ctx context.Context, l *env.Link, args []string) error {
 		s := countShape{Recipient: mailOf(e, args)}

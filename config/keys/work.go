@@ -22,7 +22,8 @@ func workKeys() []Key {
 		{Path: "dolt.port", Kind: Int, Within: portBounds(), Doc: "Port of the server."},
 		{Path: "dolt.managed", Kind: Bool, Def: "false",
 			Doc: "gcity starts a Dolt server for `bd` together with the city, restarts it when " +
-				"it exits, and stops it with the city. Then `host` must be this machine (default " +
+				"it exits, and stops it with the city. In that case `host` must be this " +
+				"machine (default " +
 				"`127.0.0.1`), and the default of `port` is 3307. The program `dolt` must be " +
 				"installed. gcity does the same without this key if bd's own configuration " +
 				"requests a server on this machine."},
@@ -65,14 +66,14 @@ func overrideKeys() []Key {
 			Doc: "The gate: `cooldown`, `cron`, `condition`, `event` or `manual`."},
 		{Path: "automations.overrides.interval", Kind: Duration,
 			Check: checkAtLeast(automation.MinInterval),
-			Doc:   "Interval between two runs, for `cooldown`; at least 1s."},
+			Doc:   "For `cooldown`: interval between two runs; at least 1s."},
 		{Path: "automations.overrides.schedule", Kind: String, Check: checkSchedule,
-			Doc: "A cron line of five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, " +
-				"`@yearly`, for `cron`."},
+			Doc: "For `cron`: a line of five fields, or `@hourly`, `@daily`, `@weekly`, " +
+				"`@monthly`, `@yearly`."},
 		{Path: "automations.overrides.check", Kind: String, Check: checkFilled,
-			Doc: "A shell line that exits with 0 if the automation is due, for `condition`."},
+			Doc: "For `condition`: a shell line that exits with 0 if the automation is due."},
 		{Path: "automations.overrides.on", Kind: String, Check: checkOn,
-			Doc: "A type of event, or the start of types followed by `*`, for `event`."},
+			Doc: "For `event`: a type of event, or a prefix of types followed by `*`."},
 		{Path: "automations.overrides.pool", Kind: String, Check: checkPool,
 			Doc: "The pool that does the work of its formula: `NAME`, of the automation's rig if " +
 				"it has one, or `RIG/NAME`."},

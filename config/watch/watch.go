@@ -78,7 +78,7 @@ type subject interface {
 	String() string
 }
 
-// watcher compares the state of a subject. After the start only the goroutine of run uses it.
+// watcher compares the state of a subject with its last known state. After the start only the goroutine of run uses it.
 type watcher struct {
 	of      subject
 	o       Options

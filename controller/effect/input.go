@@ -169,7 +169,7 @@ type (
 		Follow uint64 // ID of the Follow effect
 		Events []events.Event
 	}
-	// FollowEnded reports that a subscription ended without a request.
+	// FollowEnded reports that a subscription ended by itself.
 	FollowEnded struct {
 		Follow uint64
 		Err    error

@@ -207,7 +207,8 @@ func (dr *drains) notified(now time.Time, a *record) {
 }
 
 // resume continues the drain of an adopted session: as the previous controller handed it over, or otherwise as the
-// session's marks describe it. The age of a mark comes from the wall clock, limited by the timeout.
+// session's marks describe it. The wall clock decides the age of a mark, which is capped
+// at the timeout.
 func (dr *drains) resume(now time.Time, a *record) {
 	d, h := a.sess.life.Drain, a.finish.handed
 	a.finish.handed = nil

@@ -60,8 +60,8 @@ func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
 	t.beat, wd.out.Changed = b, true
 	scout := wd.city.Agent(t.want.Triage)
 	wd.city.Summon(scout.Name, wd.summons(t, a, f, v))
-	wd.answerBeat(t, fmt.Sprintf("triage %s is deciding beat %s of watchdog %s", scout.Name, b.id,
-		t.want.Name))
+	wd.answerBeat(t, fmt.Sprintf("triage %s is deciding on beat %s of watchdog %s", scout.Name,
+		b.id, t.want.Name))
 	wd.city.Decide(now, scout.Name)
 	return true
 }

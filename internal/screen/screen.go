@@ -79,7 +79,8 @@ type modes struct {
 	shifted                 bool    // G1 is selected in place of G0
 }
 
-// New creates a blank screen with up to scrollback lines of history. The size is limited to 1×1 up to 1000×500.
+// New creates a blank screen with up to scrollback lines of history. A size below
+// 1×1 or above 1000×500 is changed to that limit.
 func New(cols, rows, scrollback int) *Screen {
 	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows),
 		keep: max(0, scrollback)}
@@ -123,7 +124,8 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// guard recovers from a panic of the emulator: the cells are copied to a new one, with cursor, pen and modes reset.
+// guard recovers from a panic of the emulator: it copies the cells to a new emulator and resets the cursor, the pen
+// and the modes.
 func (s *Screen) guard(do func()) {
 	defer func() {
 		if recover() != nil {

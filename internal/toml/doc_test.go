@@ -113,7 +113,7 @@ f.toml:8:5: h: "9999h" is too long; the maximum is one year, "8760h"
 f.toml:9:5: i: contains a NUL character, which no program accepts; remove it
 f.toml:10:5: j: is a table; it must be a whole number
 f.toml:11:1: tabel: unknown key; did you mean "table"?
-f.toml:12:8: list: is a list; each is a separate table: write [[list]] on a line of its own
+f.toml:12:8: list: is a list; each entry needs a table of its own: write [[list]] on a separate line
 f.toml:13:5: k: "-5s" is negative`
 	if got := d.Problems().Error(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)

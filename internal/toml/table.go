@@ -333,7 +333,7 @@ func (t Table) Tables(key string) []Table {
 	if wrong {
 		t.Wrong(
 			key,
-			"is %s; each is a separate table: write [[%s]] on a line of its own",
+			"is %s; each entry needs a table of its own: write [[%s]] on a separate line",
 			kind(t.values[key]),
 			t.name(key),
 		)

@@ -187,7 +187,7 @@ func Join(a, b io.ReadWriteCloser) {
 	b.Close()
 }
 
-// stopAgents stops the agent before the container ends.
+// stopAgents stops the pod's agent before the container ends.
 func (h *house) stopAgents() {
 	h.mu.Lock()
 	p, helper := h.p, h.helper

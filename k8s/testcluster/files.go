@@ -129,7 +129,7 @@ snapshotter = %[5]q
 		c.path("containerd.sock"), c.path("cni"), "overlayfs")
 }
 
-// audit returns the policy that logs requests without their bodies: all of the user gcity, and those of
+// audit returns the policy that logs requests without their bodies: all requests by the user gcity, and those by
 // system:masters about pods and leases.
 func (c *cluster) audit() object {
 	return object{

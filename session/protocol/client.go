@@ -178,7 +178,7 @@ func refusal(op string, resp *http.Response) error {
 	return known(answer.Error)
 }
 
-// known returns the error of package session for an error of the helper, or the error itself.
+// known returns the error of package session that corresponds to an error of the helper, or otherwise e.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e

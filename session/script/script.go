@@ -131,7 +131,7 @@ const patience = 3*opLimit + 2*sweepLimit
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
 
-// turn waits for a session's turn. If the session has no entry, it creates one.
+// turn waits until the caller may operate on a session. If the session has no entry, turn creates one.
 func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		p.mu.Lock()

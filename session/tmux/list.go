@@ -35,7 +35,7 @@ type viewers struct {
 
 // view is the state of a whole server.
 type view struct {
-	panes   map[string]pane // by tmux's name of the session
+	panes   map[string]pane // by tmux's name for the session
 	viewers map[string]viewers
 }
 

@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// paneTask is the task of the process in a new pane. The process answers with a refusal. If it becomes the agent,
-// it does not answer.
+// paneTask is the task of the process in a new pane. The process answers only to refuse the task. If it becomes the
+// agent, it does not answer.
 type paneTask struct {
 	Spec       session.Spec `json:"spec"`
 	Dir        string       `json:"dir"` // folder of the session

@@ -158,7 +158,8 @@ func (w *watcher) listen(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			if strings.HasSuffix(end, " 1") { // the answer to a request of ask, not to the attach
+			// it answers a request that ask sent, not the command attach
+			if strings.HasSuffix(end, " 1") {
 				where = w.answer(where, block)
 			}
 			block = nil

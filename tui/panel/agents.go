@@ -11,7 +11,7 @@ import (
 	"gcity/tui/widget"
 )
 
-// AgentRow is an agent ready to be drawn; all texts are cleaned once.
+// AgentRow is an agent ready to be drawn. Its texts are already cleaned.
 type AgentRow struct {
 	Name     string // its unmodified name in the city
 	Shown    string

@@ -26,7 +26,7 @@ const (
 	AutomationOff    AutomationState = "off"
 )
 
-// AutomationRow is an automation ready to be drawn; all texts are cleaned once.
+// AutomationRow is an automation ready to be drawn. Its texts are already cleaned.
 type AutomationRow struct {
 	Name     string // its unmodified name in the city
 	Shown    string

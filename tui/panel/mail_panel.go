@@ -22,7 +22,7 @@ const (
 	mailMost = 4 * MailPage
 )
 
-// MailRow is a message ready to be drawn; all texts are cleaned once.
+// MailRow is a message ready to be drawn. Its texts are already cleaned.
 type MailRow struct {
 	mail.Message
 	from, to, subject string

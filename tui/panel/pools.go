@@ -27,7 +27,7 @@ const (
 // Long is how long a pool may have too few members before it needs attention.
 const Long = time.Minute
 
-// PoolRow is a pool ready to be drawn; all texts are cleaned once.
+// PoolRow is a pool ready to be drawn. Its texts are already cleaned.
 type PoolRow struct {
 	Name      string // its unmodified name in the city
 	Shown     string

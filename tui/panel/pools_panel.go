@@ -183,7 +183,7 @@ func (r *PoolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.Size, r.Desi
 
 func (r *PoolRow) Bounds() string { return fmt.Sprintf("%d-%d", r.Min, r.Max) }
 
-// leaving names the members that drain.
+// leaving names the members that are draining.
 func (r *PoolRow) leaving() widget.Phrase {
 	switch len(r.Draining) {
 	case 0:

@@ -58,7 +58,7 @@ func Cut(s string, w int, more string) string {
 	return ansi.Truncate(s, w, more)
 }
 
-// Terse returns a text without its explanation after a semicolon or colon if it does not fit w columns.
+// Terse drops the explanation after a semicolon or colon if the whole text does not fit into w columns.
 func Terse(s string, w int) string {
 	for _, end := range []string{";", ":"} {
 		if Width(s) > w {

@@ -11,7 +11,7 @@ type draft struct {
 	num    int    // the parameter that is being read
 	params [2]int // the first parameters of a sequence
 	at     int    // index in params
-	odd    bool   // the sequence contains other characters than numbers
+	odd    bool   // the sequence contains characters other than digits
 	paste  bool   // within a bracketed paste
 	skip   int    // number of bytes left of an old mouse report
 }
