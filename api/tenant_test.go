@@ -322,7 +322,7 @@ func TestTenantAndTornRegistry(t *testing.T) {
 	h.addr = fleetOverTCP(t, torn{m}, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}},
 		api.Options{Log: slog.New(slog.NewTextHandler(&h.log, nil))})
 	for path, body := range map[string]string{"cities": `{"path":"/prod"}`, "city/prod/unregister": ""} {
-		if code, text := h.ask("POST", "/v0/tenant/acme/"+path, body, acmeToken); code != 400 || strings.Contains(text, "secret") || !strings.Contains(text, "its log has") {
+		if code, text := h.ask("POST", "/v0/tenant/acme/"+path, body, acmeToken); code != 400 || strings.Contains(text, "secret") || !strings.Contains(text, "the supervisor's log has") {
 			t.Errorf("%s: %d %s", path, code, text)
 		}
 		if code, text := h.ask("POST", "/v0/"+path, body, token); code != 400 || !strings.Contains(text, "secretproject is there twice") {
