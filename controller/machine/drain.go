@@ -106,6 +106,10 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers .
 	a.finish.drain = nil
 	dr.m.commands.resolve(a, "the drain of agent "+a.name+" was canceled: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
+	a.act.because = why
+	if actor == effect.ActorOperator {
+		a.act.because = "drain canceled by operator"
+	}
 	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
 		answers...)
 }
