@@ -111,6 +111,10 @@ func console(ctx context.Context, e *env.Env) error {
 	return hostRoom(ctx, e, l.Dir)
 }
 
+// nextCommands names the commands for a city that keeps running. It has its own line, because terminals break long
+// lines within words.
+const nextCommands = "`gcity` opens its control room again, `gcity stop` stops it"
+
 // join opens the control room of a city that another process runs.
 func join(ctx context.Context, e *env.Env, l *env.Link) error {
 	exit, err := openRoom(ctx, e, roomOptions{city: l.Control, dir: l.Dir, readOnly: e.ReadOnly,
@@ -131,8 +135,7 @@ func join(ctx context.Context, e *env.Env, l *env.Link) error {
 		case err != nil:
 			e.Sayf("the controller does not respond; `gcity status` shows what is still running")
 		case exit == roomLeave:
-			e.Sayf("%s keeps running, with %s; `gcity` opens its control room again, `gcity "+
-				"stop` stops it", output.SafeText(s.Name),
+			e.Sayf("%s keeps running, with %s\n"+nextCommands, output.SafeText(s.Name),
 				describe.Count(s.Count()[city.Running], "agent"))
 		default:
 			e.Sayf("the control room has closed; the city keeps running")
@@ -253,8 +256,7 @@ func handOver(e *env.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	e.Sayf("the city keeps running in the background, pid %d; `gcity` opens its control room "+
-		"again, `gcity stop` stops it", pid)
+	e.Sayf("the city keeps running in the background, pid %d\n"+nextCommands, pid)
 	return nil
 }
 
