@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/themes"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
@@ -102,8 +103,8 @@ type actionLog struct {
 	status     status
 	undo       undo
 	departure  departure
-	messages   []message // oldest first
-	history    []string  // lines of the palette, oldest first
+	messages   []details.Message // oldest first
+	history    []string          // lines of the palette, oldest first
 	copiedLast panel.Copied
 	actions    int // the number of actions started
 	seeks      int // the number of requests to the city

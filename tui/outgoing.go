@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
@@ -145,7 +146,7 @@ func tellStages(m *model) {
 	if text = widget.Lead(text); len(all) < 2 {
 		each = nil
 	}
-	record(m, message{id: m.followed, text: text, token: token, each: each})
+	record(m, details.Message{ID: m.followed, Text: text, Token: token, Each: each})
 	if s := &m.status; s.id == m.followed || !s.failed && !s.pending && m.now.Sub(s.since) > fade {
 		m.status = status{id: m.followed, text: text, token: token, since: m.now}
 	}

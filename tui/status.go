@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -27,12 +28,12 @@ const fade = 20 * time.Second
 
 func say(m *model, text string) {
 	show(m, text, false)
-	record(m, message{text: m.status.text, token: themes.Good})
+	record(m, details.Message{Text: m.status.text, Token: themes.Good})
 }
 
 func complain(m *model, text string) {
 	show(m, text, true)
-	record(m, message{text: m.status.text, token: themes.Bad})
+	record(m, details.Message{Text: m.status.text, Token: themes.Bad})
 }
 
 // show sets the status line. A failure stays until the user dismisses it.
@@ -48,7 +49,7 @@ func begin(m *model, text string) int {
 	m.actions++
 	m.status = status{id: m.actions, text: widget.Plain(text), token: themes.Busy, pending: true,
 		since: m.now}
-	record(m, message{id: m.actions, text: m.status.text, token: themes.Busy})
+	record(m, details.Message{ID: m.actions, Text: m.status.text, Token: themes.Busy})
 	return m.actions
 }
 
@@ -74,10 +75,10 @@ func ended(m *model, r feed.Result) {
 			return
 		}
 	}
-	s := message{id: r.ID, text: widget.Lead(r.Text()), token: themes.Good,
-		each: r.Each()}
+	s := details.Message{ID: r.ID, Text: widget.Lead(r.Text()), Token: themes.Good,
+		Each: r.Each()}
 	if failed {
-		s.token = themes.Bad
+		s.Token = themes.Bad
 	}
 	record(m, s)
 	if r.ID == m.status.id || failed {

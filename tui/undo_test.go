@@ -202,7 +202,7 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
 	p, _ := effectOf[feed.Perform](s)
-	if last := s.m.messages[len(s.m.messages)-1]; last.id != p.ID || last.text != s.m.status.text {
+	if last := s.m.messages[len(s.m.messages)-1]; last.ID != p.ID || last.Text != s.m.status.text {
 		t.Errorf("the last message is %+v", last)
 	}
 	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"restarted builder", "restarted idle"},

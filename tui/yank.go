@@ -135,6 +135,6 @@ func (m *model) copy(c panel.Copied, program bool) []feed.Effect {
 		return nil
 	}
 	show(m, "copied: "+widget.Lead(c.Text), false)
-	record(m, message{text: m.status.text, token: themes.Good})
+	record(m, details.Message{Text: m.status.text, Token: themes.Good})
 	return []feed.Effect{feed.Copy{What: c.What, Text: c.Text}}
 }

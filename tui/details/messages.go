@@ -1,0 +1,47 @@
+package details
+
+import (
+	"time"
+
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// Message is one text that the status line has shown.
+type Message struct {
+	ID    int // ID of the action that it reports; 0 = none
+	At    time.Time
+	Text  string
+	Token themes.Token
+	Each  []string // result for each target, if there were several
+}
+
+// MessageLines returns past messages as lines of w columns, the newest at the end.
+func MessageLines(k *widget.Styles, all []Message, now time.Time, w int) []string {
+	if len(all) == 0 {
+		return []string{k.Paint(themes.Dim, "No messages yet. Results of verbs are "+
+			"listed here.")}
+	}
+	room := 0
+	for i := range all {
+		room = max(room, widget.Width(widget.Clock(all[i].At, now)))
+	}
+	var lines []string
+	for i := range all {
+		s := &all[i]
+		sign := k.Glyphs.Done
+		switch s.Token {
+		case themes.Bad:
+			sign = k.Glyphs.Failed
+		case themes.Busy:
+			sign = k.Glyphs.Starting
+		}
+		at := k.Paint(themes.Dim, widget.Fit(widget.Clock(s.At, now), room, ""))
+		lines = append(lines, widget.Hanging(at+"  "+k.Paint(s.Token, sign)+" ", s.Text, w)...)
+		for _, one := range s.Each {
+			lines = append(lines, widget.Hanging(widget.Spaces(room+4)+
+				k.Paint(themes.Dim, k.Glyphs.Dot)+" ", one, w)...)
+		}
+	}
+	return lines
+}
