@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 func TestDrainAsksFirst(t *testing.T) {
@@ -158,4 +159,32 @@ func TestTheFooterOffersToDrainAgain(t *testing.T) {
 	s.wants(city.Undrain{Agent: "deployer"})
 	s.shows("u drain again")
 	s.hides("undo canceling")
+}
+
+// A pool whose missing member drains for the user is not short. Once the member is gone, a new wait begins.
+func TestAPoolIsNotShortOfAMemberThatTheUserDrains(t *testing.T) {
+	s := pooled(t, 120, 40)
+	s.press("2")
+	drained := func(by string, n int) {
+		s.agent("worker-2", func(a *city.Agent) {
+			a.State, a.Drain = city.Draining, &city.DrainInfo{By: by, Since: s.now}
+		})
+		s.pool("worker", func(p *city.Pool) { p.Size, p.Desired, p.Draining = 2-n, 2, []string{"worker-2"} })
+	}
+	drained("operator", 1)
+	s.wait(2 * panel.Long)
+	drained("operator", 1)
+	s.shows("growing    worker", "waits for worker-2 to finish")
+	drained("operator", 2) // another one is missing
+	s.wait(panel.Long)
+	s.shows("short      worker")
+	drained("operator", 1)
+	s.pool("worker", func(p *city.Pool) { p.Draining = nil })
+	s.shows("growing    worker")
+	s.wait(panel.Long)
+	s.shows("short      worker")
+	s.pool("worker", func(p *city.Pool) { p.Size = 2 })
+	drained("pool", 1)
+	s.wait(panel.Long)
+	s.shows("short      worker")
 }

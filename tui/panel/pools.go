@@ -44,7 +44,8 @@ type PoolRow struct {
 	Check     city.Check
 	Timeout   time.Duration // drain timeout; 0 = no deadline
 	Source    string
-	lacking   time.Time // since when it has had too few members; zero = it has enough
+	drained   int       // number of members that a user drains
+	lacking   time.Time // since when unmet; zero = it is not
 }
 
 func NewPoolRow(p *city.Pool) PoolRow {
@@ -65,13 +66,16 @@ func NewPoolRow(p *city.Pool) PoolRow {
 // lacks reports whether the pool has fewer members than wanted and is not suspended.
 func (r *PoolRow) lacks() bool { return r.Suspended == "" && r.Size < r.Desired }
 
+// unmet reports whether the pool lacks more members than a user drains.
+func (r *PoolRow) unmet() bool { return r.lacks() && r.Size+r.drained < r.Desired }
+
 func (r *PoolRow) State(now time.Time) poolState {
 	switch {
 	case r.Suspended != "":
 		return poolSuspended
 	case r.Check.Problem != "":
 		return poolFailing
-	case r.lacks() && now.Sub(r.lacking) >= Long && now.Sub(r.Since) >= Long:
+	case r.unmet() && now.Sub(r.lacking) >= Long && now.Sub(r.Since) >= Long:
 		return poolShort
 	case r.lacks():
 		return poolGrowing

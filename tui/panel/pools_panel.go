@@ -60,15 +60,26 @@ func (p *Pools) made(e *Env) []PoolRow {
 	rows := make([]PoolRow, 0, len(e.Snap.Pools))
 	for i := range e.Snap.Pools {
 		row := NewPoolRow(&e.Snap.Pools[i])
-		if row.lacks() {
+		row.drained = p.drainedByUser(&e.Snap.Pools[i])
+		if row.unmet() {
 			row.lacking = e.Now
-			if old := p.Find(row.Name); old != nil && old.lacks() {
+			if old := p.Find(row.Name); old != nil && old.unmet() {
 				row.lacking = old.lacking
 			}
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// drainedByUser returns the number of members that a user drains.
+func (p *Pools) drainedByUser(pool *city.Pool) (n int) {
+	for _, name := range pool.Draining {
+		if r := p.agents.Find(name); r != nil && r.drain != nil && r.drain.By == "operator" {
+			n++
+		}
+	}
+	return n
 }
 
 // PoolSign returns the glyph and the colour of a pool's state.
