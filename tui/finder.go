@@ -111,10 +111,6 @@ func runFound(m *model) []feed.Effect {
 		return runItem(m, f, *t)
 	}
 	line := strings.TrimSpace(f.Edit.String())
-	if f.Palette == nil && len(f.Found) == 0 {
-		m.dialogs.Close(f)
-		return nil
-	}
 	todo, why := []feed.Effect(nil), fmt.Sprintf("nothing is called %q", line)
 	if f.Palette != nil {
 		todo, why = table(m).Run(m, line)

@@ -370,3 +370,16 @@ func TestPaletteOrder(t *testing.T) {
 		t.Errorf("the first match is %q", got)
 	}
 }
+
+// Enter does not close a searchable list in which nothing matches.
+func TestEnterWithoutAMatchKeepsTheListOpen(t *testing.T) {
+	s := pooled(t, 80, 24)
+	s.pick("worker")
+	s.press("enter")
+	s.shows("Members of worker")
+	s.typeIn("zzz")
+	s.press("enter")
+	s.shows("Members of worker", `nothing is called "zzz"`)
+	s.press("esc")
+	s.hides("Members of worker")
+}
