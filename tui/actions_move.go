@@ -77,8 +77,14 @@ func list(m *model) *widget.List {
 	return &m.Agents.List
 }
 
-// choose selects an agent in all panels.
+// choose selects an agent in all panels for the user.
 func choose(m *model, name string) {
+	m.aside = ""
+	chooseFor(m, name)
+}
+
+// chooseFor selects an agent in all panels and keeps which one the user has selected.
+func chooseFor(m *model, name string) {
 	if name != m.Agents.Chosen {
 		m.peek.Follow()
 		endSearch(m)

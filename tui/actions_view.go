@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -135,6 +136,9 @@ func askSuspendCity(m *model) []feed.Effect {
 }
 
 func focusOn(m *model, p panel.ID) {
+	if p != panel.IDQuarantine && p != panel.IDPeek && m.aside != "" && m.Agents.Has(m.aside) {
+		choose(m, m.aside)
+	}
 	if m.focus != p {
 		m.zoomed = false
 		m.before = m.focus
@@ -152,7 +156,8 @@ func focusOn(m *model, p panel.ID) {
 		m.hidden = false
 	}
 	if r := m.Agents.At(list(m)); r != nil && p == panel.IDQuarantine {
-		choose(m, r.Name)
+		m.aside = cmp.Or(m.aside, m.Agents.Chosen)
+		chooseFor(m, r.Name)
 	}
 }
 

@@ -113,6 +113,7 @@ type actionLog struct {
 // handState is the recent input from the keyboard and the mouse.
 type handState struct {
 	aim     []string  // agents named for the current verb
+	aside   string    // the agent selected before Quarantine got the focus; "" = none
 	keyed   time.Time // time of the last key
 	mouse   string    // the user's choice: "on" or "off"; "" = by the preferences
 	pressed press

@@ -54,7 +54,7 @@ func (m *model) chooseVisible() {
 	}
 	if selected(m) == nil ||
 		m.focus != panel.IDPeek && !m.focused().About().Follows && !m.visible(m.Agents.Chosen) {
-		choose(m, r.Name)
+		chooseFor(m, r.Name)
 	}
 }
 
