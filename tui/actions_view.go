@@ -93,9 +93,8 @@ func viewActions(all []panel.Panel) []action {
 		{ID: "view.help", Key: keymap.Bind("help: all keys; / searches, enter runs", "?"),
 			Short: "help", In: global,
 			Run: func(m *model) []feed.Effect { openFinder(m, false); return nil }},
-		{ID: "view.back", Key: keymap.Bind("go back one step; never leaves the room", "esc"),
-			In:  global,
-			Run: back},
+		{ID: backID, Key: keymap.Bind("go back one step; never leaves the room", "esc"),
+			Short: "back", In: global, Run: back},
 	}
 }
 
@@ -234,6 +233,9 @@ func askFilter(m *model) []feed.Effect {
 	m.dialogs.Open(p)
 	return nil
 }
+
+// backID goes back one step.
+const backID = "view.back"
 
 // back undoes one step, such as a failure message, a departure, zooming, marks or a filter.
 func back(m *model) []feed.Effect {

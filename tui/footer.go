@@ -60,6 +60,8 @@ func urgency(m *model, a *action) int {
 	order := []string{"agent.zoom", "agent.attach.zoomed", "agent.attach", releaseID,
 		"agent.restart", drainID, suspendID, "agent.send"}
 	switch at := slices.Index(order, a.ID); {
+	case a.ID == backID:
+		return -2
 	case a.ID == releaseID && undoable(m):
 		return -1
 	case at >= 0:
@@ -78,6 +80,7 @@ func footActions(m *model) (keys, tail []*action) {
 		switch {
 		case a.Short == "" || len(a.Key.Keys()) == 0 || !keyWorks(m, a) || elsewhere(m, a) ||
 			a.Refused(m) != "" || lost && changes(m, a):
+		case a.ID == backID && !m.zoomed, a.ID == releaseID && undrainsOnly(m):
 		case a.ID == "focus.mail" && unread(m) == 0 || a.ID == "city.switch" && !severalCities(m):
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
@@ -163,6 +166,12 @@ func changes(m *model, a *action) bool {
 // suspendID suspends agents, or a pool if Pools has the focus.
 const suspendID = "agent.suspend"
 
+// undrainsOnly reports whether u would only cancel drains. The footer names the drain key for that.
+func undrainsOnly(m *model) bool {
+	return !undoable(m) && answerable(m) == nil && !slices.ContainsFunc(releasable(m),
+		func(r *panel.AgentRow) bool { return !r.Undrainable() })
+}
+
 // alsoOfPools reports whether a verb of agents acts on the pool if Pools has the focus.
 func alsoOfPools(id string) bool {
 	return slices.Contains([]string{suspendID, drainID, "agent.attach", "agent.restart",
@@ -181,6 +190,8 @@ func elsewhere(m *model, a *action) bool {
 // rankHere orders the footer of a panel: its own actions, then shared ones, then the rest.
 func rankHere(m *model, a *action) int {
 	switch {
+	case a.ID == backID:
+		return -1
 	case a.ID == "pool.less", a.ID == "pool.more":
 		return 2
 	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && answerable(m) != nil:

@@ -72,3 +72,16 @@ func TestZoomedFooterWithoutATerminal(t *testing.T) {
 	s.press("enter")
 	s.shows("cannot zoom or attach: scout is quarantined: it has no terminal to attach to")
 }
+
+// The footer of a zoomed pane or list begins with the key that leads back.
+func TestAZoomNamesTheWayBack(t *testing.T) {
+	s := demo(t, 80, 24)
+	s.choose("builder")
+	for _, key := range []string{"enter", "f"} {
+		s.hides("esc back")
+		s.press(key)
+		s.shows("\n esc back  ")
+		s.press("esc")
+		s.hides("esc back")
+	}
+}
