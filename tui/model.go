@@ -342,6 +342,11 @@ func (m *model) zone() keymap.Zone {
 
 // perform runs an action, or says why it is not possible.
 func (m *model) perform(a *action) (todo []feed.Effect) {
+	if m.status.note {
+		if m.status = (status{}); a.ID == backID {
+			return nil
+		}
+	}
 	if why := a.Refused(m); why != "" {
 		complain(m, "cannot "+keymap.Verb(a.Title())+": "+why)
 		if writes(a) || a.Risk == keymap.Typed {

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"gcity/city"
 	"gcity/tui/feed"
@@ -113,4 +114,32 @@ func TestAttachToAnotherAgent(t *testing.T) {
 	if e, _ := effectOf[feed.Attach](s); e.Agent != "triage-1" {
 		t.Errorf("%+v", s.out)
 	}
+}
+
+// A note about a key that does nothing goes with esc, with the next key that does something, and with time.
+func TestANoteAboutAKeyGoes(t *testing.T) {
+	const note = "Z does nothing here"
+	s := pooled(t, 80, 24)
+	s.press("2", "Z")
+	s.shows("! " + note)
+	s.press("esc")
+	s.hides(note)
+	if s.m.focus != panel.IDPools {
+		t.Errorf("the esc that dismisses a note leads to %s", s.m.focus)
+	}
+	s.press("Z", "j")
+	s.hides(note)
+	s.press("Z")
+	s.shows(note)
+	s.wait(noteFor - time.Second)
+	s.shows(note)
+	s.wait(time.Second)
+	s.hides(note)
+	s.press("1", "K")
+	s.shows("K works in Pools (press 2)")
+	s.press("2")
+	s.hides("works in Pools")
+	s.press("1", "K")
+	s.click("2 Pools")
+	s.hides("works in Pools")
 }

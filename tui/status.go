@@ -18,6 +18,7 @@ type status struct {
 	token   themes.Token
 	failed  bool // it reports a failure; such a line stays until the user dismisses it
 	pending bool
+	note    bool // it is about a key that does nothing; the next action removes it
 	since   time.Time
 	while   func(m *model) bool // shown while it is true, nil = always
 	starts  panel.Starts

@@ -76,5 +76,12 @@ func explainKey(m *model, k tea.KeyPressMsg) {
 		}
 	}
 	show(m, text+"; "+m.keys.KeyOf("view.help")+" lists the keys", false)
-	m.status.token = themes.Warn
+	focus := m.focus
+	m.status.token, m.status.note = themes.Warn, true
+	m.status.while = func(m *model) bool {
+		return m.focus == focus && m.now.Sub(m.status.since) < noteFor
+	}
 }
+
+// noteFor is how long a note about a key is shown, unless another key does something before.
+const noteFor = 10 * time.Second
