@@ -80,7 +80,7 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 	defer tick.Stop()
 	line := ExitLine{} // the first line confirms that the stream has all exits from now on
 	for out.put(line) {
-		ok := true
+		var ok bool
 		select {
 		case line, ok = <-sub:
 			if !ok {
