@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Heads returns the git checkouts that contain a city and the files of its programs, by folder. It only reads
@@ -51,11 +53,49 @@ func gitDirOf(dir string) (string, bool) {
 	return to, true
 }
 
+// interrupted returns the names of the files in a repository that exist while a merge, a rebase or a similar command
+// waits for the user. Until then, the checkout can contain files of commits that HEAD does not contain.
+func interrupted() []string {
+	return []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"}
+}
+
 func headOf(gitDir string) Head {
-	_, err := os.Lstat(filepath.Join(gitDir, "index.lock"))
-	return Head{Commit: commitOf(gitDir), Busy: err == nil, Since: func(commit string) bool {
-		return committedHere(gitDir, commit)
-	}}
+	exists := func(name string) bool {
+		_, err := os.Lstat(filepath.Join(gitDir, name))
+		return err == nil
+	}
+	h := Head{locked: exists("index.lock") || exists("HEAD.lock")}
+	h.Busy = h.locked || slices.ContainsFunc(interrupted(), exists)
+	h.Since = func(commit string) bool { return committedHere(gitDir, commit) }
+	if info, err := os.Stat(filepath.Join(gitDir, "index")); err == nil {
+		h.indexed = info.ModTime()
+	}
+	h.Commit = commitOf(gitDir)
+	return h
+}
+
+// Git replaces the index shortly before it moves HEAD. A checkout is settled when its index is at least settleTime
+// old. settledHeads waits settleLimit at most, and then reports the others as busy.
+const (
+	settleTime  = time.Second
+	settleLimit = 3 * time.Second
+)
+
+// settledHeads returns Heads after git has finished its current command in each checkout.
+func settledHeads(dir string, programs []Program) map[string]Head {
+	for deadline := time.Now().Add(settleLimit); ; time.Sleep(settleTime / 20) {
+		heads, now := Heads(dir, programs), time.Now()
+		settled := true
+		for repo, h := range heads {
+			if h.locked || now.Sub(h.indexed) < settleTime {
+				h.Busy, settled = true, false
+				heads[repo] = h
+			}
+		}
+		if settled || now.After(deadline) {
+			return heads
+		}
+	}
 }
 
 // commitOf returns the commit that is checked out, or "" if there is none yet.

@@ -81,10 +81,20 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	if err != nil {
 		return fmt.Errorf("cannot list the programs of the city in %s: %w", dir, err)
 	}
-	if _, refused := Judge(dir, rec, all, Heads(dir, all)); refused != nil {
+	if _, refused := judgeNow(dir, rec, all); refused != nil {
 		return refused
 	}
 	return nil
+}
+
+// judgeNow judges programs that the caller has read from the files of the checkouts. Before it accepts a new program as
+// a local edit, it waits until git has finished: a pull writes the files before it moves HEAD.
+func judgeNow(dir string, rec *Record, programs []Program) (Record, *Refusal) {
+	isNew := func(p Program) bool { return !slices.Contains(rec.Programs, p.Sum()) }
+	if !slices.ContainsFunc(programs, isNew) {
+		return Judge(dir, rec, programs, Heads(dir, programs))
+	}
+	return Judge(dir, rec, programs, settledHeads(dir, programs))
 }
 
 // Extend records all programs of a started city as seen, with the current commits. programs must be complete:
@@ -94,7 +104,7 @@ func (l *Ledger) Extend(dir string, programs []Program) error {
 	if rec == nil || err != nil {
 		return err
 	}
-	renewed, refused := Judge(dir, rec, programs, Heads(dir, programs))
+	renewed, refused := judgeNow(dir, rec, programs)
 	if refused != nil || renewed.equal(*rec) {
 		return nil
 	}

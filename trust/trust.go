@@ -77,9 +77,12 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	Busy   bool   // git is changing the checkout: files of a commit may exist before the commit
+	Busy   bool   // files of a commit may exist before HEAD moves: git is changing the checkout, or a merge is open
 	// Since reports whether every commit after the given one was made in this checkout, by `git commit`.
 	Since func(commit string) bool
+
+	locked  bool      // a git command is changing the checkout
+	indexed time.Time // when git last replaced the index
 }
 
 // Refusal is the error for a city with programs that may not run.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -221,12 +222,91 @@ func TestCheckouts(t *testing.T) {
 	if Heads(tree, nil)[tree].Commit != head().Commit {
 		t.Error("the commit of a worktree is not read")
 	}
-	if err := os.WriteFile(filepath.Join(dir, ".git", "index.lock"), nil, 0o600); err != nil {
+	for _, name := range append(interrupted(), "index.lock", "HEAD.lock") {
+		file := filepath.Join(dir, ".git", name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if !head().Busy {
+			t.Errorf("a checkout with %s is not busy", name)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if head().Busy {
+		t.Error("a checkout that git does not write to is busy")
+	}
+}
+
+// A pull writes the files and the index before it moves HEAD. In between, the files look like edits by the user.
+func TestPullIsNotAnEdit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	dir := t.TempDir()
+	file, index := filepath.Join(dir, "city.toml"), filepath.Join(dir, ".git", "index")
+	git(t, dir, "init", "-q", "-b", "main")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !head().Busy {
-		t.Error("a checkout that git writes to is not busy")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-qm", "1")
+	replaced := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the time at which a synctest bubble begins
+	for name, c := range map[string]struct {
+		indexed time.Time
+		pulled  bool // HEAD moves while gcity waits
+		allowed bool
+	}{
+		"edit":            {replaced.Add(-time.Minute), false, true},
+		"edit after add":  {replaced, false, true},
+		"pull":            {replaced, true, false},
+		"index stays new": {replaced.Add(time.Hour), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := Open(env("XDG_STATE_HOME="+t.TempDir()), nil)
+				if err := l.Trust(dir, nil, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chtimes(index, c.indexed, c.indexed); err != nil {
+					t.Fatal(err)
+				}
+				if c.pulled {
+					pulled := commitTree(t, dir)
+					defer time.AfterFunc(settleTime/2, func() {
+						ref := filepath.Join(dir, ".git", "refs", "heads", "main")
+						if err := os.WriteFile(ref, []byte(pulled), 0o600); err != nil {
+							t.Error(err)
+						}
+					}).Stop()
+				}
+				fresh := []Program{program("x", file)}
+				err := l.Check(dir, func() ([]Program, error) { return fresh, nil }).Err()
+				if (err == nil) != c.allowed {
+					t.Errorf("check: %v", err)
+				}
+				if err := l.Extend(dir, fresh); err != nil {
+					t.Error(err)
+				}
+				if rec, err := l.Load(dir); err != nil || (len(rec.Programs) == 1) != c.allowed {
+					t.Error(rec, err)
+				}
+			})
+		})
 	}
+}
+
+// commitTree returns a new commit on top of HEAD, which it does not move.
+func commitTree(t *testing.T, dir string) string {
+	t.Helper()
+	c := exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit-tree", "-p", "HEAD",
+		"-m", "2", "HEAD^{tree}")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func TestScripts(t *testing.T) {
