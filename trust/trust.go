@@ -77,7 +77,8 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = no commit yet
-	Busy   bool   // files of a commit may exist before HEAD moves: git is changing the checkout, or a merge is open
+	// Busy: files of a commit may exist before HEAD moves, because git changes the checkout or a merge is open.
+	Busy bool
 	// Since reports whether every commit after the given one was made in this checkout, by `git commit`.
 	Since func(commit string) bool
 
