@@ -118,8 +118,8 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// Rests returns why the automation does not fire while its rig or the city is suspended: the text suspended. It
-// returns "" if the automation fires even then.
+// Rests returns suspended, the reason why the rig or the city is suspended, if that reason keeps the automation
+// from firing. It returns "" if the automation fires even then.
 func (d Definition) Rests(suspended string) string {
 	if d.WhileSuspended {
 		return ""

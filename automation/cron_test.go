@@ -97,7 +97,7 @@ func TestSchedules(t *testing.T) {
 }
 
 // A fixed time runs exactly once on a day when the clock changes, at the first instant after a gap. Schedules with "*"
-// hours follow elapsed time. (A8)
+// hours follow elapsed time.
 func TestDaysOnWhichTheClockIsSet(t *testing.T) {
 	for _, c := range []struct {
 		zone, schedule, from, to string
@@ -174,7 +174,8 @@ func instantOf(t testing.TB, text string) time.Time {
 	return at
 }
 
-// Any text: no panic. For a valid schedule, the next time is after now, on a full minute, and never moves backwards.
+// No text causes a panic. For a valid schedule, the next time is after now, on a full minute, and never moves
+// backwards.
 func FuzzSchedule(f *testing.F) {
 	for _, text := range []string{"0 3 * * *", "@daily", "*/5 1-3 1,15 jan mon-fri",
 		"30 2 29 2 */7", "0 0 31 */2 7", "* * * * * *", "5/15 * * * *", "? L W # *"} {

@@ -28,8 +28,8 @@ func newDrill(t *testing.T, most int, defs ...Definition) *drill {
 	return d
 }
 
-// turn makes a turn after some time, opens the runs that are due, and lists what was done: "a" was opened, "?a" needs
-// its check, "!a: why" was skipped.
+// turn advances the clock, makes a turn, opens the runs that are due, and lists the actions: "a" was opened, "?a"
+// needs its check, "!a: why" was skipped.
 func (d *drill) turn(wait time.Duration) string {
 	out, opened := d.look(wait)
 	for _, run := range opened {

@@ -41,7 +41,7 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	return next.name
 }
 
-// Halted records that a user ended a run. It counts as a failed run and is not retried.
+// Halted records that a user ended a run. The run is treated as failed and is not retried.
 func (r *Runs) Halted(scoped string, now time.Time) (follows string) {
 	if it := r.items[scoped]; it != nil && it.run != nil {
 		it.run.Retry = max(it.run.Retry, it.d.Retry)
@@ -56,7 +56,7 @@ func (r *Runs) Queued(scoped string) bool {
 }
 
 // Again returns the number of a failed automation's next retry, the maximum number of retries, and the time of the
-// next one. ok is false if no retry follows.
+// next retry. ok is false if no retry follows.
 func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 ||

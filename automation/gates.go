@@ -18,8 +18,8 @@ type Kind struct {
 	// returns the part of When after the gate's name; nil = it is empty
 	describe func(Definition, func(time.Duration) string) string
 
-	passes bool // with overlap Skip, a run that becomes due during another is skipped
-	queues bool // with overlap Queue, a run that becomes due during another is queued
+	passes bool // with overlap Skip, a run that becomes due during another run is skipped
+	queues bool // with overlap Queue, a run that becomes due during another run is queued
 }
 
 // Gates returns all kinds of gates, in the order of the documentation.

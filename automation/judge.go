@@ -38,7 +38,7 @@ type Facts struct {
 
 	Check  CheckFacts
 	Events EventFacts
-	// when the latest runs were opened, oldest first; only the last Rate matter
+	// when the latest runs were opened, oldest first; only the last Rate entries are used
 	Recent []time.Time
 	Patrol time.Duration // minimum interval between two checks of a condition
 	Sought Sought        // cache for the next search, from the previous verdict
@@ -96,7 +96,7 @@ type Verdict struct {
 // Judge decides whether an automation is due, and why.
 func Judge(d Definition, f Facts, now time.Time) Verdict {
 	v := Verdict{Last: f.Last, Sought: f.Sought}
-	now = now.Round(0) // use wall-clock time only, since it is compared with stored times
+	now = now.Round(0) // use wall-clock time only, because it is compared with stored times
 	running := !f.Running.IsZero()
 	switch {
 	case d.Off != "":
@@ -225,7 +225,7 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 		v.Reason = "condition: check was killed by a signal"
 	case c.Code == 0 && !c.Fresh && c.Running:
 		v.Reason = "condition: check is running"
-	case c.Code == 0 && !c.Fresh: // this result has opened a run, which has ended
+	case c.Code == 0 && !c.Fresh: // this result has already opened a run, and the run has ended
 		v.Reason = "condition: not checked again since the last run"
 	default:
 		v.Reason = fmt.Sprintf("condition: exit %d", c.Code)

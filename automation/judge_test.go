@@ -69,7 +69,8 @@ func TestCooldown(t *testing.T) {
 		{"running", Facts{Last: ago(time.Minute), Running: ago(time.Minute)}, "- | running for 1m"},
 		{"slower than its interval", Facts{Last: ago(6 * time.Minute),
 			Running: ago(6 * time.Minute)}, "skip | running for 6m"},
-		// A9: the clock was set back. If by a little, the automation just ran. If by much, its history is ignored.
+		// The clock was set back. After a small change, the automation has just run. After a large change, its
+		// history is ignored.
 		{"a little ahead", Facts{Last: ago(-time.Second)}, "- | cooldown: 5m1s remaining | " +
 			"11-22 12:05:21"},
 		{"an hour ahead", Facts{Last: ago(-time.Hour)}, "due | cooldown: ended early, because the " +
@@ -111,7 +112,7 @@ func TestCron(t *testing.T) {
 		// missed by more than Late, for example during sleep
 		{"a late patrol", Facts{Looked: ago(9*time.Hour + time.Minute)}, next},
 	})
-	// A10: a scheduled time since the last turn is found, however late this turn is.
+	// A scheduled time since the last turn is found, however late this turn is.
 	at := time.Date(2026, 11, 22, 3, 7, 30, 0, time.UTC)
 	if v := Judge(rare, Facts{Looked: at.Add(-10 * time.Minute), Last: at.Add(-24 * time.Hour)},
 		at); brief(v) != "due | cron: due 2026-11-22 03:00 UTC, 7m30s late | 11-23 03:00:00" {
@@ -201,7 +202,7 @@ func TestEvent(t *testing.T) {
 			"- | running for 14s; event: 2 bead.closed since seq 1041"},
 		{"suspended", Facts{Events: some, Suspended: "with the city"},
 			"- | suspended with the city"},
-		// A11: after many runs in a short time the next one waits, and no event is lost.
+		// After many runs in a short time, the next run waits and no event is lost.
 		{"too often", Facts{Events: some, Recent: many}, "- | event: 2 bead.closed since seq 1041; " +
 			"ran 10× in the last 1m, next run in 12s | 11-22 12:00:32"},
 		{"often", Facts{Events: some, Recent: many[1:]}, "due | event: 2 bead.closed since seq 1041"},

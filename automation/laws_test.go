@@ -15,16 +15,17 @@ type player struct {
 	opening map[string]Run
 	going   map[string]Run
 	dealt   map[string]int    // events in opened runs, by scoped name
-	until   map[string]uint64 // the newest of these events
-	sent    map[string]int    // matching events
+	until   map[string]uint64 // seq of the newest of these events, by scoped name
+	sent    map[string]int    // number of matching events, by scoped name
 	queued  map[string]bool   // fired by hand during a run
 }
 
 const places = 3
 
-// After any steps in any order: the number of runs is limited, with one per automation (L1). Suspended automations run
-// only by hand (L2). Every event is in exactly one run, or in at least one if runs are retried. The automation that has
-// waited longest runs first. There is always a reason (L14). When all is quiet, nothing is stuck (L7).
+// TestLaws checks the laws after random steps in any order. The number of runs is limited, with one per automation
+// (L1). Suspended automations run only by hand (L2). Every event is in exactly one run, or in at least one if runs
+// are retried. The automation that has waited longest runs first. There is always a reason (L14). Without
+// disturbances, no run gets stuck (L7).
 func TestLaws(t *testing.T) {
 	defs := []Definition{
 		parse(t, "cool", everyMinute), parse(t, "cool2", everyMinute+
@@ -146,7 +147,7 @@ func (p *player) end(run Run, how Outcome) {
 	p.r.Ended(name, how, p.now)
 }
 
-// die ends the program and starts it again.
+// die ends the program and starts it again from its saved memory.
 func (p *player) die() {
 	interrupted := p.restart()
 	if len(interrupted) != len(p.going) {
@@ -156,7 +157,7 @@ func (p *player) die() {
 	clear(p.going)
 }
 
-// quiet stops all disturbances and checks that the city comes to rest.
+// quiet stops all disturbances and checks that the city reaches a stable state.
 func (p *player) quiet() {
 	p.suspended = ""
 	ran := map[string]int{}

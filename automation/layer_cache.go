@@ -45,7 +45,7 @@ func readLayer(dir string, before *layerCache, local *time.Location, now time.Ti
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s
-	case err != nil: // a folder that cannot be read does not count as empty
+	case err != nil: // a folder that cannot be read is not treated as empty
 		return before.kept(err)
 	}
 	for _, e := range entries {

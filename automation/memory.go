@@ -15,11 +15,11 @@ type Memory struct {
 	Born time.Time `json:"born"`
 	// the gate, and for a Cron also its schedule and zone; "" = unknown
 	Gate string `json:"gate,omitempty"`
-	// since when it is missing in the catalog; zero = it is there
+	// when it disappeared from the catalog; zero = the catalog contains it
 	Gone time.Time `json:"gone,omitzero"`
 	Last time.Time `json:"last,omitzero"` // when its latest run was opened
 	Open bool      `json:"open,omitempty"`
-	// which retry the latest run is; 0 = not a retry
+	// retry number of the latest run; 0 = not a retry
 	Retry    int       `json:"retry,omitempty"`
 	Ended    time.Time `json:"ended,omitzero"`
 	Outcome  Outcome   `json:"outcome,omitempty"`
@@ -177,7 +177,7 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 		m.On = it.d.On
 	}
 	m.noted = false
-	if first && m.Again > newest { // the log was replaced, so these events are gone
+	if first && m.Again > newest { // the log was replaced and no longer contains these events
 		m.Again = 0
 	}
 	// a cursor after the newest event means that the log was replaced
@@ -226,7 +226,7 @@ func (r *Runs) From() (seq uint64, ok bool) {
 	return seq, ok
 }
 
-// See handles an event of the log. Events must be passed in order; those passed before are ignored.
+// See handles an event of the log. Events must be passed in order. See ignores events that were passed before.
 func (r *Runs) See(e events.Event) {
 	depth := -1
 	for _, it := range r.order {

@@ -28,7 +28,7 @@ type resolveInput struct {
 	automations []Definition
 	written     map[string]spec // the files' contents, by scoped name
 	layers      []formula.Layer
-	// rigs with layers that did not answer; "" = the city, and with it all rigs
+	// rigs with layers that did not answer; "" = the city's layers, which all rigs use
 	mute   map[string]bool
 	pools  []string
 	before map[string]*formulaFile

@@ -37,7 +37,7 @@ type item struct {
 	memory Memory
 
 	looked       time.Time // when Judge was last called
-	settled      bool      // nothing but the time has changed since
+	settled      bool      // nothing but the time has changed since then
 	suspended    string    // why it was suspended when Judge was last called
 	verdict      Verdict
 	sought       Sought

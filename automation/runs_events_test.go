@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// Each event is handled once, even if it arrives during a run, and none from before the automation was loaded. The
-// cursor moves when the record of the run is written.
+// Each event is handled once, even if it arrives during a run. Events from before the automation was loaded are not
+// handled. The cursor moves when the record of the run is written.
 func TestEvents(t *testing.T) {
 	e := parse(t, "e", "gate = 'event'\non = 'bead.*'\nexec = 'x'")
 	d := newDrill(t, 0, e)
@@ -28,7 +28,7 @@ func TestEvents(t *testing.T) {
 	d.is(d.turn(0), "e(1 in 1044-1045)")
 	d.r.Ended("e", OK, d.now)
 	d.is(d.turn(0), "")
-	// Without a record there is no run: the events wait, together with new ones.
+	// While the record of a run cannot be written, there is no run. Its events wait together with new events.
 	d.happen("bead.closed", 0) // event 1046
 	out, _ := d.look(0)
 	d.is(out, "e(1 in 1045-1046)")
@@ -69,8 +69,8 @@ func TestEventsOfAFailedRunAreTriedAgain(t *testing.T) {
 	d.is(d.turn(0), "e(1 in 1043-1044)")
 }
 
-// A6, A7: the program dies at each step of a run. Without retry the run happens at most once, with retry at least once.
-// No event is lost before there is a record, and no run blocks the next.
+// The program crashes at each step of a run. Without retry, the run happens at most once; with retry, at least
+// once. No event is lost before there is a record, and no run blocks the next.
 func TestDeathAtEachStep(t *testing.T) {
 	for _, retry := range []int{0, 1} {
 		text := fmt.Sprintf("gate = 'event'\non = 'x'\nexec = 'x'\nretry = %d", retry)
@@ -131,7 +131,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// A6: after a restart, a retry waits for the events of the failed or interrupted run that it repeats.
+// After a restart, a retry waits for the events of the failed or interrupted run that it repeats.
 func TestRetryWaitsForItsEvents(t *testing.T) {
 	d := parse(t, "e", "gate = 'event'\non = 'deploy.done'\nexec = 'x'\nretry = 1\n"+
 		"retry_backoff = '1s'")
@@ -168,7 +168,7 @@ func TestRetryWaitsForItsEvents(t *testing.T) {
 	}
 }
 
-// A11: an automation that fires on its own events is slowed down. A chain of runs that trigger one another ends at the
+// An automation that fires on its own events is slowed down. A chain of runs that trigger one another ends at the
 // limit.
 func TestOnItsOwnEvents(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "e", "gate = 'event'\non = 'automation.completed'\nexec = 'x'"))
@@ -210,8 +210,8 @@ func TestOnItsOwnEvents(t *testing.T) {
 	}
 }
 
-// An automation that is removed and soon added again keeps its history. Much later it counts as new. A run continues
-// even if its automation is removed.
+// An automation that is removed and soon added again keeps its history. Much later it is treated as new. A run
+// continues even if its automation is removed.
 func TestComingAndGoing(t *testing.T) {
 	e, a := parse(t, "e", "gate = 'event'\non = 'x'\nexec = 'x'"), parse(t, "a", everyMinute)
 	d := newDrill(t, 0, e, a)

@@ -24,7 +24,7 @@ func TestRunsFollowEachOther(t *testing.T) {
 	d.is(d.turn(30*time.Second), "a")
 }
 
-// A5: an automation that is slower than its interval runs one at a time, and one message reports the skipped run.
+// An automation that is slower than its interval runs one at a time, and one message reports the skipped run.
 func TestSlowerThanItsInterval(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute),
 		parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
@@ -63,7 +63,7 @@ func TestQueue(t *testing.T) {
 	d.is(d.turn(0), "c")
 }
 
-// A13: the number of runs at the same time is limited, and the automation that has waited longest runs next.
+// The number of concurrent runs is limited, and the automation that has waited longest runs next.
 func TestPlaces(t *testing.T) {
 	var defs []Definition
 	for i := range 100 {
@@ -87,7 +87,7 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.r.Ended("a51", OK, d.now)
-	d.is(d.turn(0), "a98") // a run by hand goes before scheduled ones
+	d.is(d.turn(0), "a98") // a manual run precedes scheduled runs
 	for _, name := range []string{"a52", "a53", "a54"} {
 		d.r.Ended(name, Failed, d.now)
 	}
@@ -136,7 +136,8 @@ func TestSuspendedWhileWaiting(t *testing.T) {
 	d.is(d.turn(0), "b")
 }
 
-// With while_suspended an automation runs although the city is suspended, even after a failure. The others wait.
+// With while_suspended, an automation runs although the city is suspended, even after a failure. Other automations
+// wait.
 func TestWhileSuspended(t *testing.T) {
 	a := parse(t, "a", everyMinute+"\nwhile_suspended = true\non_failure = 'alarm'")
 	alarm := parse(t, "alarm", "gate = 'manual'\nexec = 'x'\nwhile_suspended = true")
@@ -201,7 +202,7 @@ func TestConditions(t *testing.T) {
 	d.is(d.turn(30*time.Second), "?c")
 }
 
-// A9: whatever the clock does, nothing is stuck, and at most one missed run is made up for.
+// Whatever the clock does, nothing is stuck, and at most one run makes up for missed times.
 func TestTheClockJumps(t *testing.T) {
 	daily := parse(t, "d", "gate = 'cron'\nschedule = '0 * * * *'\ncatch_up = true\nexec = 'x'")
 	for _, jump := range []time.Duration{time.Hour, -time.Hour, 8 * time.Hour, 87600 * time.Hour,
@@ -280,8 +281,8 @@ func BenchmarkTurn100(b *testing.B) {
 	}
 }
 
-// A schedule counts from when it is loaded: a time earlier in the same minute has passed. The same holds for a schedule
-// that was changed, even if the program was not running at the time.
+// A schedule takes effect when it is loaded: a time earlier in the same minute has passed. The same applies to a
+// schedule that was changed while the program was not running.
 func TestAScheduleWrittenWithinItsOwnMinute(t *testing.T) {
 	at := func(schedule string) Definition {
 		return parse(t, "a", "gate = 'cron'\nexec = 'x'\nschedule = '"+schedule+"'")

@@ -37,12 +37,12 @@ type Catalog struct {
 	Broken      []Broken
 	// about the city's settings, and about folders that cannot be read
 	Problems toml.Problems
-	Warnings toml.Problems // without the warnings about single automations
+	Warnings toml.Problems // excludes the warnings about single automations
 	Revision string        // hash of all fields above
 }
 
 // Broken is an automation that cannot be used. It still replaces the automation of the same name in a lower layer,
-// because that one may do something else.
+// because the lower one may do something else.
 type Broken struct {
 	Name, Rig string
 	Source    string
@@ -179,8 +179,8 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 }
 
 // Find returns the automation with this name in a rig. The name may be a scoped name. Without a rig, Find returns
-// the city's automation, or else the only one with this name. The error suggests a similar name, or reports why the
-// automation is broken.
+// the city's automation, or else the only automation with this name. The error suggests a similar name, or reports
+// why the automation is broken.
 func (c *Catalog) Find(name, rig string) (Definition, error) {
 	var named []Definition
 	var names, scoped []string

@@ -139,7 +139,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// Any bytes: no panic. A valid automation has exactly one action and what its gate needs.
+// No input causes a panic. A valid automation has exactly one action and all keys that its gate needs.
 func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("testdata/problems.txt")
 	if err != nil {

@@ -93,8 +93,8 @@ func (it *item) status(r *Runs) Status {
 	return s
 }
 
-// Next returns the earliest time after now at which another run becomes due; zero = unknown. It does not include
-// results of checks and ends of runs.
+// Next returns the earliest time after now at which another run becomes due; zero = unknown. It does not consider
+// the results of checks or the ends of runs.
 func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time
 	for _, it := range r.order {

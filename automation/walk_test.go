@@ -129,7 +129,7 @@ func zones() []string {
 		"Africa/Casablanca", "Antarctica/Troll"}
 }
 
-// Next agrees with a walk through every minute of four years, in six zones. (A8, A10)
+// Next agrees with a walk through every minute of four years, in six zones.
 func TestAgainstEveryMinute(t *testing.T) {
 	t.Logf("seed %d", *seed)
 	r := rand.New(rand.NewPCG(*seed, 1))
