@@ -163,7 +163,7 @@ func TestAutomationCheck(t *testing.T) {
 	if code, _, _ := told(t, s, "automation", "check", "digest"); code != exit.CodeFailed {
 		t.Errorf("digest: exit %d", code)
 	}
-	s.snapshot.Automations[1].Reason = "condition: exit 0" // the reason its run started
+	s.snapshot.Automations[1].Reason = "condition: exit 0" // the reason why the run started
 	if _, out, _ := told(t, s, "automation", "check", "digest"); !strings.Contains(out, "no   digest      running for 14s; it started because: condition: exit 0") {
 		t.Error(out)
 	}
@@ -233,7 +233,7 @@ func TestAutomationLogs(t *testing.T) {
 	}
 }
 
-// opener lets a waiting run start as soon as the user has been told that it waits.
+// opener lets a waiting run start as soon as the output says that the run waits.
 type opener struct {
 	text  strings.Builder
 	holds chan struct{}
@@ -246,7 +246,7 @@ func (o *opener) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// A run that waits for a free slot says so while it waits.
+// While a run waits for a free slot, automation run prints that it waits.
 func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	s := busyCity()
 	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a slot (at most 8 automations run at the same time)"}}

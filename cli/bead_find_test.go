@@ -12,7 +12,7 @@ import (
 // A bead is found by its ID: first in the store that has its prefix, then in the other stores of the city.
 func TestBeadRoutes(t *testing.T) {
 	s := demoCity()
-	old := fake.New("old") // the rig had another prefix before
+	old := fake.New("old") // the rig had another prefix earlier
 	for _, title := range []string{"of old", "of old, too"} {
 		if _, err := old.Create(t.Context(), beads.Bead{Title: title}); err != nil {
 			t.Fatal(err)

@@ -216,8 +216,8 @@ func TestWhichStore(t *testing.T) {
 	}
 }
 
-// An import emits one event. Importing the same file again changes nothing and emits none.
-// Invalid lines are reported and make the import fail.
+// An import emits one event. Importing the same file again changes nothing and emits no event. Invalid lines are
+// reported and make the import fail.
 func TestExportImport(t *testing.T) {
 	from, to := demoCity(), demoCity()
 	told(t, from, "bead", "create", "a")

@@ -90,7 +90,7 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 type branch struct {
 	group, name string
 	build       func(e *env.Env) *cobra.Command
-	needsAll    bool // its command reads the tree of all other commands
+	needsAll    bool // the command reads the tree of all other commands
 }
 
 // branches are the top-level commands, in the order of the help.

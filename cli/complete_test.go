@@ -57,7 +57,7 @@ func TestShellsComplete(t *testing.T) {
 		}
 		return file
 	}
-	// Each script prints the completions of $LINE, one per line, as pressing Tab at its end would.
+	// Each script prints the completions that Tab would offer at the end of $LINE, one per line.
 	shells := map[string]string{
 		"bash": `source "$SCRIPT"; COMP_LINE=$LINE COMP_POINT=${#LINE}
 			IFS=$' \t\n:' read -r -a COMP_WORDS <<<"$LINE"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMP_TYPE=9

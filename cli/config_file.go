@@ -136,8 +136,8 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	return out, nil
 }
 
-// Replace writes the content now if the file still has the content was. It keeps the permissions of the file and a
-// symbolic link to it.
+// Replace writes now to the file, and fails if the file no longer contains was. It keeps the permissions of the
+// file and a symbolic link to it.
 func (f *configFile) Replace(file string, was, now []byte) error {
 	there, err := os.ReadFile(f.Path(file))
 	if err != nil {

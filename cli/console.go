@@ -199,7 +199,7 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	return afterRoom(e, h.Dir, exit)
 }
 
-// onHangup returns the user's preference for the city when its control room loses the terminal.
+// onHangup returns how the control room exits when it loses its terminal, according to the user's preferences.
 func onHangup(e *env.Env) roomExit {
 	switch env.Prefs(e).OnHangup {
 	case prefs.StopCity:
@@ -224,7 +224,7 @@ func leaveRoom(e *env.Env, h *host.City, exit roomExit, signals chan<- os.Signal
 				"controller could not release it: " + err.Error())
 		}
 	case roomHangup:
-		// the terminal is gone or the control room failed: the city keeps running in this process
+		// the terminal was closed or the control room failed: the city keeps running in this process
 		h.Loop.SetMode("headless")
 	case roomStopCity, roomInterrupted: // Obey has received no signal yet, so send one
 		e.Sayf("stopping the city; ctrl-c kills its agents at once")

@@ -81,7 +81,7 @@ func TestCurlLines(t *testing.T) {
 	until("api http://"+here, "gcity status")
 	ran, auth := 0, ""
 	for _, line := range lines {
-		if strings.HasPrefix(line, "auth=") { // applies to the lines below it
+		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines below it
 			auth = line + "\n"
 			continue
 		}
@@ -190,7 +190,7 @@ func TestFleetCurlLines(t *testing.T) {
 	all, tenants := listen(api.Guard{Token: own}), listen(api.Guard{Tenants: map[string]api.Tenant{"acme": {Cities: []string{"bright-lights", "dark-alleys"}, Token: key}}})
 	ran, auth := 0, ""
 	for _, line := range curlLines(t, true) {
-		if strings.HasPrefix(line, "auth=") { // applies to the lines below it
+		if strings.HasPrefix(line, "auth=") { // the assignment applies to the lines below it
 			auth = line + "\n"
 			continue
 		}

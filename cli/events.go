@@ -88,7 +88,7 @@ func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) err
 	return nil
 }
 
-// followEvents prints the events that match now, then new events until it is interrupted.
+// followEvents prints the matching events of the log, then new events until the user interrupts it.
 func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
 	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
@@ -179,7 +179,7 @@ func withDepth(payload json.RawMessage, depth int) json.RawMessage {
 	return out
 }
 
-// moment parses a time in RFC 3339, or a duration before now, which may be in days.
+// moment parses a time in RFC 3339, or a duration before now. The duration may be a number of days.
 func moment(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil

@@ -19,8 +19,8 @@ import (
 	"gcity/events"
 )
 
-// still is a city whose state never changes, for output that is made from a snapshot. The scripts in testdata test the
-// commands against real cities.
+// still is a city with a constant state, for tests of output that is made from a snapshot. The scripts in testdata
+// test the commands against real cities.
 type still struct {
 	snapshot *city.Snapshot
 	log      []events.Event
@@ -30,7 +30,7 @@ type still struct {
 	live     []events.Event         // what Events yields
 	prints   []city.Piece           // what RunOutput yields
 	silent   error                  // the error that RunOutput ends with
-	work     map[string]*fake.Store // by rig, "" is the city
+	work     map[string]*fake.Store // stores by rig; "" is the city's store
 	env      map[string]string
 	idle     bool          // no controller is running
 	holds    chan struct{} // if not nil, a requested run waits until this is closed

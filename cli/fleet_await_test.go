@@ -10,7 +10,8 @@ import (
 	"gcity/cli/fleet"
 )
 
-// A directory requested before a supervisor runs connects to the first supervisor that starts and then keeps it.
+// A directory that is requested before a supervisor runs connects to the first supervisor that starts. It keeps
+// that connection.
 func TestTheListIsAwaited(t *testing.T) {
 	var runs city.Directory
 	opened, closed := 0, 0

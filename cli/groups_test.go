@@ -210,7 +210,7 @@ func TestTextIsNoKey(t *testing.T) {
 	}
 }
 
-// drain-check reports the answer in its exit code. Errors have exit codes other than that of "not draining".
+// drain-check reports the answer in its exit code. An error never has the exit code of the answer "not draining".
 func TestDrainCheck(t *testing.T) {
 	for _, c := range []struct {
 		agent string
@@ -295,7 +295,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// The output of a pool's check can be anything. It is cut to the width of the terminal.
+// The output of a pool's check may contain any bytes. It is cut to the width of the terminal.
 func TestPoolOutputFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, OutTTY: true, Getenv: func(string) string { return "dumb" }, Now: func() time.Time { return noon }}}

@@ -74,7 +74,8 @@ func systemd(t *testing.T) (socket string, await func(what ...string)) {
 	}
 }
 
-// tells takes a started service through its notifications: ready, watchdog and status, reloading, ready, stopping.
+// tells drives a started service and checks its notifications in their order: ready, watchdog and status,
+// reloading, ready, stopping.
 func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status string) {
 	t.Helper()
 	await("READY=1")
@@ -100,7 +101,7 @@ func TestNotify(t *testing.T) {
 	tells(t, cmd, await, "1 of 1 agents running")
 }
 
-// A log reader that is stuck does not delay the controller (C13).
+// A log reader that is stuck does not delay the controller.
 func TestStuckStderr(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -137,7 +138,7 @@ func TestStuckStderr(t *testing.T) {
 	}
 }
 
-// A service aborted by systemd's watchdog exits with 2, the exit code of the Go runtime. Its unit restarts it then.
+// A service aborted by systemd's watchdog exits with 2, the exit code of the Go runtime. systemd then restarts it.
 func TestAnAbortedServiceEndsWithTwo(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -92,7 +92,7 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	return nil
 }
 
-// foreground runs the city in this process. Without a city.toml it writes a first one: without asking if yes is
+// foreground runs the city in this process. If there is no city.toml, it writes one. It asks first unless yes is
 // set.
 func foreground(ctx context.Context, e *env.Env, yes bool) error {
 	_, err := e.CityDir()
@@ -155,8 +155,8 @@ func inGit(dir string) bool {
 	}
 }
 
-// foundAgents returns the coding agents that are installed on this machine. They are only comments in the first
-// configuration: the user decides which of them the city runs.
+// foundAgents returns the coding agents that are installed on this machine. The first configuration lists them only
+// in comments: the user decides which of them the city runs.
 func foundAgents(look func(string) (string, error)) []string {
 	var found []string
 	for _, p := range config.Presets() {
@@ -242,7 +242,8 @@ func firstConfig(name, shell string, look func(string) (string, error)) string {
 	return b.String()
 }
 
-// shellCommand returns a command that starts the user's own shell, or sh if that is not usable.
+// shellCommand returns a command that starts the user's own shell. If that is not usable, the command starts bash
+// or sh.
 func shellCommand(shell string, look func(string) (string, error)) string {
 	for _, candidate := range []string{shell, "bash"} {
 		if candidate == "" || strings.ContainsAny(candidate, " \t'\"\\$`") {

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Agents of a running controller do not count as orphans. They do once the controller is killed.
+// Agents of a running controller are not orphans. After the controller is killed, they are.
 func TestRemainingAgents(t *testing.T) {
 	cmd, dir := headlessCity(t, nil)
 	eventually.True(t, "its agent runs", func() bool {

@@ -251,8 +251,8 @@ func changes(v planInput) []change {
 	return out
 }
 
-// standingOf returns the standing of a pool's member. Without a controller it is unknown which members are busy; then
-// it reports only which members are alive.
+// standingOf returns the standing of a pool's member. Without a controller the busy members are unknown, so the
+// standing shows only whether the member is alive or leaving.
 func (v planInput) standingOf(name string, alive map[string]session.Status) pool.Standing {
 	st, lives := alive[name]
 	s := pool.Standing{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
@@ -402,7 +402,7 @@ func (v planInput) begin(w agent.Want) (change, why string) {
 	return "start", "not running"
 }
 
-// ends returns the end of a sentence: how a changed definition affects the state of an agent.
+// ends returns the end of a sentence, which says how a changed definition affects the state of an agent.
 func ends(g *city.Agent) string {
 	switch {
 	case g.State == city.Quarantined:

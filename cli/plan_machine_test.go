@@ -20,7 +20,7 @@ import (
 	"gcity/session/fake"
 )
 
-// planned are the names of agents in every state that the test covers, including agents that wait for others.
+// planned contains the names of agents in every state that the test covers, including agents that wait for others.
 var planned = [...]string{"runs", "quarantined", "backoff", "failed", "broken", "exited", "suspended", "waits", "waits2", "after", "fresh"}
 
 // edits are the changes that a user can make to the declaration of an agent.
@@ -136,7 +136,7 @@ func settled(t *testing.T) (b *borough, end func()) {
 	b.sessions.Crash("exited", 0, "")
 	for range 3 {
 		b.sessions.Crash("quarantined", 1, "")
-		time.Sleep(30 * time.Second) // on the clock of the synctest bubble: past its backoff
+		time.Sleep(30 * time.Second) // on the bubble's clock, longer than the backoff
 		synctest.Wait()
 	}
 	for range 2 {

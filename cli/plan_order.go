@@ -9,7 +9,7 @@ import (
 	"gcity/cli/folder"
 )
 
-// order changes a start to a wait if an agent that it depends on will not be up.
+// order changes a start to a wait if an agent that it depends on will not be running.
 func (v planInput) order(all []change, sizes map[string]int) {
 	up, needs, ofPool := map[string]bool{}, map[string][]string{}, map[string][]string{}
 	becomes := map[string]string{}

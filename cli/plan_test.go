@@ -148,8 +148,8 @@ func TestPlannedHold(t *testing.T) {
 	}
 }
 
-// An agent whose provider cannot list its sessions is neither started a second time nor reported as gone.
-// An agent whose restart would fail keeps running.
+// An agent whose provider cannot list its sessions is neither started a second time nor reported as stopped. An
+// agent keeps running if its restart would fail.
 func TestPlannedWithUnknownSessions(t *testing.T) {
 	old, fresh := session.NewFingerprint(map[string]string{"command": "a"}),
 		session.NewFingerprint(map[string]string{"command": "b"})

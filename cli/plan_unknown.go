@@ -31,8 +31,8 @@ func (v planInput) cannotRestart(w agent.Want, st session.Status) string {
 	return v.unable(w.Spec.Provider)
 }
 
-// unlistedReason returns why it is unknown whether an agent without a session is running: its provider may be one that
-// cannot be listed. It returns "" for an agent that is known not to run.
+// unlistedReason returns why it is unknown whether an agent without a session is running: its provider may be
+// unable to list sessions. It returns "" for an agent that is known not to run.
 func (v planInput) unlistedReason(name string) string {
 	if len(v.unknown) == 0 {
 		return ""

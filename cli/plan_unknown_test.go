@@ -10,7 +10,7 @@ import (
 	"gcity/session"
 )
 
-// unhurried is a combined provider whose checks take the given time.
+// unhurried is a combined provider with checks that take the given time.
 type unhurried struct {
 	session.Provider
 	takes time.Duration

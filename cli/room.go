@@ -40,7 +40,7 @@ type roomOptions struct {
 	readOnly bool
 	logger   *slog.Logger
 
-	// interrupts receives SIGINT if the caller subscribed to it; nil makes the room subscribe itself
+	// interrupts receives SIGINT if the caller subscribed to it; if it is nil, the room subscribes
 	interrupts <-chan os.Signal
 }
 
@@ -99,7 +99,7 @@ const exitTimeout = time.Second
 type timedWriter struct {
 	to   io.Writer
 	late bool
-	wg   sync.WaitGroup // goroutines that write; one that is blocked ends with the process
+	wg   sync.WaitGroup // goroutines that write; a blocked goroutine ends with the process
 }
 
 // Write implements io.Writer. It fails if the terminal does not accept the data in time.

@@ -183,7 +183,7 @@ func aliveNow(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// marked AGENT waits until the session of an agent has the mark of a drain.
+// marked AGENT waits until the session of an agent is marked as draining.
 func marked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: marked AGENT")

@@ -19,6 +19,6 @@ func TestSupervisorNotifies(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = cmd.Process.Kill() }() // it has already exited, unless the test failed
+	defer func() { _ = cmd.Process.Kill() }() // the supervisor has already exited, unless the test failed
 	tells(t, cmd, await, "0 of 0 cities running")
 }
