@@ -14,7 +14,7 @@ import (
 	"gcity/cli/output"
 )
 
-// AgentCommand returns the command agent.
+// AgentCommand returns the agent command.
 func AgentCommand(e *env.Env) *cobra.Command {
 	below := []*cobra.Command{
 		agentList(e), agentShow(e), agentPeek(e), agentLogs(e), agentAttach(e), agentNudge(e),

@@ -76,7 +76,7 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	}
 	outcome := "detached from " + name + ", which keeps running"
 	defer func() {
-		_, _ = io.WriteString(e.Out, resetModes) // fails harmlessly if the terminal is gone
+		_, _ = io.WriteString(e.Out, resetModes) // an error means that the terminal was closed
 		if err := term.Restore(e.In.Fd(), before); err != nil {
 			fmt.Fprintln(e.Err, "gcity: cannot restore the terminal; run `reset`:", err)
 		}

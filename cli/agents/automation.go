@@ -21,7 +21,7 @@ import (
 	"gcity/internal/shell"
 )
 
-// AutomationCommand returns the command automation.
+// AutomationCommand returns the automation command.
 func AutomationCommand(e *env.Env) *cobra.Command {
 	c := env.Group("automation", "List automations, run them, show their runs",
 		automationList(e), automationShow(e), automationCheck(e), automationRun(e),
@@ -245,8 +245,8 @@ type due struct {
 	Reason string               `json:"reason"`
 }
 
-// dueOf returns the result for one automation. For a running automation the reason says why its run started; dueOf
-// adds a text that says so, because it would otherwise read like a reason to be due.
+// dueOf returns the result for one automation. While an automation is running, its reason says why the run started.
+// dueOf then adds that it is running, because the reason would otherwise read as if the automation were due.
 func dueOf(e *env.Env, i *city.Automation) due {
 	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
 	if i.State == city.AutomationRunning {
@@ -274,7 +274,7 @@ func check(ctx context.Context, e *env.Env, name string) error {
 		f, err := l.Resolve(ctx, name, env.KindAutomation)
 		switch {
 		case exit.HasCode(err, city.NotFound):
-			return &exit.Failure{Code: exit.CodeUsage, Err: err} // exit code 1 means not due
+			return &exit.Failure{Code: exit.CodeUsage, Err: err} // exit code 1 would mean "not due"
 		case err != nil:
 			return err
 		case f.Automation.State == city.AutomationBroken:

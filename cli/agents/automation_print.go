@@ -33,7 +33,7 @@ func automationColour(i *city.Automation) string {
 	return ""
 }
 
-// urgency returns the sort rank of an automation: those that need attention come first.
+// urgency returns the sort rank of an automation. Automations that need attention come first.
 func urgency(i *city.Automation) int {
 	switch {
 	case i.State == city.AutomationBroken:
@@ -134,8 +134,8 @@ func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ")
 // widestWhy is the maximum width of a reason in a list, in columns.
 const widestWhy = 160
 
-// whyAutomation returns the reason that a list shows. Of several errors it has only the first, and the number of
-// the others.
+// whyAutomation returns the reason that a list shows. If there are several errors, it contains the first one and
+// the number of the others.
 func whyAutomation(i *city.Automation) string {
 	parts := []string{shortReason(i.Reason)}
 	if i.Failures > 1 {

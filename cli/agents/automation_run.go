@@ -152,7 +152,7 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 		}
 	}
 	for {
-		shown := e.JSON // with --json stdout has only the record
+		shown := e.JSON // with --json, stdout contains only the record
 		if !shown {
 			if shown, err = showRun(ctx, e, n.l, id, true); err != nil && ctx.Err() == nil {
 				fmt.Fprintf(e.Err, "cannot print the rest of the output of run %s: %s\n", id,
@@ -259,7 +259,7 @@ func awaitRun(ctx context.Context, c city.Control, seq uint64,
 	return end{}, errors.New("the controller has exited")
 }
 
-// stoppedWaiting returns the error for a wait that ended before the run. It says where to find the run.
+// stoppedWaiting returns the error for a wait that ended before the run did. It says where to find the run.
 func stoppedWaiting(err error, name, id string) error {
 	why := err.Error()
 	switch {

@@ -72,8 +72,8 @@ func (d drainShape) say(a *env.Env) string {
 	return d.Agent + ": " + draining(a, d.Drain)
 }
 
-// drainCheck requests the drain state from the controller. Without a controller it reads the marks of the agent's
-// session, which does not need the configuration.
+// drainCheck requests the drain state from the controller. Without a controller it reads the drain marks of the
+// agent's session, which does not need the configuration.
 func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

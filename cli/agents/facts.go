@@ -155,8 +155,8 @@ type Need struct {
 	Up    bool   `json:"up"`
 }
 
-// dependencies returns the state of each agent and pool in names. A pool is up if a member runs, or if it should
-// have none.
+// dependencies returns the state of each agent and pool in names. A pool is up if a member is running, or if the
+// pool should have no members.
 func dependencies(s *city.Snapshot, names []string) []Need {
 	out := []Need{}
 	for _, name := range names {

@@ -18,7 +18,7 @@ import (
 	"gcity/describe"
 )
 
-// PoolCommand returns the command pool.
+// PoolCommand returns the pool command.
 func PoolCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List all pools: how many members are live and wanted, and why",

@@ -30,7 +30,7 @@ func stayAttached(ctx context.Context, e *env.Env, at *attachment, l *env.Link,
 		if !l.Live || !controllerLost(err) || ctx.Err() != nil {
 			return left, err
 		}
-		// if the terminal is gone, copy returns that error
+		// if the terminal was closed, copy returns that error
 		_, _ = io.WriteString(at.out, resetModes+"the controller of this city has exited; "+
 			"attaching to "+
 			output.SafeLine(name)+" again\r\n")
@@ -62,7 +62,7 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		if err == nil {
 			return l, far, nil
 		}
-		// a controller that does not respond says nothing about the session
+		// if a controller does not respond, the session may still be running
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
 			return nil, nil, &exit.Failure{Code: code,

@@ -17,7 +17,7 @@ import (
 	"gcity/describe"
 )
 
-// RigCommand returns the command rig.
+// RigCommand returns the rig command.
 func RigCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List all rigs: the project folders that agents work in",
@@ -205,13 +205,13 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 				return nil
 			})
 		}
-		_ = g.Wait() // the results have the errors
+		_ = g.Wait() // the results contain the errors
 	}
 	return tellRestarted(e, f.Rig.Name, results)
 }
 
-// waves groups agents that can restart at the same time, as indices. An agent is in an earlier group than those
-// that depend on it, because an agent does not start while its dependencies are down.
+// waves groups agents that can restart at the same time, as indices. An agent is in an earlier group than the
+// agents that depend on it, because an agent does not start while its dependencies are down.
 func waves(agents []city.Agent) [][]int {
 	var out [][]int
 	waits := func(i int, of map[string]bool) bool {

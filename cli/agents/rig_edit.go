@@ -191,8 +191,8 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	return errors.Join(err, printRigEdit(e, done))
 }
 
-// refuseAgents returns an error that lists the agents that prevent the removal of a rig: declared are declared for it,
-// brought come from its topologies.
+// refuseAgents returns an error that lists the agents that prevent the removal of a rig. declared contains the
+// agents declared for the rig, brought the agents that come from its topologies.
 func refuseAgents(rig string, declared, brought []string) error {
 	all := slices.Concat(declared, brought)
 	how := "remove them from city.toml first, or remove them together with the rig"

@@ -50,7 +50,8 @@ records that. To read the text from standard input, use - as the text.`,
 	}, env.KindAgent)
 }
 
-// words returns the text in the arguments. "-" stands for standard input without its last newline.
+// words returns the text in the arguments. For "-" it reads the text from standard input and removes the last
+// newline.
 func words(e *env.Env, args []string) (string, error) {
 	if len(args) != 1 || args[0] != "-" {
 		return strings.Join(args, " "), nil

@@ -45,7 +45,7 @@ running  x      0s        -        -
 	if got := draw(a, agents[2:]); strings.Contains(got, "CPU") {
 		t.Errorf("nothing was measured:\n%s", got)
 	}
-	a.OutTTY = true // its size is unknown, so it counts as 80 columns wide
+	a.OutTTY = true // its size is unknown, so a width of 80 columns is assumed
 	if got := draw(a, agents); strings.Contains(got, "CPU") {
 		t.Errorf("no room:\n%s", got)
 	}

@@ -69,7 +69,7 @@ func Misspelt(keys []string) string {
 	return ""
 }
 
-// looksLikeKey reports whether a word may be meant as the name of a key: it begins with a capital letter.
+// looksLikeKey reports whether a word may be the name of a key: it begins with a capital letter.
 func looksLikeKey(s string) bool {
 	if len(s) < 3 || s[0] < 'A' || s[0] > 'Z' {
 		return false

@@ -14,7 +14,7 @@ import (
 	"gcity/config"
 )
 
-// WatchdogCommand returns the command watchdog.
+// WatchdogCommand returns the watchdog command.
 func WatchdogCommand(e *env.Env) *cobra.Command {
 	c := env.Group("watchdog", "Show health checks of agents, run one now, acknowledge an alert",
 		watchdogList(e), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),

@@ -11,7 +11,7 @@ import (
 	"gcity/events"
 )
 
-// WhyCommand returns the command why.
+// WhyCommand returns the why command.
 func WhyCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "why [NAME]", Short: "Explain the state of an agent, a pool, a rig, an automation " +
@@ -29,7 +29,7 @@ recent decisions and events. The name may be the last part of a qualified name
 	}
 }
 
-// about has the fields that why adds to those of the API.
+// about contains the fields that why adds to those of the API.
 type about struct {
 	Kind       env.Kind       `json:"kind"`
 	Controller bool           `json:"controller"` // whether a controller is running
