@@ -30,7 +30,7 @@ type trustedShape struct {
 	What string `json:"what"`
 	Line string `json:"line"`
 	At   string `json:"at"`
-	New  bool   `json:"new,omitempty"` // the user has not yet agreed to it
+	New  bool   `json:"new,omitempty"` // the user has not agreed to this program yet
 }
 
 // DescribeTrust returns the programs of a city and whether they are trusted.
