@@ -34,7 +34,7 @@ type Depot struct {
 	workstore.Place
 	City   string            // the city's folder, which has the event log
 	Places []workstore.Place // all places, with the city first
-	// the store was selected explicitly, so it is searched before the one with the ID's prefix
+	// the store was selected explicitly, so it is searched before the store with the ID's prefix
 	meant bool
 }
 

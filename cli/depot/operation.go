@@ -19,7 +19,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// An operation is a change of work that the caller has given a name. If a command fails and is repeated with the
+// An operation is a change of work with a name that the caller chose. If a command fails and is repeated with the
 // same name, it does not repeat finished changes, and writes an event that is missing.
 
 const (
@@ -29,8 +29,8 @@ const (
 	operationLook  = 20 * time.Millisecond
 )
 
-// holdOperation makes commands with --op wait for one another, so that two with the same name do not both change
-// something. It waits until ctx ends. Without --op it does nothing.
+// holdOperation makes commands with --op wait for one another, so that two commands with the same name do not both
+// make the change. It waits until ctx ends. Without --op it does nothing.
 func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
 	if e.Op == "" {
 		return func() error { return nil }, nil
