@@ -49,7 +49,7 @@ func bad(fix, format string, args ...any) finding {
 	return finding{State: "bad", Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Command returns the command doctor.
+// Command returns the doctor command.
 func Command(e *env.Env) *cobra.Command {
 	var fix, report bool
 	c := &cobra.Command{

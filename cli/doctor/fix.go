@@ -36,7 +36,7 @@ const onceFree = "`gcity doctor --fix` removes the file when no controller is ru
 // onceRead is the error for a damaged cache of the configuration while the configuration is invalid.
 var onceRead = errors.New("gcity rewrites the file when the configuration is valid")
 
-// leftoverAge is the age from which a temporary file counts as a leftover.
+// leftoverAge is the minimum age at which a temporary file is treated as a leftover.
 const leftoverAge = time.Hour
 
 // openFolder returns a problem if other users can open this user's folder .gc.
@@ -50,7 +50,7 @@ func openFolder(dir string) []ailment {
 		mend: func() error { return disk.MakePrivate(gc) }}}
 }
 
-// leftovers returns what a controller or another process should have removed or created.
+// leftovers returns problems with files that a controller or another process should have removed or created.
 func leftovers(dir string) []ailment {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)

@@ -76,7 +76,7 @@ func listing(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// doctor --fix reports what it cannot fix and fixes the rest.
+// doctor --fix reports what it cannot fix and fixes all other problems.
 func TestFixSaysWhatItLeft(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")

@@ -144,8 +144,8 @@ func renewal(pid int, mode, restart string) string {
 }
 
 // judgeVersions compares programs. exe is this program. controller is the controller's program, "" if none is
-// running or it is unknown, and renew is the command that replaces it. holders has the number of holders for each
-// other program.
+// running or it is unknown, and renew is the command that replaces it. holders contains the number of holders for
+// each other program.
 func judgeVersions(exe, controller, renew string, holders map[string]int) finding {
 	var lines, how []string
 	if controller != "" && controller != exe {

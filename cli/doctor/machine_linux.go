@@ -86,7 +86,7 @@ func checkTerminals(_ context.Context, p *Patient) finding {
 	if err != nil {
 		return bad("mount devpts, or allow /dev/ptmx", "cannot open a terminal: %v", err)
 	}
-	_ = f.Close() // only opened as a test
+	_ = f.Close() // the file was opened only as a test
 	if free := most - used; free < p.agents()+16 {
 		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most),
 			"%d of %d terminals are in use, and %s may need one each", used, most,

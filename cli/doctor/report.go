@@ -32,9 +32,9 @@ const (
 // defaultReport is the file name of --report without FILE.
 const defaultReport = "gcity-report.txt"
 
-// writeReport writes a new file for a bug report that only its owner can read. It has the findings, the version,
-// the system, the configuration, the state of the agents, and the newest events and log lines. Secrets are hidden
-// everywhere.
+// writeReport writes a bug report to a new file that only its owner can read. It contains the findings, the
+// version, the system, the configuration, the state of the agents, and the newest events and log lines. Secrets are
+// hidden everywhere.
 func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, path string) error {
 	var b bytes.Buffer
 	section := func(title string, write func(io.Writer) error) {
@@ -56,7 +56,7 @@ func writeReport(ctx context.Context, e *env.Env, p *Patient, found []finding, p
 	section("status", p.writeStatus)
 	section("events", func(w io.Writer) error { return writeEvents(ctx, w, p.dir) })
 	section("controller.log", func(w io.Writer) error { return writeLogEnd(w, p.dir) })
-	// each line separately, so that an unclosed quote in one does not hide the next
+	// redact each line separately, so that an unclosed quote in one line does not affect the next
 	lines := strings.Split(b.String(), "\n")
 	for i := range lines {
 		lines[i] = redact.Text(lines[i])

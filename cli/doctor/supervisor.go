@@ -79,7 +79,7 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 	return ok("is running, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
 }
 
-// notACity reports whether a registered folder is no longer a city.
+// notACity reports whether a registered folder no longer contains a city.
 func notACity(dir string) bool {
 	gone, answered := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
 		env.FolderAnswers, func() bool {
