@@ -17,7 +17,7 @@ import (
 	"gcity/cli/workstore"
 )
 
-// Env has the streams, the environment and the common flags of a command.
+// Env contains the streams, the environment and the common flags of a command.
 type Env struct {
 	output.Printer
 	In      *os.File

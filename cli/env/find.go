@@ -56,15 +56,15 @@ func (f Found) Name() string {
 	}
 }
 
-// Find returns the agent with a name: its qualified name, or the last part of that if it is unique.
+// Find returns the agent with the given name, which is a qualified name or the unique last part of one.
 func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
 	f, err := l.Resolve(ctx, name, KindAgent)
 	return f.Snapshot, f.Agent, err
 }
 
-// Resolve returns the object of one of the given kinds that has a name. A match of the qualified name takes
-// precedence over a match of its last part. An earlier kind takes precedence over a later one, because the only
-// member of a pool has the same name as the pool.
+// Resolve returns the object that has the given name and one of the given kinds. A match of the qualified name
+// takes precedence over a match of its last part. An earlier kind takes precedence over a later one, because the
+// only member of a pool has the same name as the pool.
 func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, error) {
 	for {
 		s, err := l.Snapshot(ctx)
@@ -326,7 +326,7 @@ func Named(ctx context.Context, e *Env, name string) (string, error) {
 	return g.Name, nil
 }
 
-// WantOf returns the agent with a name: its qualified name, or the last part of that if it is unique.
+// WantOf returns the agent with the given name, which is a qualified name or the unique last part of one.
 func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 	var same []string
 	var found *agent.Want

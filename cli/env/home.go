@@ -8,7 +8,7 @@ type SupervisorHome = supervisor.Home
 // Home returns the supervisor's folder for this environment.
 func Home(e *Env) (SupervisorHome, error) { return supervisor.FindHome(e.Getenv) }
 
-// HomeDir returns the path of Home.
+// HomeDir returns the path of the supervisor's folder for this environment.
 func HomeDir(e *Env) (string, error) {
 	h, err := Home(e)
 	return h.Dir, err

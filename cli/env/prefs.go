@@ -46,7 +46,7 @@ func Person(e *Env, p prefs.Prefs, file string) tui.Person {
 	return out
 }
 
-// OwnPrefs has the user's preferences and the files that they come from.
+// OwnPrefs contains the user's preferences and the files that they come from.
 type OwnPrefs struct {
 	Files prefs.Files
 	Last  prefs.Prefs
@@ -83,8 +83,8 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 }
 
 // MemoryFile returns the file in which the control room stores its state for a city: below $XDG_STATE_HOME, or
-// ~/.local/state. It returns "" without a home folder. The file name begins with that of the city's folder,
-// and is different for two folders with the same name.
+// ~/.local/state. It returns "" without a home folder. The file name begins with the name of the city's folder. Two
+// folders with the same name have different files.
 func MemoryFile(getenv func(string) string, dir string) string {
 	base := getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(base) {

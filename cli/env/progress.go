@@ -14,10 +14,10 @@ import (
 const progressEvery = 5 * time.Second
 
 // Progress shows on stderr how far a long operation is: on a terminal as one line that is rewritten, otherwise as a
-// line every few seconds. It is used by one goroutine.
+// line every few seconds. It is not safe for concurrent use.
 type Progress struct {
 	e       *Env
-	columns int // of the terminal; 0 = not a terminal
+	columns int // columns of the terminal; 0 = not a terminal
 	last    time.Time
 	shown   string // the text on the terminal
 }

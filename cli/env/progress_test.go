@@ -12,7 +12,7 @@ import (
 	"gcity/cli/output"
 )
 
-// Without a terminal, progress prints one line every few seconds, and none for a quick operation.
+// Without a terminal, progress prints one line every few seconds, and no line for a quick operation.
 func TestProgressInAFile(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
