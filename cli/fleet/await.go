@@ -10,8 +10,8 @@ import (
 	"gcity/describe"
 )
 
-// awaited is the list of cities for a command that keeps running, such as the control room. It has content whenever
-// a supervisor is running.
+// awaited is the list of cities for a command that keeps running, such as the control room. It connects to the
+// supervisor as soon as one is running.
 type awaited struct {
 	open func() (city.Directory, func(), error)
 

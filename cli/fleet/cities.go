@@ -23,7 +23,7 @@ import (
 	"gcity/internal/deadline"
 )
 
-// RegisterCommand returns the command register.
+// RegisterCommand returns the register command.
 func RegisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "register [DIR]", Short: "Register a city with the supervisor, which then runs it",
@@ -39,7 +39,7 @@ which must be unique among the registered cities.`,
 	}
 }
 
-// UnregisterCommand returns the command unregister.
+// UnregisterCommand returns the unregister command.
 func UnregisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "unregister [NAME|DIR]", Short: "Stop a city and remove it from the supervisor",
@@ -58,7 +58,7 @@ agents. Nothing in the folder changes.`,
 	}
 }
 
-// CitiesCommand returns the command cities.
+// CitiesCommand returns the cities command.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "cities", Short: "List the registered cities and their states",
@@ -215,7 +215,7 @@ func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	return r.Message, err
 }
 
-// among returns the registered city with a name or a folder. The folder may no longer exist.
+// among returns the registered city with the given name or folder. The folder may no longer exist.
 func among(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
@@ -264,7 +264,7 @@ func among(e *env.Env, all []host.Registered, args []string) (host.Registered, e
 		Message: fmt.Sprintf("%s is not registered; %s", given, hint)}
 }
 
-// Resolved returns a path with its symbolic links resolved, as far as the path exists.
+// Resolved returns a path after resolving the symbolic links in the part of it that exists.
 func Resolved(path string) string {
 	for up, rest := path, ""; ; {
 		if real, err := filepath.EvalSymlinks(up); err == nil {
@@ -355,7 +355,7 @@ func lookAt(ctx context.Context, e host.Registered) city.Info {
 				"unregister " + e.Name + "` removes the city from the list"
 			return i
 		}
-		i.Left, _ = offline.Living(ctx, e.Path) // with an error the number may be too low
+		i.Left, _ = offline.Living(ctx, e.Path) // if there is an error, the number may be too low
 		return i
 	}
 	defer closeNear()

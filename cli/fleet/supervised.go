@@ -20,7 +20,7 @@ import (
 
 // StartInBackground starts a city in the background and waits until its agents have started. If supervised is not
 // set and the city has its own service and is not registered, that service starts it. Otherwise the supervisor
-// does; StartInBackground starts a supervisor if none is running.
+// starts it. If no supervisor is running, StartInBackground starts one.
 func StartInBackground(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
 		return exit.Usage("the supervisor runs cities only from their city.toml: use -f and " +
@@ -115,7 +115,7 @@ func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 
 const (
 	settlePatience = 10 * time.Minute
-	settleQuiet    = 4 // number of equal results in a row that count as settled
+	settleQuiet    = 4 // number of equal results in a row that end the wait
 )
 
 // awaitSettled reloads the configuration of a city in another process, and waits until no agent is starting or

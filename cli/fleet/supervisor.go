@@ -28,7 +28,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// SupervisorCommand returns the command supervisor.
+// SupervisorCommand returns the supervisor command.
 func SupervisorCommand(e *env.Env) *cobra.Command {
 	below := []*cobra.Command{supervisorRun(e),
 		&cobra.Command{
