@@ -27,7 +27,7 @@ type Known struct {
 
 type knownRig struct {
 	Name   string `json:"name"`
-	Path   string `json:"path"` // relative to the city's folder, if it is inside that
+	Path   string `json:"path"` // relative to the city's folder if it is inside that folder
 	Prefix string `json:"prefix"`
 }
 

@@ -33,7 +33,7 @@ type UnresponsiveError struct{ error }
 
 func (m *UnresponsiveError) Unwrap() error { return m.error }
 
-// HangsAfter is the age of the last pass from which a loop is reported as hanging. It does not apply during a
+// HangsAfter is the minimum age of the last pass at which a loop is reported as hanging. It does not apply during a
 // shutdown.
 const HangsAfter = 10 * time.Second
 

@@ -15,8 +15,8 @@ import (
 // gitLimit is the timeout of git.
 const gitLimit = 5 * time.Second
 
-// Exposed returns a warning if the work of a rig could be committed to git, because its folder is in a repository
-// that does not ignore it. If git is not installed, it returns nothing.
+// Exposed returns a warning if the work of a rig could be committed to git, because the rig's folder is in a
+// repository that does not ignore the work. If git is not installed, it returns nothing.
 func Exposed(ctx context.Context, dir string) []string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()

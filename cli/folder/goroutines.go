@@ -12,7 +12,8 @@ type Faults chan error
 // NewFaults returns Faults with a capacity of one error.
 func NewFaults() Faults { return make(Faults, 1) }
 
-// Tell sends an error without blocking. If one is already queued, it drops the error, because the first is enough.
+// Tell sends an error without blocking. If an error is already queued, it drops the new one, because the first is
+// enough.
 func (f Faults) Tell(err error) {
 	select {
 	case f <- err:

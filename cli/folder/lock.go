@@ -13,7 +13,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// HoldCity takes the city's lock, so that no controller can start. release releases it.
+// HoldCity takes the city's lock, so that no controller can start. release releases the lock.
 func HoldCity(dir string) (release func(), err error) {
 	hold, err := controller.Acquire(dir)
 	if err != nil {
@@ -22,8 +22,8 @@ func HoldCity(dir string) (release func(), err error) {
 	return func() { _ = hold.Release() }, nil // the kernel releases the lock in any case
 }
 
-// IsHeld reports whether a controller holds the city's lock. To check, it has to take the lock for a moment. It
-// avoids that if the pid file does not exist, because every controller writes one.
+// IsHeld reports whether a controller holds the city's lock. To check, it takes the lock for a moment. It does not
+// take it if the pid file does not exist, because every controller writes one.
 func IsHeld(dir string) (bool, error) {
 	if _, err := os.Stat(filepath.Join(StateDir(dir), "daemon.pid")); errors.Is(err,
 		os.ErrNotExist) {

@@ -55,7 +55,8 @@ func Chosen(of []agent.Want, size int, standing func(name string) pool.Standing)
 	return out
 }
 
-// WatchdogsOf returns the watchdogs of a configuration. They have no results, because only a controller has those.
+// WatchdogsOf returns the watchdogs of a configuration. They have no results, because only a controller has
+// results.
 func WatchdogsOf(c *config.City) []city.Watchdog {
 	var out []city.Watchdog
 	for i := range c.Watchdogs {

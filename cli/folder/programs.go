@@ -21,7 +21,7 @@ func ThisHost(dir string) agent.Host {
 }
 
 // hostOf returns the same as ThisHost, but with the environment of the running controller, because agents inherit
-// it. If that environment cannot be read, it uses the one of this process.
+// it. If that environment cannot be read, it uses the environment of this process.
 func hostOf(dir string, running *city.Snapshot) agent.Host {
 	host := ThisHost(dir)
 	if running == nil || running.PID <= 0 {

@@ -113,7 +113,7 @@ func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
 	return all, err
 }
 
-// usable returns why a formula cannot be used, nil if it can.
+// usable returns why a formula cannot be used, or nil if it can be used.
 func usable(name string, among []formula.Source) error {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i >= 0 && among[i].Path == "" {

@@ -77,7 +77,7 @@ func OwnedBy(all []trust.Program) error {
 	return nil
 }
 
-// shownIn returns a path for messages: relative to the city's folder if it is inside that.
+// shownIn returns a path for messages: relative to the city's folder if it is inside that folder.
 func shownIn(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -103,7 +103,8 @@ func Trusted(dir string, c *config.City) trust.Grant {
 	})
 }
 
-// knownPrograms returns the known programs of a city with an invalid configuration: those that store its work.
+// knownPrograms returns the known programs of a city with an invalid configuration. These are the programs that
+// store the city's work.
 func knownPrograms(dir string) []trust.Program {
 	k := KnownAt(dir)
 	if k == nil {
