@@ -14,7 +14,7 @@ import (
 	"gcity/cli/output"
 )
 
-// Command returns the command help. It lists the guides, or shows a guide or the help of a command.
+// Command returns the help command, which lists the guides, or shows a guide or the help of a command.
 func Command(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or the help of a command",

@@ -9,12 +9,12 @@ import (
 // maxWidth is the maximum width of text in columns.
 const maxWidth = 100
 
-// Style has functions that add the styles of a terminal to parts of a page.
+// Style contains functions that add the styles of a terminal to parts of a page.
 type Style struct {
 	Title func(string) string // for a heading
 	Code  func(string) string // for code in a text
 	Block func(string) string // for a line of a code block
-	Width int                 // of the terminal, in columns; 0 if the output is not a terminal
+	Width int                 // width of the terminal in columns; 0 if the output is not a terminal
 }
 
 // The expressions are compiled when they are used, because package variables would slow down every start of the
