@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
-	_ "time/tzdata" // schedules name time zones, even if the machine has no database of them
+	_ "time/tzdata" // schedules can name time zones, and the machine may have no time zone database
 
 	"gcity/api"
 	"gcity/api/socket"
@@ -46,7 +46,7 @@ var _ loop = (*controller.Controller)(nil)
 
 // parts are the parts of a city, assembled but not yet running.
 type parts struct {
-	at       string // a path of the city's folder that stays valid when the folder is moved
+	at       string // a path to the city's folder that stays valid when the folder is moved
 	Loop     loop
 	sessions session.Provider
 	// serve answers requests on the socket until ctx ends; nil for a city that runs only once
@@ -60,7 +60,7 @@ type parts struct {
 	ReleaseAll func()                    // releases everything, and the city's lock last
 }
 
-// assembly has the parts of a city that are assembled so far.
+// assembly contains the parts of a city that have been assembled so far.
 type assembly struct {
 	config  *config.City
 	version string

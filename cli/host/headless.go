@@ -54,7 +54,7 @@ func Headless(ctx context.Context, e *env.Env) error {
 	}
 	note.Say(daemon.SdNotifyStopping)
 	err = <-ended
-	_ = g.Wait() // Wait returns no error: the channel ended has it
+	_ = g.Wait() // Wait returns nil; the error comes through the channel ended
 	GivenUp(e, h)
 	return err
 }
@@ -112,11 +112,11 @@ func (n *notifier) Say(state string) {
 	}
 }
 
-// closeTimeout is the timeout for sending what is queued at the end. A systemd that does not read must not delay the
-// end of a city; the goroutine then ends with the process.
+// closeTimeout is the timeout for sending queued states at the end. If systemd does not read, it must not delay the
+// stop of a city. The goroutine then ends with the process.
 const closeTimeout = 250 * time.Millisecond
 
-// Close sends what is queued and stops the goroutine.
+// Close sends the queued states and stops the goroutine.
 func (n *notifier) Close() {
 	close(n.stop)
 	select {

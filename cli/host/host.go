@@ -170,8 +170,8 @@ const killLimit = 10 * time.Second
 // running. If the loop hangs, this process kills them instead.
 const stopMargin = killLimit
 
-// Obey handles signals until the loop has ended. TERM and INT stop the city, and a second one kills its agents at
-// once. USR1 ends the controller without stopping the agents. HUP calls hup.
+// Obey handles signals until the loop has ended. TERM and INT stop the city, and a second signal kills its agents
+// immediately. USR1 ends the controller without stopping the agents. HUP calls hup.
 func (h *City) Obey(signals <-chan os.Signal, stop context.CancelFunc, hup func()) error {
 	var shorten, giveUp, leave <-chan time.Time
 	asked := 0
@@ -230,8 +230,8 @@ func (h *City) killAll() {
 	}
 }
 
-// ListenSignals returns a channel that receives the signals that Obey handles, except for INT. The second result
-// stops that.
+// ListenSignals returns a channel that receives the signals that Obey handles, except for INT. The second result is
+// a function that stops the notifications.
 func ListenSignals() (chan os.Signal, func()) {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGHUP)

@@ -47,8 +47,8 @@ func quietCity(closeIt func()) *hostedCity {
 		}}
 }
 
-// A city that cannot release its folder after its loop has ended does not block the supervisor.
-// Its disk may be gone, for example.
+// A city that cannot release its folder after its loop has ended, for example because its disk hangs, does not
+// block the supervisor.
 func TestAHostedCityThatDoesNotClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := make(chan struct{})

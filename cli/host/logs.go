@@ -34,7 +34,7 @@ func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
 		!errors.Is(err, fs.ErrNotExist) {
 		Logger(e, out).Warn("cannot write the controller's log", "error", err)
 	}
-	// Close of spill returns no error
+	// spill.Close always returns nil
 	return bothLogs(Logger(e, out), logger), func() { _ = out.Close(); closeFile() }
 }
 
@@ -48,7 +48,7 @@ func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
 	file := folder.FileLog(dir)
 	own := NewSpill(file)
 	return folder.FileLogger(own), func() {
-		_ = own.Close() // Close of spill returns no error
+		_ = own.Close() // spill.Close always returns nil
 		select {
 		case <-own.done:
 			_ = file.Close() // an error here means that lines are lost

@@ -9,7 +9,7 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Writing to a log that is not read does not block (C13), and lost lines are reported.
+// Writing to a log that is not read does not block, and lost lines are reported.
 func TestSpillNeverWaits(t *testing.T) {
 	r, w := io.Pipe() // every write blocks until a read
 	s := NewSpill(w)

@@ -27,9 +27,9 @@ import (
 	"gcity/supervisor"
 )
 
-// BenchmarkNeighbours (Q7) runs twenty cities of ten agents under one supervisor. It measures how long patrols and
-// responses of seventeen healthy cities take. First all cities are healthy. Then one city crashes repeatedly, the
-// checks of another hang, and the disk of a third is full.
+// BenchmarkNeighbours runs twenty cities of ten agents under one supervisor (Q7 in docs/benchmarks.md). It measures how
+// long patrols and responses of seventeen healthy cities take. First all cities are healthy. Then one city crashes
+// repeatedly, the checks of another hang, and the disk of a third is full.
 func BenchmarkNeighbours(b *testing.B) {
 	const cities, bad = 20, 3
 	base := b.TempDir()

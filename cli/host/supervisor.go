@@ -57,8 +57,8 @@ func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 	return r, runs && err == nil
 }
 
-// DialSupervisor connects to the running supervisor. If none is running, the error says so and has the exit code
-// for that.
+// DialSupervisor connects to the running supervisor. If no supervisor is running, the error is that of
+// exit.NotRunning.
 func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	h, err := env.Home(e)
 	if err != nil {
@@ -118,7 +118,7 @@ func Register(ctx context.Context, h env.SupervisorHome, path string) (Registere
 	return e, supervisor.Add(ctx, h, e)
 }
 
-// misnamed returns the error for a city with another name in its city.toml than in the registry.
+// misnamed returns the error for a city with different names in its city.toml and in the registry.
 func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) error {
 	again := "`gcity register " + shell.Quote(entry.Path) + "`"
 	if h, err := env.Home(e); err == nil {
@@ -131,8 +131,8 @@ func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) er
 		entry.Name, config.FileName, name, again)
 }
 
-// Clash returns an error if another registered city has the same name. It ignores cities that cannot be read; their
-// registration reports that.
+// Clash returns an error if another registered city has the same name. It ignores cities that cannot be read.
+// Registering an unreadable city reports the error.
 func Clash(ctx context.Context, h env.SupervisorHome, path string) error {
 	e, err := supervisor.Identify(ctx, path, cityName)
 	all, wrong := Registry(h)
@@ -335,7 +335,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 	defer stop()
 	var ended, fault error
 	over := make(chan struct{})
-	go func() { // Run waits for this goroutine, unless it hangs
+	go func() { // Run waits for this goroutine unless the loop hangs
 		defer close(over)
 		fault = recovery.Catch(func() {
 			ended = k.Host(runCtx, func() {
@@ -357,7 +357,7 @@ func (k *hostedCity) Run(ctx context.Context, ready func()) error {
 				k.last.Limit(),
 				"what", what)
 		}
-		if fault != nil { // a panic that is not reported yet
+		if fault != nil { // the panic has not been reported yet
 			panic(fault)
 		}
 		return ended

@@ -18,7 +18,7 @@ type limiter struct {
 	own   func() (*cgroup.Tree, error)
 
 	mu     sync.Mutex
-	groups map[string]string // folder of the control group by tenant
+	groups map[string]string // folder of each tenant's control group
 }
 
 func newLimiter(log *slog.Logger) *limiter {
@@ -32,8 +32,8 @@ func (l *limiter) group(tenant string) string {
 	return l.groups[tenant]
 }
 
-// keep creates the configured groups until ctx ends. It calls report with the reason if the limits have no effect,
-// and with "" if they do.
+// keep creates the configured groups until ctx ends. If the limits have no effect, it calls report with the reason,
+// otherwise with "".
 func (l *limiter) keep(ctx context.Context, report func(problem string)) {
 	var tree *cgroup.Tree
 	last := ""
