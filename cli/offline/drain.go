@@ -77,7 +77,7 @@ func DrainMarks(ctx context.Context, m session.Marker, name string) (session.Dra
 			return session.Drain{}, err
 		}
 		if text[key] = value; text[session.DrainMark] == "" {
-			break // the other marks have no effect without the first
+			break // the other marks have no effect without the first mark
 		}
 	}
 	return session.ParseDrain(func(key string) string { return text[key] }), nil

@@ -65,7 +65,7 @@ func declarer(name string, wants []agent.Want) (flagged, error) {
 	return f, nil
 }
 
-// OfRig returns a rig as something that can be suspended.
+// OfRig returns the description of a rig that is suspended or resumed.
 func OfRig(rig string) flagged {
 	return flagged{
 		target: config.Target{Rig: rig}, name: "rig " + rig,
@@ -74,7 +74,7 @@ func OfRig(rig string) flagged {
 	}
 }
 
-// flag writes the setting suspended. If off is set, it also stops the sessions that this applies to, as a
+// flag writes the setting suspended. If off is set, it also stops the sessions that the setting applies to, as a
 // controller would.
 func (b *City) flag(ctx context.Context, f flagged, off bool) (city.Receipt, error) {
 	if err := folder.SetSuspended(b.Dir, f.target, off); err != nil {

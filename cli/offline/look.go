@@ -278,15 +278,15 @@ func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
 	return out
 }
 
-// past has the times that the event log shows.
+// past contains times from the event log.
 type past struct {
 	seq     uint64
 	stopped time.Time            // the time since which no controller is running
 	ends    map[string]time.Time // the time since which each agent has its state
 }
 
-// past reads the event log. If the controller was killed, its last event counts as its end. If no controller has
-// ever run, states are dated from the last change of the configuration.
+// past reads the event log. If the controller was killed, the time of its last event is used as the time of its
+// end. If no controller has ever run, states are dated from the last change of the configuration.
 func (b *City) past(ctx context.Context) past {
 	p := past{ends: map[string]time.Time{}}
 	if info, err := os.Stat(filepath.Join(b.Dir, config.FileName)); err == nil {

@@ -307,7 +307,7 @@ func (h half) List(ctx context.Context) ([]session.Status, error) {
 	return all, errors.Join(err, &session.Partial{Unknown: map[string]error{"tmux": errors.New("no server answers")}})
 }
 
-// If one of several providers does not respond, the sessions of the others are still shown and stopped.
+// If one of several providers does not respond, the sessions of the other providers are still shown and stopped.
 // The missing provider is reported, because it may have more sessions.
 func TestOfflineWithPartOfTheSessions(t *testing.T) {
 	b, p := besides(t, "a")

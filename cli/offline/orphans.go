@@ -14,7 +14,8 @@ import (
 	"gcity/session"
 )
 
-// Living returns the number of living sessions of a city without a controller, as far as they can be listed.
+// Living returns the number of living sessions of a city without a controller. It counts only sessions that can be
+// listed.
 func Living(ctx context.Context, dir string) (n int, err error) {
 	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
 		return 0, nil

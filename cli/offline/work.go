@@ -89,8 +89,7 @@ func (b *City) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, 
 	}
 }
 
-// work counts the open work in all stores, per rig, and per pool without a check. Records of runs do not count as
-// work.
+// work counts the open work in all stores, per rig, and per pool without a check. Records of runs are not counted.
 func (b *City) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
 	letters city.MailTally, troubles []string) {
 	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
