@@ -15,7 +15,8 @@ import (
 	"gcity/internal/screen"
 )
 
-// Colours of the tables, by meaning. They are among the sixteen that every terminal has and every theme sets.
+// Colours of the tables, by meaning. They are among the sixteen colours that every terminal has and every theme
+// sets.
 const (
 	Red    = "31"
 	Green  = "32"
@@ -57,8 +58,8 @@ func (p *Printer) WriteJSON(v any) error {
 	return p.encode(v, "  ")
 }
 
-// encode writes a value as JSON. It escapes control characters and characters that change how others are displayed.
-// A JSON parser restores them.
+// encode writes a value as JSON. It escapes control characters and characters that change how other characters are
+// displayed. A JSON parser restores them.
 func (p *Printer) encode(v any, indent string) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
