@@ -35,7 +35,7 @@ func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 }
 
 // RaiseCity starts a city's service with systemd. If the start fails and the configuration is invalid, it returns
-// the errors of the configuration, because they say more than systemd does.
+// the errors of the configuration, which are more specific than systemd's error.
 func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
 	err := u.Raise(ctx, func() (bool, error) { return folder.IsHeld(dir) })
 	if err == nil {

@@ -76,7 +76,7 @@ func serviceUser(s *unit, name string) (*user.User, error) {
 	return who, nil
 }
 
-// ownerOf returns the user ID of the owner of a folder. If the folder does not exist yet, it is that of the nearest
+// ownerOf returns the user ID of the owner of a folder. If the folder does not exist yet, it uses the nearest
 // existing parent.
 func ownerOf(path string) (string, error) {
 	info, err := os.Stat(path)

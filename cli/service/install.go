@@ -55,7 +55,7 @@ type installed struct {
 	did     []string
 }
 
-// ServiceCommands returns the commands install and uninstall.
+// ServiceCommands returns the install and uninstall commands.
 func ServiceCommands(e *env.Env, k ServiceKind) []*cobra.Command {
 	var f ServiceFlags
 	install := &cobra.Command{

@@ -19,7 +19,7 @@ import (
 	"gcity/cli/output"
 )
 
-// Manager is a systemd instance: the one of the system or the one of a user.
+// Manager is a systemd instance: the system's or a user's.
 type Manager struct {
 	System  bool
 	Folder  string // the folder with its units
@@ -46,7 +46,7 @@ func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	m.Folder = filepath.Join(base, "systemd", "user")
 	if own := fmt.Sprintf("/run/user/%d", os.Getuid()); e.Getenv("XDG_RUNTIME_DIR") == "" &&
 		IsFolder(own) {
-		// the variable is not set after su, and in cron
+		// the variable is not set after su or in cron
 		m.Environ = append(m.Environ, "XDG_RUNTIME_DIR="+own)
 	}
 	return m, nil

@@ -15,7 +15,7 @@ import (
 	"gcity/cli/output"
 )
 
-// stopPatience is the timeout of the command that stops a service. The unit itself has the actual time limit.
+// stopPatience is the timeout of the command that stops a service. The unit itself contains the actual time limit.
 const stopPatience = time.Hour
 
 // removed is the JSON output of uninstall.
@@ -95,7 +95,7 @@ func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile
 			return "", nil
 		}
 		if errors.Is(err, ErrUnreachable) && !runsBy(k.pid(at), u) {
-			return "", nil // it was started by hand, so it keeps running
+			return "", nil // the process was started by hand, so it keeps running
 		}
 		return "", fmt.Errorf("the unit was not removed, because the service may be running: %w; "+
 			"run %s first, or use --force", err, k.stop)
