@@ -67,7 +67,7 @@ func (h *opener) clearUp() {
 // SessionOptions are the options for opening the sessions of a city.
 type SessionOptions struct {
 	Dir     string
-	At      string      // a path of dir that stays valid when the folder is moved; "" means dir
+	At      string      // a path to Dir that stays valid when the folder is moved; "" means Dir
 	Grant   trust.Grant // permission to run provider scripts
 	Observe bool        // the caller does not have the city's lock
 	Logger  *slog.Logger
@@ -253,7 +253,7 @@ func EndSessions(ctx context.Context, p session.Provider, these []session.Status
 			return nil
 		})
 	}
-	_ = g.Wait() // errs has all errors
+	_ = g.Wait() // errs contains all errors
 	return errors.Join(errs...)
 }
 
