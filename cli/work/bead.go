@@ -19,7 +19,7 @@ import (
 	"gcity/mail"
 )
 
-// BeadCommand returns the command bead.
+// BeadCommand returns the bead command.
 func BeadCommand(e *env.Env) *cobra.Command {
 	c := env.Group("bead", "Create, list and change work: beads",
 		beadCreate(e), beadList(e), beadShow(e), beadReady(e), beadUpdate(e), beadClose(e),
@@ -124,7 +124,7 @@ with --parent MOLECULE. Steps of a molecule without an owner are always listed.`
 			q.NotType = city.NotWork()
 		}
 		most := q.Most()
-		q.Limit = -1 // the most urgent bead may be an old one
+		q.Limit = -1 // the most urgent bead may be old
 		urgent := func(d *depot.Depot, all []beads.Bead) ([]beads.Bead, int, error) {
 			all, err := withSteps(ctx, d, q, all)
 			slices.SortStableFunc(all, beads.ByUrgency)

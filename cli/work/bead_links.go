@@ -19,7 +19,7 @@ import (
 )
 
 // textOf reads the description of a bead from a file, or from standard input for "-". It returns an error if twice
-// is set: the user also gave --description.
+// is set, which means that the user also gave --description.
 func textOf(e *env.Env, file string, twice bool) (string, error) {
 	if twice {
 		return "", exit.Usage("--description and --description-file exclude each other: use " +

@@ -19,7 +19,7 @@ import (
 	"gcity/events"
 )
 
-// ConvoyCommand returns the command convoy.
+// ConvoyCommand returns the convoy command.
 func ConvoyCommand(e *env.Env) *cobra.Command {
 	c := env.Group("convoy", "Group work and follow its progress",
 		convoyCreate(e), convoyAdd(e), convoyList(e), convoyStatus(e), convoyClose(e))
@@ -147,7 +147,7 @@ func addToConvoy(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.B
 		}
 		before, now = was, b
 	}
-	// only after all children are added, because the convoy is closed if all of them are
+	// this comes after all children are added, because a convoy is closed when all its children are closed
 	if _, err := closeConvoy(ctx, e, d, before, now); err != nil {
 		return err
 	}
@@ -295,8 +295,8 @@ func convoyClose(e *env.Env) *cobra.Command {
 	return c
 }
 
-// closeConvoy closes the convoy that a changed bead belongs to if all its beads are now closed. It returns the
-// convoy, or nil if it closed none.
+// closeConvoy closes the convoy that a changed bead belongs to, if all beads of the convoy are now closed. It
+// returns the convoy, or nil if it closed none.
 func closeConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) (*beads.Bead,
 	error) {
 	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)

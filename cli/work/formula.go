@@ -26,7 +26,7 @@ import (
 	"gcity/sling"
 )
 
-// FormulaCommand returns the command formula.
+// FormulaCommand returns the formula command.
 func FormulaCommand(e *env.Env) *cobra.Command {
 	c := env.Group("formula", "List formulas, which are templates of work, and create "+
 		"work from them", formulaList(e),

@@ -21,7 +21,7 @@ import (
 	"gcity/session"
 )
 
-// HandoffCommand returns the command handoff.
+// HandoffCommand returns the handoff command.
 func HandoffCommand(e *env.Env) *cobra.Command {
 	var (
 		f    draftFlags
@@ -55,7 +55,7 @@ everything except the restart, and exits with code 3.`,
 		if !auto {
 			over, text = finishedWisps(ctx, e, l, me, text)
 		}
-		// the message is sent first, so that it exists even if the rest fails
+		// the message is sent first, so that it exists even if a later step fails
 		r, err := city.SendMail(ctx, l, mail.Message{
 			From: me, To: me, Subject: cmp.Or(f.subject, "handoff"), Text: text, Depth: e.Depth(),
 		})
@@ -99,7 +99,7 @@ func heartbeatFile(city, agent string) string {
 	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
 }
 
-// HeartbeatCommand returns the command heartbeat.
+// HeartbeatCommand returns the heartbeat command.
 func HeartbeatCommand(e *env.Env) *cobra.Command {
 	var (
 		message, last string

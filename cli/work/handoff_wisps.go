@@ -35,8 +35,8 @@ func finishedWisps(ctx context.Context, e *env.Env, l *env.Link, me, text string
 	return over, text
 }
 
-// squash replaces finished wisps with digests. said is a sentence about those that it replaced. failed lists the
-// others, which are not changed.
+// squash replaces finished wisps with digests. said is a sentence about the replaced wisps. failed lists the other
+// wisps, which are not changed.
 func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
 	failed string) {
 	for _, w := range over {

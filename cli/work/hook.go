@@ -26,7 +26,7 @@ import (
 // queryLimit is the timeout of an agent's work_query.
 const queryLimit = 30 * time.Second
 
-// HookCommand returns the command hook.
+// HookCommand returns the hook command.
 func HookCommand(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{

@@ -23,7 +23,7 @@ import (
 // mailLimit is the timeout of a command about mail.
 const mailLimit = 30 * time.Second
 
-// MailCommand returns the command mail.
+// MailCommand returns the mail command.
 func MailCommand(e *env.Env) *cobra.Command {
 	c := env.Group("mail", "Send and read messages between agents, pools and people",
 		mailSend(e), mailInbox(e), mailRead(e), mailPeek(e), mailReply(e), mailThread(e),
@@ -42,7 +42,8 @@ all people.`
 	return c
 }
 
-// withMail sets RunE of a command that needs an open city. changes means that it is refused with --read-only.
+// withMail sets RunE of a command that needs an open city. changes means that the command is refused with
+// --read-only.
 func withMail(e *env.Env, c *cobra.Command, changes bool,
 	run func(ctx context.Context, l *env.Link, args []string) error) *cobra.Command {
 	c.RunE = func(cmd *cobra.Command, args []string) error {
@@ -248,7 +249,7 @@ func receipts(e *env.Env, all []city.Receipt) error {
 	return nil
 }
 
-// mailOf returns the mailbox of a command: the argument, or GC_AGENT, or "" for the one shared by people.
+// mailOf returns the mailbox of a command: the argument, or GC_AGENT, or "" for the mailbox shared by people.
 func mailOf(e *env.Env, args []string) string {
 	if len(args) > 0 {
 		return args[0]

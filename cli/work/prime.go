@@ -29,7 +29,7 @@ type primeShape struct {
 	Handed []mail.Message `json:"handed,omitempty"`
 }
 
-// PrimeCommand returns the command prime.
+// PrimeCommand returns the prime command.
 func PrimeCommand(e *env.Env) *cobra.Command {
 	var hook bool
 	c := &cobra.Command{

@@ -53,7 +53,7 @@ func (f *slingFlags) flags(c *cobra.Command) {
 		"create a bead from standard input: the first line is its title, the rest its description")
 }
 
-// SlingCommand returns the command sling.
+// SlingCommand returns the sling command.
 func SlingCommand(e *env.Env) *cobra.Command {
 	var f slingFlags
 	c := &cobra.Command{
