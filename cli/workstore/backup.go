@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// backupsKept is how many automatic backups of a store are kept. backupEvery is the time between two of them.
+	// backupsKept is how many automatic backups of a store are kept. backupEvery is the time between two automatic
+	// backups.
 	backupsKept = 3
 	backupEvery = 24 * time.Hour
 
@@ -113,8 +114,8 @@ func (p Place) backups() ([]backupFile, error) {
 	return all, nil
 }
 
-// NewestBackup returns the newest backup of the store that the ledger names. Otherwise it returns the newest backup
-// of any store.
+// NewestBackup returns the newest backup of the store that the ledger names. If there is none, it returns the
+// newest backup of any store.
 func (p Place) NewestBackup() (string, error) {
 	all, err := p.backups()
 	if err != nil || len(all) == 0 {

@@ -78,10 +78,11 @@ func AskStore(ctx context.Context, p Place) (unread []beads.Aside, err error) {
 // Condition is the state of a store's file and folder.
 type Condition = sqlite.Condition
 
-// LargeLog is the size in bytes from which a write-ahead log is reported, because it can no longer be truncated.
+// LargeLog is the minimum size in bytes at which a write-ahead log is reported, because it can no longer be
+// truncated.
 const LargeLog = sqlite.LargeLog
 
-// ExamineStore checks the store of a place without creating anything. unread has the records that this program
+// ExamineStore checks the store of a place without creating anything. unread contains the records that this program
 // cannot read, each with the reason.
 func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Aside, err error) {
 	s, err := p.embedded()
@@ -106,7 +107,7 @@ func ProbeStore(ctx context.Context, p Place) (err error) {
 	return s.Probe(ctx)
 }
 
-// Stores has the stores of a running city. They stay open until the city ends.
+// Stores contains the stores of a running city. They stay open until the city ends.
 type Stores struct {
 	Places func() []Place // returns the places in the configuration in force
 	Grant  trust.Grant

@@ -16,8 +16,8 @@ import (
 	"gcity/internal/deadline"
 )
 
-// Gone reports whether the folder of a saved rig currently does not exist. A folder that does not respond counts as
-// existing.
+// Gone reports whether the folder of a saved rig currently does not exist. A folder that does not respond is
+// treated as existing.
 func (p Place) Gone() bool {
 	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(), folder.Glance,
 		func() bool {
