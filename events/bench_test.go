@@ -13,7 +13,7 @@ import (
 var ping = Event{Type: "agent.started", Actor: "controller", Subject: "worker-17", Message: "started worker-17, pid 4711",
 	Payload: json.RawMessage(`{"pid":4711,"session":"worker-17","reason":"wanted"}`)}
 
-// W8: appends per second, flushed to a real disk by the keeper.
+// BenchmarkAppend measures appends per second while the keeper flushes to a real disk.
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{1, 100} {
 		b.Run(fmt.Sprint("batch", n), func(b *testing.B) {
@@ -75,7 +75,7 @@ func history(b *testing.B, size int64, segment int64) (dir string, last uint64) 
 	return dir, last - uint64(len(buf)/200) - 1
 }
 
-// S10, W8: a gigabyte of history, in segments and, as the worst case, in one file.
+// BenchmarkGigabyte measures a log of one gigabyte, in segments and, as the worst case, in one file.
 func BenchmarkGigabyte(b *testing.B) {
 	for name, segment := range map[string]int64{"segments": 64 << 20, "onefile": 1 << 40} {
 		dir, last := history(b, 1<<30, segment)
@@ -108,7 +108,7 @@ func BenchmarkGigabyte(b *testing.B) {
 	}
 }
 
-// W8: appended events reach a hundred followers.
+// BenchmarkFanOut100 measures how fast appended events reach a hundred followers.
 func BenchmarkFanOut100(b *testing.B) {
 	l := open(b, b.TempDir(), Options{})
 	var followers sync.WaitGroup

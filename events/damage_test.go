@@ -18,7 +18,7 @@ func seqsOf(events []Event) (seqs []uint64) {
 	return seqs
 }
 
-// S7: if any bit of a line flips, the other lines are read, and the damage is reported with its exact offset.
+// If any bit of a line flips, the other lines are read, and the damage is reported with its exact offset.
 func TestEveryFlippedBit(t *testing.T) {
 	raw, ends := content(t, 3)
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func TestEveryFlippedBit(t *testing.T) {
 	}
 }
 
-// S2: every intact line is read, forward and backward, whatever garbage is between the lines. The garbage is counted.
+// Every intact line is read, forward and backward, whatever garbage is between the lines. The garbage is counted.
 func TestGarbageBetweenLines(t *testing.T) {
 	raw, ends := content(t, 2)
 	for name, c := range map[string]struct {
@@ -137,7 +137,7 @@ func allSeqs(file []byte) (seqs []uint64) {
 	return seqs
 }
 
-// S2: the writer shortens long events. A line stays below 64 KiB, is one JSON object, and is what followers receive.
+// The writer shortens long events. A line stays below 64 KiB, is one JSON object, and is what followers receive.
 func FuzzEncode(f *testing.F) {
 	f.Add("a.b", "ann", "x", "hello", []byte(`{"a":1}`))
 	f.Add("a.b", strings.Repeat("\x1b", 5000), "\xff\xfe", strings.Repeat("é\u009b", 70_000), []byte(`{"a":`))
@@ -167,7 +167,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// S7: a check reports damaged lines by byte offset and lost events by seq.
+// A check reports damaged lines by byte offset and lost events by seq.
 func TestCheck(t *testing.T) {
 	raw, ends := content(t, 5)
 	raw[ends[1]+30] ^= 4

@@ -36,7 +36,7 @@ type Event struct {
 	TS  time.Time `json:"ts"`
 	// "noun.verb", one of the constants below or a user-defined type
 	Type string `json:"type"`
-	// the component that caused it: "controller", "operator", an agent's name, …
+	// component that caused the event: "controller", "operator", an agent's name, …
 	Actor string `json:"actor"`
 	// object of the event: an agent, an automation, a pool or a bead
 	Subject string `json:"subject,omitempty"`
@@ -79,7 +79,7 @@ const (
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
 	AgentNudged      = "agent.nudged" // a text was typed and submitted
-	// AgentNudgeDropped: a text for an agent was given up or taken back; the message contains the reason.
+	// AgentNudgeDropped: a text for an agent was dropped or withdrawn; the message contains the reason.
 	AgentNudgeDropped = "agent.nudge_dropped"
 	// AgentUnequipped: an agent runs without a part of its configuration; the message contains the reason.
 	AgentUnequipped = "agent.unequipped"
@@ -143,7 +143,7 @@ const (
 	// the agent sends heartbeats again after actions had failed
 	WatchdogRecovered = "watchdog.recovered"
 
-	// ProviderSwapped: an agent's new session has a different provider from the previous one.
+	// ProviderSwapped: an agent's new session has a different provider than its previous session.
 	ProviderSwapped = "provider.swapped"
 
 	// Gap replaces events that could not be written. The payload contains their number.

@@ -51,8 +51,8 @@ func fill(l *Log) (given int, err error) {
 	return given, err
 }
 
-// settled checks the log after the disk has room again: one gap counts the lost events, and all others are there, in
-// order.
+// settled checks the log after the disk has room again. One gap event contains the number of lost events, and all
+// other events are in the log, in order.
 func settled(t testing.TB, dir string, given, queue int) {
 	t.Helper()
 	got := all(t, dir)
@@ -68,7 +68,7 @@ func settled(t testing.TB, dir string, given, queue int) {
 	}
 }
 
-// S4: a real disk is full.
+// A real disk is full.
 func TestDiskFull(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	ballast := filepath.Join(dir, "ballast")
@@ -96,7 +96,7 @@ func TestDiskFull(t *testing.T) {
 	settled(t, dir, given, 10)
 }
 
-// S4: the limit on file sizes, which any user can set, is reached.
+// The limit on file sizes, which any user can set, is reached.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	out, err := child(t, "full", dir).Output()
@@ -127,7 +127,7 @@ func childFull(dir string) {
 	fmt.Println(given)
 }
 
-// S5: one flush fails. The log never flushes that file again, starts a new file, and records an event that says what
+// One flush fails. The log never flushes that file again, starts a new file, and records an event that says what
 // may be lost.
 func TestSyncError(t *testing.T) {
 	dir := t.TempDir()
@@ -167,7 +167,7 @@ func TestSyncError(t *testing.T) {
 	}
 }
 
-// S5: if every flush fails, the log is degraded and does not start a new file for every event.
+// If every flush fails, the log is degraded and does not start a new file for every event.
 func TestSyncErrorForEver(t *testing.T) {
 	dir := t.TempDir()
 	synced := make(chan struct{}, 100)
@@ -205,7 +205,7 @@ func headOf(path string) (uint64, error) {
 	return firstSeq(f)
 }
 
-// S9: the next append detects and records any change of the file by another program. Seqs continue.
+// The next append detects and records any change of the file by another program. Seqs continue.
 func TestFileTamperedWith(t *testing.T) {
 	for name, tamper := range map[string]func(path string) error{
 		"removed": os.Remove,
@@ -257,7 +257,7 @@ func TestFileTamperedWith(t *testing.T) {
 	}
 }
 
-// S9: a read-only folder degrades the log. Events are queued, and are written when the folder is writable again.
+// A read-only folder degrades the log. Events are queued, and are written when the folder is writable again.
 func TestReadOnly(t *testing.T) {
 	dir := smallDisk(t, "3m")
 	l := open(t, dir, Options{})
@@ -285,7 +285,7 @@ func TestReadOnly(t *testing.T) {
 	wait(t, l, 3)
 }
 
-// S14: an unreadable log is an error, never an empty page.
+// An unreadable log is an error, never an empty page.
 func TestReadErrors(t *testing.T) {
 	if _, err := OpenReader(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)

@@ -95,7 +95,7 @@ func segments(dir string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		if info == nil { // the file was removed just now
+		if info == nil { // the file was removed in the meantime
 			continue
 		}
 		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, twin: twin,

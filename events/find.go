@@ -25,8 +25,8 @@ const (
 
 // Find returns the events that a query selects. The newest is first, unless After or Forward is set. Find reads
 // from the end of the log, or from After, and stops as early as possible. A page of more than 16 MiB is truncated.
-// So only an empty page means that there are no more events. With Since and the newest first, Find stops after
-// 4,096 consecutive older events.
+// So only an empty page means that there are no more events. If Since is set and the newest event is first, Find
+// stops after 4,096 consecutive older events.
 func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
@@ -206,7 +206,7 @@ func (p *page) backwardIn(f file) (more bool, err error) {
 		}
 		return more
 	})
-	if errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete line was cut off just now
+	if errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete line was cut off in the meantime
 		err = errMoved
 	}
 	return more && failed == nil, cmp.Or(failed, err)

@@ -32,7 +32,7 @@ func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event,
 	return out
 }
 
-// S8: a slow follower falls behind the events in memory, continues in the files across rotations, and catches up
+// A slow follower falls behind the events in memory, continues in the files across rotations, and catches up
 // without a gap or a duplicate.
 func TestSlowFollowerAcrossRotations(t *testing.T) {
 	const total = 3 * recentEvents

@@ -65,8 +65,8 @@ func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	return l.dirty.since, retryAt, queued
 }
 
-// retryAt returns when the next retry is due. ok is false if none is needed: events are queued, the last write
-// failed, or the reserve is not filled.
+// retryAt returns when the next retry is due. ok reports whether a retry is needed: events are queued, the last
+// write failed, or the reserve is not filled.
 func (l *Log) retryAt() (at time.Time, ok bool) {
 	if l.queue.len() > 0 || l.state.write != nil {
 		return l.state.retry, true

@@ -289,8 +289,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields events from the files that recent no longer has, at least up to floor. It returns its position,
-// and whether Follow continues.
+// catchUp yields events that recent no longer contains. It reads them from the files, at least up to floor. It
+// returns its position, and whether Follow continues.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}

@@ -16,8 +16,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// The test binary also acts as the other process: GCITY_EVENTS_CHILD selects what it does in the folder of its first
-// argument.
+// The test binary also acts as the other process. GCITY_EVENTS_CHILD selects its task, and the first argument is
+// the folder of the log.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GCITY_EVENTS_CHILD") {
 	case "":
@@ -62,9 +62,9 @@ func childWrite(dir, name, n string) {
 	must(l.Close())
 }
 
-// S3, L9: several processes append while the log rotates and readers follow. Seqs have no gap, nothing is lost, and
+// L9: several processes append while the log rotates and readers follow. Seqs have no gap, nothing is lost, and
 // each writer's events keep their order.
-// S8: followers that are near and far behind get no gap and no duplicate.
+// Followers that are near and far behind get no gap and no duplicate.
 func TestSeveralProcesses(t *testing.T) {
 	const writers, each = 4, 500
 	dir := t.TempDir()
@@ -112,7 +112,7 @@ func TestSeveralProcesses(t *testing.T) {
 	}
 }
 
-// S1, S3: writers are killed at any time. All acknowledged events are in the log, and no seq is missing.
+// Writers are killed at any time. All acknowledged events are in the log, and no seq is missing.
 func TestKilledWriters(t *testing.T) {
 	dir := t.TempDir()
 	acknowledged := map[string]uint64{}
@@ -140,7 +140,7 @@ func TestKilledWriters(t *testing.T) {
 				break
 			}
 		}
-		c.Wait() // it was killed
+		c.Wait() // returns an error, because the process was killed
 	}
 	l := open(t, dir, Options{})
 	appendN(t, l, 1)

@@ -10,8 +10,8 @@ const (
 	recentBytes  = 8 << 20
 )
 
-// recent caches the newest events in decoded form, and wakes waiting followers. So a hundred followers need not
-// read the files. It has its own lock, so that readers never wait for a write.
+// recent caches the newest events in decoded form, and wakes waiting followers. Therefore followers need not read
+// the files for new events. It has its own lock, so that readers never wait for a write.
 type recent struct {
 	mu    sync.Mutex
 	last  uint64

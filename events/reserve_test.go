@@ -56,7 +56,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	ballast := fillDisk(t, dir)
 
 	own := 0
-	for range reserveLow/maxLine + 1 { // more than fits before a refill
+	for range reserveLow/maxLine + 1 { // more events than fit into the reserve before a refill
 		if _, err := l.Append(big("controller")); err != nil {
 			t.Fatalf("event %d of the controller on a full disk: %v", own, err)
 		}
@@ -196,7 +196,7 @@ func TestAppendNowWaitsForTheLock(t *testing.T) {
 		_, err := l.AppendNow(context.Background(), Event{Type: "test.x", Subject: "patient"}, LeaveReserve)
 		done <- err
 	}()
-	busy(t, l) // AppendNow has tried the lock
+	busy(t, l) // AppendNow has tried to take the lock
 	stranger.release()
 	if err := <-done; err != nil {
 		t.Fatal(err)

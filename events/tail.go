@@ -85,7 +85,7 @@ func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	if err == nil {
 		err = do(t, o, info.Size())
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete line was cut off just now
+	if errors.Is(err, io.ErrUnexpectedEOF) { // an incomplete line was cut off in the meantime
 		return errMoved
 	}
 	if err != nil {

@@ -56,7 +56,7 @@ func heal(t testing.TB, dir string, raw []byte) []Event {
 	return got
 }
 
-// S1: the log is cut at every byte. The events before the cut are read, the repair is recorded with the torn line's
+// The log is cut at every byte. The events before the cut are read, the repair is recorded with the torn line's
 // seq, and the next event is intact. L9: there is no gap.
 func TestCutAtEveryByte(t *testing.T) {
 	raw, ends := content(t, 4)
@@ -90,7 +90,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// S1: with any bytes at the end of a log, the intact lines before them stay readable, and the next event is intact.
+// With any bytes at the end of a log, the intact lines before them stay readable, and the next event is intact.
 func FuzzTail(f *testing.F) {
 	raw, _ := content(f, 3)
 	f.Add([]byte(`{"seq":4,"ts":`), uint16(len(raw)))
@@ -118,8 +118,8 @@ func FuzzTail(f *testing.F) {
 	})
 }
 
-// intactLines is the simplest correct reader: it returns the rising seqs of the complete lines that are sealed and can
-// be decoded.
+// intactLines is the simplest correct reader: it returns the increasing seqs of the complete lines that are sealed
+// and can be decoded.
 func intactLines(raw []byte) (seqs []uint64) {
 	last := uint64(0)
 	for line := range bytes.Lines(raw) {
