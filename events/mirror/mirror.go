@@ -65,7 +65,7 @@ type Options struct {
 	// Environ is the environment of this process; nil = os.Environ(). shell.ScriptEnv selects which part the script
 	// gets.
 	Environ []string
-	// time limit of Run after ctx has ended; nil: finishLimit
+	// time limit of Run after ctx has ended; nil = finishLimit
 	Last *shutdown.Deadline
 }
 
@@ -74,7 +74,7 @@ type Place struct {
 	Script string `json:"script"`
 	// seq of the newest event that the script has accepted
 	Seq    uint64    `json:"seq"`
-	Since  time.Time `json:"since,omitzero"`  // since when it fails; zero = it does not fail
+	Since  time.Time `json:"since,omitzero"`  // when it began to fail; zero = it does not fail
 	Why    string    `json:"why,omitempty"`   // why it fails
 	Missed uint64    `json:"missed,omitzero"` // number of events that it has missed
 }
@@ -98,8 +98,8 @@ func Load(dir string) (Place, error) {
 	return p, nil
 }
 
-// Newest calls the script's operation latest-seq, which returns the newest seq that it has. If the script does not
-// support that, the error is errors.ErrUnsupported.
+// Newest calls the script's operation latest-seq, which returns the newest seq that the script has received. If the
+// script does not support that, the error is errors.ErrUnsupported.
 func Newest(ctx context.Context, o Options) (uint64, error) {
 	out, err := o.call(ctx, nil, "latest-seq")
 	if err != nil {
@@ -213,7 +213,7 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// miss sends an event that replaces those up to a seq. It reports whether the script has accepted it.
+// miss sends one event that replaces all events up to a seq. It reports whether the script has accepted it.
 func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	n := to - m.at.Seq
 	payload, err := json.Marshal(map[string]uint64{"from": m.at.Seq + 1, "to": to, "count": n})

@@ -49,7 +49,7 @@ func write(t *testing.T, log *events.Log, types ...string) {
 	}
 }
 
-// run mirrors events until a condition holds for those that the script got, and returns them.
+// run mirrors events until a condition holds for the events that the script has received, and returns them.
 func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []events.Event {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -133,7 +133,7 @@ func TestAScriptThatFails(t *testing.T) {
 	}
 }
 
-// A script that is far behind gets one event for the skipped ones, with the seq of the last of them.
+// A script that is far behind gets one event for the skipped events, with the seq of the last skipped event.
 func TestFarBehind(t *testing.T) {
 	o, log := city(t, keeps)
 	batch := make([]events.Event, mirror.MaxBehind+10)
