@@ -34,7 +34,7 @@ type hook struct {
 	event   string
 	matcher string // restricts the event to some occasions; "" = all
 	line    string
-	has     string // an existing command that contains this text counts as this hook
+	has     string // an existing command that contains this text is treated as this hook
 }
 
 // kind is one kind of agent program.
