@@ -17,9 +17,9 @@ import (
 
 const module = "gcity"
 
-// doors lists which packages a package may import. A key is a folder at the top of the module. "session/*" stands for
-// the packages below session, and "main" for the top itself. Each package below cli has its own entry. The table
-// "Imports" of ARCHITECTURE.md has the same content, and both must be changed together.
+// doors lists which packages a package may import. A key is a folder at the top of the module. "session/*" means
+// the packages below session, and "main" the package at the top. Each package below cli has its own entry. The
+// table "Imports" of ARCHITECTURE.md has the same content, and both must be changed together.
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
@@ -119,7 +119,7 @@ var doors = map[string][]string{
 	"cli/output":    {"cli/exit", "city", "describe", "events", "internal"},
 }
 
-// libraries limits how many external modules a basic package may use. golang.org/x does not count.
+// libraries limits how many external modules a basic package may use. Modules of golang.org/x are not counted.
 var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "describe": 0, "topology": 1, "themes": 1, "prefs": 1, "trust": 0, "internal": 2, leaf: 0}
 
 // characters are the role names of well-known example cities. Roles are configuration, so the program must not contain
@@ -157,7 +157,8 @@ func TestDocumentedImports(t *testing.T) {
 	}
 }
 
-// The program does not import packages whose initialisation slows down every command. go.mod replaces the last one.
+// The program does not import packages with an initialisation that slows down every command. go.mod replaces the
+// last of these packages.
 func TestNoCostlyImports(t *testing.T) {
 	costly := []string{"net/http/pprof", "expvar", "github.com/dustin/go-humanize", "github.com/atotto/clipboard"}
 	for _, f := range sources(t) {
@@ -237,16 +238,17 @@ func TestRulesFindViolations(t *testing.T) {
 	}
 }
 
-// leaf is an internal package without imports of its own, which more packages may use than the rest of internal.
+// leaf is an internal package without imports of its own. More packages may use it than the other packages of
+// internal.
 const leaf = "internal/recovery"
 
 // guardRoom wraps every store and imports none of them.
 const guardRoom = "beads/guard"
 
-// outside stands for every package that does not belong to the command line.
+// outside allows the import of every package that does not belong to the command line.
 const outside = "outside cli"
 
-// room returns the key in doors for a folder of the module. Examples have none.
+// room returns the key in doors for a folder of the module. Examples have no key.
 func room(dir string) (string, bool) {
 	if dir == leaf || dir == guardRoom || dir == "city/verb" {
 		return dir, true

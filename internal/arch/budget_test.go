@@ -131,7 +131,7 @@ func formatBudgets(figures map[subject]int) string {
 	return b.String()
 }
 
-// parseBudgets parses the list. If a subject has two entries, the larger one counts. Merge conflict markers are
+// parseBudgets parses the list. If a subject has two entries, the larger one is used. Merge conflict markers are
 // skipped, because "make budgets" resolves conflicts.
 func parseBudgets(text string) (map[subject]int, error) {
 	figures := map[subject]int{}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// budgets has the limit of every figure that measure returns.
+// budgets contains the limit of every figure that measure returns.
 var budgets = map[string]int{
 	"files":      40,   // of a package
 	"lines":      6000, // of a package
@@ -113,7 +113,7 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// wideLines counts the lines of a file that are too wide. Lines inside a raw string do not count: a break would change
+// wideLines counts the lines of a file that are too wide. It skips lines inside a raw string: a break would change
 // what the program prints.
 func wideLines(f source) (n int) {
 	comments, raw := map[int]bool{}, map[int]bool{}

@@ -22,7 +22,7 @@ const (
 `
 	// maxMarked is how many of 1,000 comments, and of 1,000 strings, may have a mark in a package that is not listed.
 	maxMarked = 5
-	// minWords is the smallest number of words in a string that counts as a sentence for users.
+	// minWords is the minimum number of words in a string that is checked as a sentence for users.
 	minWords = 5
 )
 
@@ -118,7 +118,7 @@ func (w *wording) note(f source, at token.Pos, text string) {
 }
 
 // TestWording fails if a package has more marked texts than the list allows. The list may only shrink. With -short,
-// only the sums count, so that concurrent changes can move code between packages.
+// only the sums are compared, so that concurrent changes can move code between packages.
 func TestWording(t *testing.T) {
 	text, err := os.ReadFile(wordingFile)
 	if err != nil {
@@ -205,7 +205,7 @@ func formatWording(all map[string]allowance) string {
 	return b.String()
 }
 
-// parseWording reads the list. If a merge has left two lines for one package, the larger figures count.
+// parseWording reads the list. If a merge has left two lines for one package, the larger figures are used.
 func parseWording(text string) (map[string]allowance, error) {
 	all := map[string]allowance{}
 	for line := range strings.Lines(text) {
