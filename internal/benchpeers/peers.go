@@ -111,8 +111,8 @@ func runitPeer() peer {
 	}
 }
 
-// tmuxPeer makes tmux restart an agent in its pane when it exits, with a hook. Version 3.3 sometimes detects the
-// exit of an agent only when the next one exits.
+// tmuxPeer uses a hook to make tmux restart an exited agent in its pane. Version 3.3 sometimes detects the exit of
+// an agent only when the next one exits.
 func tmuxPeer() peer {
 	client := func(s *site, args ...string) []string {
 		return append([]string{"-S", s.path("tmux")}, args...)
@@ -124,7 +124,7 @@ func tmuxPeer() peer {
 			return s.write("tmux.conf", head+s.each("new-session -d -s %s %s\n"))
 		},
 		run: func(s *site) []string { return client(s, "-D", "-f", s.path("tmux.conf")) },
-		// the manager's first client
+		// the manager creates the agents when its first client connects
 		wake:   func(s *site) []string { return client(s, "list-sessions") },
 		status: func(s *site) []string { return client(s, "list-panes", "-a") },
 		stop:   func(s *site) []string { return client(s, "kill-server") },

@@ -84,7 +84,7 @@ func (b *bed) idle(ctx context.Context, t *table, found []peer, n int) (forks []
 func cpuOf(all []*session) []time.Duration {
 	var used []time.Duration
 	for _, s := range all {
-		// an error and 0 only if the group does not exist any more; the run then ends with another error
+		// cpu fails only if the group does not exist any more; the run then ends with another error
 		d, _ := s.group.cpu()
 		used = append(used, d)
 	}
