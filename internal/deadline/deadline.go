@@ -22,12 +22,12 @@ type Calls[T any] struct {
 // call is one call.
 type call[T any] struct {
 	started time.Time
-	done    chan struct{} // closed when result is set; nil = not started, too many are pending
+	done    chan struct{} // closed when result is set; nil = not started, too many pending calls
 	result  T
 }
 
-// New returns a set that allows limit calls at the same time. While that many are pending, further calls fail at
-// once.
+// New returns a set that allows limit calls at the same time. While that many are pending, further calls fail
+// immediately.
 func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }
