@@ -11,7 +11,7 @@ import (
 // dialAgain is the interval between attempts to connect to a socket with a full queue.
 const dialAgain = 50 * time.Millisecond
 
-// DialSocket connects to the socket for path, see SocketPath. While the queue of its connections is full, it
+// DialSocket connects to the socket for path; see SocketPath. While the socket's connection queue is full, it
 // retries.
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer

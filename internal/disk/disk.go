@@ -93,7 +93,7 @@ type Lock struct {
 }
 
 // TryLock takes the lock without waiting. It creates the file (0600) if necessary and never removes it: two
-// processes could then lock two files of the same name.
+// processes could then lock two files with the same name.
 func TryLock(path string) (*Lock, error) {
 	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

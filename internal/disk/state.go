@@ -13,9 +13,9 @@ import (
 )
 
 // The functions in this file open the files that gcity stores in a city's .gc and in the .beads of a city or rig.
-// Such a folder may come from a repository, or an agent may have written to it. They follow links in a path up to
-// the folder that contains .gc or .beads. From there on they follow no symbolic link, and open only regular files,
-// without blocking.
+// Such a folder may come from a repository, or an agent may have written to it. The functions follow links in a
+// path up to the folder that contains .gc or .beads. From there on they follow no symbolic link, and open only
+// regular files, without blocking.
 
 // UnsafeError reports that a file or folder of gcity is not in the form in which gcity creates it.
 type UnsafeError struct {
@@ -187,7 +187,7 @@ func CheckFile(path string) (info fs.FileInfo, err error) {
 	return info, nil
 }
 
-// ReadDir lists a folder by name.
+// ReadDir returns the entries of a folder, sorted by name.
 func ReadDir(path string) (entries []fs.DirEntry, err error) {
 	base, below := split(path)
 	root, err := walk(base, below)
@@ -237,7 +237,7 @@ func Link(target, path string) error {
 // maxAside is the number of names that SetAside tries.
 const maxAside = 100
 
-// SetAside renames what is at a path to a name with .bad-1, .bad-2 and so on, and returns the new path.
+// SetAside renames the file or folder at a path to a name with .bad-1, .bad-2 and so on, and returns the new path.
 func SetAside(path string) (to string, err error) {
 	err = in(path, func(d *parent) error {
 		for n := 1; n <= maxAside; n++ {

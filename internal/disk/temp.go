@@ -31,7 +31,7 @@ func SweepTemps(root *os.Root, dir string) {
 		return
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(tempMost) // the names that could be read
+	names, _ := f.Readdirnames(tempMost) // after an error the list may be incomplete
 	for _, name := range names {
 		if !temp().MatchString(name) {
 			continue
