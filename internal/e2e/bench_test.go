@@ -15,7 +15,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// BenchmarkStart is W1: from the start of the program until every agent runs. Target: four times the floor.
+// BenchmarkStart measures the time from the start of the program until every agent runs (W1 in docs/benchmarks.md).
+// Target: four times the floor.
 func BenchmarkStart(b *testing.B) {
 	for _, n := range []int{100, 500, 1000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -71,8 +72,8 @@ func (c *town) spawn(name string) *exec.Cmd {
 	return cmd
 }
 
-// BenchmarkReplace is W2: from kill -9 of an agent until its replacement runs. Target: 5 ms at the median, 15 ms at the
-// 99th percentile. The patrol interval of 30 s excludes any effect of patrols.
+// BenchmarkReplace measures the time from kill -9 of an agent until its replacement runs (W2). Target: 5 ms at the
+// median, 15 ms at the 99th percentile. The patrol interval of 30 s excludes any effect of patrols.
 func BenchmarkReplace(b *testing.B) {
 	const n = 100
 	c := newTown(b, n, "")
@@ -115,8 +116,9 @@ func floorReplace(b *testing.B, n int) []time.Duration {
 	return took
 }
 
-// BenchmarkIdle is W3: CPU time, forks and memory of a city in which nothing happens. Targets with one patrol per
-// second: no fork; per minute 0.1 CPU seconds with 100 agents and 0.4 with 500; at most 1.3 MB per holder.
+// BenchmarkIdle measures CPU time, forks and memory of a city in which nothing happens (W3). Targets with one
+// patrol per second: no fork; per minute 0.1 CPU seconds with 100 agents and 0.4 with 500; at most 1.3 MB per
+// holder.
 func BenchmarkIdle(b *testing.B) {
 	const watch = 20 * time.Second
 	for _, c := range []struct {
@@ -132,7 +134,7 @@ func BenchmarkIdle(b *testing.B) {
 			for range b.N {
 				pids := city.running()
 				forked, used := forks(b), cpu(pids)
-				time.Sleep(watch) // the measure, not a wait
+				time.Sleep(watch) // the measured time, not a wait
 				perMinute := float64(time.Minute) / float64(watch)
 				b.ReportMetric((cpu(pids)-used).Seconds()*perMinute, "cpu-s/min")
 				b.ReportMetric(float64(forks(b)-forked)*perMinute, "forks/min")
@@ -156,7 +158,8 @@ func (c *town) reportMemory(b *testing.B) {
 	b.ReportMetric(float64(holders)/float64(max(1, n))/1024, "MB/holder")
 }
 
-// BenchmarkStatus is W5: the status command as a whole process, and the socket's answer. Targets: 25 ms and 15 ms.
+// BenchmarkStatus measures the status command as a whole process, and the socket's answer (W5). Targets: 25 ms and
+// 15 ms.
 func BenchmarkStatus(b *testing.B) {
 	const n = 500
 	c := newTown(b, n, "")
@@ -200,7 +203,7 @@ func (c *town) firstByte() time.Duration {
 	return time.Since(begun)
 }
 
-// BenchmarkReload is the other half of W5: it edits one of 500 agents, and measures from the save to the new process.
+// BenchmarkReload edits one of 500 agents, and measures the time from the save to the new process (also W5).
 // Target: 150 ms, without the 200 ms for which a file must be unchanged.
 func BenchmarkReload(b *testing.B) {
 	const n = 500

@@ -87,8 +87,8 @@ func TestExampleChain(t *testing.T) {
 	c.until("it is woken", func() bool {
 		up := !c.has("deacon-dozes")
 		woken := c.decided(city.RemedyWake, "boot")
-		// The doze has ended without a wake: an earlier nudge may have ended it, because two can be typed before the
-		// agent reads the first. Start it again.
+		// The agent is awake, although no wake was sent. An earlier nudge may have ended the doze, because
+		// two nudges can be typed before the agent reads the first. Start the doze again.
 		if up && !woken {
 			c.put("deacon-dozes", "")
 		}

@@ -90,7 +90,7 @@ func TestCurl(t *testing.T) {
 		}
 	}
 	hangUp()
-	_ = stream.Wait() // it was killed
+	_ = stream.Wait() // returns an error, because the process was killed
 	if len(started) < 2 {
 		t.Errorf("the stream tells of %v alone", started)
 	}
@@ -100,7 +100,7 @@ func TestCurl(t *testing.T) {
 	if got := ask("curl http://localhost:8080/v0/agents"); !strings.Contains(got, `"worker"`) || strings.Contains(got, "dark-alleys") {
 		t.Errorf("afterwards: %s", got)
 	}
-	if got := ask("curl http://localhost:8080/v0/status"); !strings.Contains(got, `"name":"bright-lights"`) { // the only one
+	if got := ask("curl http://localhost:8080/v0/status"); !strings.Contains(got, `"name":"bright-lights"`) { // the only registered city
 		t.Error(got)
 	}
 	l.gcity(0, "supervisor", "stop")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestHundredAutomationsDueAtOnce makes a hundred automations due at the same time. At most eight run at once, and all of them
-// run. An automation that is due again does not run before one that still waits (A13, Q4).
+// TestHundredAutomationsDueAtOnce makes a hundred automations due at the same time. At most eight run concurrently,
+// and all of them run. An automation that is due again does not run before one that still waits.
 func TestHundredAutomationsDueAtOnce(t *testing.T) {
 	const n, most = 100, 8
 	c := newTown(t, 0, "")
@@ -59,7 +59,7 @@ func TestHundredAutomationsDueAtOnce(t *testing.T) {
 }
 
 // TestOneHungCondition makes one of a hundred checks hang, and one run take very long. The other checks run, and their
-// automations start. The long run starts only once, even if its check succeeds again during the run (A1, A5).
+// automations start. The long run starts only once, even if its check succeeds again during the run.
 func TestOneHungCondition(t *testing.T) {
 	const n = 100
 	c := newTown(t, 0, "")
@@ -96,7 +96,7 @@ func TestOneHungCondition(t *testing.T) {
 }
 
 // TestWispsGo checks that only closed wisps are removed, after wisp_ttl. A cooldown does not restart when the records
-// of its runs are removed (A7).
+// of its runs are removed.
 func TestWispsGo(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nwisp_gc_interval = \"200ms\"\nwisp_ttl = \"1s\"\n")

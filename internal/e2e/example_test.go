@@ -114,7 +114,7 @@ func (c *town) beads(args ...string) []workView {
 	return list.Items
 }
 
-// held returns the work that is assigned to agents whose names begin with prefix.
+// held returns the work that is assigned to agents with names that begin with prefix.
 func (c *town) held(prefix string) []workView {
 	return slices.DeleteFunc(c.beads("--all", "--status", "in_progress"), func(w workView) bool { return !strings.HasPrefix(w.Assignee, prefix) })
 }

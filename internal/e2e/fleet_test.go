@@ -45,7 +45,7 @@ func newLand(t *testing.T, n int) *land {
 	l.registry(l.towns...)
 	t.Cleanup(func() { // even if the test has failed
 		if l.ctl != nil && l.ctl.ProcessState == nil {
-			_ = l.ctl.Process.Signal(syscall.SIGTERM) // it may be gone
+			_ = l.ctl.Process.Signal(syscall.SIGTERM) // it may have exited
 			_ = l.ctl.Wait()
 		}
 		for _, c := range l.towns {
@@ -108,7 +108,7 @@ func (l *land) kill() {
 	if err := l.ctl.Process.Kill(); err != nil {
 		l.t.Fatal(err)
 	}
-	_ = l.ctl.Wait() // it was killed
+	_ = l.ctl.Wait() // returns an error, because the process was killed
 }
 
 // gcity runs a command to its end and returns what it printed.
@@ -204,7 +204,7 @@ func (l *land) gone(c *town) {
 }
 
 // TestSupervisorIsKilled kills the supervisor of three cities at random moments. Every agent starts once and keeps its
-// process, and a stop leaves no process (C1, L10, L11).
+// process, and a stop leaves no process (L10, L11).
 func TestSupervisorIsKilled(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
@@ -214,7 +214,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	l := newLand(t, 3)
 	for range 15 {
 		l.begin()
-		time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond) // the moment, not a wait for something
+		time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond) // a random moment, not a wait
 		l.kill()
 	}
 	l.begin()

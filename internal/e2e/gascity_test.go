@@ -24,7 +24,7 @@ type dashboard struct {
 	*town
 	hc     *http.Client
 	root   string          // "http://localhost:8080"
-	prefix string          // of the city's paths: "/v0", "/v0/city/town"
+	prefix string          // prefix of the city's paths: "/v0", "/v0/city/town"
 	token  string          // "" = none
 	sent   map[string]bool // methods and paths without their queries
 }
@@ -54,7 +54,7 @@ func (o object) at(path string) any {
 
 func (o object) text(path string) string { return fmt.Sprint(o.at(path)) }
 
-// item returns the item of a list whose field has a value, or nil if it does not exist.
+// item returns the item of a list that has this value in a field, or nil if it does not exist.
 func (o object) item(field, value string) object {
 	items, _ := o.at("items").([]any)
 	for _, i := range items {

@@ -91,7 +91,7 @@ func (v *viewer) shows(text string) {
 	v.c.until("the terminal shows "+text, func() bool {
 		s := screen.New(100, 30, 0)
 		v.mu.Lock()
-		_, _ = s.Write(v.seen.Bytes()) // never fails
+		_, _ = s.Write(v.seen.Bytes()) // Write never fails
 		v.mu.Unlock()
 		return strings.Contains(ansi.Strip(strings.Join(s.Lines(100, 30), "\n")), text)
 	})

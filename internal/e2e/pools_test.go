@@ -16,7 +16,7 @@ import (
 )
 
 // TestOneCheckDelaysNoOther has fifty pools. One check hangs, and one prints without end. The other pools still reach
-// their size, and the loop continues (A1, A3).
+// their size, and the loop continues.
 func TestOneCheckDelaysNoOther(t *testing.T) {
 	const n = 50
 	c := newTown(t, 0, "")
@@ -66,9 +66,9 @@ func TestOneCheckDelaysNoOther(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainOutlivesTheController drains a member and kills the controller. The next controller continues the drain of
-// the same process, whose session still has the mark. The drain is cancelled when the pool grows again, and otherwise
-// ends at its deadline.
+// TestDrainOutlivesTheController drains a member and kills the controller. The next controller continues the drain
+// of the same process. The session of that process still has the mark. The drain is cancelled when the pool grows
+// again, and otherwise ends at its deadline.
 func TestDrainOutlivesTheController(t *testing.T) {
 	c := newTown(t, 0, "")
 	told := `while ! gc agent drain-check; do sleep 0.05; done; echo told >told.$GC_AGENT; while gc agent drain-check; do sleep 0.05; done; ` +
@@ -132,7 +132,7 @@ func TestDrainEnds(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAThousandMembers starts a pool of a thousand members, waits until all run, and scales it to zero (Q5).
+// TestAThousandMembers starts a pool of a thousand members, waits until all run, and scales it to zero.
 func TestAThousandMembers(t *testing.T) {
 	const n = 1000
 	if testing.Short() {

@@ -20,16 +20,16 @@ func elsewhere(t *testing.T, test func(t *testing.T)) {
 	})
 }
 
-// The kill loop with agents of other providers (C1, L10, L11): the next controller finds all of them.
+// The kill loop with agents of other providers (L10, L11): the next controller finds all of them.
 func TestKillLoopElsewhere(t *testing.T) {
 	elsewhere(t, func(t *testing.T) { killLoop(t, 10, min(*kills, 12)) })
 }
 
-// A stop leaves no process, even if agents ignore signals (P3, P4).
+// A stop leaves no process, even if agents ignore signals.
 func TestNothingIsLeftElsewhere(t *testing.T) { elsewhere(t, nothingIsLeft) }
 
 // A crash loop ends in quarantine and is reported once, and a release starts the agent again. The other agent is not
-// affected (P2).
+// affected.
 func TestCrashLoopElsewhere(t *testing.T) { elsewhere(t, crashLoop) }
 
 func crashLoop(t *testing.T) {
@@ -81,7 +81,7 @@ func forksOfPatrols(b *testing.B) {
 	for range b.N {
 		time.Sleep(2 * time.Second) // until the city has settled
 		before := forks(b)
-		time.Sleep(patrols * time.Second) // the measure, not a wait
+		time.Sleep(patrols * time.Second) // the measured time, not a wait
 		b.ReportMetric(float64(forks(b)-before)/patrols, "forks/patrol")
 	}
 	b.ReportMetric(0, "ns/op")

@@ -33,7 +33,7 @@ func TestEverythingIsRecordedOnce(t *testing.T) {
 	c.automation("hears", "gate = \"event\"\non = \"agent.*\"\nexec = \"sleep 0.05; rm odd 2>/dev/null || { touch odd; exit 1; }\"\n")
 	for range n {
 		ctl := c.begin()
-		time.Sleep(time.Duration(100+rnd.IntN(900)) * time.Millisecond) // the moment, not a wait for something
+		time.Sleep(time.Duration(100+rnd.IntN(900)) * time.Millisecond) // a random moment, not a wait
 		if err := ctl.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

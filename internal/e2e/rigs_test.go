@@ -57,7 +57,7 @@ func TestARigsOwnAutomations(t *testing.T) {
 }
 
 // TestAutomationsAreChangedFromOutside edits [automations] in city.toml. A skipped automation is off, and an overridden
-// one has another gate. A run that exceeds max_timeout is killed with all its processes (A2).
+// one has another gate. A run that exceeds max_timeout is killed with all its processes.
 func TestAutomationsAreChangedFromOutside(t *testing.T) {
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
 	c := newTown(t, 0, "")

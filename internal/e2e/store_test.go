@@ -16,7 +16,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestStoreLockedByAnother holds a lock on the city's store outside the controller (S11). The agents are not affected.
+// TestStoreLockedByAnother holds a lock on the city's store outside the controller. The agents are not affected.
 // Status and the automation's details show the reason. When the lock is released, due automations run again.
 func TestStoreLockedByAnother(t *testing.T) {
 	c := newTown(t, 0, "")

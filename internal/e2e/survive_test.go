@@ -29,7 +29,7 @@ var (
 )
 
 // TestKillLoop kills the controller at random moments, even during the first starts. Every agent has then started
-// exactly once, and its first process is still running (C1, L11). Doctor finds no problem, and a stop leaves no process
+// exactly once, and its first process is still running (L11). Doctor finds no problem, and a stop leaves no process
 // (L10).
 func TestKillLoop(t *testing.T) { killLoop(t, 20, *kills) }
 
@@ -43,7 +43,7 @@ func killLoop(t *testing.T, n, kills int) {
 	c := newTown(t, n, `patrol_interval = "1s"`)
 	for range kills {
 		ctl := c.begin()
-		time.Sleep(time.Duration(rnd.IntN(120)) * time.Millisecond) // the moment, not a wait for something
+		time.Sleep(time.Duration(rnd.IntN(120)) * time.Millisecond) // a random moment, not a wait
 		if err := ctl.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +76,8 @@ func killLoop(t *testing.T, n, kills int) {
 	c.nothingLeft()
 }
 
-// TestHoldersDie kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately, and the exits
-// do not count as crashes (P5, P6).
+// TestHoldersDie kills the holders of agents that ignore SIGHUP. Only those agents restart, immediately, and the
+// exits are not counted as crashes.
 func TestHoldersDie(t *testing.T) {
 	c := newTown(t, 3, "")
 	c.lines(map[string]string{
@@ -110,7 +110,7 @@ func TestHoldersDie(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestNothingIsLeft checks that a stop leaves no process, even if agents ignore signals (P3, P4).
+// TestNothingIsLeft checks that a stop leaves no process, even if agents ignore signals.
 func TestNothingIsLeft(t *testing.T) { nothingIsLeft(t) }
 
 func nothingIsLeft(t *testing.T) {
@@ -293,7 +293,7 @@ func (c *town) until(what string, true func() bool) {
 	eventually.True(c.t, what, true, func() string {
 		var state []byte
 		for _, args := range [][]string{{"status"}, {"bead", "list"}, {"events", "--limit", "40"}} {
-			out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // may fail
+			out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // the command may fail
 			state = append(append(state, '\n'), out...)
 		}
 		if c.ctl == nil { // the city runs in a control room
@@ -324,7 +324,8 @@ func (c *town) marked() []int {
 	})
 }
 
-// descendants returns all processes of the city's agents: those with its marker, and their descendants.
+// descendants returns all processes of the city's agents: the processes with the city's marker, and their
+// descendants.
 func (c *town) descendants() []int {
 	parents := map[int]int{}
 	for _, pid := range processes(func(int) bool { return true }) {

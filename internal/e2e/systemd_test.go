@@ -245,7 +245,7 @@ func (s *tenant) people() map[int]bool {
 
 // TestSystemd runs a city, and a supervisor with another city, under a real systemd. A start reports readiness and a
 // status. Agents survive a restart, a kill -9 and a hung main process. A refused start is not repeated. A stop stops
-// the agents, and uninstall leaves nothing (C8).
+// the agents, and uninstall leaves nothing.
 func TestSystemd(t *testing.T) {
 	e := newEstate(t)
 	daemon := e.tenant("daemon", "gcity-lone.service", "lone")
@@ -310,7 +310,7 @@ func TestSystemd(t *testing.T) {
 			if out, err := e.try(s.bin, "--city", s.dir, "daemon", "start"); err == nil || !strings.Contains(out, "city.toml:1:1") {
 				t.Errorf("%v: %s", err, out)
 			}
-			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // it fails, because it finds problems
+			out, _ := e.try(s.bin, "--city", s.dir, "doctor") // doctor fails, because it finds problems
 			for _, want := range []string{"the service has failed, and the configuration is invalid", "`gcity daemon start` takes the sessions over"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("doctor does not say %q:\n%s", want, out)

@@ -70,7 +70,7 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
-// A joined control room that is left says that the agents keep running, and how to return.
+// When the user leaves a joined control room, it says that the agents keep running, and how to return.
 func TestLeavingAJoinedRoom(t *testing.T) {
 	c := newTown(t, 1, "")
 	c.host().shows("1 running")

@@ -41,7 +41,7 @@ func onTmux(t *testing.T) {
 }
 
 // In a city with agents in tmux, a crash is reported with its signal and the agent restarts. The loss of the server
-// restarts all agents and does not count as a crash. A stop leaves no process (P1, P6, L10).
+// restarts all agents and does not count as a crash. A stop leaves no process (L10).
 func TestCityOnTmux(t *testing.T) {
 	onTmux(t)
 	c := newTown(t, 3, "")
@@ -133,7 +133,7 @@ func TestTmuxServerGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.until("the agent is gone", func() bool { return !lives(c.pids["a"]) })
-	// As if the controller had been killed after it recorded that tmux has no sessions.
+	// Simulate a controller that was killed after it recorded that tmux has no sessions.
 	if err := os.Remove(filepath.Join(c.dir, ".gc", "session-providers")); err != nil {
 		t.Fatal(err)
 	}

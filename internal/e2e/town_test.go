@@ -71,7 +71,7 @@ func overlay(t testing.TB, dir, hold string) string {
 var built string
 
 func TestMain(m *testing.M) {
-	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only programs of their own
+	if err := os.Setenv("GCITY_TRUST", trust.Everything); err != nil { // these tests start only their own programs
 		panic(err)
 	}
 	code := m.Run()
@@ -89,7 +89,7 @@ type town struct {
 	fifo   *os.File
 	births chan birth
 	ctl    *exec.Cmd
-	env    []string // of the next controller; nil = the test's own
+	env    []string // environment of the next controller; nil = the test's own
 	pids   map[string]int
 	person []string // environment of the user at a terminal, in addition to the test's
 }

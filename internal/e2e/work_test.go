@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// worker is an agent that claims work, works until it is released, and continues with the next.
+// worker is an agent that claims work, works until it is released, and continues with the next work.
 const worker = `while :; do
 work=$(gc hook --json)
 id=$(echo "$work" | grep -o '"id": *"[^"]*"' | head -n 1 | cut -d '"' -f 4)
