@@ -63,7 +63,7 @@ func (c *state) amiss() string {
 }
 
 // single checks that no agent has processes of two sessions (L11). Processes of a session that is being replaced
-// may still exist, so two sessions count only if several lists in a row show them.
+// may still exist. Therefore two sessions are a breach only if several lists in a row show them.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {

@@ -26,7 +26,7 @@ type target struct {
 	ctl    *exec.Cmd
 	done   chan struct{} // closed when ctl has exited
 
-	mounted bool // the city has its own file system, see mountSmall
+	mounted bool // the city has its own file system; see mountSmall
 }
 
 // commandLimit is the timeout of every gcity command.

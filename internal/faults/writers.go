@@ -75,7 +75,7 @@ func (w *writers) counts() (events, beads int) {
 	return len(w.events), len(w.beads)
 }
 
-// check checks that everything that was acknowledged exists exactly once. It is called when the writers have
+// check checks that everything that was acknowledged exists exactly once. It is called after the writers have
 // stopped.
 func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	breaches = w.odd
