@@ -53,8 +53,8 @@ func Inode(path string) (dev, ino uint64, err error) {
 	return st.Dev, st.Ino, nil
 }
 
-// Raise moves a descriptor to the lowest free number from min on, and makes it inheritable. If the limit of
-// descriptors is too low for min, it uses the lowest from 64 or 10 on.
+// Raise moves a descriptor to the lowest free number that is at least min, and makes it inheritable. If the limit
+// of descriptors is too low for that, Raise uses the lowest free number that is at least 64, or at least 10.
 func Raise(fd, min int) (int, error) {
 	defer unix.Close(fd)
 	for _, from := range []int{min, 64, 10} {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lives reports whether the process with this pid and start time is running. A zombie is not.
+// Lives reports whether the process with this pid and start time is running. A zombie is not running.
 func Lives(pid int, start uint64) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.Start == start && st.State != 'Z' && st.State != 'X'
@@ -44,7 +44,8 @@ func All() ([]int, error) {
 	return pids, err
 }
 
-// SharesPIDs reports whether a process is in the same PID namespace as this one, which processes in containers are not.
+// SharesPIDs reports whether a process is in the same PID namespace as this process. Processes in containers are
+// not.
 func SharesPIDs(pid int) bool {
 	its, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/pid")
 	if err != nil {
@@ -104,10 +105,10 @@ func mayHide(pid int) bool {
 	return err == nil && st.mayHide(pid)
 }
 
-// mayHide reports whether the environment may be incomplete: because the process has not got it yet, or because an
-// exec happened between opening and reading the file, which yields nothing then. A process with an empty
-// environment has a place of length zero for it. So has a process in an exec, but then its code address is still
-// zero. Zombies and kernel threads have no environment at all.
+// mayHide reports whether the environment may be incomplete. The process may not have received it yet, or may have
+// called exec between the opening and the reading of the file, which then yields nothing. A process with an empty
+// environment has an address range of length zero for it. The same is true during an exec, but then the code
+// address is still zero. Zombies and kernel threads have no environment.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd

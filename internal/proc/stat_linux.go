@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Stat has some fields of /proc/<pid>/stat.
+// Stat contains some fields of /proc/<pid>/stat.
 type Stat struct {
 	State byte // 'R', 'S', 'T', 'Z', …
 	PPID  int  // parent of the process; threads of a process have the same parent
@@ -16,7 +16,7 @@ type Stat struct {
 	Group, Session, Foreground int
 	// clock ticks since boot; together with the boot ID it distinguishes processes with the same pid
 	Start uint64
-	// of all its threads, and recursively of the exited children that it has waited for
+	// of all threads of the process, and recursively of the exited children that it has waited for
 	CPU time.Duration
 	RSS int64 // bytes, as the kernel counts them, which is approximate
 

@@ -150,7 +150,7 @@ func KillTree(root int, deadline time.Time) bool {
 	}
 }
 
-// WaitAny returns when the first of these processes exits, or after the time.
+// WaitAny returns when the first of these processes exits, or after d.
 func WaitAny(pids []int, d time.Duration) {
 	if len(pids) == 0 {
 		return
@@ -164,8 +164,8 @@ func WaitAny(pids []int, d time.Duration) {
 	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(d), nil)
 }
 
-// WaitPid waits until the process with this pid exits, and reports whether it did within the time. The caller must
-// know that the pid was not reused.
+// WaitPid waits until the process with this pid exits, and reports whether it did within d. The caller must know
+// that the pid was not reused.
 func WaitPid(pid int, d time.Duration) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

@@ -17,10 +17,10 @@ type Tree struct {
 	Procs int
 }
 
-// Trees measures, in one pass over all processes, what is below each root: a process by its pid and start time. It
-// does not count the roots themselves. A process below two roots is counted for the nearer one. A root that has
-// exited has no tree. The pass is not atomic: a process that forks or exits meanwhile may be missed until the next
-// one.
+// Trees measures the processes below each root in one pass over all processes. roots contains the start time of
+// each root by its pid. Trees does not count the roots themselves. A process below two roots is counted for the
+// nearer one. A root that has exited has no tree. The pass is not atomic: a process that forks or exits meanwhile
+// may be missed until the next pass.
 func Trees(ctx context.Context, roots map[int]uint64) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
