@@ -101,7 +101,8 @@ func (g *Group) Wait() {
 	}
 }
 
-// WaitFor waits for at most d and reports whether all goroutines have ended. It leaves the others running.
+// WaitFor waits for at most d and reports whether all goroutines have ended. Goroutines that have not ended keep
+// running.
 func (g *Group) WaitFor(d time.Duration) bool {
 	over := make(chan struct{})
 	go func() { // ends with the slowest goroutine
