@@ -24,8 +24,8 @@ type mark struct {
 	Hash string `json:"sha256"`
 }
 
-// recall reads the record of copied files. If the record is missing or unreadable, all existing files count as
-// foreign.
+// recall reads the record of copied files. If the record is missing or unreadable, all existing files are treated
+// as foreign.
 func recall(file, folder string) (*record, error) {
 	r := &record{}
 	data, err := disk.ReadFile(file)

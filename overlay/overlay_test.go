@@ -135,7 +135,7 @@ func TestApplyRemovesFilesOfAKilledRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Remove(filepath.Join(w.from, "b", "y")); err != nil { // the folder still counts
+	if err := os.Remove(filepath.Join(w.from, "b", "y")); err != nil { // the folder is still swept
 		t.Fatal(err)
 	}
 	w.says(w.apply(), "")

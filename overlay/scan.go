@@ -14,7 +14,7 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Scan reads an overlay. A link to a file counts as that file. Scan returns an error for a link out of the overlay
+// Scan reads an overlay. A link to a file is read as that file. Scan returns an error for a link out of the overlay
 // or to a folder, for other special files, and for files that another user can change. It does not check the
 // folders above dir.
 func Scan(ctx context.Context, dir string) (Tree, error) {
