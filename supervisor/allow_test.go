@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// TestAllow checks that the agents of all cities of a tenant count together, by the active configuration of running
-// cities.
+// TestAllow checks that max_agents applies to all cities of a tenant together. For a running city, the active
+// configuration is used.
 func TestAllow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -17,7 +17,7 @@ func TestAllow(t *testing.T) {
 		l.begin("/c/one", "/c/two", "/c/free")
 		tick()
 		l.town("/c/two").snap = city.Snapshot{Name: "two", Agents: []city.Agent{{Name: "a"}, {Name: "p-1", Pool: "p"}}, Pools: []city.Pool{{Name: "p", Max: 2}}}
-		for path, most := range map[string]int{"/c/one": 3, "/c/free": 1000} { // two already has 3
+		for path, most := range map[string]int{"/c/one": 3, "/c/free": 1000} { // city two declares 3 agents already
 			if err := l.s.Allow(t.Context(), path, most); err != nil {
 				t.Errorf("%s with %d: %v", path, most, err)
 			}

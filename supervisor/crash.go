@@ -15,7 +15,7 @@ import (
 // itself.
 type unlogged struct{ *recovery.Panic }
 
-// guarded runs code of a city, and returns a panic as an unlogged error.
+// guarded calls f, which is code of a city, and returns a panic of f as an unlogged error.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -24,7 +24,7 @@ func guarded(f func() error) (err error) {
 	return err
 }
 
-// live is the goroutine of a worker. A panic of the worker itself does not affect other cities.
+// live runs the worker in its own goroutine. A panic of the worker itself does not affect other cities.
 func (w *worker) live() {
 	defer close(w.done)
 	defer w.s.forget(w)
@@ -60,7 +60,7 @@ func (w *worker) refused(err error, until time.Time) {
 			text, "again", until)
 	}
 	busy := w.s.o.Busy(err)
-	if busy { // another controller owns its sessions
+	if busy { // another controller owns the city's sessions
 		w.set(func() { w.lives = 0 })
 	}
 	w.be(city.CityRefused, text, until)
@@ -69,7 +69,7 @@ func (w *worker) refused(err error, until time.Time) {
 	}
 }
 
-// broke records that a city ended by itself or by a panic. Its agents continue.
+// broke records that a city ended on its own or by a panic. The city's agents continue.
 func (w *worker) broke(err error, until time.Time) {
 	var n int
 	w.set(func() {
@@ -104,7 +104,7 @@ func (w *worker) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return
 	}
-	// strings and numbers can always be marshalled
+	// these values can always be marshaled
 	payload, _ := json.Marshal(map[string]any{"error": firstLine(err.Error()), "crashes": n,
 		"until": until})
 	e := events.Event{Type: events.CityCrashed, Actor: "supervisor",

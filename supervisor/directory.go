@@ -40,7 +40,7 @@ func (s *Supervisor) Troubles() []string {
 	})
 }
 
-// Limited records why the limits of tenants have no effect; "" means that they are in effect.
+// Limited records why the limits of tenants have no effect. An empty problem means that they are in effect.
 func (s *Supervisor) Limited(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ type Running struct {
 	Started time.Time `json:"started"`
 }
 
-// RunningError means that a supervisor is running already.
+// RunningError means that a supervisor is already running.
 type RunningError struct{ Running }
 
 func (e *RunningError) Error() string {
@@ -103,7 +103,8 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lastBreath = time.Second
 
-// beside returns the path of a second record. Supervisors with the same socket folder and a different home read it.
+// beside returns the path of the second record, which is in the socket folder. A supervisor with the same socket
+// folder but another home reads it.
 func (h Home) beside() string { return filepath.Join(h.Run, "supervisor.json") }
 
 // holder returns the recorded owner of a lock.
@@ -120,7 +121,7 @@ func (h Home) holder(lock string) Running {
 }
 
 // Find returns the supervisor that runs the cities of a home. The supervisor may have been started in another
-// environment. ok is false if there is none.
+// environment. ok is false if no supervisor is running.
 func Find(h Home) (_ Running, ok bool, err error) {
 	r, err := readRecord(h.record())
 	if errors.Is(err, os.ErrNotExist) {

@@ -10,8 +10,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Time limits for the sessions of a city that cannot be opened: an earlier run has left them, and no controller
-// monitors them.
+// Time limits for sessions that an earlier run left in a city that cannot be opened. No controller monitors these
+// sessions.
 
 const (
 	leftLimit = 10 * time.Second // for counting them
@@ -41,7 +41,7 @@ func (w *worker) unopened(err error, broken bool) {
 		w.letGo()
 		return
 	}
-	// the city was stopped: newer sessions do not belong to the supervisor
+	// the city was stopped, so newer sessions do not belong to the supervisor
 	if err == nil && !broken {
 		w.be(city.CityStopped, "", time.Time{})
 		return

@@ -12,8 +12,8 @@ import (
 	"gcity/city"
 )
 
-// leaves simulates sessions of an earlier run in the land's cities. The returned function ended returns the cities
-// whose sessions were stopped.
+// leaves simulates sessions of an earlier run in all cities of l. The function ended returns the cities in which
+// sessions were stopped.
 func (l *land) leaves(wrong map[string]error) (ended func() []string) {
 	var paths []string
 	l.s.o.Left = func(context.Context, string) (int, error) { return 2, nil }

@@ -101,7 +101,7 @@ func (e *refresher) look() {
 	}(e.seen, e.s.look)
 }
 
-// due handles the timer.
+// due handles an expired timer: it starts a read, or marks the read in progress as late.
 func (e *refresher) due() {
 	if e.seen == nil {
 		e.look()

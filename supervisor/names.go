@@ -7,12 +7,12 @@ import (
 	"gcity/city"
 )
 
-// The name of a city is its address. Therefore no two workers have the same name at any time, even if the registry
-// has just renamed or removed one of them.
+// The name of a city is its address. Therefore two workers never have the same name, not even just after a city was
+// renamed in the registry or removed from it.
 
 // takenError means that a city cannot start because another city still uses its name.
 type takenError struct {
-	name, path string // of the other city
+	name, path string // name and path of the other city
 	next       string // name that the other city will have next; "" = it is stopping
 }
 
@@ -25,7 +25,7 @@ func (e *takenError) Error() string {
 		e.name, e.path, e.next)
 }
 
-// take gives a city that is not running its next name. While another city that runs or stops uses that name, the
+// take gives a city that is not running its next name. While another running or stopping city uses that name, the
 // city keeps its current name, and take returns an error. The caller holds mu.
 func (w *worker) take() error {
 	taken := map[string]bool{}
@@ -98,8 +98,8 @@ func (s *Supervisor) unknown(name string) error {
 		"`gcity cities` lists them", name)}
 }
 
-// namesOf returns the names of the cities without a name in the registry: for known cities their next names, for
-// others the names in their configurations, if their folders respond.
+// namesOf returns the names of the cities without a name in the registry. For a known city, this is its next name.
+// For any other city, it is the name in the configuration, if the folder responds.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()

@@ -14,7 +14,7 @@ func (w *worker) open() (City, error) {
 		}
 		defer func() { <-w.s.slots }()
 		w.opening = make(chan opened, 1)
-		go w.tryOpen(w.opening, w.entry()) // without an owner, because it may never return
+		go w.tryOpen(w.opening, w.entry()) // not in a WaitGroup, because it may never return
 	}
 	late := time.NewTimer(w.s.o.Patient)
 	defer late.Stop()
@@ -66,7 +66,7 @@ func (w *worker) letGo() {
 		return
 	}
 	over := make(chan struct{})
-	go func(o <-chan opened) { // without an owner, because it may never return
+	go func(o <-chan opened) { // not in a WaitGroup, because it may never return
 		defer close(over)
 		if o := <-o; o.city != nil {
 			o.city.Close()

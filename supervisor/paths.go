@@ -9,10 +9,10 @@ import (
 	"gcity/internal/disk"
 )
 
-// Home has the folders of a supervisor. Both belong to one user.
+// Home contains the folders of a supervisor. Both belong to one user.
 type Home struct {
-	Dir string // GC_HOME, or ~/.gc: has the registry, the settings and the log
-	Run string // $XDG_RUNTIME_DIR/gc, or Dir: has the lock and the socket
+	Dir string // GC_HOME, or ~/.gc: contains the registry, the settings and the log
+	Run string // $XDG_RUNTIME_DIR/gc, or Dir: contains the lock and the socket
 }
 
 // FindHome returns the home for an environment. It does not access the disk.

@@ -331,8 +331,9 @@ func isEntry(line string) bool {
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named returns the entries with their names: the name in the registry, else the one in the city's configuration,
-// else the folder's. If these names are taken or invalid, the entry gets the folder's name with a number.
+// Named returns the entries with their names. An entry without a name gets the name in the city's configuration, or
+// otherwise the name of its folder. If that name is taken or invalid, the entry gets the folder's name with a
+// number.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}

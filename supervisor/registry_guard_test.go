@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A registry that is empty for a moment, or missing, stops no city. A registration then writes the other cities back.
+// A registry that is missing, or empty for a moment, stops no city. A registration then writes the other cities
+// back.
 func TestARegistryThatIsEmptied(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"gone":     os.Remove,

@@ -3,10 +3,11 @@
 //
 // # Concurrency
 //
-// Run has one goroutine that decides, and one for each city (worker.go), which opens it, runs it and waits before
-// the next try. The first one waits only for its inputs: other goroutines read the files (look.go), and the results
-// are inputs. Reading a file or opening a city may never return; that leaves a goroutine behind but blocks nothing
-// else. When Run has returned, all other goroutines have ended. Exported methods may be called concurrently.
+// Run has one goroutine that makes all decisions, and one for each city (worker.go). The goroutine of a city opens
+// it, runs it and waits before the next try. The deciding goroutine waits only for its inputs: other goroutines
+// read the files (look.go), and the results are inputs. Reading a file or opening a city may never return. Such a
+// call leaves a goroutine behind but blocks nothing else. When Run has returned, all other goroutines have ended.
+// Exported methods may be called concurrently.
 package supervisor
 
 import (
@@ -31,8 +32,8 @@ type City interface {
 	// its agents within a time limit. It calls ready once, when the city responds. If the error is a
 	// *recovery.Panic, the city has logged it.
 	Run(ctx context.Context, ready func()) error
-	// Leave stops the city without its agents. Hurry ends the grace period of a stop in progress. Both return at
-	// once.
+	// Leave stops the city without its agents. Hurry ends the grace period of a stop in progress. Both return
+	// immediately.
 	Leave()
 	Hurry()
 	// Close releases the resources of a city that was never run.
@@ -54,8 +55,8 @@ type Options struct {
 	Agents func(path string) (int, error)
 	// Left counts the running sessions of a city without a controller. It may never return.
 	Left func(ctx context.Context, path string) (int, error)
-	// End stops these sessions and returns their number. If Busy recognizes the error, they belong to another
-	// controller.
+	// End stops the sessions of a city without a controller and returns their number. If Busy recognizes the error,
+	// the sessions belong to another controller.
 	End func(ctx context.Context, path string) (int, error)
 	// Record writes an event into the log of a city that has no controller.
 	Record func(path string, e events.Event) error
@@ -73,7 +74,7 @@ type Options struct {
 	// maximum number of cities that are opened at the same time; 0 = depends on the number of processors
 	AtOnce int
 	Pulse  time.Duration // interval of Beat and of periodic checks; 0 = 1 s
-	// a city that takes longer to open counts as hung; 0 = 15 s
+	// a city that takes longer to open is treated as hung; 0 = 15 s
 	Patient time.Duration
 	// UntilEmpty ends Run when there has been no city for 30 pulses
 	UntilEmpty bool
@@ -176,7 +177,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Reload reads the registry and the settings, and retries waiting cities at once.
+// Reload reads the registry and the settings, and retries waiting cities immediately.
 func (s *Supervisor) Reload() {
 	s.mu.Lock()
 	for _, w := range s.workers {

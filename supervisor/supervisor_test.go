@@ -36,7 +36,7 @@ type land struct {
 	towns  map[string]*town
 	told   []string // events
 	beats  int
-	most   int // the most openings at the same time
+	most   int // maximum number of concurrent openings
 	now    int
 	set    []Settings
 }
@@ -336,7 +336,7 @@ func TestACityThatCannotBeOpened(t *testing.T) {
 		if n := l.count("/c/busy"); n < 3 {
 			t.Errorf("a busy one was tried %d times", n)
 		}
-		if l.most > 7 { // three, and four that never returned
+		if l.most > 7 { // three cities, and four openings that never returned
 			t.Errorf("%d were opened at once", l.most)
 		}
 		l.mu.Lock()
@@ -392,7 +392,7 @@ func TestTheFileIsFollowed(t *testing.T) {
 	})
 }
 
-// If a file that is still being written lacks some cities, they are not stopped.
+// If the registry is still being written and lacks some cities, those cities are not stopped.
 func TestAFileThatIsBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -540,8 +540,8 @@ func TestNamesAreOfOne(t *testing.T) {
 	})
 }
 
-// A stop stops all cities at the same time, waits for each, and names those with agents that may be left. A second stop
-// kills at once.
+// A stop stops all cities at the same time, waits for each, and names the cities with agents that may be left. A
+// second stop request kills the agents immediately.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)
@@ -656,7 +656,7 @@ func TestLeave(t *testing.T) {
 	})
 }
 
-// A city that does not stop in time during Leave is abandoned. Its agents are not stopped instead.
+// A city that does not stop in time during Leave is abandoned. Its agents are not stopped.
 func TestLeaveOfACityThatDoesNotRespond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLand(t)

@@ -56,8 +56,8 @@ func (s *Supervisor) count() int {
 	return len(s.workers)
 }
 
-// idlePulses is the number of consecutive pulses without a city after which a supervisor ends by itself. A command
-// that has started it needs less time to register a city.
+// idlePulses is the number of consecutive pulses without a city after which a supervisor exits on its own. A
+// command that starts a supervisor registers its city in less time.
 const idlePulses = 30
 
 // wait waits for the workers that are stopping.

@@ -67,8 +67,8 @@ func newWard(s *Supervisor, e Entry) *worker {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run runs the city until it is not wanted any more. Then it stops the agents, unless they are to continue. That
-// includes the agents of a city that is being opened, or that crashed and waits for a retry.
+// run runs the city until it is not wanted any more. Then it stops the agents, unless they are to continue. A city
+// that is being opened, or that crashed and waits for a retry, may also have agents.
 func (w *worker) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time

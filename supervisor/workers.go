@@ -39,7 +39,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 		case w == nil:
 			s.admit(e)
 		case w.dismissed():
-			w.comeBack(e) // starts again once it has stopped
+			w.comeBack(e) // the city starts again once it has stopped
 		default:
 			w.rename(e.Name)
 		}
@@ -52,7 +52,7 @@ func (s *Supervisor) lifetime() context.Context {
 	return s.life
 }
 
-// admit starts to run a city. The caller holds mu.
+// admit starts the worker of a city. The caller holds mu.
 func (s *Supervisor) admit(e Entry) *worker {
 	w := newWard(s, e)
 	s.workers[e.Path] = w
