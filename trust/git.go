@@ -121,7 +121,7 @@ func commitOf(gitDir string) string {
 			return commit
 		}
 	}
-	// the format of the refs is not known here, so any change to their files counts as a new commit
+	// the format of the refs is not known here, so any change to their files is treated as a new commit
 	for _, dir := range []string{gitDir, common} {
 		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
 			sum := sha256.Sum256([]byte(tables))
@@ -131,8 +131,8 @@ func commitOf(gitDir string) string {
 	return ""
 }
 
-// committedHere reports whether, by the log of a checkout, only `git commit` has led from a commit to the current
-// one.
+// committedHere reports whether only `git commit` has led from a commit to the current one, according to the log of
+// a checkout.
 func committedHere(gitDir, from string) bool {
 	lines := strings.Split(strings.TrimSpace(text(filepath.Join(gitDir, "logs", "HEAD"))), "\n")
 	at := commitOf(gitDir)

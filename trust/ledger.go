@@ -173,7 +173,7 @@ func (l *Ledger) Revoke(dir string) (bool, error) {
 	return err == nil, err
 }
 
-// List returns all records, by path.
+// List returns all records, sorted by path.
 func (l *Ledger) List() ([]Record, error) {
 	if l.dir == "" {
 		return nil, nil
