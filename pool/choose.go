@@ -19,10 +19,21 @@ func (s Standing) nearness() int {
 	return 2
 }
 
+// departure ranks wanted members. Members with a lower rank leave first.
+func (s Standing) departure() int {
+	switch {
+	case s.Leaving:
+		return 0
+	case !s.Working:
+		return 1
+	}
+	return 2
+}
+
 // Choose changes In so that n members are wanted. all[i-1] is the member with number i. If members must leave,
-// those without work leave first and, among them, those with the highest numbers. If members must return, live
-// members come first, and among them those that are not leaving. Among equals, those with work come first, then
-// those with the lowest numbers.
+// they leave in this order: members that are already leaving, members without work, the others; among equals, the
+// highest numbers first. If members must return, live members come first, and among them those that are not leaving.
+// Among equals, those with work come first, then those with the lowest numbers.
 func Choose(all []Standing, n int) {
 	have := 0
 	for i := range all {
@@ -30,9 +41,9 @@ func Choose(all []Standing, n int) {
 			have++
 		}
 	}
-	for _, working := range [...]bool{false, true} {
+	for rank := range 3 {
 		for i := len(all) - 1; i >= 0 && have > n; i-- {
-			if s := &all[i]; s.In && s.Working == working {
+			if s := &all[i]; s.In && s.departure() == rank {
 				s.In = false
 				have--
 			}

@@ -37,6 +37,8 @@ func TestChoose(t *testing.T) {
 		{".wab", 3, "234"},
 		{"dab", 2, "23"}, // … and draining members come back last
 		{"wd.", 1, "2"},
+		{"DAA", 2, "23"}, // a member that is already draining leaves first
+		{"DAA", 1, "2"},
 		{"A.A", 3, "123"},
 		{"A.A", 2, "13"}, // a gap in the numbers does not move members
 		{"A.A", 9, "123"},
