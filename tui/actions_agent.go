@@ -68,8 +68,8 @@ func agentActions() []action {
 }
 
 func needAgent(m *model) string {
-	if selected(m) == nil {
-		return "no agent is selected"
+	if singleAgent(m) == nil {
+		return noAgent(m)
 	}
 	return ""
 }
@@ -116,7 +116,7 @@ func needVerb(m *model) string {
 
 // noAgent returns why a verb has no agent to act on.
 func noAgent(m *model) string {
-	return cmp.Or(m.focused().About().Proxy, "no agent is selected")
+	return cmp.Or(m.focused().About().Proxy, panel.NoneSelected(m.env(), m.focused(), true))
 }
 
 func needTerminal(m *model) string {
@@ -175,13 +175,7 @@ func targets(m *model) []*panel.AgentRow {
 		}
 		return rows
 	}
-	if m.focused().About().Proxy != "" {
-		if r := rowAgent(m); r != nil {
-			return []*panel.AgentRow{r}
-		}
-		return nil
-	}
-	if len(m.Agents.Marks) > 0 {
+	if m.focused().About().Proxy == "" && len(m.Agents.Marks) > 0 {
 		var rows []*panel.AgentRow
 		for i := range m.Agents.Rows {
 			if m.Agents.Marks[m.Agents.Rows[i].Name] {
@@ -190,7 +184,7 @@ func targets(m *model) []*panel.AgentRow {
 		}
 		return rows
 	}
-	if r := selected(m); r != nil {
+	if r := singleAgent(m); r != nil {
 		return []*panel.AgentRow{r}
 	}
 	return nil

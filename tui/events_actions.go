@@ -52,10 +52,15 @@ func rowAgent(m *model) *panel.AgentRow {
 }
 
 // singleAgent returns one agent, regardless of marks: that of the row under the cursor if rows refer to agents,
-// else the selected one. It may be nil.
+// else the selected one. It returns nil if the focused list of agents shows no row.
 func singleAgent(m *model) *panel.AgentRow {
-	if m.focused().About().Proxy != "" {
+	p := m.focused()
+	_, _, shown, _ := p.Cursor()
+	switch {
+	case p.About().Proxy != "":
 		return rowAgent(m)
+	case shown == 0 && p.About().Kind == panel.KindAgent && m.focus == p.About().ID:
+		return nil
 	}
 	return selected(m)
 }

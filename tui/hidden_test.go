@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/city"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 )
@@ -41,6 +42,24 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 			}
 		}
 	}
+}
+
+// If the filter matches no row, verbs have no subject, and the message names the key that clears the filter.
+func TestAVerbNeedsAVisibleRow(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.press("/")
+	s.typeIn("zzq")
+	s.press("enter")
+	for _, key := range []string{"r", "D", "s", "a", "i", "ctrl+k", "d", "enter"} {
+		s.press(key)
+		if s.m.dialogs.Top() != nil || s.m.zoomed {
+			t.Fatalf("%s acts on an agent that is not shown:\n%s", key, s.text())
+		}
+		s.shows("no agent is selected: the filter hides all")
+		s.m.status = status{}
+	}
+	s.press("esc", "r", "y")
+	s.wants(city.Restart{Agent: s.m.Agents.Chosen})
 }
 
 // below returns the number of rows below the window, as the title shows it.
