@@ -104,7 +104,7 @@ func unseen(m *model, a *action) bool {
 // as typed.
 func runFound(m *model) []feed.Effect {
 	f := m.dialogs.finder()
-	if t := f.Current(); t != nil && (f.Pointed || !t.Near) {
+	if t := f.Marked(); t != nil {
 		if t.Info {
 			return nil
 		}

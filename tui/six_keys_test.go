@@ -26,6 +26,26 @@ func TestAMemberOfALongPoolDrainsInSixKeys(t *testing.T) {
 	s.wants(city.Drain{Agent: "worker-17"})
 }
 
+// The number of a member is its name in a command line. If it is not unique, no row is marked, and enter says so.
+func TestAMemberIsNamedByItsNumber(t *testing.T) {
+	s := longPool(t)
+	s.line("drain 14", "enter", "y")
+	s.wants(city.Drain{Agent: "worker-14"})
+	s.change(func(n *city.Snapshot) {
+		n.Agents = append(n.Agents, city.Agent{Name: "shop/tester-14", Pool: "shop/tester",
+			State: city.Running, Running: true, Since: epoch})
+	})
+	s.line("drain 14")
+	if row := s.m.dialogs.finder().Marked(); row != nil {
+		t.Errorf("%q is marked", row.Line)
+	}
+	s.shows("2 similar")
+	s.press("enter")
+	s.shows(`no agent is called "14"`, "down selects the closest match")
+	s.press("down", "down", "enter", "y")
+	s.wants(city.Drain{Agent: "shop/tester-14"})
+}
+
 // longPool returns a room on a city with a pool of 40 members.
 func longPool(t *testing.T) *stage {
 	t.Helper()

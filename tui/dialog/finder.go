@@ -194,6 +194,16 @@ func (f *Finder[T]) Current() *Item[T] {
 	return &f.Found[f.At]
 }
 
+// Marked returns the entry that runs, nil if none does. An entry that is only similar to the typed text does not run
+// until the user has moved the cursor.
+func (f *Finder[T]) Marked() *Item[T] {
+	t := f.Current()
+	if t == nil || t.Near && !f.Pointed {
+		return nil
+	}
+	return t
+}
+
 // Page moves by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
@@ -225,8 +235,11 @@ func (f *Finder[T]) Click(row, lines int) bool {
 	return true
 }
 
-// Step moves the cursor by n entries. It never stays on a heading.
+// Step moves the cursor by n entries, or marks the first one if none is marked. It never stays on a heading.
 func (f *Finder[T]) Step(n int) {
+	if n > 0 && f.Marked() == nil {
+		n--
+	}
 	f.At = max(0, min(f.At+n, len(f.Found)-1))
 	f.Pointed = true
 	f.skipHeads(n)
@@ -461,7 +474,7 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 			widget.Cut(f.None, inner, c.more())))
 	}
 	for i := f.offset; i < min(len(f.Found), f.offset+room); i++ {
-		lines = append(lines, f.line(c, &f.Found[i], i == f.At, inner))
+		lines = append(lines, f.line(c, &f.Found[i], &f.Found[i] == f.Marked(), inner))
 	}
 	for len(lines) < room+finderHead {
 		lines = append(lines, "")
@@ -474,10 +487,10 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 // inFull returns the entry under the cursor in two lines if its row is too short.
 func (f *Finder[T]) inFull(c Canvas, w int) []string {
 	out := []string{"", ""}
-	if f.Copies || f.At >= len(f.Found) {
+	t := f.Marked()
+	if f.Copies || t == nil {
 		return out
 	}
-	t := &f.Found[f.At]
 	text := t.Title
 	if t.Tail != "" {
 		text += " " + c.Styles.Glyphs.Dot + " " + t.Tail
@@ -503,12 +516,12 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	if f.Problem != "" {
 		return c.Styles.Paint(themes.Bad, widget.Cut(f.Problem, w, more))
 	}
-	place := ""
-	if f.At < len(f.Found) {
+	place, marked := "", f.Marked()
+	if marked != nil {
 		at, all := f.place()
 		place = fmt.Sprintf("%d of %d", at, all)
 		// the row has no room for the reason
-		if why := f.Found[f.At].Refused(); why != "" &&
+		if why := marked.Refused(); why != "" &&
 			(w < narrowFinder || widget.Width(why) > w/2) {
 			return c.Styles.Paint(themes.Warn, widget.Cut(why, w, more))
 		}
@@ -516,7 +529,10 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	keys := append([]string{"type to search"},
 		c.Keys.Hints("finder.run", f.does(), "finder.close", "closes")...)
 	switch {
-	case f.At < len(f.Found) && f.Found[f.At].Info: // information only
+	case marked == nil && len(f.Found) > 0:
+		place = fmt.Sprintf("%d similar", len(f.Found))
+		keys = c.Keys.Hints("finder.down", "selects one", "finder.close", "closes")
+	case marked != nil && marked.Info: // information only
 		keys = append([]string{"type to search"}, c.Keys.Hints("finder.close", "closes")...)
 	case f.Palette != nil:
 		keys = append([]string{"type to search"},

@@ -42,6 +42,23 @@ func TestFinderSearches(t *testing.T) {
 	}
 }
 
+// An entry that is only similar to the text is not marked, and does not run. The first step down marks it.
+func TestASimilarEntryIsNotMarked(t *testing.T) {
+	f := NewFinder(&Finder[int]{All: []Item[int]{
+		{Title: "restart the agent", Line: "agent.restart", Words: "start anew"},
+		{Title: "resume the agent", Line: "agent.resume", Words: "anew"},
+	}})
+	f.Type("anew")
+	if f.Marked() != nil {
+		t.Errorf("%q is marked", f.Marked().Line)
+	}
+	for _, want := range []string{"agent.restart", "agent.resume"} {
+		if f.Down(); f.Marked() == nil || f.Marked().Line != want {
+			t.Errorf("down does not lead to %q", want)
+		}
+	}
+}
+
 // The cursor stays on its entry when the entries change.
 func TestFinderRefill(t *testing.T) {
 	f := NewFinder(&Finder[int]{All: []Item[int]{{Line: "a"}, {Line: "b"}}})

@@ -2,6 +2,7 @@ package palette
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sahilm/fuzzy"
@@ -45,17 +46,36 @@ func (t *Table[H, E]) Offer(h H, text string) (found []Item[H, E], only bool) {
 func (t *Table[H, E]) complete(h H, l Line[H, E]) (found []Item[H, E]) {
 	v := l.Verb
 	words, far := matching(v.words(h, l.Args), l.Part)
+	member := theMember(words, l.Part)
 	// the line may be complete
 	if l.Part == "" && len(l.Args) > 0 && (len(words) == 0 || strings.HasSuffix(v.Usage, "…")) {
 		words = slices.Insert(words, 0, Word{Note: "as typed"})
 	}
 	for _, w := range words {
 		item := t.line(h, v, append(slices.Clone(l.Args), strings.Fields(w.text())...), w.Note)
-		item.Near = w.Word != l.Part && item.Why != nil && (far || !v.Looks)
+		item.Near = w.Word != l.Part && w.Word != member && item.Why != nil && (far || !v.Looks)
 		if far {
 			item.Rank = dialog.RankFuzzy
 		}
 		found = append(found, item)
+	}
+	return found
+}
+
+// theMember returns the word that ends with a number, as names of pool members do, or "" if several words do.
+func theMember(words []Word, number string) string {
+	if _, err := strconv.ParseUint(number, 10, 32); err != nil {
+		return ""
+	}
+	found := ""
+	for _, w := range words {
+		if !strings.HasSuffix(w.Word, "-"+number) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = w.Word
 	}
 	return found
 }
